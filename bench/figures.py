@@ -1,0 +1,68 @@
+"""What a run measures, as plain values; report.py turns them into the table."""
+
+from dataclasses import dataclass, field
+from statistics import mean
+
+
+class Unmeasurable(Exception):
+    """A measurement that could not be made; its text says why and stands in the table."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """As many requests as the server answers, for a while."""
+
+    rate: float
+    requests: int
+    refused: int
+    broken: int
+    median_ms: float
+    p99_ms: float
+    maker_cpu: float
+    sample: str
+
+    @property
+    def valid(self) -> bool:
+        """A figure that counts replies other than successful ones would be no figure."""
+        return self.requests > 0 and self.refused == 0 and self.broken == 0
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Times from when a request was due until its reply was there."""
+
+    requests: int
+    refused: int
+    median_ms: float
+    p99_ms: float
+    worst_ms: float
+    client_lag_ms: float
+
+    @property
+    def valid(self) -> bool:
+        return self.requests > 0 and self.refused == 0
+
+
+@dataclass
+class Figures:
+    """Everything of one run. A name in `faults` was asked for and could not be measured."""
+
+    machine: dict[str, str] = field(default_factory=dict)
+    tpcb: dict[int, list[float]] = field(default_factory=dict)
+    loads: dict[str, Load] = field(default_factory=dict)
+    earlier_rows: int = 0
+    single: Latency | None = None
+    half: Latency | None = None
+    half_rate: float = 0.0
+    first_start_seconds: float | None = None
+    later_start_seconds: float | None = None
+    memory_mb: list[float] = field(default_factory=list)
+    faults: dict[str, str] = field(default_factory=dict)
+
+    def tpcb_rate(self, scale: int) -> float | None:
+        """The mean over before and after, because the machine is shared and drifts."""
+        runs = self.tpcb.get(scale)
+        return mean(runs) if runs else None
+
+    def highest_load(self) -> float:
+        return max((self.loads[name].rate for name in ("hot64", "hot256") if name in self.loads), default=0.0)

@@ -1,0 +1,33 @@
+"""Facts about where a run was made: ratios may be compared between machines, figures only with these."""
+
+import os
+import platform
+from pathlib import Path
+
+import psutil
+
+from bench.postgres import query
+
+SETTINGS = ("server_version", "fsync", "synchronous_commit", "shared_buffers", "max_wal_size")
+
+
+def facts(dsn: str, directory: Path) -> dict[str, str]:
+    """What is asked about first when a figure surprises."""
+    shown = query(dsn, "".join(f"show {name};" for name in SETTINGS))
+    settings = dict(zip(SETTINGS, (row[0] for row in shown), strict=True))
+    return {
+        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        "architecture": platform.machine(),
+        "memory": f"{psutil.virtual_memory().total / 1e9:.0f} GB",
+        "python": platform.python_version(),
+        "PostgreSQL": settings.pop("server_version"),
+        **settings,
+        "file system": file_system(directory),
+        "load average before": f"{psutil.getloadavg()[0]:.2f}",
+    }
+
+
+def file_system(directory: Path) -> str:
+    """On tmpfs a commit costs nothing, and every figure would be a lie."""
+    mounts = [part for part in psutil.disk_partitions(all=True) if directory.is_relative_to(part.mountpoint)]
+    return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown"

@@ -1,0 +1,80 @@
+"""The requests of the load, as bytes: one template a merchant, with a gap for the reference.
+
+Both load makers send them: wrk, for which they are written to a file that is Lua, and the paced client.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.merchants import Merchant
+
+# The run's name (four characters), the thread's letter, a number of nine digits: load.lua makes the same.
+REFERENCE_WIDTH = 14
+GAP = "#" * REFERENCE_WIDTH
+
+
+@dataclass(frozen=True)
+class Order:
+    """A whole HTTP request; with a gap, `after` is what follows the reference."""
+
+    before: str
+    after: str | None
+
+    def fill(self, run: str, thread: str, number: int) -> bytes:
+        """The bytes to send: `run` four characters, `thread` one."""
+        if self.after is None:
+            return self.before.encode()
+        return f"{self.before}{run}{thread}{number:09d}{self.after}".encode()
+
+
+def transfers(merchants: Iterable[Merchant]) -> list[Order]:
+    """Account 0000000000 is the one that the sandbox's bank answers at once, with success."""
+    body = {
+        "action": "transfer",
+        "amount": "100.00",
+        "bankcode": "058",
+        "accountnumber": "0000000000",
+        "sender_name": "Bench",
+        "narration": "bench",
+        "orderRef": GAP,
+    }
+    return [put("/disburse", merchant, body) for merchant in merchants]
+
+
+def token_charges(merchant: Merchant, token: str) -> list[Order]:
+    """A saved card is charged again and again."""
+    body = {
+        "action": "charge",
+        "paymentType": "token",
+        "token": token,
+        "amount": "100.00",
+        "user": {"firstname": "Bench", "lastname": "Load", "email": "bench@example.com"},
+        "customer_txnref": GAP,
+    }
+    return [put("/payment", merchant, body)]
+
+
+def verifications(merchant: Merchant, references: Iterable[str]) -> list[Order]:
+    """Each reference is asked for in turn."""
+    return [put("/payment", merchant, {"action": "verify", "txnRef": reference}) for reference in references]
+
+
+def put(path: str, merchant: Merchant, body: Mapping[str, object]) -> Order:
+    """The request, cut in two at the gap if it has one."""
+    text = json.dumps(body, separators=(",", ":"))
+    head = (
+        f"PUT {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nmid: {merchant.mid}\r\nkey: {merchant.key}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(text.encode())}\r\n\r\n"
+    )
+    before, gap, after = (head + text).partition(GAP)
+    return Order(before, after if gap else None)
+
+
+def write_lua(orders: Iterable[Order], path: Path) -> None:
+    """A list of lists; JSON's strings of ASCII are Lua's as well."""
+    lines = [
+        json.dumps([order.before] if order.after is None else [order.before, order.after]) for order in orders
+    ]
+    path.write_text("return {\n" + "".join("{" + line[1:-1] + "},\n" for line in lines) + "}\n")

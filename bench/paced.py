@@ -1,0 +1,155 @@
+"""Latency: one client that waits for each reply, and one that sends at a fixed rate whatever comes back.
+
+wrk sends the next request when a reply is there, so a server that stalls is asked less and looks better than
+it is. Here a request has a time at which it is due, and its latency counts from then: waiting for a free
+connection, and the client's own lateness, are part of it.
+
+Plain sockets and `select`, whose timeout is fine to the microsecond: the timers of asyncio come up to two
+milliseconds late, which is as much as what is measured, and it takes twice the processor time.
+"""
+
+import gc
+import itertools
+import select
+import socket
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+from bench.figures import Latency, Unmeasurable
+from bench.orders import Order
+
+# More than are ever busy at half load, so that the client does not become the queue.
+CONNECTIONS = 128
+
+# How long replies that are still out are waited for.
+PATIENCE_SECONDS = 10.0
+
+SUCCESS = b'"txnStatus":"successful"'
+
+# Four characters, as wrk's runs, which are numbers.
+RUN = "pace"
+LETTER = "a"
+NUMBERS = itertools.count(1)
+
+
+class Client:
+    """Connections kept alive, one request out on each; the requests that wait for one; the latencies."""
+
+    def __init__(self, port: int, orders: Sequence[Order], connections: int) -> None:
+        self.orders = itertools.cycle(orders)
+        self.idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(connections)]
+        self.due: dict[socket.socket, float] = {}
+        self.partial: dict[socket.socket, bytes] = {}
+        self.waiting: deque[float] = deque()
+        self.latencies: list[float] = []
+        self.lags: list[float] = []
+        self.refused = 0
+
+    def send(self, due: float) -> None:
+        """Now, or as soon as a connection is free."""
+        if not self.idle:
+            self.waiting.append(due)
+            return
+        self.lags.append(perf_counter() - due)
+        self.use(self.idle.pop(), due)
+
+    def use(self, connection: socket.socket, due: float) -> None:
+        self.due[connection] = due
+        connection.sendall(next(self.orders).fill(RUN, LETTER, next(NUMBERS)))
+
+    def take_replies(self, until: float) -> None:
+        """Those that are there; if there are none, the first that comes before this time."""
+        ready, _, _ = select.select(list(self.due), [], [], max(0.0, until - perf_counter()))
+        for connection in ready:
+            self.take_part(connection)
+
+    def take_part(self, connection: socket.socket) -> None:
+        chunk = connection.recv(65536)
+        if not chunk:
+            raise Unmeasurable("the server closed a connection")
+        received = self.partial.pop(connection, b"") + chunk
+        head, found, body = received.partition(b"\r\n\r\n")
+        if found and len(body) >= content_length(head):
+            self.take_reply(connection, body)
+        else:
+            self.partial[connection] = received
+
+    def take_reply(self, connection: socket.socket, body: bytes) -> None:
+        self.latencies.append(perf_counter() - self.due.pop(connection))
+        self.refused += SUCCESS not in body
+        if self.waiting:
+            self.use(connection, self.waiting.popleft())
+        else:
+            self.idle.append(connection)
+
+    def finish(self) -> Latency:
+        """Waits for what is still out; a reply that does not come counts as refused."""
+        deadline = perf_counter() + PATIENCE_SECONDS
+        while self.due and perf_counter() < deadline:
+            self.take_replies(deadline)
+        lost = len(self.due) + len(self.waiting)
+        for connection in (*self.idle, *self.due):
+            connection.close()
+        return Latency(
+            requests=len(self.latencies),
+            refused=self.refused + lost,
+            median_ms=percentile(self.latencies, 0.5) * 1000,
+            p99_ms=percentile(self.latencies, 0.99) * 1000,
+            worst_ms=percentile(self.latencies, 1.0) * 1000,
+            client_lag_ms=percentile(self.lags, 0.99) * 1000,
+        )
+
+
+def measure_single(port: int, orders: Sequence[Order], seconds: int) -> Latency:
+    """One connection; the next request when the reply is there."""
+    with undisturbed():
+        client = Client(port, orders, 1)
+        end = perf_counter() + seconds
+        while perf_counter() < end:
+            if not client.due:
+                client.send(perf_counter())
+            client.take_replies(end)
+        return client.finish()
+
+
+def measure_paced(port: int, orders: Sequence[Order], seconds: int, rate: float) -> Latency:
+    """So many requests a second, evenly spread."""
+    with undisturbed():
+        client = Client(port, orders, CONNECTIONS)
+        begin, total, sent = perf_counter(), int(seconds * rate), 0
+        while sent < total:
+            due = begin + sent / rate
+            if due <= perf_counter():
+                client.send(due)
+                sent += 1
+            else:
+                client.take_replies(due)
+        return client.finish()
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Without the garbage collector, whose pauses would be counted as the server's."""
+    gc.disable()
+    try:
+        yield
+    except OSError as fault:
+        raise Unmeasurable(f"the paced client: {fault!r}") from fault
+    finally:
+        gc.enable()
+
+
+def content_length(head: bytes) -> int:
+    """A reply without one ends with its head, and so counts as refused: the server is expected to send it."""
+    _, found, rest = head.lower().partition(b"\r\ncontent-length:")
+    return int(rest.split(b"\r\n", 1)[0]) if found else 0
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The nearest rank; 0 of nothing."""
+    if not values:
+        return 0.0
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]

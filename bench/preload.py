@@ -1,0 +1,138 @@
+"""Fills the tables: what a load left there is copied by SQL until there are enough transactions.
+
+A million transfers would take longer than all the rest of a run. The columns and the unique indexes come from
+the catalogue, so this file need not follow the schema; what the catalogue does not say stands in the constants
+below. A copy differs from its original in the columns that make rows unique, and in those of `FOLLOWING`:
+
+- bytes (`key`) and uuids: a hash of the original and the copy's number, the same wherever a column is named so;
+- text (`txn_ref`): a suffix, the same wherever the column is named so;
+- whole numbers (sequences): moved down by a multiple of their span. Down, because the numbers above belong to
+  transactions to come.
+
+Triggers and foreign keys are off while it runs, and the books do not add up afterwards: for bench databases
+only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bench.figures import Unmeasurable
+from bench.postgres import query
+
+# What is copied, and which of its rows. The first is the one that is counted.
+TABLES: Mapping[str, str] = {
+    "transaction": "status in ('successful', 'failed')",
+    "posting": "true",
+    "event": "true",
+    "hold": "state <> 'pending'",
+}
+
+# Columns that differ in a copy though no index makes them unique: a copy has its own order and its own group.
+FOLLOWING = frozenset({"order_ref", "group_seq"})
+
+# Never changed to make a row unique: copies stay with their merchant.
+KEPT = frozenset({"merchant_id"})
+
+# How a value of a type is made fresh: {c} the column, {t} its table, n the copy's number. The order is the
+# preference, when an index leaves a choice: numbers last, because beside a key they often count something.
+FRESH: Mapping[str, str] = {
+    "bytea": "decode(md5(encode({c}, 'hex') || ':' || n), 'hex')",
+    "uuid": "md5({c}::text || ':' || n)::uuid",
+    "text": "{c} || '~' || n",
+    "character varying": "{c} || '~' || n",
+    "bigint": "{c} - n * (select max({c}) - min({c}) + 1 from {t})",
+    "integer": "{c} - n * (select max({c}) - min({c}) + 1 from {t})",
+}
+
+# These are fresh by the same rule in every table: a reference in `event` is the one of its transaction.
+SHARED_TYPES = frozenset({"bytea", "uuid", "text", "character varying"})
+
+COLUMNS = """
+select a.attname, format_type(a.atttypid, null) from pg_attribute a
+where a.attrelid = '"{table}"'::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+order by a.attnum
+"""
+
+UNIQUE = """
+select string_agg(a.attname, ' ' order by k.place)
+from pg_index i
+cross join lateral unnest(i.indkey::smallint[]) with ordinality k(attnum, place)
+join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+where i.indrelid = '"{table}"'::regclass and i.indisunique and k.place <= i.indnkeyatts
+group by i.indexrelid
+order by i.indexrelid
+"""
+
+
+@dataclass
+class Table:
+    """One that is copied. `fresh` are the names of the columns that differ in a copy."""
+
+    name: str
+    columns: dict[str, str]
+    unique: list[list[str]]
+    fresh: set[str] = field(default_factory=set)
+
+
+def preload(dsn: str, rows: int) -> int:
+    """Copies until the first table has at least so many rows; answers how many it has."""
+    tables = [read_table(dsn, name) for name in TABLES]
+    choose_fresh(tables)
+    first = next(iter(TABLES))
+    have = count_rows(dsn, first)
+    if have == 0:
+        raise Unmeasurable(f"nothing to copy: {first} is empty")
+    copies = -(-rows // have) - 1
+    if copies > 0:
+        statements = [copy_sql(table, copies) for table in tables]
+        query(dsn, "\n".join(["set session_replication_role = replica;", *statements]))
+    query(dsn, "\n".join(f'vacuum analyze "{table.name}";' for table in tables) + "\ncheckpoint;")
+    return count_rows(dsn, first)
+
+
+def count_rows(dsn: str, table: str) -> int:
+    [[count]] = query(dsn, f'select count(*) from "{table}" where {TABLES[table]}')
+    return int(count)
+
+
+def read_table(dsn: str, name: str) -> Table:
+    """As the catalogue has it; columns that are computed are left out."""
+    columns = {row[0]: row[1] for row in query(dsn, COLUMNS.format(table=name))}
+    unique = [row[0].split() for row in query(dsn, UNIQUE.format(table=name))]
+    return Table(name, columns, unique)
+
+
+def choose_fresh(tables: list[Table]) -> None:
+    """A fresh column for each unique index that has none yet; then those of the same name elsewhere."""
+    for table in tables:
+        table.fresh |= FOLLOWING & table.columns.keys()
+        for index in table.unique:
+            if not table.fresh & set(index):
+                table.fresh.add(choose_column(table, index))
+    shared = {(name, table.columns[name]) for table in tables for name in table.fresh}
+    for table in tables:
+        table.fresh |= {
+            name for name, kind in table.columns.items() if kind in SHARED_TYPES and (name, kind) in shared
+        }
+
+
+def choose_column(table: Table, index: list[str]) -> str:
+    order = list(FRESH)
+    choice = [name for name in index if name not in KEPT and table.columns.get(name) in FRESH]
+    if not choice:
+        raise Unmeasurable(f"no column of {table.name} ({', '.join(index)}) can be made fresh")
+    return min(choice, key=lambda name: order.index(table.columns[name]))
+
+
+def copy_sql(table: Table, copies: int) -> str:
+    """One statement for all copies. `overriding`, since numbers that the database gives out are copied too."""
+    quoted = f'"{table.name}"'
+    names = ", ".join(f'"{name}"' for name in table.columns)
+    values = ", ".join(
+        FRESH[kind].format(c=f'"{name}"', t=quoted) if name in table.fresh else f'"{name}"'
+        for name, kind in table.columns.items()
+    )
+    return (
+        f"insert into {quoted} ({names}) overriding system value select {values}"
+        f" from {quoted} cross join generate_series(1, {copies}) n where {TABLES[table.name]};"
+    )

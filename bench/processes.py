@@ -1,0 +1,43 @@
+"""Which process is which: the API process of a server, and how much memory and time it takes."""
+
+import re
+
+import psutil
+
+# A word of the command line: a directory or a module that merely contains the letters is not meant.
+API = re.compile(r"(?<![\w./-])api(?![\w./-])")
+
+
+def family(process: psutil.Process) -> list[psutil.Process]:
+    """The process and all below it."""
+    return [process, *process.children(recursive=True)]
+
+
+def api_process(serve: psutil.Process) -> psutil.Process:
+    """The busiest of the processes called `api` and their children: HTTP servers put a parent in front.
+
+    Where none is called so, the busiest of the whole family is the one that answers.
+    """
+    called = [process for process in family(serve) if API.search(command(process))]
+    candidates = {child for process in called for child in family(process)} or set(family(serve))
+    return max(candidates, key=seconds_used)
+
+
+def command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def seconds_used(process: psutil.Process) -> float:
+    """Of the processor, by the process itself."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)
+
+
+def resident_mb(process: psutil.Process) -> float:
+    return float(process.memory_info().rss) / 1e6

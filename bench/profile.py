@@ -1,0 +1,169 @@
+"""`python -m bench.profile`: where the time goes while transfers run, by process and thread.
+
+Shares are of one core: on two cores everything together is at most 200 %. What is idle while the load is
+highest is time in which the server and PostgreSQL wait for each other or for the disk.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import psutil
+
+from bench import orders, postgres, processes, run, server, wrk
+from bench.figures import Unmeasurable
+from bench.merchants import PIECES_SPREAD, make_merchant
+
+# The first second, in which connections are made, is left out, and so is the last.
+MARGIN_SECONDS = 1
+SAMPLES_PER_SECOND = 200
+TOP = 40
+
+# The kinds of PostgreSQL's own processes, as they call themselves; all others serve clients.
+POSTGRES_KINDS = ("checkpointer", "background writer", "walwriter", "autovacuum", "replication", "io worker")
+
+# Whose processes are looked at.
+FAMILIES = ("serve", "postgres", "wrk")
+
+# Who used how many seconds of the processor so far.
+Usage = defaultdict[str, float]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse(arguments)
+    wrk.require_wrk()
+    try:
+        profile(options)
+    except Unmeasurable as fault:
+        print(f"nothing could be measured: {fault}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.profile", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=8, help="default %(default)s")
+    parser.add_argument("--connections", type=int, default=64, help="default %(default)s")
+    parser.add_argument("--merchants", type=int, default=1, help="default %(default)s: one hot wallet")
+    parser.add_argument(
+        "--no-functions", action="store_true", help="without py-spy, which takes some time itself"
+    )
+    return parser.parse_args(arguments)
+
+
+def profile(options: argparse.Namespace) -> None:
+    """Shares and functions are taken over the same seconds of one load."""
+    with run.workplace() as directory, postgres.running(directory / "cluster") as cluster:
+        dsn = postgres.create_database(cluster, "profiled")
+        with server.running(directory / "server", dsn) as serving:
+            merchants = [make_merchant(serving.port, dsn, PIECES_SPREAD) for _ in range(options.merchants)]
+            requests = orders.transfers(merchants)
+            wrk.finish(wrk.start(requests, serving.port, options.connections, run.WARM_UP_SECONDS, directory))
+            api = processes.api_process(serving.process)
+            seconds = options.seconds + 2 * MARGIN_SECONDS
+            load = wrk.start(requests, serving.port, options.connections, seconds, directory)
+            time.sleep(MARGIN_SECONDS)
+            spy = None if options.no_functions else start_spy(api.pid, options.seconds, directory / "stacks")
+            heads = (serving.process, postgres.postmaster(dsn), psutil.Process(load.pid))
+            print_shares(dict(zip(FAMILIES, heads, strict=True)), api, options.seconds)
+            if spy is not None:
+                spy.wait()
+            result = wrk.finish(load)
+            print(f"\n{result.rate:,.0f} transfers/s, refused {result.refused}")
+            print_functions(spy, directory / "stacks")
+
+
+def print_shares(families: dict[str, psutil.Process], api: psutil.Process, seconds: int) -> None:
+    began, before, idle_before = time.monotonic(), usage(families, api), idle_seconds()
+    time.sleep(seconds)
+    took, after, idle_after = time.monotonic() - began, usage(families, api), idle_seconds()
+    print("share of a core")
+    for name in sorted(after, key=lambda name: (name.split(" > ")[0], before[name] - after[name])):
+        share = (after[name] - before[name]) / took
+        if share >= 0.005:
+            print(f"{share:7.1%}  {name}")
+    print(f"{(idle_after - idle_before) / took:7.1%}  idle, of {psutil.cpu_count()} cores")
+
+
+def usage(families: dict[str, psutil.Process], api: psutil.Process) -> Usage:
+    """Processes of a kind together; the API process's threads one by one below it."""
+    used: Usage = defaultdict(float)
+    for name, head in families.items():
+        for process in processes.family(head):
+            if process == api:
+                used["serve api"] += processes.seconds_used(process)
+            else:
+                used[f"{name} {kind(name, process)}".strip()] += processes.seconds_used(process)
+    for thread in api.threads():
+        name = f"serve api > {thread_name(api.pid, thread.id)} {thread.id}"
+        used[name] += thread.user_time + thread.system_time
+    return used
+
+
+def kind(family: str, process: psutil.Process) -> str:
+    """What a process is, short."""
+    said = processes.command(process)
+    if family == "wrk":
+        return ""
+    if family == "postgres":
+        title = said.partition("postgres: ")[2]
+        other = "backends" if title else "postmaster"
+        return next((known for known in POSTGRES_KINDS if known in title), other)
+    words = [word for word in said.split()[1:] if word not in ("-m", "kasuwa")]
+    return " ".join(words)[:40] + f" ({process.pid})"
+
+
+def thread_name(pid: int, thread: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/task/{thread}/comm").read_text().strip()
+    except OSError:
+        return "thread"
+
+
+def idle_seconds() -> float:
+    times = psutil.cpu_times()
+    return float(times.idle + getattr(times, "iowait", 0.0))
+
+
+def start_spy(pid: int, seconds: int, stacks: Path) -> subprocess.Popen[bytes] | None:
+    """py-spy samples from outside; without stopping the process, so that it is hardly disturbed."""
+    beside = Path(sys.executable).with_name("py-spy")
+    spy = str(beside) if beside.exists() else shutil.which("py-spy")
+    if spy is None:
+        return None
+    what = f"record --pid {pid} --duration {seconds} --rate {SAMPLES_PER_SECOND} --nonblocking --format raw"
+    return subprocess.Popen(
+        [spy, *what.split(), "--output", str(stacks)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def print_functions(spy: subprocess.Popen[bytes] | None, stacks: Path) -> None:
+    """Of the samples in which the process was busy: in the function itself, and in it or what it called."""
+    if spy is None:
+        print("\nfunctions: not sampled (py-spy is not installed, or was switched off)")
+        return
+    if not stacks.exists():
+        print(f"\nfunctions: py-spy ended with {spy.returncode}")
+        return
+    own: Counter[str] = Counter()
+    within: Counter[str] = Counter()
+    for line in stacks.read_text().splitlines():
+        stack, _, count = line.rpartition(" ")
+        frames = [re.sub(r":\d+\)$", ")", frame) or "(outside Python)" for frame in stack.split(";")]
+        own[frames[-1]] += int(count)
+        within.update(dict.fromkeys(frames, int(count)))
+    total = own.total() or 1
+    print(f"\n{'itself':>7} {'within':>7}  function, of {total} samples")
+    for frame, times in own.most_common(TOP):
+        print(f"{times / total:7.1%} {within[frame] / total:7.1%}  {frame}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

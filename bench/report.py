@@ -1,0 +1,194 @@
+"""The table of what must be reached, made from the figures of a run, and the file that keeps them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+
+from bench.figures import Figures, Load
+
+SCALE_20 = 20
+SCALE_1 = 1
+
+# Name of the load, what it is, scale of the TPC-B it is held against, how many times that it must reach.
+AGAINST_TPCB = (
+    ("hot64", "transfers, one hot wallet, 64 connections", SCALE_20, 0.8),
+    ("hot64", "transfers, one hot wallet, 64 connections", SCALE_1, 1.6),
+    ("hot256", "transfers, one hot wallet, 256 connections", SCALE_20, 1.0),
+    ("spread64", "transfers, 100 merchants, 64 connections", SCALE_20, 0.7),
+    ("token", "card charges with a token, 64 connections", SCALE_20, 0.7),
+)
+VERIFY_TIMES = 3.0
+FULL_SHARE = 0.9
+HALF_LOAD_TIMES = 10.0
+FIRST_START_SECONDS = 5.0
+LATER_START_SECONDS = 2.0
+MEMORY_MB = 150.0
+
+# "Flat": what the process still grows by after the first load.
+MEMORY_GROWTH = 1.2
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table, as text but for the ratio."""
+
+    what: str
+    figure: str
+    ratio: float | None
+    bound: str
+    reached: str
+    note: str = ""
+
+
+def rows(figures: Figures) -> list[Row]:
+    """In the order of the table that they answer."""
+    return [
+        *tpcb_rows(figures),
+        *load_rows(figures),
+        *verify_rows(figures),
+        *full_rows(figures),
+        *latency_rows(figures),
+        *start_rows(figures),
+        *memory_rows(figures),
+        *(Row(name, "-", None, "-", "not measured", why) for name, why in figures.faults.items()),
+    ]
+
+
+def tpcb_rows(figures: Figures) -> Iterator[Row]:
+    for scale, runs in figures.tpcb.items():
+        spread = " and ".join(f"{rate:,.0f}" for rate in runs)
+        note = f"before and after: {spread}"
+        yield Row(f"pgbench TPC-B, scale {scale}", per_second(mean(runs)), None, "-", "-", note)
+
+
+def load_rows(figures: Figures) -> Iterator[Row]:
+    for name, what, scale, times in AGAINST_TPCB:
+        load, tpcb = figures.loads.get(name), figures.tpcb_rate(scale)
+        if load is None:
+            continue
+        ratio = load.rate / tpcb if tpcb else None
+        bound = f"{times} x TPC-B scale {scale}"
+        reached = at_least(ratio, times, load.valid)
+        yield Row(what, per_second(load.rate), ratio, bound, reached, load_note(load))
+
+
+def verify_rows(figures: Figures) -> Iterator[Row]:
+    load, transfers = figures.loads.get("verify"), figures.loads.get("hot64")
+    if load and transfers and transfers.rate:
+        ratio = load.rate / transfers.rate
+        bound = f"{VERIFY_TIMES} x the transfers"
+        reached = at_least(ratio, VERIFY_TIMES, load.valid)
+        what = "payment verify, 64 connections"
+        yield Row(what, per_second(load.rate), ratio, bound, reached, load_note(load))
+
+
+def full_rows(figures: Figures) -> Iterator[Row]:
+    """Fresh is the mean of the first measurement and of one on a new database right after the full one."""
+    full = figures.loads.get("full64")
+    fresh = [figures.loads[name] for name in ("hot64", "fresh64") if name in figures.loads]
+    if full and fresh:
+        without = mean(load.rate for load in fresh)
+        ratio = full.rate / without if without else None
+        valid = all(load.valid for load in (full, *fresh))
+        note = f"without: {without:,.0f}/s; {load_note(full)}"
+        what = f"transfers with {figures.earlier_rows:,} earlier ones"
+        reached = at_least(ratio, FULL_SHARE, valid)
+        yield Row(what, per_second(full.rate), ratio, f"{FULL_SHARE} x without", reached, note)
+
+
+def latency_rows(figures: Figures) -> Iterator[Row]:
+    single, half = figures.single, figures.half
+    if single and half and single.median_ms:
+        ratio = half.p99_ms / single.median_ms
+        note = (
+            f"single client: median {single.median_ms:.2f} ms; at half load: median {half.median_ms:.2f}, "
+            f"worst {half.worst_ms:.1f} ms, client late by {half.client_lag_ms:.1f} ms (p99), "
+            f"refused {single.refused + half.refused}"
+        )
+        what = f"p99 at half of the highest load ({figures.half_rate:,.0f}/s)"
+        reached = at_most(ratio, HALF_LOAD_TIMES, single.valid and half.valid)
+        bound = f"at most {HALF_LOAD_TIMES:.0f} x single median"
+        yield Row(what, f"{half.p99_ms:.2f} ms", ratio, bound, reached, note)
+
+
+def start_rows(figures: Figures) -> Iterator[Row]:
+    starts = (
+        ("first start, empty directory, to ready", figures.first_start_seconds, FIRST_START_SECONDS),
+        ("later start, to ready", figures.later_start_seconds, LATER_START_SECONDS),
+    )
+    for what, seconds, bound in starts:
+        if seconds is not None:
+            yield Row(what, f"{seconds:.2f} s", None, f"at most {bound:.0f} s", at_most(seconds, bound))
+
+
+def memory_rows(figures: Figures) -> Iterator[Row]:
+    if not figures.memory_mb:
+        return
+    first, last = figures.memory_mb[0], figures.memory_mb[-1]
+    readings = "after each load: " + ", ".join(f"{reading:.0f}" for reading in figures.memory_mb)
+    what = "memory of the API process after the load"
+    yield Row(what, f"{last:.0f} MB", None, f"at most {MEMORY_MB:.0f} MB", at_most(last, MEMORY_MB), readings)
+    growth = last / first
+    reached = at_most(growth, MEMORY_GROWTH)
+    what = "the same, to that after the first load"
+    yield Row(what, f"{last:.0f} MB", growth, f"at most {MEMORY_GROWTH} x", reached)
+
+
+def per_second(rate: float) -> str:
+    return f"{rate:,.0f}/s"
+
+
+def at_least(value: float | None, bound: float, valid: bool = True) -> str:
+    return verdict(value is not None and value >= bound, value, valid)
+
+
+def at_most(value: float | None, bound: float, valid: bool = True) -> str:
+    return verdict(value is not None and value <= bound, value, valid)
+
+
+def verdict(reached: bool, value: float | None, valid: bool) -> str:
+    if not valid:
+        return "INVALID"
+    if value is None:
+        return "-"
+    return "yes" if reached else "no"
+
+
+def load_note(load: Load) -> str:
+    latency = f"median {load.median_ms:.1f} ms, p99 {load.p99_ms:.1f} ms"
+    note = f"refused {load.refused}, {latency}, wrk {load.maker_cpu:.0%} of a core"
+    if load.broken:
+        note += f", {load.broken} connections broken or late"
+    return f"{note}; a reply: {load.sample}" if load.sample else note
+
+
+def table(lines: list[Row]) -> str:
+    """Plain text; notes stand below, by number, so that the columns stay narrow."""
+    heads = ("what", "figure", "ratio", "at least", "reached", "note")
+    cells, notes = [heads], []
+    for row in lines:
+        mark = ""
+        if row.note:
+            notes.append(row.note)
+            mark = str(len(notes))
+        ratio = "-" if row.ratio is None else f"{row.ratio:.2f}"
+        cells.append((row.what, row.figure, ratio, row.bound, row.reached, mark))
+    widths = [max(len(line[place]) for line in cells) for place in range(len(heads))]
+    text = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    ]
+    text.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join([*text, "", *(f"{number:2} {note}" for number, note in enumerate(notes, 1))])
+
+
+def sound(lines: list[Row]) -> bool:
+    """Whether every row that was asked for is a measurement; one that was not reached is one, too."""
+    return all(row.reached not in ("INVALID", "not measured") for row in lines)
+
+
+def write_json(path: Path, figures: Figures, lines: list[Row]) -> None:
+    kept = {"figures": asdict(figures), "rows": [asdict(row) for row in lines]}
+    path.write_text(json.dumps(kept, indent=1) + "\n")

@@ -1,0 +1,115 @@
+"""The server under measurement: `kasuwa serve` as a process of its own, started as an operator would."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from bench.figures import Unmeasurable
+
+# Far beyond the target of five seconds: a start that is late is a figure, one that never comes is a fault.
+READY_SECONDS = 60.0
+STOP_SECONDS = 30.0
+
+# Much finer than the seconds that are measured.
+POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class Server:
+    """One that is ready."""
+
+    port: int
+    process: psutil.Process
+    start_seconds: float
+
+
+@contextmanager
+def running(directory: Path, dsn: str | None) -> Iterator[Server]:
+    """Ready at first sight; without an address of a database it brings its own, inside the directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    log = directory / "serve.log"
+    serve = f"-m kasuwa serve --port {port} --workers 1 --data".split()
+    command = [sys.executable, *serve, str(directory)]
+    with log.open("ab") as output:
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command, env=environment(dsn), stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        wait_ready(process, port, log)
+        yield Server(port, psutil.Process(process.pid), time.monotonic() - began)
+    finally:
+        stop(process)
+        stop_left_databases(directory)
+
+
+def environment(dsn: str | None) -> dict[str, str]:
+    """Whoever runs the bench may have settings of their own: the measurement is of the defaults."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
+    return kept if dsn is None else {**kept, "KASUWA_DATABASE_URL": dsn}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while not is_ready(port):
+        if process.poll() is not None:
+            raise Unmeasurable(f"kasuwa serve ended with {process.returncode}: {tail(log)}")
+        if time.monotonic() > deadline:
+            raise Unmeasurable(f"kasuwa serve was not ready within {READY_SECONDS:.0f} s: {tail(log)}")
+        time.sleep(POLL_SECONDS)
+
+
+def is_ready(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2) as reply:
+            return bool(reply.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def tail(log: Path) -> str:
+    return log.read_text(errors="replace")[-800:]
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Asked first; what is left of it and its children is killed, so that nothing outlives the bench."""
+    if process.poll() is not None:
+        return
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"kasuwa serve did not end within {STOP_SECONDS:.0f} s of SIGTERM: killed", file=sys.stderr)
+        process.kill()
+        process.wait()
+    _, left = psutil.wait_procs(family, timeout=2)
+    for child in left:
+        child.kill()
+
+
+def stop_left_databases(directory: Path) -> None:
+    """A server that was killed leaves the PostgreSQL it brought; its pid is the first word of this file."""
+    for written in directory.rglob("postmaster.pid"):
+        try:
+            os.kill(int(written.read_text().split()[0]), signal.SIGQUIT)
+        except (OSError, ValueError, IndexError):
+            continue

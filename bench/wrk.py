@@ -1,0 +1,66 @@
+"""The load, made by wrk with bench/load.lua, which reads each reply.
+
+wrk with that script can make far more than the server can take (README.md has the figure). One thread is the
+best on two cores: a second one only takes time from the server.
+"""
+
+import itertools
+import json
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from bench.figures import Load, Unmeasurable
+from bench.orders import Order, write_lua
+
+THREADS = 1
+SCRIPT = Path(__file__).with_name("load.lua")
+
+# References must differ between the runs on one database.
+RUNS = itertools.count(1)
+
+
+def require_wrk() -> None:
+    """Said before anything is started."""
+    if shutil.which("wrk") is None:
+        raise SystemExit("wrk is not installed, and it makes the load: run `make bench-setup`")
+
+
+def start(
+    orders: Iterable[Order], port: int, connections: int, seconds: int, directory: Path
+) -> subprocess.Popen[str]:
+    """wrk, under way."""
+    run = f"{next(RUNS):04d}"
+    written = directory / f"orders-{run}.lua"
+    write_lua(orders, written)
+    command = ["wrk", f"-t{THREADS}", f"-c{connections}", f"-d{seconds}s", "-s", str(SCRIPT)]
+    return subprocess.Popen(
+        [*command, f"http://127.0.0.1:{port}", "--", str(written), run],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> Load:
+    """Waits for wrk and reads the line of JSON that the script prints last."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said, complaint = process.communicate()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if process.returncode != 0 or not said.strip():
+        raise Unmeasurable(f"wrk: {(complaint or said).strip()[-400:]}")
+    told = json.loads(said.strip().splitlines()[-1])
+    seconds = told["microseconds"] / 1e6
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Load(
+        rate=(told["requests"] - told["refused"]) / seconds,
+        requests=told["requests"],
+        refused=told["refused"],
+        broken=told["broken"],
+        median_ms=told["p50_us"] / 1000,
+        p99_ms=told["p99_us"] / 1000,
+        maker_cpu=used / seconds,
+        sample=told["sample"],
+    )

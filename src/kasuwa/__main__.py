@@ -1,0 +1,221 @@
+"""The command. Each subcommand says in one line what is wrong, never in a stack."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import asyncpg
+import msgspec
+import typer
+
+from kasuwa import app, supervise
+from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.secrets import Vault
+from kasuwa.db import embedded, merchants, migrate
+from kasuwa.doctor import examine
+from kasuwa.ledger.audit import audit as audit_books
+from kasuwa.observe import log
+from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
+from kasuwa.supervise import CannotServe
+
+T = TypeVar("T")
+
+command = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+merchant_command = typer.Typer(no_args_is_help=True, help="Add and change merchants.")
+command.add_typer(merchant_command, name="merchant")
+
+DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
+
+CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: GP0000001' -H 'key: 123456789' \\
+  -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What people should see of an error they can mend: its line, on standard error, and exit code 1."""
+    try:
+        yield
+    except (CannotServe, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
+        sys.exit(f"kasuwa: {error}")
+    except merchants.UnknownMerchant as error:
+        sys.exit(f"kasuwa: no merchant has the mid {error}")
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+        sys.exit(f"kasuwa: the database cannot be used: {supervise.one_line(error)}")
+
+
+@command.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on (KASUWA_HOST, 127.0.0.1).")] = None,
+    port: Annotated[int | None, typer.Option(help="Port of the API (KASUWA_PORT, 8080).")] = None,
+    console_port: Annotated[int | None, typer.Option(help="Port of the console (KASUWA_CONSOLE_PORT, 8081).")] = None,
+    data: DataOption = None,
+    workers: Annotated[int | None, typer.Option(help="API processes (KASUWA_WORKERS, 1).")] = None,
+) -> None:
+    """Run the service: API processes, a job worker and, unless KASUWA_DATABASE_URL is set, its own PostgreSQL."""
+    with one_line_errors():
+        settings = read_settings(
+            os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers
+        )
+        supervise.check_port(settings.host, settings.port)
+        secret_key_of(settings)
+        dsn, cluster = supervise.open_database(settings)
+        try:
+            supervise.prepare(settings, dsn)
+        except BaseException:
+            if cluster is not None:
+                cluster.stop()
+            raise
+        supervise.Supervisor(settings, dsn, cluster).run(lambda: announce(settings))
+
+
+def announce(settings: Settings) -> None:
+    typer.echo(f"Kasuwa ({settings.environment}) listens on http://{settings.host}:{settings.port}")
+    if settings.environment == "test":
+        typer.echo("Demo merchant: mid GP0000001, key 123456789. Try:\n")
+        typer.echo(CURL.format(host=settings.host, port=settings.port))
+    typer.echo("\nCtrl-C stops it.")
+
+
+# --- commands that touch a database -------------------------------------------------------------------------
+
+
+def with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T]]) -> T:
+    """Run something on the database that `serve` would use, also while it runs."""
+    with one_line_errors():
+        settings = read_settings(os.environ, data=data)
+        found = None if settings.database_url is not None else embedded.find(settings.data)
+        if settings.database_url is not None or found is not None:
+            return asyncio.run(work(settings, settings.database_url or found.dsn))  # type: ignore[union-attr,arg-type]
+        cluster = embedded.start(settings.data)
+        try:
+            return asyncio.run(work(settings, cluster.dsn))  # type: ignore[arg-type]
+        finally:
+            cluster.stop()
+
+
+def with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
+    async def run(settings: Settings, dsn: str) -> T:
+        connection = await asyncpg.connect(dsn, timeout=5)
+        try:
+            if await migrate.schema_version(connection) == 0:
+                raise CannotServe("this database is empty: run `kasuwa migrate` first")
+            vault = await migrate.open_vault(connection, secret_key_of(settings))
+            return await work(connection, vault, settings)
+        finally:
+            await connection.close()
+
+    return with_database(data, run)
+
+
+@command.command(name="migrate")
+def migrate_command(data: DataOption = None) -> None:
+    """Bring the database's schema up to date."""
+    applied = with_database(data, app.prepare)
+    typer.echo("\n".join(f"applied {name}" for name in applied) or "nothing to do: the schema is up to date")
+
+
+@command.command()
+def audit(data: DataOption = None) -> None:
+    """Check the laws of the books over the whole database; exit code 1 and the place where one is broken."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
+        return await audit_books(connection)
+
+    broken = with_connection(data, work)
+    if broken:
+        typer.echo("\n".join(broken))
+        raise typer.Exit(1)
+    typer.echo("the books are right")
+
+
+@command.command()
+def doctor(data: DataOption = None) -> None:
+    """Say what is wrong with this deployment, and how to mend it."""
+    with one_line_errors():
+        findings = examine(read_settings(os.environ, data=data))
+    typer.echo("\n".join(str(finding) for finding in findings))
+    if any(finding.wrong for finding in findings):
+        raise typer.Exit(1)
+
+
+# --- merchants --------------------------------------------------------------------------------------------------
+
+
+@merchant_command.command(name="add")
+def add_merchant(name: str, data: DataOption = None) -> None:
+    """Add a merchant with empty books; its key is shown this once."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[int, str, str]:
+        return await merchants.add_merchant(connection, vault, name)
+
+    _, mid, key = with_connection(data, work)
+    typer.echo(f"mid {mid}\nkey {key}")
+
+
+@merchant_command.command(name="roll-key")
+def roll_key(
+    mid: str,
+    overlap_hours: Annotated[float, typer.Option(help="How long the old key still works, at most 168.")] = 24.0,
+    data: DataOption = None,
+) -> None:
+    """Give a merchant a new key, shown this once; the old one works until the overlap ends."""
+    overlap = timedelta(hours=overlap_hours)
+    if not timedelta(0) <= overlap <= merchants.MOST_OVERLAP:
+        sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
+        return await merchants.roll_key(connection, vault, mid, overlap)
+
+    typer.echo(f"key {with_connection(data, work)}")
+
+
+@merchant_command.command(name="set")
+def set_merchant(
+    mid: str,
+    webhook_url: Annotated[str | None, typer.Option(help="Where events are sent; empty switches them off.")] = None,
+    http_codes: Annotated[str | None, typer.Option(help="compat or strict.")] = None,
+    tariff: Annotated[str | None, typer.Option(help="JSON laid over the default tariff.")] = None,
+    limits: Annotated[str | None, typer.Option(help='JSON such as {"NGN": ["1.00", "500000.00"]}.')] = None,
+    rate: Annotated[str | None, typer.Option(help="Requests a second and burst, such as 100,200.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Change a merchant's settings."""
+    changes = read_changes(webhook_url=webhook_url, http_codes=http_codes, tariff=tariff, limits=limits, rate=rate)
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
+        def change(kept: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(kept, **changes)
+
+        return await merchants.change_settings(connection, mid, change)
+
+    typer.echo(msgspec.json.encode(with_connection(data, work)).decode())
+
+
+def read_changes(**said: str | None) -> dict[str, Any]:
+    """The settings given, read and checked as a whole before anything is kept."""
+    given = {name: value for name, value in said.items() if value is not None}
+    try:
+        for name in ("tariff", "limits"):
+            if name in given:
+                given[name] = msgspec.json.decode(given[name])
+        if "rate" in given:
+            given["rate"] = [int(part) for part in given["rate"].split(",")]  # type: ignore[assignment]
+        checked = msgspec.convert(given, MerchantSettings)
+        make_merchant(0, "", "", "test", checked)
+    except (ValueError, msgspec.MsgspecError) as error:
+        sys.exit(f"kasuwa: {supervise.one_line(error)}")
+    return {name: getattr(checked, name) for name in given}
+
+
+def main() -> None:
+    log.set_up(json_lines=False)
+    command()
+
+
+if __name__ == "__main__":
+    main()

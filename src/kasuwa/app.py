@@ -1,0 +1,274 @@
+"""The composition root: the only file that imports everything, and the two processes it is made into.
+
+`python -m kasuwa.app api` serves HTTP; `python -m kasuwa.app worker` runs the jobs. Both are started by
+`kasuwa serve` (supervise.py) with their settings in the environment, and both go when their parent does.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import asyncpg
+import structlog
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server.embed import Server as Granian
+
+from kasuwa.core.action import Method, Step
+from kasuwa.core.decision import Merchant
+from kasuwa.core.references import Permutation
+from kasuwa.core.secrets import Vault, derive
+from kasuwa.db import merchants, migrate, pool
+from kasuwa.db.batch import World
+from kasuwa.db.merchants import Directory
+from kasuwa.db.writer import Writer
+from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.resources.actions import RESOURCES
+from kasuwa.methods.sandbox.actions import SANDBOX
+from kasuwa.observe import log
+from kasuwa.rails.ports import Rails
+from kasuwa.rails.sandbox.bank import SandboxBank
+from kasuwa.rails.unconfigured import NoBank
+from kasuwa.settings import Settings, read_settings, secret_key_of
+from kasuwa.web.dispatch import Dispatch, Parts
+from kasuwa.web.openapi import describe
+from kasuwa.web.server import Server, encode_openapi
+from kasuwa.web.table import make_table
+from kasuwa.work.sandbox import SandboxEngine, fund_opening
+from kasuwa.work.steps import Stepper
+from kasuwa.work.worker import Worker
+
+METHODS: tuple[Method, ...] = (DISBURSE, RESOURCES)
+
+# The demo merchant of the test environment. Live starts with none. Spec silent: D40
+DEMO_NAME = "Demo merchant"
+DEMO_KEY = "123456789"
+
+HEADER_MILLISECONDS = 5_000
+PARENT_SECONDS = 0.5
+
+# Held, shared, by every job worker for as long as it lives: /readyz asks whether anybody holds it.
+WORKER_LOCK = 0x6B617375
+
+errors = structlog.get_logger("kasuwa")
+
+
+def methods_of(environment: str) -> tuple[Method, ...]:
+    return (*METHODS, SANDBOX) if environment == "test" else METHODS
+
+
+def rails_of(settings: Settings) -> Rails:
+    return Rails(bank=SandboxBank() if settings.environment == "test" else NoBank())
+
+
+def world_of(vault: Vault, seed: str | None) -> World:
+    """With a seed, references and luck are the same in every run (sandbox.md)."""
+    if seed is None:
+        return World(vault, Permutation(vault.reference_key))
+    key = derive(seed.encode()[:64], "seed")
+    return World(vault, Permutation(key), key)
+
+
+# --- before anything runs ---------------------------------------------------------------------------------
+
+
+async def prepare(settings: Settings, dsn: str) -> list[str]:
+    """Migrate, and in test make sure that the demo merchant is there and funded. Several may race."""
+    secret_key = secret_key_of(settings)
+    connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+    try:
+        applied = await migrate.migrate(connection, settings.environment, secret_key)
+        vault = await migrate.open_vault(connection, secret_key)
+        if settings.environment == "test":
+            await connection.execute("select pg_advisory_lock($1)", migrate.LOCK)
+            await ensure_demo(connection, vault, settings, dsn)
+        return applied
+    finally:
+        await connection.close()
+
+
+async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: str) -> None:
+    if not await connection.fetchval("select exists (select 1 from merchant)"):
+        await merchants.add_merchant(connection, vault, DEMO_NAME, key=DEMO_KEY)
+    if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
+        return
+    writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
+    writer.start()
+    demo: Merchant = await Directory(connection, vault, settings.environment).by_id(1)
+    await fund_opening(writer, demo)
+    await writer.close()
+
+
+# --- what both processes are made of ------------------------------------------------------------------------
+
+
+class House:
+    """The parts, put together once per process."""
+
+    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: "asyncpg.Pool[Any]") -> None:
+        methods = methods_of(settings.environment)
+        steps: dict[str, Step] = {step.kind: step for method in methods for step in method.steps}
+        self.settings = settings
+        self.dsn = dsn
+        self.vault = vault
+        self.reader = reader
+        self.methods = methods
+        self.rails = rails_of(settings)
+        self.directory = Directory(reader, vault, settings.environment)
+        self.writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
+        self.stepper = Stepper(self.writer, self.rails, steps)
+
+    @classmethod
+    async def build(cls, settings: Settings, dsn: str) -> "House":
+        connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+        try:
+            vault = await migrate.open_vault(connection, secret_key_of(settings))
+        finally:
+            await connection.close()
+        return cls(settings, dsn, vault, await pool.open_readers(dsn))
+
+    async def close(self) -> None:
+        await self.writer.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                await self.reader.close()
+
+
+# --- the API process ----------------------------------------------------------------------------------------
+
+
+async def run_api(settings: Settings, dsn: str) -> None:
+    house = await House.build(settings, dsn)
+    operators = await pool.open_operators(dsn)
+    house.writer.start()
+    engine = None
+    if settings.environment == "test":
+        engine = SandboxEngine(operators, house.writer, house.stepper, house.directory, house.vault)
+    server = make_server(house, engine)
+    granian = Granian(
+        server,
+        address=settings.host,
+        port=settings.port,
+        interface=Interfaces.RSGI,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=1024 * 1024),
+        websockets=False,
+        backlog=2048,
+        backpressure=4096,
+        log_enabled=False,
+    )
+    stopping = stop_signal()
+    serving = asyncio.create_task(granian.serve())
+    await asyncio.wait([serving, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
+    granian.stop()
+    await serving
+    await server.drain()
+    await house.close()
+    await operators.close()
+
+
+def make_server(house: House, engine: SandboxEngine | None) -> Server:
+    parts = Parts(
+        directory=house.directory,
+        writer=house.writer,
+        reader=house.reader,
+        steps=house.stepper,
+        rails=house.rails,
+        engine=engine,
+        vault=house.vault,
+        environment=house.settings.environment,
+    )
+    openapi = encode_openapi(describe(house.methods, house.settings.environment))
+    request_log = log.RequestLog(1 if house.settings.request_log == "stdout" else None)
+    return Server(make_table(house.methods), Dispatch(parts), openapi, readiness(house), request_log)
+
+
+def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
+    """What keeps this deployment from serving, or None: the database, its schema, the job worker."""
+
+    async def trouble() -> str | None:
+        try:
+            async with asyncio.timeout(3), house.reader.acquire() as connection:
+                version = await migrate.schema_version(connection)
+                worker = await connection.fetchval(
+                    "select exists (select 1 from pg_locks where locktype = 'advisory' and objid = $1)", WORKER_LOCK
+                )
+        except Exception as error:
+            return f"the database does not answer ({type(error).__name__})"
+        if version != migrate.newest_known():
+            return f"the schema is at migration {version}, this version needs {migrate.newest_known()}"
+        return None if worker else "no job worker is running"
+
+    return trouble
+
+
+# --- the worker process -------------------------------------------------------------------------------------
+
+
+async def run_worker(settings: Settings, dsn: str) -> None:
+    house = await House.build(settings, dsn)
+    house.writer.start()
+    worker = Worker(dsn, house.stepper, house.directory)
+    stopping = stop_signal()
+    present = asyncio.create_task(show_presence(dsn))
+    running = asyncio.create_task(worker.run(house.stepper.lanes))
+    await asyncio.wait([running, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
+    worker.stop()
+    await running
+    present.cancel()
+    await house.close()
+
+
+async def show_presence(dsn: str) -> None:
+    """Hold the worker's lock, and take it again after every lost connection."""
+    while True:
+        try:
+            connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+            await connection.execute("select pg_advisory_lock_shared($1)", WORKER_LOCK)
+            while not connection.is_closed():
+                await asyncio.sleep(PARENT_SECONDS)
+        except Exception as error:
+            errors.debug("presence lost", error=type(error).__name__)
+        await asyncio.sleep(PARENT_SECONDS)
+
+
+# --- both -----------------------------------------------------------------------------------------------------
+
+
+def stop_signal() -> asyncio.Event:
+    """Set by SIGTERM, SIGINT, or the death of the parent: an orphan must not go on serving."""
+    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stopping.set)
+    parent = os.getppid()
+
+    def look() -> None:
+        if os.getppid() != parent:
+            stopping.set()
+        else:
+            loop.call_later(PARENT_SECONDS, look)
+
+    look()
+    return stopping
+
+
+def run(part: Callable[[Settings, str], Any], settings: Settings, dsn: str) -> None:
+    try:
+        import uvloop
+    except ImportError:  # there is none for Windows
+        asyncio.run(part(settings, dsn))
+    else:
+        uvloop.run(part(settings, dsn))
+
+
+PARTS = {"api": run_api, "worker": run_worker}
+
+if __name__ == "__main__":
+    log.set_up(json_lines=not sys.stderr.isatty())
+    chosen = read_settings(os.environ)
+    assert chosen.database_url is not None, "kasuwa serve gives the database to its parts"
+    run(PARTS[sys.argv[1]], chosen, chosen.database_url)

@@ -1,0 +1,108 @@
+"""Rows of the action tables: what a merchant can ask for, and which rule answers.
+
+Five kinds, and no more. A `Write` goes into the next batch of the one writer. A `Read` is SQL over committed
+rows. A `Lookup` asks a rail and changes nothing. A `Step` is work on a job: call the outside, then decide
+what its answer means. A `Command` drives the test environment. The tables are data: documents, tests and
+dispatch all walk the same rows.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+import msgspec
+
+from kasuwa.core.decision import Merchant
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A check on decoded fields: `reason(merchant, *values)` answers what is wrong, or None. It runs when all
+    its fields could be read, so that one reply names every fault of a body."""
+
+    fields: tuple[str, ...]
+    reason: Callable[..., str | None]
+
+
+class Write(msgspec.Struct, frozen=True):
+    name: str
+    request: type[msgspec.Struct]
+    reply: Any
+    needs: Callable[..., Any]
+    decide: Callable[..., Any]
+    summary: str
+    example: Mapping[str, Any]
+    rules: tuple[Rule, ...] = ()
+    variant: tuple[str, str] | None = None
+    repeatable: bool = True
+
+
+class Read(msgspec.Struct, frozen=True):
+    name: str
+    request: type[msgspec.Struct]
+    reply: Any
+    read: Callable[..., Awaitable[Any]]
+    summary: str
+    example: Mapping[str, Any]
+    rules: tuple[Rule, ...] = ()
+    variant: tuple[str, str] | None = None
+
+
+class Lookup(msgspec.Struct, frozen=True):
+    name: str
+    request: type[msgspec.Struct]
+    reply: Any
+    rail: str
+    ask: Callable[..., Awaitable[Any]]
+    summary: str
+    example: Mapping[str, Any]
+    rules: tuple[Rule, ...] = ()
+    variant: tuple[str, str] | None = None
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Work on a job: `call` talks to the outside with no transaction open, then `needs` and `decide` record
+    what its answer means, through the same writer as every request."""
+
+    kind: str
+    lane: str
+    call: Callable[..., Awaitable[Any]]
+    needs: Callable[..., Any]
+    decide: Callable[..., Any]
+
+
+class Engine(Protocol):
+    """What a command may ask of the machinery around the books. Only the test environment has commands."""
+
+    async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]: ...
+
+    async def settle(self, merchant: Merchant, reference: str, status: str) -> Any: ...
+
+    async def business_now(self, merchant: Merchant) -> datetime: ...
+
+    async def advance(self, merchant: Merchant, until: datetime) -> tuple[datetime, dict[str, int]]: ...
+
+
+class Command(msgspec.Struct, frozen=True):
+    """Something done to the world rather than asked of it: a clock moved, a rail's call-back played."""
+
+    name: str
+    request: type[msgspec.Struct]
+    reply: Any
+    run: Callable[..., Awaitable[Any]]
+    summary: str
+    example: Mapping[str, Any]
+    rules: tuple[Rule, ...] = ()
+    variant: tuple[str, str] | None = None
+
+
+Action = Write | Read | Lookup | Command
+
+
+class Method(msgspec.Struct, frozen=True):
+    """One path of the API: its word in the URL, the body fields that may select an action, and its rows."""
+
+    name: str
+    selectors: tuple[str, ...]
+    actions: tuple[Action, ...]
+    steps: tuple[Step, ...] = ()
+    most_bytes: int = 256 * 1024

@@ -1,0 +1,32 @@
+"""The numeric codes of the contract, and what each becomes as an HTTP status (D4, D5)."""
+
+OK = 200
+NEXT_STEP = 202
+
+AUTHENTICATION_FAILED = 101
+INVALID_METHOD = 102
+INVALID_JSON = 103
+INVALID_REQUEST = 104
+UNREADABLE_ANSWER = 201
+NOT_VALIDATED = 203
+ERROR = 204
+NOT_COVERED = 301
+
+# Older clients throw on any 4xx, so a business error is HTTP 200 with its code in the body. Spec silent: D5
+COMPAT_HTTP = {AUTHENTICATION_FAILED: 401}
+
+# Newer clients look at HTTP alone; a merchant asks for these in its settings. Spec silent: D5
+STRICT_HTTP = {
+    AUTHENTICATION_FAILED: 401,
+    INVALID_METHOD: 404,
+    INVALID_JSON: 400,
+    INVALID_REQUEST: 422,
+    UNREADABLE_ANSWER: 502,
+    NOT_VALIDATED: 402,
+    NOT_COVERED: 402,
+    ERROR: 500,
+}
+
+
+def http_status(code: int, *, strict: bool) -> int:
+    return (STRICT_HTTP if strict else COMPAT_HTTP).get(code, 200)

@@ -1,0 +1,208 @@
+"""The words in which a rule says what should happen.
+
+A rule (`decide`) looks at a request and the rows it needs, and returns exactly one of three things:
+
+    Refusal    nothing happens; this is the answer
+    Decision   everything that should happen, as data: reply, postings, rows, events, jobs
+    More       it must see more rows first, and is then run again in the same transaction
+
+It never reads a clock or rolls dice: `Context` brings the merchant, the time and the luck.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
+from kasuwa.core.tariff import Tariff
+
+
+class Row(msgspec.Struct):
+    """One row of a table that the writer keeps. Its first two fields are `key` and `merchant_id`; `changing`
+    names the columns that may differ after the insert: the others are never written again."""
+
+    table: ClassVar[str] = ""
+    changing: ClassVar[tuple[str, ...]] = ()
+
+    key: bytes
+    merchant_id: int
+
+
+R = TypeVar("R", bound=Row)
+
+
+# --- who asks, and when ---------------------------------------------------------------------------------
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The smallest and largest amount of one transaction, in minor units."""
+
+    least: int
+    most: int
+
+
+class Merchant(msgspec.Struct, frozen=True):
+    """What the rules may know of a merchant. `merchant_id` names its books; `mid` is what it calls itself."""
+
+    merchant_id: int
+    mid: str
+    name: str
+    environment: str
+    strict: bool
+    webhook_url: str
+    tariff: Tariff
+    limits: Mapping[str, Limits]
+    rate: tuple[int, int] | None = None
+
+
+class Context(msgspec.Struct):
+    """What a rule may know besides its request: business time, entropy, the next free reference number (and
+    the permutation that hides it), and in the test environment how the outside was told to behave."""
+
+    merchant: Merchant
+    now: datetime
+    entropy: bytes
+    number: int
+    permutation: Callable[[int], int]
+    digest: Callable[[bytes], bytes]
+    scenario: Scenario = NO_SCENARIO
+    faults: tuple[PlannedFault, ...] = ()
+
+
+# --- what a rule needs ----------------------------------------------------------------------------------
+
+
+class Needs(msgspec.Struct):
+    """The rows (by table and key) and accounts (by name) that a rule must see, locked."""
+
+    rows: tuple[tuple[type[Row], bytes], ...] = ()
+    accounts: tuple[str, ...] = ()
+
+
+class Seen:
+    """The rows a rule asked for. A key that has no row yet answers None: absence is something one can see."""
+
+    def __init__(self, rows: Mapping[bytes, Row | None]) -> None:
+        self._rows = rows
+
+    def get(self, kind: type[R], key: bytes) -> R | None:
+        row = self._rows[key]
+        if row is not None and not isinstance(row, kind):
+            raise TypeError(f"{kind.__name__} asked for, {type(row).__name__} found")
+        return row
+
+
+# --- what a rule answers --------------------------------------------------------------------------------
+
+
+class Fault(msgspec.Struct, frozen=True):
+    field: str
+    reason: str
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """An error of the contract: a code, what to do about it, and the fields at fault. Spec silent: D4"""
+
+    code: int
+    message: str
+    faults: tuple[Fault, ...] = ()
+
+
+def refuse_fields(*faults: Fault) -> Refusal:
+    return Refusal(INVALID_REQUEST, "Some fields are not valid; see errors", faults)
+
+
+class Post(msgspec.Struct, frozen=True):
+    """Money from one account to another of the same merchant and currency: the debited one pays."""
+
+    debit: str
+    credit: str
+    amount: int
+    kind: str
+
+
+class Reserve(msgspec.Struct, frozen=True):
+    """Money set aside on one account until its hold is ended."""
+
+    hold: bytes
+    account: str
+    amount: int
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Movements that happen whole or not at all. `ends` names a hold that is released first: with posts it
+    is posted (whole or part), without any it is voided. `short` answers when a floor refuses."""
+
+    reference: str
+    short: Refusal
+    posts: tuple[Post, ...] = ()
+    reserves: tuple[Reserve, ...] = ()
+    ends: bytes | None = None
+
+
+class Job(Row):
+    """Something to do at a business time. `run_at` is the same moment on the wall's clock, kept by the writer;
+    a claim moves `leased_until`, so a job whose worker died falls due again by itself."""
+
+    table: ClassVar[str] = "job"
+    changing: ClassVar[tuple[str, ...]] = ("kind", "due", "run_at", "leased_until", "claims", "attempt", "work")
+
+    kind: str
+    lane: str
+    reference: str
+    subject: bytes
+    due: datetime
+    run_at: datetime
+    leased_until: datetime | None
+    claims: int
+    attempt: int
+    repeat: bytes | None
+    work: str
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A transaction became final. `payload` is, to the byte, what is signed and sent."""
+
+    reference: str
+    kind: str
+    payload: bytes
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Something an operator should know, such as a rail that contradicts itself."""
+
+    reference: str
+    what: str
+
+
+class Decision(msgspec.Struct):
+    """Everything that should happen. `numbers` counts the reference numbers used; `jobs_done` are finished;
+    `then` is a job of this decision to be run at once by who asked, `wait` says that the same request is
+    still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`
+    makes the reply out of what became of them; `clock` moves the merchant's business time and `faults`
+    replaces the faults its rails were told to have (both in the test environment alone)."""
+
+    reply: Any = None
+    groups: tuple[Group, ...] = ()
+    rows: tuple[Row, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    jobs_done: tuple[Job, ...] = ()
+    events: tuple[Event, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    numbers: int = 0
+    then: Job | None = None
+    wait: bool = False
+    parts: tuple["Decision | Refusal", ...] = ()
+    join: Any = None
+    clock: datetime | None = None
+    faults: tuple[PlannedFault, ...] | None = None
+
+
+class More(msgspec.Struct, frozen=True):
+    needs: Needs
+
+
+Outcome = Refusal | Decision | More

@@ -1,0 +1,252 @@
+"""From bytes to a typed request, or to every fault it has.
+
+msgspec decodes fast and stops at the first fault. So a body is decoded fast; only when that fails is it read
+again untyped and converted field by field, so that one reply names them all. Amounts are read from the text
+of the number, never through a float: `float_hook` hands us the literal as it was sent. (D2)
+"""
+
+import re
+import typing
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, inspect
+
+from kasuwa.core.action import Rule
+from kasuwa.core.calendar import LAGOS
+from kasuwa.core.decision import Fault, Merchant
+from kasuwa.core.money import parse_minor, percent_of
+
+DEEPEST = 32
+
+
+class NumberText(str):
+    """The literal of a JSON number that is not a plain integer, as it was sent."""
+
+
+class Amount(int):
+    """An amount of money in minor units; on the wire a number or a numeric text in major units."""
+
+
+AMOUNT_REASON = "digits with at most two decimals, above zero, at most 15 digits"
+
+# Field types that several slices share. The description is the reason given when a value does not fit.
+Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
+ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters")]
+AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}$", max_length=10, description="ten digits")]
+BankCode = Annotated[str, Meta(pattern="^[0-9]{3,6}$", max_length=6, description="a bank code of 3, 5 or 6 digits")]
+
+
+def read_amount(said: Any) -> Amount:
+    if isinstance(said, bool) or not isinstance(said, int | str):
+        raise ValueError(AMOUNT_REASON)
+    # A negative or huge integer fails the pattern as text; str() of one is bounded by the body's size.
+    minor = parse_minor(said if isinstance(said, str) else str(said)[:20])
+    if not minor:
+        raise ValueError(AMOUNT_REASON)
+    return Amount(minor)
+
+
+class Moment(datetime):
+    """An instant; on the wire an ISO 8601 time, in Lagos where it names no zone."""
+
+
+MOMENT_REASON = "an ISO 8601 time such as 2026-01-05T09:30:00+01:00"
+
+
+def read_moment(said: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(said) if isinstance(said, str) and said.isascii() else None
+    except ValueError:
+        moment = None
+    if moment is None or not 1900 <= moment.year <= 8999:
+        raise ValueError(MOMENT_REASON)
+    return Moment.fromtimestamp(moment.replace(tzinfo=moment.tzinfo or LAGOS).timestamp(), UTC)
+
+
+class Percent(int):
+    """A probability in whole percent; on the wire a number from 0 to 1."""
+
+
+PERCENT_REASON = "a number from 0 to 1"
+PROBABILITY_TEXT = re.compile(r"0|1|0?\.[0-9]{1,6}|1\.0{1,6}", re.ASCII)
+
+
+def read_percent(said: Any) -> Percent:
+    text = str(said) if isinstance(said, int) and not isinstance(said, bool) else said
+    if not isinstance(text, str) or not PROBABILITY_TEXT.fullmatch(text):
+        raise ValueError(PERCENT_REASON)
+    return Percent(percent_of(100, str(Decimal(text) * 100)))
+
+
+READERS: dict[type, typing.Callable[[Any], Any]] = {
+    Amount: read_amount,
+    Moment: read_moment,
+    Percent: read_percent,
+}
+
+
+def read_scalar(kind: type, said: Any) -> Any:
+    reader = READERS.get(kind)
+    if reader is None:
+        raise NotImplementedError(f"no reader for {kind}")
+    return reader(said)
+
+
+def scalar_schema(kind: type) -> dict[str, Any]:
+    """How our own scalars look in OpenAPI."""
+    if kind is Amount:
+        text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}
+        number = {"type": "number", "exclusiveMinimum": 0, "maximum": 9_999_999_999_999, "multipleOf": 0.01}
+        return {"anyOf": [text, number], "description": AMOUNT_REASON}
+    if kind is Moment:
+        return {"type": "string", "format": "date-time", "description": MOMENT_REASON}
+    if kind is Percent:
+        return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
+    raise NotImplementedError(f"no schema for {kind}")
+
+
+@cache
+def decoder(kind: Any) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(kind, dec_hook=read_scalar, float_hook=NumberText)
+
+
+UNTYPED: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=NumberText)
+
+
+class NotJson(Exception):
+    """Not a JSON object of UTF-8 text, at most 32 levels deep. Spec silent: D2"""
+
+
+def check_json(body: bytes) -> None:
+    """What the typed decoder would let through: bad UTF-8 in fields it skips, and deep nesting."""
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        raise NotJson("the body is not UTF-8") from None
+    if body.count(b"{") + body.count(b"[") > DEEPEST:
+        check_depth(body)
+
+
+def check_depth(body: bytes) -> None:
+    try:
+        level = [UNTYPED.decode(body)]
+    except (msgspec.DecodeError, RecursionError):
+        raise NotJson("the body is not JSON") from None
+    for _ in range(DEEPEST):
+        level = [below for item in level for below in children(item)]
+        if not level:
+            return
+    raise NotJson(f"the body nests deeper than {DEEPEST} levels")
+
+
+def children(item: Any) -> list[Any]:
+    if isinstance(item, dict):
+        return [value for value in item.values() if isinstance(value, dict | list)]
+    return [value for value in item if isinstance(value, dict | list)] if isinstance(item, list) else []
+
+
+def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant) -> Any:
+    """The request as a struct, or the tuple of all its faults."""
+    faults: list[Fault] = []
+    if b"\\u0000" in body:
+        faults += nul_faults(UNTYPED.decode(body), "")
+    try:
+        request = decoder(kind).decode(body)
+    except msgspec.ValidationError:
+        return tuple(faults + find_faults(kind, UNTYPED.decode(body), rules, merchant))
+    faults += broken_rules(rules, merchant, wire_names(kind), {f: getattr(request, f) for r in rules for f in r.fields})
+    return tuple(faults) if faults else request
+
+
+@cache
+def wire_names(kind: type[msgspec.Struct]) -> dict[str, str]:
+    return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+
+
+def broken_rules(
+    rules: Sequence[Rule], merchant: Merchant, names: dict[str, str], values: dict[str, Any]
+) -> Iterator[Fault]:
+    for rule in rules:
+        if any(field not in values for field in rule.fields):
+            continue
+        reason = rule.reason(merchant, *(values[field] for field in rule.fields))
+        if reason is not None:
+            yield Fault(names[rule.fields[-1]], reason)
+
+
+def find_faults(kind: type[msgspec.Struct], said: Any, rules: Sequence[Rule], merchant: Merchant) -> list[Fault]:
+    faults, values = convert_fields(kind, said, "")
+    return faults + list(broken_rules(rules, merchant, wire_names(kind), values))
+
+
+def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[list[Fault], dict[str, Any]]:
+    """Every field on its own: what is wrong with it, or its value."""
+    if not isinstance(said, dict):
+        return [Fault(path.rstrip("."), "an object")], {}
+    hints = typing.get_type_hints(kind, include_extras=True)
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    faults: list[Fault] = []
+    values: dict[str, Any] = {}
+    for field in info.fields:
+        value = said.get(field.encode_name)
+        where = path + field.encode_name
+        if value is None:
+            if field.required:
+                faults.append(Fault(where, "required"))
+            else:
+                values[field.name] = None if field.default is msgspec.NODEFAULT else field.default
+            continue
+        try:
+            values[field.name] = msgspec.convert(value, hints[field.name], dec_hook=read_scalar)
+        except msgspec.ValidationError as error:
+            faults += inner_faults(field.type, hints[field.name], value, where) or [
+                Fault(where, reason_of(field.type, str(error)))
+            ]
+    return faults, values
+
+
+def inner_faults(info: inspect.Type, hint: Any, value: Any, where: str) -> list[Fault]:
+    """The faults inside a nested object, each by its own path."""
+    for option in info.types if isinstance(info, inspect.UnionType) else (info,):
+        if isinstance(option, inspect.StructType) and isinstance(value, dict):
+            return convert_fields(option.cls, value, where + ".")[0]
+    return []
+
+
+EXPECTED = {
+    inspect.StrType: "text",
+    inspect.IntType: "a whole number",
+    inspect.BoolType: "true or false",
+    inspect.ListType: "an array",
+    inspect.StructType: "an object",
+    inspect.DictType: "an object",
+}
+
+
+def reason_of(info: inspect.Type, said: str) -> str:
+    """A reason for a person: the field's own description where it has one, else what kind was expected."""
+    for option in info.types if isinstance(info, inspect.UnionType) else (info,):
+        if isinstance(option, inspect.Metadata) and option.extra_json_schema:
+            return str(option.extra_json_schema["description"])
+        if isinstance(option, inspect.LiteralType):
+            return "one of " + ", ".join(str(value) for value in option.values)
+        if type(option) in EXPECTED:
+            return EXPECTED[type(option)]
+    return said.split(" - at ")[0]
+
+
+def nul_faults(said: Any, path: str) -> list[Fault]:
+    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one. Spec silent: D2"""
+    if isinstance(said, str):
+        return [Fault(path.rstrip("."), "must not contain U+0000")] if "\0" in said else []
+    if isinstance(said, dict):
+        return [fault for name, value in said.items() for fault in nul_faults(value, f"{path}{name}.")]
+    if isinstance(said, list):
+        return [fault for n, value in enumerate(said) for fault in nul_faults(value, f"{path}{n}.")]
+    return []

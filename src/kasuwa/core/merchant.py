@@ -1,0 +1,49 @@
+"""A merchant's settings as they are kept, and the merchant that the rules see."""
+
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from kasuwa.core.decision import Limits, Merchant
+from kasuwa.core.money import minor_of
+from kasuwa.core.tariff import Tariff, read_tariff
+
+# The smallest and largest transaction by currency. Spec silent: D9
+DEFAULT_LIMITS = {
+    "NGN": ("1.00", "10000000.00"),
+    "USD": ("0.50", "10000.00"),
+    "GHS": ("1.00", "100000.00"),
+    "KES": ("10.00", "1000000.00"),
+}
+
+# Requests a second and burst, in live; the test environment has none. Spec silent: D9
+LIVE_RATE = (100, 200)
+
+
+class MerchantSettings(msgspec.Struct, omit_defaults=True):
+    webhook_url: str = ""
+    http_codes: Literal["compat", "strict"] = "compat"
+    tariff: dict[str, Any] = {}
+    limits: dict[str, tuple[str, str]] = {}
+    rate: tuple[int, int] | None = None
+
+
+@lru_cache(maxsize=1024)
+def tariff_of(override: bytes) -> Tariff:
+    return read_tariff(msgspec.json.decode(override))
+
+
+def make_merchant(merchant_id: int, mid: str, name: str, environment: str, settings: MerchantSettings) -> Merchant:
+    limits = {**DEFAULT_LIMITS, **settings.limits}
+    return Merchant(
+        merchant_id=merchant_id,
+        mid=mid,
+        name=name,
+        environment=environment,
+        strict=settings.http_codes == "strict",
+        webhook_url=settings.webhook_url,
+        tariff=tariff_of(msgspec.json.encode(settings.tariff)),
+        limits={currency: Limits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
+        rate=settings.rate or (LIVE_RATE if environment == "live" else None),
+    )

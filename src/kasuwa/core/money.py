@@ -1,0 +1,44 @@
+"""Money: whole numbers of minor units, read from text and written as text, never through a float."""
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+
+# Every currency we keep has two decimals (data/currencies_countries.json).
+MINOR_PER_MAJOR = 100
+CURRENCIES = ("NGN", "USD", "GHS", "KES")
+
+# The ASCII pattern comes first: `int` and `Decimal` take Arabic digits, signs, spaces and exponents,
+# and turning Decimal("1E+1000000") into an int takes most of a minute. Spec silent: D2
+AMOUNT_TEXT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,2}))?", re.ASCII)
+MOST_DIGITS = 15
+
+
+def parse_minor(text: str) -> int | None:
+    """The minor units that a numeric text names, or None where it names none."""
+    match = AMOUNT_TEXT.fullmatch(text)
+    if match is None:
+        return None
+    whole, cents = match.groups(default="")
+    if len(whole) + len(cents) > MOST_DIGITS:
+        return None
+    return int(whole) * MINOR_PER_MAJOR + int(cents.ljust(2, "0"))
+
+
+def format_minor(minor: int) -> str:
+    """Two decimals and no separators: 123456 is "1234.56". Spec silent: D3"""
+    sign = "-" if minor < 0 else ""
+    return f"{sign}{abs(minor) // MINOR_PER_MAJOR}.{abs(minor) % MINOR_PER_MAJOR:02d}"
+
+
+def minor_of(major: str) -> int:
+    """The minor units of a figure in our own tables ("2500", "0.50")."""
+    minor = parse_minor(major)
+    if minor is None:
+        raise ValueError(f"not a figure: {major!r}")
+    return minor
+
+
+def percent_of(minor: int, percent: str) -> int:
+    """A percentage of an amount, half up to the minor unit. Spec silent: D13"""
+    exact = Decimal(minor) * Decimal(percent) / 100
+    return int(exact.quantize(Decimal(1), rounding=ROUND_HALF_UP))

@@ -1,0 +1,84 @@
+"""How the outside was told to behave, in the test environment (sandbox.md).
+
+One request can say it in its `x-sandbox-scenario` header; `PUT /sandbox` `fault` says it for a merchant's next
+calls of a rail. Either way it becomes a `Scenario` that rides with the job, so that the sandbox rails need no
+state of their own and answer alike in every process and in a replay. In live there is never one.
+"""
+
+import re
+from typing import Literal
+
+import msgspec
+
+RailName = Literal["card", "bank", "biller", "mobile", "identity", "issuer"]
+FaultKind = Literal["timeout", "reset", "unavailable", "decline"]
+
+DECLINED = "05"
+
+
+class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`rr` the rail's answer, `delay` in business seconds, `http` a fault between us and the rail."""
+
+    rr: str | None = None
+    delay: int = 0
+    http: str | None = None
+    webhook: str | None = None
+
+
+NO_SCENARIO = Scenario()
+
+WORDS = {
+    "rr": re.compile(r"[0-9A-Z]{2}", re.ASCII),
+    "delay": re.compile(r"[0-9]{1,8}", re.ASCII),
+    "http": re.compile("timeout|reset|500|unavailable"),
+    "webhook": re.compile(r"ok|drop|dup|late:[0-9]{1,8}|bad-hash", re.ASCII),
+}
+
+
+def read_scenario(text: str) -> Scenario | None:
+    """The scenario that a header names, or None where it cannot be read."""
+    found: dict[str, str] = {}
+    for word in filter(None, (piece.strip() for piece in text.split(";"))):
+        name, _, value = word.partition("=")
+        if name not in WORDS or not WORDS[name].fullmatch(value):
+            return None
+        found[name] = value
+    return Scenario(
+        rr=found.get("rr"), delay=int(found.get("delay", 0)), http=found.get("http"), webhook=found.get("webhook")
+    )
+
+
+class PlannedFault(msgspec.Struct, frozen=True):
+    """A merchant's next `times` calls of a rail fail so, each with this chance (percent)."""
+
+    rail: str
+    kind: str
+    times: int
+    percent: int = 100
+
+
+FAULTS: "msgspec.json.Decoder[tuple[PlannedFault, ...]]" = msgspec.json.Decoder(tuple[PlannedFault, ...])
+
+
+def read_faults(kept: str | None) -> tuple[PlannedFault, ...]:
+    return () if kept is None else FAULTS.decode(kept)
+
+
+def plan_call(
+    said: Scenario, faults: tuple[PlannedFault, ...], rail: str, luck: int
+) -> tuple[Scenario, tuple[PlannedFault, ...] | None]:
+    """How the next call of a rail will go, and the faults that are left (None: as they were).
+    The header overrides; `luck` is any number, its hundredths decide a fault with a probability."""
+    if said is not NO_SCENARIO and said != Scenario(webhook=said.webhook):
+        return said, None
+    for n, fault in enumerate(faults):
+        if fault.rail != rail:
+            continue
+        left = (msgspec.structs.replace(fault, times=fault.times - 1),) if fault.times > 1 else ()
+        rest = faults[:n] + left + faults[n + 1 :]
+        if luck % 100 >= fault.percent:
+            return said, rest
+        if fault.kind == "decline":
+            return Scenario(rr=DECLINED, webhook=said.webhook), rest
+        return Scenario(http=fault.kind, webhook=said.webhook), rest
+    return said, None

@@ -1,0 +1,73 @@
+"""Secrets at rest: sealed with AES-256-GCM, compared by keyed hash in constant time.
+
+The key-encryption key comes from settings and never touches the database. It opens one thing: the root
+secret, made at the first migration and kept in the database wrapped. From the root every working key is
+derived, one per merchant and purpose, so that what verifies a merchant's key cannot decrypt, what hashes
+requests can do neither, and a new key-encryption key means wrapping 32 bytes anew. Where a sealed field lives
+(merchant, table, column, row) is bound to it as associated data: a ciphertext moved elsewhere does not open.
+"""
+
+import hmac
+from functools import lru_cache
+from hashlib import blake2b, sha256
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+KEY_BYTES = 32
+NONCE_BYTES = 12
+
+
+class Unsealable(Exception):
+    """The sealed bytes do not open here: another key, another place, or damage."""
+
+
+def derive(secret: bytes, purpose: str) -> bytes:
+    return blake2b(purpose.encode(), key=secret, digest_size=KEY_BYTES).digest()
+
+
+def wrap_root(secret_key: bytes, root: bytes, nonce: bytes) -> bytes:
+    nonce = nonce[:NONCE_BYTES]
+    return nonce + AESGCM(secret_key).encrypt(nonce, root, b"kasuwa root")
+
+
+def unwrap_root(secret_key: bytes, wrapped: bytes) -> bytes:
+    try:
+        return AESGCM(secret_key).decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], b"kasuwa root")
+    except InvalidTag:
+        raise Unsealable("root") from None
+
+
+class Vault:
+    """What can be done with the root secret, without ever handing it out."""
+
+    def __init__(self, root: bytes) -> None:
+        self._seal_key = derive(root, "seal")
+        self._verifier_key = derive(root, "verify")
+        self._digest_key = derive(root, "digest")
+        self.reference_key = derive(root, "reference")
+        self._cipher = lru_cache(maxsize=4096)(self._make_cipher)
+
+    def _make_cipher(self, merchant_id: int) -> AESGCM:
+        return AESGCM(derive(self._seal_key, f"merchant {merchant_id}"))
+
+    def seal(self, merchant_id: int, place: str, plain: bytes, nonce: bytes) -> bytes:
+        nonce = nonce[:NONCE_BYTES]
+        return nonce + self._cipher(merchant_id).encrypt(nonce, plain, place.encode())
+
+    def open(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
+        try:
+            return self._cipher(merchant_id).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place.encode())
+        except InvalidTag:
+            raise Unsealable(place) from None
+
+    def verifier(self, key: str) -> bytes:
+        return hmac.digest(self._verifier_key, key.encode(), sha256)
+
+    def digest(self, said: bytes) -> bytes:
+        """A keyed hash of a request: tells repeats apart, and tells nothing to who reads the table."""
+        return blake2b(said, key=self._digest_key, digest_size=16).digest()
+
+
+def same(left: bytes, right: bytes) -> bool:
+    return hmac.compare_digest(left, right)

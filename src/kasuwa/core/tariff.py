@@ -1,0 +1,66 @@
+"""What a transaction costs: the tariff's figures as typed data, and the fee with its VAT (D13)."""
+
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.catalogue import load
+from kasuwa.core.money import minor_of, percent_of
+
+
+class Band(msgspec.Struct, frozen=True):
+    """One step of the transfer tariff: amounts up to `up_to` (None: all the rest) pay `fee`."""
+
+    up_to: str | None
+    fee: str
+
+
+class StampDuty(msgspec.Struct, frozen=True):
+    threshold: str
+    amount: str
+    default_on: bool = False
+
+
+class TransferTariff(msgspec.Struct, frozen=True):
+    bands: tuple[Band, ...]
+    stamp_duty: StampDuty
+
+
+class Tariff(msgspec.Struct, frozen=True):
+    vat_percent_on_fees: str
+    transfer: TransferTariff
+
+
+class Charge(msgspec.Struct, frozen=True):
+    """What comes on top of an amount, in minor units."""
+
+    fee: int
+    vat: int
+    duty: int
+
+    @property
+    def total(self) -> int:
+        return self.fee + self.vat + self.duty
+
+
+def merged(default: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
+    """The default with a merchant's own figures laid over it, object by object."""
+    result = dict(default)
+    for name, value in override.items():
+        below = result.get(name)
+        both = isinstance(value, dict) and isinstance(below, dict)
+        result[name] = merged(below, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
+def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
+    return msgspec.convert(merged(load("tariffs"), override or {}), Tariff)
+
+
+def charge_transfer(tariff: Tariff, amount: int) -> Charge:
+    """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise. Spec silent: D13"""
+    fee = next(minor_of(b.fee) for b in tariff.transfer.bands if b.up_to is None or amount <= minor_of(b.up_to))
+    vat = percent_of(fee, tariff.vat_percent_on_fees)
+    stamp = tariff.transfer.stamp_duty
+    due = stamp.default_on and amount >= minor_of(stamp.threshold)
+    return Charge(fee=fee, vat=vat, duty=minor_of(stamp.amount) if due else 0)

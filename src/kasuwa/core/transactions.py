@@ -1,0 +1,144 @@
+"""Transactions of every kind: the row they share, their story, and how one becomes final.
+
+A transaction is pending or processing until it is successful or failed; those two are final. Whatever ends
+one writes its event, and the job that delivers it, in the same commit (D14, D39).
+"""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+import msgspec
+
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.decision import Context, Event, Job, Notice, Row
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import ordered_key, row_key
+from kasuwa.core.scenario import Scenario
+
+PENDING = "pending"
+PROCESSING = "processing"
+SUCCESSFUL = "successful"
+FAILED = "failed"
+FINAL = frozenset({SUCCESSFUL, FAILED})
+
+
+class Transaction(Row):
+    """Its key is made of its kind and order reference, so a repeated reference finds the first."""
+
+    table: ClassVar[str] = "transaction"
+    changing: ClassVar[tuple[str, ...]] = ("status", "code", "message", "trail", "final_at")
+
+    kind: str
+    txn_ref: str
+    order_ref: str
+    batch_ref: str | None
+    currency: str
+    amount: int
+    fee: int
+    vat: int
+    duty: int
+    status: str
+    code: str | None
+    message: str
+    digest: bytes
+    detail: str
+    trail: str
+    created_at: datetime
+    final_at: datetime | None
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in FINAL
+
+
+def transaction_key(merchant_id: int, kind: str, order_ref: str) -> bytes:
+    return row_key(merchant_id, "transaction", f"{kind} {order_ref}")
+
+
+# The kinds whose order reference is the merchant's own choice: by one of these a bare reference is looked up.
+ORDERED_KINDS = ("transfer",)
+
+
+def contradiction(row: Transaction, said: str) -> tuple[Notice, ...]:
+    """Final states are final. Who says otherwise changes nothing and is raised to the operator. (D14)"""
+    if said == row.status:
+        return ()
+    return (Notice(row.txn_ref, f"the {row.kind} is {row.status}, but its rail now says {said}"),)
+
+
+# --- the story ------------------------------------------------------------------------------------------
+
+
+def begin_trail(at: datetime, step: str, said: str = "") -> str:
+    return "[" + trail_entry(at, step, said) + "]"
+
+
+def extend_trail(trail: str, at: datetime, step: str, said: str = "") -> str:
+    return trail[:-1] + "," + trail_entry(at, step, said) + "]"
+
+
+def trail_entry(at: datetime, step: str, said: str) -> str:
+    return f'{{"at":"{utc_text(at)}","step":"{step}","said":{msgspec.json.encode(said).decode()}}}'
+
+
+# --- the end ----------------------------------------------------------------------------------------------
+
+DELIVER_EVENT = "webhook.deliver"
+
+
+class EventPayload(msgspec.Struct, omit_defaults=True, rename="camel"):
+    """What api.md lists, for every kind of transaction; and the merchant's own reference where there is one."""
+
+    status: int
+    txn_status: str
+    txn_ref: str
+    charged_amount: str
+    payment_method: str
+    endpoint: str
+    order_ref: str | None = None
+
+
+class Ending(msgspec.Struct):
+    row: Transaction
+    event: Event
+    jobs: tuple[Job, ...]
+
+
+def end_transaction(
+    context: Context, row: Transaction, status: str, code: str | None, message: str, method: str, scenario: Scenario
+) -> Ending:
+    """The final row, its event and, where the merchant listens, the job that delivers it."""
+    ended = msgspec.structs.replace(
+        row,
+        status=status,
+        code=code,
+        message=message,
+        final_at=context.now,
+        trail=extend_trail(row.trail, context.now, status, message),
+    )
+    payload = EventPayload(
+        status=200,
+        txn_status=status,
+        txn_ref=row.txn_ref,
+        charged_amount=format_minor(row.amount if status == SUCCESSFUL else 0),
+        payment_method=method,
+        endpoint=context.merchant.environment,
+        order_ref=row.order_ref,
+    )
+    event = Event(row.txn_ref, row.kind, msgspec.json.encode(payload))
+    if not context.merchant.webhook_url:
+        return Ending(ended, event, ())
+    return Ending(ended, event, (new_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario)),))
+
+
+def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str, repeat: bytes | None = None) -> Job:
+    """A job about a transaction, due now. The writer fills in when that is on the wall's clock."""
+    moment = int(context.now.timestamp() * 1000)
+    key = ordered_key(moment, row_key(row.merchant_id, kind, row.txn_ref))
+    return Job(
+        key, row.merchant_id, kind, lane, row.txn_ref, row.key, context.now, context.now, None, 0, 0, repeat, work
+    )
+
+
+def encode_text(said: Any) -> str:
+    return msgspec.json.encode(said).decode()

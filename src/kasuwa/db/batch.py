@@ -1,0 +1,377 @@
+"""The pure half of the writer: decide a batch in memory and say what must be written.
+
+Given everything the batch needs (fetched and locked), each submission is decided in order of arrival on what
+is now in memory, so later ones see what earlier ones did. A refusal or a rule that raises leaves no trace:
+what a decision changes is put down only after all of it was found possible. No I/O, no clock, no luck here:
+tests/db drive it with Hypothesis.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any, ClassVar
+
+import msgspec
+
+from kasuwa.core.calendar import NEVER
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    Merchant,
+    More,
+    Needs,
+    Refusal,
+    Row,
+    Seen,
+)
+from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
+from kasuwa.core.references import Permutation, book_key, row_key
+from kasuwa.core.secrets import Vault, derive
+from kasuwa.ledger.apply import Applied, Entry, Short, apply
+from kasuwa.ledger.chart import Account, open_account
+
+# Longer than a request's deadline at the rail plus the commit that follows it: a job leased to a request is
+# taken up by the worker only when that request is surely gone.
+LEASE = timedelta(seconds=20)
+
+# How long a reply is kept under its Idempotency-Key. Spec silent: D7
+REPEAT_LIFE = timedelta(hours=24)
+
+REPEAT_DIFFERS = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with another request")
+
+
+class Book(Row):
+    """A merchant's counters and clock, and its lock."""
+
+    table: ClassVar[str] = "book"
+    changing: ClassVar[tuple[str, ...]] = ("numbers", "postings", "events", "clock_offset", "clock_fixed", "faults")
+
+    numbers: int
+    postings: int
+    events: int
+    clock_offset: int
+    clock_fixed: datetime | None
+    faults: str | None
+
+
+class Repeat(Row):
+    """A reply kept under an Idempotency-Key. `open` while its request is still at a rail."""
+
+    table: ClassVar[str] = "repeat"
+    changing: ClassVar[tuple[str, ...]] = ("digest", "reply", "open", "expires_at")
+
+    digest: bytes
+    reply: bytes | None
+    open: bool
+    expires_at: datetime
+
+
+class PostingRow(msgspec.Struct):
+    merchant_id: int
+    seq: int
+    group_seq: int
+    reference: str
+    debit: str
+    credit: str
+    amount: int
+    debit_after: int
+    credit_after: int
+    kind: str
+    at: datetime
+
+
+class EventRow(msgspec.Struct):
+    merchant_id: int
+    seq: int
+    reference: str
+    kind: str
+    payload: str
+    at: datetime
+
+
+class NoticeRow(msgspec.Struct):
+    merchant_id: int
+    reference: str
+    what: str
+    at: datetime
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """An Idempotency-Key: `opens` on the request itself, not on the step that ends it."""
+
+    key: bytes
+    digest: bytes
+    opens: bool
+
+
+class Submission(msgspec.Struct, eq=False):
+    """One thing to decide: a request, or what a step learnt."""
+
+    merchant: Merchant
+    needs: Needs
+    decide: Callable[[Context, Seen], Any]
+    entropy: bytes
+    claim: Claim | None = None
+    scenario: Scenario = NO_SCENARIO
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """A rule raised: a bug. It is answered with 204 and changes nothing."""
+
+    error: BaseException
+
+
+class Spoiled(Exception):
+    """A decision broke off while it was being put down: this desk must be thrown away, and its batch decided
+    again one by one on fresh ones."""
+
+
+Result = Refusal | Decision | More | Broken
+
+
+class World(msgspec.Struct, frozen=True):
+    """What does not change from batch to batch."""
+
+    vault: Vault
+    permutation: Permutation
+    seed: bytes | None = None
+
+
+def business_now(book: Book, wall: datetime) -> datetime:
+    if book.clock_fixed is not None:
+        return book.clock_fixed
+    return wall + timedelta(microseconds=book.clock_offset)
+
+
+def wall_of(book: Book, due: datetime, wall: datetime) -> datetime:
+    """When a business moment comes on the wall's clock; never, where the clock stands still before it."""
+    if book.clock_fixed is not None:
+        return wall if due <= book.clock_fixed else NEVER
+    return due - timedelta(microseconds=book.clock_offset)
+
+
+class Desk:
+    """A batch's memory: what was fetched, what is new, what has changed."""
+
+    def __init__(self, world: World, wall: datetime) -> None:
+        self.world = world
+        self.wall = wall
+        self.rows: dict[bytes, Row | None] = {}
+        self.accounts: dict[int, dict[str, Account]] = {}
+        self.new: dict[bytes, Row] = {}
+        self.changed: dict[bytes, Row] = {}
+        self.gone: dict[bytes, Job] = {}
+        self.postings: list[PostingRow] = []
+        self.events: list[EventRow] = []
+        self.notices: list[NoticeRow] = []
+        self.moved_clocks: dict[int, Book] = {}
+
+    # --- filling it -------------------------------------------------------------------------------------
+
+    def fetched(self, asked: list[bytes], found: list[Row]) -> None:
+        for key in asked:
+            self.rows.setdefault(key, None)
+        for row in found:
+            self.rows[row.key] = row
+            if isinstance(row, Account):
+                self.accounts.setdefault(row.merchant_id, {})[row.name] = row
+
+    def account_names(self, merchant_id: int, names: tuple[str, ...]) -> None:
+        """Accounts that have no row yet are opened by their first use."""
+        accounts = self.accounts.setdefault(merchant_id, {})
+        for name in names:
+            if name not in accounts:
+                accounts[name] = open_account(merchant_id, name)
+
+    # --- deciding ---------------------------------------------------------------------------------------
+
+    def decide(self, submission: Submission) -> Result:
+        merchant = submission.merchant
+        book = self.rows[book_key(merchant.merchant_id)]
+        assert isinstance(book, Book)
+        if submission.claim is not None and submission.claim.opens:
+            kept = self.kept_reply(submission.claim, merchant.merchant_id)
+            if kept is not None:
+                return kept
+        try:
+            context = Context(
+                merchant,
+                business_now(book, self.wall),
+                self.entropy(submission, book),
+                book.numbers + 1,
+                self.world.permutation,
+                self.world.vault.digest,
+                submission.scenario,
+                read_faults(book.faults),
+            )
+            outcome = submission.decide(context, Seen(self.rows))
+            if not isinstance(outcome, Decision):
+                assert isinstance(outcome, Refusal | More)
+                return outcome
+            applied: list[Applied] = []
+            refusal = self.apply_groups(outcome, merchant.merchant_id, applied)
+            if refusal is not None:
+                return refusal
+        except Exception as error:
+            return Broken(error)
+        try:
+            return self.take(submission, outcome, applied, book, context.now)
+        except Exception as error:
+            raise Spoiled from error
+
+    def entropy(self, submission: Submission, book: Book) -> bytes:
+        """With a seed, luck follows from what happened before in this merchant's books, and replays."""
+        if self.world.seed is None:
+            return submission.entropy
+        said = b"%d:%d:%d" % (book.numbers, book.postings, book.events)
+        return blake2b(said, key=self.world.seed, digest_size=32).digest()
+
+    def take(
+        self, submission: Submission, decision: Decision, applied: list[Applied], book: Book, now: datetime
+    ) -> Decision:
+        """Put a decision down. All that may refuse has been asked; from here on nothing does."""
+        if decision.clock is not None:
+            self.move_clock(book, decision.clock)
+        if submission.claim is not None and decision.then is not None:
+            decision.then.repeat = submission.claim.key  # so that whoever ends it can close the kept reply
+        self.put_down(decision, applied, book, now)
+        if decision.join is not None:
+            parts = [self.take_part(part, book, now) for part in decision.parts]
+            decision.reply = decision.join(parts)
+        if submission.claim is not None and decision.reply is not None and not decision.wait:
+            self.keep_reply(submission, decision)
+        return decision
+
+    def take_part(self, part: Decision | Refusal, book: Book, now: datetime) -> Decision | Refusal:
+        if isinstance(part, Refusal):
+            return part
+        applied: list[Applied] = []
+        refusal = self.apply_groups(part, book.merchant_id, applied)
+        if refusal is not None:
+            return refusal
+        self.put_down(part, applied, book, now)
+        return part
+
+    def apply_groups(self, decision: Decision, merchant_id: int, applied: list[Applied]) -> Refusal | None:
+        accounts = self.accounts.get(merchant_id, {})
+        for group in decision.groups:
+            if applied:
+                accounts = {**accounts, **applied[-1].accounts}
+            result = apply(accounts, self.rows, group, merchant_id)
+            if isinstance(result, Short):
+                return group.short
+            applied.append(result)
+        return None
+
+    def put_down(self, decision: Decision, applied: list[Applied], book: Book, now: datetime) -> None:
+        merchant_id = book.merchant_id
+        for result in applied:
+            for account in result.accounts.values():
+                self.accounts[merchant_id][account.name] = account
+                self.put(account)
+            for hold in result.holds.values():
+                self.put(hold)
+            self.journal(result.entries, book, now)
+        for row in decision.rows:
+            self.put(row)
+        for job in decision.jobs:
+            self.put_job(job, book, leased=job is decision.then)
+        for job in decision.jobs_done:
+            self.drop(job)
+        for event in decision.events:
+            book.events += 1
+            payload = event.payload.decode()
+            self.events.append(EventRow(merchant_id, book.events, event.reference, event.kind, payload, now))
+        for notice in decision.notices:
+            self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
+        book.numbers += decision.numbers
+        if decision.faults is not None:
+            book.faults = msgspec.json.encode(decision.faults).decode() if decision.faults else None
+        if applied or decision.events or decision.numbers or decision.clock or decision.faults is not None:
+            self.put(book)
+
+    def journal(self, entries: list[Entry], book: Book, now: datetime) -> None:
+        first = book.postings + 1
+        for entry in entries:
+            book.postings += 1
+            self.postings.append(
+                PostingRow(
+                    book.merchant_id,
+                    book.postings,
+                    first,
+                    entry.reference,
+                    entry.debit,
+                    entry.credit,
+                    entry.amount,
+                    entry.debit_after,
+                    entry.credit_after,
+                    entry.kind,
+                    now,
+                )
+            )
+
+    def put(self, row: Row) -> None:
+        key = row.key
+        if key in self.new or self.rows.get(key) is None:
+            self.new[key] = row
+        else:
+            self.changed[key] = row
+        self.rows[key] = row
+
+    def put_job(self, job: Job, book: Book, *, leased: bool) -> None:
+        job.run_at = wall_of(book, job.due, self.wall)
+        job.leased_until = self.wall + LEASE if leased else None
+        job.claims = 1 if leased else 0
+        self.put(job)
+
+    def drop(self, job: Job) -> None:
+        self.changed.pop(job.key, None)
+        if self.new.pop(job.key, None) is None:
+            self.gone[job.key] = job
+        self.rows[job.key] = None
+
+    def move_clock(self, book: Book, to: datetime) -> None:
+        if book.clock_fixed is not None:
+            book.clock_fixed = to
+        else:
+            book.clock_offset = (to - self.wall) // timedelta(microseconds=1)
+        self.moved_clocks[book.merchant_id] = book
+
+    # --- replies kept under an Idempotency-Key ----------------------------------------------------------
+
+    def kept_reply(self, claim: Claim, merchant_id: int) -> Result | None:
+        row = self.rows[claim.key]
+        if not isinstance(row, Repeat) or row.expires_at <= self.wall:
+            return None
+        if row.digest != claim.digest:
+            return REPEAT_DIFFERS
+        assert row.reply is not None
+        reply = self.world.vault.open(merchant_id, f"repeat {claim.key.hex()}", row.reply)
+        return Decision(reply=msgspec.Raw(reply), wait=row.open)
+
+    def keep_reply(self, submission: Submission, decision: Decision) -> None:
+        claim, merchant_id = submission.claim, submission.merchant.merchant_id
+        assert claim is not None
+        row = self.rows[claim.key]
+        if not claim.opens and not isinstance(row, Repeat):
+            return
+        reply = msgspec.json.encode(decision.reply)
+        nonce = derive(submission.entropy, "kept reply" if claim.opens else "kept last reply")
+        sealed = self.world.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)
+        digest = claim.digest if claim.opens else row.digest  # type: ignore[union-attr]
+        self.put(
+            Repeat(claim.key, merchant_id, digest, sealed, decision.then is not None, self.wall + REPEAT_LIFE)
+        )
+
+
+def repeat_key(merchant_id: int, said: str) -> bytes:
+    return row_key(merchant_id, "repeat", said)
+
+
+def decide_batch(desk: Desk, submissions: list[Submission]) -> list[Result]:
+    """Decide in order of arrival. A result of `More` means: fetch those too, and decide that one again."""
+    for submission in submissions:
+        desk.account_names(submission.merchant.merchant_id, submission.needs.accounts)
+    return [desk.decide(submission) for submission in submissions]

@@ -1,0 +1,68 @@
+"""Finding and leasing jobs. Besides the writer, this is the only place that writes: a lease, nothing more.
+
+A claim is one index scan by wall time and skips what others hold. It does not touch business rows, and a lease
+that runs out (its holder died) makes the job fall due again by itself.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+import msgspec
+
+from kasuwa.core.decision import Job
+from kasuwa.db.batch import LEASE, Book, business_now
+from kasuwa.db.rows import columns_of
+
+COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
+
+# The merchants whose `advance` is under way are left alone, so that the worker does not race it.
+CLAIM = f"""
+    update job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
+    from (
+        select d.key from job d
+        where d.lane = $1 and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
+          and not exists (
+              select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)
+        order by d.run_at
+        limit $4
+        for update skip locked
+    ) due
+    join book b on true
+    where j.key = due.key and b.merchant_id = j.merchant_id
+    returning {COLUMNS}, b.clock_offset, b.clock_fixed
+"""
+
+OF_REFERENCE = f"select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'"
+NEXT_DUE = f"""
+    select {COLUMNS} from job j
+    where j.merchant_id = $1 and j.due <= $2 and j.lane = any($3)
+    order by j.due, j.key limit 1
+"""
+CLOCK = "select key, merchant_id, numbers, postings, events, clock_offset, clock_fixed, faults from book where merchant_id = $1"
+
+TAKE_ADVANCE = """
+    insert into advance_lease as a (merchant_id, leased_until) values ($1, now() + $2::interval)
+    on conflict (merchant_id) do update set leased_until = excluded.leased_until where a.leased_until <= now()
+    returning true
+"""
+EXTEND_ADVANCE = "update advance_lease set leased_until = now() + $2::interval where merchant_id = $1"
+END_ADVANCE = "delete from advance_lease where merchant_id = $1"
+
+
+class Claimed(msgspec.Struct):
+    """A job, and its merchant's business time when it was claimed."""
+
+    job: Job
+    now: datetime
+
+
+async def claim(connection: "asyncpg.Connection[Any]", lane: str, wall: datetime, most: int) -> list[Claimed]:
+    records = await connection.fetch(CLAIM, lane, wall, LEASE, most)
+    width = len(columns_of(Job).names)
+    claimed = []
+    for record in records:
+        job = Job(*record[:width])
+        book = Book(b"", job.merchant_id, 0, 0, 0, record[width], record[width + 1], None)
+        claimed.append(Claimed(job, business_now(book, wall)))
+    return sorted(claimed, key=lambda item: item.job.due)

@@ -1,0 +1,203 @@
+"""Merchants: made, changed and found. What the rules see of one is `core.decision.Merchant`.
+
+The directory keeps merchants and the verifiers of their keys for less than a second, so that no process
+serves a key that was rolled off for longer than that.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import msgspec
+
+from kasuwa.core.decision import Merchant
+from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.reading import Reader
+from kasuwa.core.references import book_key
+from kasuwa.core.secrets import Vault, same
+
+KEY_PLACE = "merchant_key.sealed"
+MOST_OVERLAP = timedelta(days=7)  # Spec silent: D40
+
+# A merchant is looked up anew in the background after FRESH, and waited for after STALE: below the second in
+# which a rolled-off key must stop working.
+FRESH_SECONDS = 0.4
+STALE_SECONDS = 0.9
+# Strangers' mids are remembered too, so that guessing costs no query each; this bounds what they can fill.
+MOST_ENTRIES = 20_000
+
+
+class UnknownMerchant(Exception):
+    """No merchant has this mid."""
+
+
+# --- making and changing ------------------------------------------------------------------------------------
+
+
+async def add_merchant(
+    connection: "asyncpg.Connection[Any]",
+    vault: Vault,
+    name: str,
+    *,
+    key: str | None = None,
+    settings: MerchantSettings | None = None,
+    clock_fixed: datetime | None = None,
+) -> tuple[int, str, str]:
+    """A merchant with empty books: its number, its mid and its key."""
+    key = key or secrets.token_hex(32)
+    async with connection.transaction():
+        merchant_id = await connection.fetchval("select nextval('merchant_number')")
+        mid = f"GP{merchant_id:07d}"
+        await connection.execute(
+            "insert into merchant (merchant_id, mid, name, settings) values ($1, $2, $3, $4)",
+            merchant_id,
+            mid,
+            name,
+            msgspec.json.encode(settings or MerchantSettings()).decode(),
+        )
+        await connection.execute(
+            "insert into book (key, merchant_id, clock_fixed) values ($1, $2, $3)",
+            book_key(merchant_id),
+            merchant_id,
+            clock_fixed,
+        )
+        await add_key(connection, vault, merchant_id, key)
+    return merchant_id, mid, key
+
+
+async def add_key(connection: "asyncpg.Connection[Any]", vault: Vault, merchant_id: int, key: str) -> None:
+    sealed = vault.seal(merchant_id, KEY_PLACE, key.encode(), secrets.token_bytes(12))
+    await connection.execute(
+        "insert into merchant_key (merchant_id, key_id, verifier, sealed)"
+        " select $1, coalesce(max(key_id), 0) + 1, $2, $3 from merchant_key where merchant_id = $1",
+        merchant_id,
+        vault.verifier(key),
+        sealed,
+    )
+
+
+async def find_merchant_id(connection: "asyncpg.Connection[Any]", mid: str) -> int:
+    merchant_id = await connection.fetchval("select merchant_id from merchant where mid = $1 and current", mid)
+    if merchant_id is None:
+        raise UnknownMerchant(mid)
+    assert isinstance(merchant_id, int)
+    return merchant_id
+
+
+async def roll_key(connection: "asyncpg.Connection[Any]", vault: Vault, mid: str, overlap: timedelta) -> str:
+    """A new key; the old ones work until the overlap ends."""
+    key = secrets.token_hex(32)
+    async with connection.transaction():
+        merchant_id = await find_merchant_id(connection, mid)
+        await connection.execute(
+            "update merchant_key set expires_at = least(expires_at, $2) where merchant_id = $1",
+            merchant_id,
+            datetime.now(UTC) + overlap,
+        )
+        await add_key(connection, vault, merchant_id, key)
+    return key
+
+
+async def change_settings(
+    connection: "asyncpg.Connection[Any]", mid: str, change: Callable[[MerchantSettings], MerchantSettings]
+) -> MerchantSettings:
+    async with connection.transaction():
+        merchant_id = await find_merchant_id(connection, mid)
+        kept = await connection.fetchval(
+            "select settings from merchant where merchant_id = $1 for update", merchant_id
+        )
+        changed = change(msgspec.json.decode(kept, type=MerchantSettings))
+        await connection.execute(
+            "update merchant set settings = $2 where merchant_id = $1",
+            merchant_id,
+            msgspec.json.encode(changed).decode(),
+        )
+    return changed
+
+
+# --- finding --------------------------------------------------------------------------------------------------
+
+BY_MID = """
+    select m.merchant_id, m.mid, m.name, m.settings, k.verifier, k.expires_at
+    from merchant m join merchant_key k on k.merchant_id = m.merchant_id
+    where m.mid = $1 and m.current and (k.expires_at is null or k.expires_at > now())
+    order by k.key_id desc
+"""
+BY_ID = "select merchant_id, mid, name, settings from merchant where merchant_id = $1"
+
+
+class Found(msgspec.Struct):
+    merchant: Merchant | None
+    keys: list[tuple[bytes, datetime | None]]
+    loaded_at: float
+    refreshing: bool = False
+
+
+class Directory:
+    """Merchants by mid and key, and by number, each remembered for a moment."""
+
+    def __init__(self, reader: Reader, vault: Vault, environment: str) -> None:
+        self._reader = reader
+        self._vault = vault
+        self._environment = environment
+        self._by_mid: dict[str, Found] = {}
+        self._by_id: dict[int, tuple[Merchant, float]] = {}
+        self._loading: dict[str, asyncio.Task[Found]] = {}
+
+    async def authenticate(self, mid: str, key: str) -> Merchant | None:
+        """The merchant, if the key is one of its own. The work is the same whether or not the mid exists."""
+        found = self._by_mid.get(mid)
+        age = time.monotonic() - found.loaded_at if found is not None else STALE_SECONDS
+        if found is None or age >= STALE_SECONDS:
+            found = await self._load(mid)
+        elif age >= FRESH_SECONDS and not found.refreshing:
+            found.refreshing = True
+            self._load(mid).add_done_callback(lambda task: task.exception())
+        return self._checked(found, key)
+
+    def _checked(self, found: Found, key: str) -> Merchant | None:
+        verifier = self._vault.verifier(key)
+        matches = False
+        for kept, expires_at in found.keys or [(bytes(32), None)]:
+            alive = expires_at is None or expires_at > datetime.now(UTC)
+            matches |= same(kept, verifier) and alive
+        return found.merchant if matches else None
+
+    def _load(self, mid: str) -> "asyncio.Task[Found]":
+        """One query at a time for a mid, however many ask."""
+        task = self._loading.get(mid)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._read(mid))
+            self._loading[mid] = task
+            task.add_done_callback(lambda _: self._loading.pop(mid, None))
+        return task
+
+    async def _read(self, mid: str) -> Found:
+        asked_at = time.monotonic()
+        rows = await self._reader.fetch(BY_MID, mid)
+        merchant = self._make(*rows[0][:4]) if rows else None
+        found = Found(merchant, [(row[4], row[5]) for row in rows], asked_at)
+        if len(self._by_mid) >= MOST_ENTRIES:
+            self._by_mid.clear()
+        self._by_mid[mid] = found
+        return found
+
+    def _make(self, merchant_id: int, mid: str, name: str, settings: str) -> Merchant:
+        kept = msgspec.json.decode(settings, type=MerchantSettings)
+        return make_merchant(merchant_id, mid, name, self._environment, kept)
+
+    async def by_id(self, merchant_id: int) -> Merchant:
+        """For jobs, which know the books they belong to."""
+        known = self._by_id.get(merchant_id)
+        if known is not None and time.monotonic() - known[1] < STALE_SECONDS:
+            return known[0]
+        asked_at = time.monotonic()
+        merchant = self._make(*await self._reader.fetchrow(BY_ID, merchant_id))
+        if len(self._by_id) >= MOST_ENTRIES:
+            self._by_id.clear()
+        self._by_id[merchant_id] = (merchant, asked_at)
+        return merchant

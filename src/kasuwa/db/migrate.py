@@ -1,0 +1,134 @@
+"""Migrations: numbered SQL files, applied in order, each once, under one advisory lock.
+
+Several processes may race here: the first does the work and the others find it done. A database whose newest
+migration this version does not know is left alone.
+"""
+
+import os
+from importlib.resources import files
+from typing import Any
+
+import asyncpg
+import msgspec
+
+from kasuwa.core.secrets import Unsealable, Vault, unwrap_root, wrap_root
+from kasuwa.db.pool import APPLICATION_ROLE
+
+# Any number will do, as long as every version takes the same.
+LOCK = 0x6B6173757761
+OLDEST_POSTGRES = 15
+# A migration that cannot get its table lock gives way to the traffic and is tried again by its operator.
+LOCK_TIMEOUT = "5s"
+
+APPEND_ONLY = ("posting", "event", "notice")
+
+
+class MigrationError(Exception):
+    """The database cannot be used as it is: what is wrong and how to mend it, in one line."""
+
+
+class Migration(msgspec.Struct, frozen=True):
+    version: int
+    name: str
+    sql: str
+
+
+def known_migrations() -> list[Migration]:
+    folder = files("kasuwa") / "db" / "migrations"
+    found = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return [Migration(int(name[:4]), name, (folder / name).read_text()) for name in found]
+
+
+def newest_known() -> int:
+    return known_migrations()[-1].version
+
+
+async def schema_version(connection: "asyncpg.Connection[Any]") -> int:
+    """The newest migration applied; 0 for an empty database."""
+    if await connection.fetchval("select to_regclass('public.migration')") is None:
+        return 0
+    version = await connection.fetchval("select coalesce(max(version), 0) from migration")
+    assert isinstance(version, int)
+    return version
+
+
+async def migrate(connection: "asyncpg.Connection[Any]", environment: str, secret_key: bytes) -> list[str]:
+    """Bring the schema up to date and answer the names of what was applied."""
+    await check_server(connection)
+    await connection.execute("select pg_advisory_lock($1)", LOCK)
+    try:
+        await connection.execute(
+            "create table if not exists migration (version bigint primary key, name text not null,"
+            " applied_at timestamptz not null default now())"
+        )
+        version = await schema_version(connection)
+        if version > newest_known():
+            raise MigrationError(
+                f"this database is at migration {version}, newer than this kasuwa knows ({newest_known()}): "
+                "run the version that made it, or a later one"
+            )
+        applied = [await apply_migration(connection, m) for m in known_migrations() if m.version > version]
+        await prepare_roles(connection)
+        await prepare_deployment(connection, environment, secret_key)
+        return applied
+    finally:
+        await connection.execute("select pg_advisory_unlock($1)", LOCK)
+
+
+async def check_server(connection: "asyncpg.Connection[Any]") -> None:
+    major = connection.get_server_version().major
+    if major < OLDEST_POSTGRES:
+        raise MigrationError(f"PostgreSQL {major} is too old: kasuwa needs {OLDEST_POSTGRES} or later")
+
+
+async def apply_migration(connection: "asyncpg.Connection[Any]", migration: Migration) -> str:
+    async with connection.transaction():
+        await connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
+        await connection.execute(migration.sql)
+        await connection.execute(
+            "insert into migration (version, name) values ($1, $2)", migration.version, migration.name
+        )
+    return migration.name
+
+
+async def prepare_roles(connection: "asyncpg.Connection[Any]") -> None:
+    """A role that may not change the journal. Where making roles is refused, the triggers stand alone."""
+    try:
+        async with connection.transaction():
+            if not await connection.fetchval("select 1 from pg_roles where rolname = $1", APPLICATION_ROLE):
+                await connection.execute(f"create role {APPLICATION_ROLE} nologin")
+            await connection.execute(f"grant {APPLICATION_ROLE} to current_user")
+            await connection.execute(
+                f"grant usage on schema public to {APPLICATION_ROLE};"
+                f"grant select, insert, update, delete on all tables in schema public to {APPLICATION_ROLE};"
+                f"grant usage on all sequences in schema public to {APPLICATION_ROLE};"
+                f"revoke update, delete, truncate on {', '.join(APPEND_ONLY)} from {APPLICATION_ROLE};"
+                f"revoke insert, update, delete, truncate on migration, deployment from {APPLICATION_ROLE}"
+            )
+    except (asyncpg.InsufficientPrivilegeError, asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
+        # Refused, or another database of the same cluster made the role in this very moment: `kasuwa doctor`
+        # says whether the role is in force.
+        return
+
+
+async def prepare_deployment(connection: "asyncpg.Connection[Any]", environment: str, secret_key: bytes) -> None:
+    wrapped = wrap_root(secret_key, os.urandom(32), os.urandom(12))
+    await connection.execute(
+        "insert into deployment (environment, wrapped_root) values ($1, $2) on conflict do nothing",
+        environment,
+        wrapped,
+    )
+    kept = await connection.fetchval("select environment from deployment")
+    if kept != environment:
+        raise MigrationError(f"this database belongs to the {kept} environment, not {environment}")
+
+
+async def open_vault(connection: "asyncpg.Connection[Any]", secret_key: bytes) -> Vault:
+    wrapped = await connection.fetchval("select wrapped_root from deployment")
+    try:
+        return Vault(unwrap_root(secret_key, wrapped))
+    except Unsealable:
+        raise MigrationError(
+            "the secret key does not open this database: give the key it was made with (KASUWA_SECRET_KEY, or "
+            "the secret.key file of its data directory)"
+        ) from None

@@ -1,0 +1,94 @@
+"""Connections: one kind for the writer, whose plans are pinned, and a pool for plain reads."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+
+LOST = (
+    asyncpg.ConnectionDoesNotExistError,
+    asyncpg.ConnectionFailureError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InterfaceError,
+    asyncpg.exceptions.ReadOnlySQLTransactionError,
+    ConnectionError,
+    asyncio.TimeoutError,
+    OSError,
+)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error means "the server is gone or going", not "the server says no". A value that cannot be
+    sent at all (an integer beyond bigint) is an InterfaceError too, but a ValueError besides."""
+    return isinstance(error, LOST) and not isinstance(error, ValueError)
+
+
+# The planner is a trap for statements prepared on an empty table: it picks a hash join over a sequential scan
+# and keeps it while the table grows. The writer's statements find rows by key, so index scans are always right.
+WRITER_SETTINGS = {
+    "application_name": "kasuwa writer",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_bitmapscan": "off",
+    "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "default_transaction_isolation": "read committed",
+    # The writer keeps the next transaction open between batches, to save a round trip for BEGIN.
+    "idle_in_transaction_session_timeout": "0",
+    "synchronous_commit": "on",
+}
+
+READER_SETTINGS = {"application_name": "kasuwa reader", "jit": "off", "default_transaction_read_only": "on"}
+
+CONNECT_SECONDS = 5.0
+APPLICATION_ROLE = "kasuwa_application"
+
+
+async def connect(dsn: str, settings: dict[str, str]) -> "asyncpg.Connection[Any]":
+    connection = await asyncpg.connect(dsn, timeout=CONNECT_SECONDS, server_settings=settings)
+    await take_role(connection)
+    return connection
+
+
+async def take_role(connection: "asyncpg.Connection[Any]") -> None:
+    """Step down to the role that cannot change postings, events and notices, where migrations could make it."""
+    allowed = await connection.fetchval(
+        "select exists (select 1 from pg_roles where rolname = $1 and pg_has_role(oid, 'member'))", APPLICATION_ROLE
+    )
+    if allowed:
+        await connection.execute(f"set role {APPLICATION_ROLE}")
+
+
+async def keep_session(connection: "asyncpg.Connection[Any]") -> None:
+    """Nothing to undo: our reads leave no session state, and the usual RESET would drop the role and cost a
+    round trip after every read."""
+
+
+async def open_readers(dsn: str, *, most: int = 8) -> "asyncpg.Pool[Any]":
+    return await asyncpg.create_pool(
+        dsn,
+        min_size=1,
+        max_size=most,
+        timeout=CONNECT_SECONDS,
+        command_timeout=10,
+        server_settings=READER_SETTINGS,
+        init=take_role,
+        reset=keep_session,
+    )
+
+
+async def open_operators(dsn: str) -> "asyncpg.Pool[Any]":
+    """For what operators and the test environment do beside the writer: merchants, leases. Opened on use."""
+    return await asyncpg.create_pool(
+        dsn,
+        min_size=0,
+        max_size=8,
+        timeout=CONNECT_SECONDS,
+        server_settings={"application_name": "kasuwa operator"},
+        init=take_role,
+        reset=keep_session,
+    )

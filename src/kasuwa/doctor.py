@@ -1,0 +1,119 @@
+"""`kasuwa doctor`: look at a deployment from outside in, and say what is wrong and how to mend it."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import msgspec
+
+from kasuwa.db import embedded, migrate, pool
+from kasuwa.settings import Settings, SettingsError, secret_key_of
+
+
+class Finding(msgspec.Struct, frozen=True):
+    wrong: bool
+    what: str
+    mend: str = ""
+
+    def __str__(self) -> str:
+        return f"{'wrong' if self.wrong else 'ok':5}  {self.what}" + (f"\n       {self.mend}" if self.mend else "")
+
+
+def good(what: str) -> Finding:
+    return Finding(False, what)
+
+
+def bad(what: str, mend: str) -> Finding:
+    return Finding(True, what, mend)
+
+
+def examine(settings: Settings) -> list[Finding]:
+    findings = [good(f"environment {settings.environment}"), examine_secret(settings)]
+    dsn = settings.database_url
+    if dsn is None:
+        cluster = embedded.find(settings.data)
+        if cluster is None:
+            mend = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
+            return [*findings, bad(f"no database runs for {settings.data}", mend)]
+        dsn = cluster.dsn
+    return findings + asyncio.run(examine_database(settings, dsn))
+
+
+def examine_secret(settings: Settings) -> Finding:
+    try:
+        secret_key_of(settings)
+    except SettingsError as error:
+        return bad("the secret key cannot be used", str(error))
+    return good("the secret key is there")
+
+
+async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
+    try:
+        connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+        return [bad(f"the database cannot be reached: {error or type(error).__name__}", "check KASUWA_DATABASE_URL")]
+    try:
+        version = connection.get_server_version()
+        findings = [good(f"PostgreSQL {version.major}.{version.minor}")]
+        if version.major < migrate.OLDEST_POSTGRES:
+            findings = [bad(f"PostgreSQL {version.major} is too old", f"use {migrate.OLDEST_POSTGRES} or later")]
+        return findings + await examine_schema(settings, connection)
+    finally:
+        await connection.close()
+
+
+async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
+    version, newest = await migrate.schema_version(connection), migrate.newest_known()
+    if version < newest:
+        return [bad(f"the schema is at migration {version} of {newest}", "run `kasuwa migrate`")]
+    if version > newest:
+        return [bad(f"the schema is at migration {version}, newer than this version", "run a later kasuwa")]
+    return [
+        good(f"the schema is at migration {version}"),
+        await examine_vault(settings, connection),
+        await examine_durability(connection),
+        await examine_role(connection),
+        await examine_jobs(connection),
+        await examine_notices(connection),
+    ]
+
+
+async def examine_vault(settings: Settings, connection: Any) -> Finding:
+    try:
+        await migrate.open_vault(connection, secret_key_of(settings))
+    except (migrate.MigrationError, SettingsError) as error:
+        return bad("the secret key does not open this database", str(error))
+    return good("the secret key opens this database")
+
+
+async def examine_durability(connection: Any) -> Finding:
+    off = [name for name in ("fsync", "full_page_writes") if await connection.fetchval(f"show {name}") == "off"]
+    if off:
+        return bad(f"{' and '.join(off)} off: a crash can lose acknowledged money", "switch it on in postgresql.conf")
+    return good("commits are durable")
+
+
+async def examine_role(connection: Any) -> Finding:
+    await pool.take_role(connection)
+    role = await connection.fetchval("select current_user")
+    await connection.execute("reset role")
+    if role != pool.APPLICATION_ROLE:
+        mend = f"let a superuser `create role {pool.APPLICATION_ROLE}` and grant it to us, then `kasuwa migrate`"
+        return bad("the journal is guarded by triggers alone: no role of lesser rights", mend)
+    return good("the service runs as a role that cannot change the journal")
+
+
+async def examine_jobs(connection: Any) -> Finding:
+    late = await connection.fetchval(
+        "select count(*) from job where run_at < now() - interval '5 minutes' and lane <> 'webhook'"
+    )
+    if late:
+        return bad(f"{late} jobs are more than five minutes late", "see that `kasuwa serve` and its worker run")
+    return good("no job is late")
+
+
+async def examine_notices(connection: Any) -> Finding:
+    count = await connection.fetchval("select count(*) from notice")
+    if count:
+        return bad(f"{count} notices wait for an operator", "read the table `notice`: rails that contradict us")
+    return good("no notice waits for an operator")

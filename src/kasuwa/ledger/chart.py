@@ -1,0 +1,94 @@
+"""The chart of accounts: which kinds there are, who owns what is on them, and how low each may go.
+
+An account's name is `kind:owner:currency` and it belongs to one merchant. Balances are credit-positive: what
+we owe the merchant or its customers is above zero, what the outside owes us is below. Overdraft policy is
+data of the account: a rule never tests a balance, the ledger refuses when it is applied.
+"""
+
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.decision import Post, Row
+from kasuwa.core.references import account_key
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """`floor` is the least that posted minus held may be; None for accounts of the outside and of income."""
+
+    floor: int | None
+    meaning: str
+
+
+KINDS = {
+    "wallet": Kind(0, "the merchant's own money"),
+    "outside": Kind(None, "where money comes from and goes to, beyond every rail"),
+    "rail": Kind(None, "money on its way through a rail, until the rail settles with the operator"),
+    "income": Kind(None, "the operator's fees"),
+    "tax": Kind(None, "tax collected and not yet paid over"),
+}
+
+
+class Account(Row):
+    """One account, as stored: what is posted, what is held of it, and its floor."""
+
+    table: ClassVar[str] = "account"
+    changing: ClassVar[tuple[str, ...]] = ("posted", "held")
+
+    name: str
+    currency: str
+    posted: int
+    held: int
+    floor: int | None
+
+    @property
+    def available(self) -> int:
+        return self.posted - self.held
+
+
+PENDING = "pending"
+POSTED = "posted"
+VOIDED = "voided"
+
+
+class Hold(Row):
+    """Money set aside, until it is posted (whole or part) or voided, once."""
+
+    table: ClassVar[str] = "hold"
+    changing: ClassVar[tuple[str, ...]] = ("state", "taken")
+
+    account: str
+    amount: int
+    reference: str
+    state: str
+    taken: int
+
+
+def open_account(merchant_id: int, name: str) -> Account:
+    kind, _, currency = name.split(":")
+    return Account(account_key(merchant_id, name), merchant_id, name, currency, 0, 0, KINDS[kind].floor)
+
+
+def wallet(currency: str) -> str:
+    return f"wallet:main:{currency}"
+
+
+def outside(what: str, currency: str) -> str:
+    return f"outside:{what}:{currency}"
+
+
+def rail(name: str, currency: str) -> str:
+    return f"rail:{name}:{currency}"
+
+
+def income(source: str, currency: str) -> str:
+    return f"income:{source}:{currency}"
+
+
+def tax(name: str, currency: str) -> str:
+    return f"tax:{name}:{currency}"
+
+
+def fund_wallet(currency: str, amount: int) -> Post:
+    """Money the merchant brought, by whatever way the operator took it in."""
+    return Post(outside("funding", currency), wallet(currency), amount, "wallet funding")

@@ -1,0 +1,62 @@
+"""`PUT /disburse`: transfers from the merchant's wallet to bank accounts. Read this first."""
+
+from functools import partial
+
+from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.banks import bank_is_known
+from kasuwa.methods.disburse import decide, decide_answer, steps, store, wire
+
+TRANSFER_RULES = (
+    Rule(("amount",), decide.amount_fits),
+    Rule(("bank_code",), bank_is_known),
+    Rule(("bank_code", "account_number"), decide.account_fits_bank),
+)
+
+EXAMPLE_ORDER = {
+    "amount": "1500.00",
+    "bankcode": "058",
+    "accountnumber": "0000000000",
+    "sender_name": "Ada Stores",
+    "narration": "Invoice 1042",
+    "orderRef": "order-1042",
+}
+
+DISBURSE = Method(
+    name="disburse",
+    selectors=("action",),
+    most_bytes=1024 * 1024,
+    actions=(
+        Write(
+            name="transfer",
+            request=wire.TransferRequest,
+            reply=wire.TransferReply,
+            rules=TRANSFER_RULES,
+            needs=decide.need_transfer,
+            decide=decide.decide_transfer,
+            summary="Send money from the wallet to a bank account",
+            example={"action": "transfer", **EXAMPLE_ORDER},
+        ),
+        Write(
+            name="transfer",
+            variant=("type", "bulk"),
+            request=wire.BulkRequest,
+            reply=wire.BulkReply,
+            needs=partial(decide.need_bulk, rules=TRANSFER_RULES),
+            decide=partial(decide.decide_bulk, rules=TRANSFER_RULES),
+            summary="Send up to 1,000 transfers at once, each on its own",
+            example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
+        ),
+        Read(
+            name="verify",
+            request=wire.VerifyRequest,
+            reply=wire.VerifyReply,
+            read=store.verify_transfer,
+            summary="What became of a transfer, by its orderRef or txnRef",
+            example={"action": "verify", "txnRef": "order-1042"},
+        ),
+    ),
+    steps=(
+        Step(decide.SEND, decide.LANE, steps.call_bank, decide_answer.need_answer, decide_answer.decide_answer),
+        Step(decide.ASK, decide.LANE, steps.call_bank, decide_answer.need_answer, decide_answer.decide_answer),
+    ),
+)

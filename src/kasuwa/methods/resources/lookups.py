@@ -1,0 +1,32 @@
+"""Look-ups that ask a rail. They change nothing, and answer 204 when the rail does not."""
+
+from kasuwa.core.banks import banks_by_code, may_exist
+from kasuwa.core.codes import ERROR
+from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.scenario import Scenario
+from kasuwa.methods.resources.wire import AccountName, AccountNameReply, AccountNameRequest
+from kasuwa.rails.ports import NameEnquiry, NoAnswer, Rails, Unavailable
+
+BANK_UNAVAILABLE = Refusal(ERROR, "The bank does not answer now; try again later")
+
+
+async def ask_account_name(
+    request: AccountNameRequest, merchant: Merchant, rails: Rails, scenario: Scenario
+) -> AccountNameReply | Refusal:
+    bank = banks_by_code()[request.bank_code]
+    if not may_exist(merchant, bank, request.account_number):
+        return no_such_account(f"Not an account number of {bank.name}")
+    try:
+        answer = await rails.bank.account_name(NameEnquiry(request.bank_code, request.account_number, scenario))
+    except (Unavailable, NoAnswer):
+        return BANK_UNAVAILABLE
+    if answer.name is None:
+        return no_such_account(answer.message)
+    reply = AccountNameReply(status="success", resolved=True, data=AccountName(account_name=answer.name))
+    if answer.message:
+        reply.message = answer.message
+    return reply
+
+
+def no_such_account(why: str) -> AccountNameReply:
+    return AccountNameReply(status="error", resolved=False, error="Account not found", message=why)

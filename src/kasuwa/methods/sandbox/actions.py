@@ -1,0 +1,61 @@
+"""`PUT /sandbox`: a world that can be scripted, in the test environment alone. Read this first."""
+
+from kasuwa.core.action import Command, Method, Write
+from kasuwa.methods.sandbox import commands, decide, wire
+
+SANDBOX = Method(
+    name="sandbox",
+    selectors=("action",),
+    actions=(
+        Command(
+            name="new_merchant",
+            request=wire.NewMerchantRequest,
+            reply=wire.NewMerchantReply,
+            run=commands.new_merchant,
+            summary="A fresh, funded merchant; one per test, so that worlds never meet",
+            example={"action": "new_merchant", "name": "Ada Stores"},
+        ),
+        Write(
+            name="fund_wallet",
+            request=wire.FundRequest,
+            reply=wire.FundReply,
+            needs=decide.need_fund,
+            decide=decide.decide_fund,
+            summary="Credit the wallet",
+            example={"action": "fund_wallet", "currency": "NGN", "amount": "5000.00"},
+        ),
+        Command(
+            name="settle",
+            request=wire.SettleRequest,
+            reply=wire.SettleReply,
+            run=commands.settle,
+            summary="The rail's call-back for anything pending",
+            example={"action": "settle", "orderRef": "order-1042", "outcome": "successful"},
+        ),
+        Command(
+            name="clock",
+            request=wire.ClockRequest,
+            reply=wire.ClockReply,
+            run=commands.clock,
+            summary="This merchant's business time",
+            example={"action": "clock"},
+        ),
+        Command(
+            name="advance",
+            request=wire.AdvanceRequest,
+            reply=wire.AdvanceReply,
+            run=commands.advance,
+            summary="Move business time forward and run everything that falls due on the way",
+            example={"action": "advance", "days": 1},
+        ),
+        Write(
+            name="fault",
+            request=wire.FaultRequest,
+            reply=wire.FaultReply,
+            needs=decide.need_fault,
+            decide=decide.decide_fault,
+            summary="Make this merchant's next calls of a rail fail",
+            example={"action": "fault", "rail": "bank", "kind": "timeout", "times": 1},
+        ),
+    ),
+)

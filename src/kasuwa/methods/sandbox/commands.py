@@ -1,0 +1,46 @@
+"""Commands of the test environment: they drive clock, rails and merchants through the engine."""
+
+from kasuwa.core.action import Engine
+from kasuwa.core.calendar import lagos_text
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
+from kasuwa.methods.sandbox.decide import advance_to
+from kasuwa.methods.sandbox.wire import (
+    AdvanceReply,
+    AdvanceRequest,
+    ClockReply,
+    ClockRequest,
+    NewMerchantReply,
+    NewMerchantRequest,
+    SettleReply,
+    SettleRequest,
+)
+
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+
+
+async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: Engine) -> NewMerchantReply:
+    mid, key = await engine.new_merchant(request.name or "Sandbox merchant", request.now)
+    return NewMerchantReply(mid=mid, key=key)
+
+
+async def settle(request: SettleRequest, merchant: Merchant, engine: Engine) -> SettleReply | Refusal:
+    reference = request.txn_ref or request.order_ref
+    if reference is None:
+        return refuse_fields(Fault("txnRef", "required, or orderRef"))
+    row = await engine.settle(merchant, reference, request.outcome)
+    if row is None:
+        return UNKNOWN_REFERENCE
+    return SettleReply(txn_status=row.status, txn_ref=row.txn_ref, message=row.message)
+
+
+async def clock(request: ClockRequest, merchant: Merchant, engine: Engine) -> ClockReply:
+    return ClockReply(now=lagos_text(await engine.business_now(merchant)))
+
+
+async def advance(request: AdvanceRequest, merchant: Merchant, engine: Engine) -> AdvanceReply | Refusal:
+    until = advance_to(request, await engine.business_now(merchant))
+    if isinstance(until, Refusal):
+        return until
+    now, ran = await engine.advance(merchant, until)
+    return AdvanceReply(now=lagos_text(now), ran=ran)

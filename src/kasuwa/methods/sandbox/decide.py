@@ -1,0 +1,55 @@
+"""The rules of the test environment's own actions."""
+
+from datetime import datetime, timedelta
+
+from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
+from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Refusal, Seen
+from kasuwa.core.money import format_minor
+from kasuwa.core.scenario import PlannedFault
+from kasuwa.ledger import chart
+from kasuwa.methods.sandbox.wire import AdvanceRequest, FaultReply, FaultRequest, FundReply, FundRequest
+
+# The outside never runs short, so this answer is only there to fill its place.
+OUTSIDE_SHORT = Refusal(NOT_COVERED, "The wallet cannot take so much")
+NO_STRETCH = Refusal(INVALID_REQUEST, "Say seconds, minutes, hours or days, or until")
+BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward")
+TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
+
+LAST_YEAR = 9000
+
+
+def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
+    return Needs((), (chart.wallet(request.currency), chart.outside("funding", request.currency)))
+
+
+def decide_fund(request: FundRequest, context: Context, seen: Seen) -> Decision:
+    post = chart.fund_wallet(request.currency, int(request.amount))
+    return Decision(
+        reply=FundReply(message=f"{request.currency} {format_minor(request.amount)} added to the wallet"),
+        groups=(Group("funding", OUTSIDE_SHORT, posts=(post,)),),
+    )
+
+
+def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
+    return Needs()
+
+
+def decide_fault(request: FaultRequest, context: Context, seen: Seen) -> Decision:
+    percent = 100 if request.probability is None else request.probability
+    planned = PlannedFault(request.rail, request.kind, request.times, int(percent))
+    reply = FaultReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")
+    return Decision(reply=reply, faults=(*context.faults, planned))
+
+
+def advance_to(request: AdvanceRequest, now: datetime) -> datetime | Refusal:
+    """Where an advance goes. Only forward."""
+    stretch = [request.seconds, request.minutes, request.hours, request.days]
+    if request.until is None and all(part is None for part in stretch):
+        return NO_STRETCH
+    if request.until is not None:
+        return request.until if request.until >= now else BACKWARDS
+    seconds, minutes, hours, days = (part or 0 for part in stretch)
+    total = seconds + minutes * 60 + hours * 3600 + days * 86400
+    if total > (datetime(LAST_YEAR, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():
+        return TOO_FAR
+    return now + timedelta(seconds=total)

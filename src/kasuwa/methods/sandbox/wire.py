@@ -1,0 +1,91 @@
+"""What `PUT /sandbox` takes and answers; the test environment alone has it. (sandbox.md)"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from kasuwa.core.fields import Amount, Moment, Percent, Reference, ShortText
+from kasuwa.core.scenario import FaultKind, RailName
+
+Currency = Literal["NGN", "USD", "GHS", "KES"]
+
+
+class NewMerchantRequest(msgspec.Struct, kw_only=True):
+    """With `now` its clock starts there and stands still but for `advance`."""
+
+    name: ShortText | None = None
+    now: Moment | None = None
+
+
+class NewMerchantReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    mid: str
+    key: str
+
+
+class FundRequest(msgspec.Struct, kw_only=True):
+    currency: Currency = "NGN"
+    amount: Amount
+
+
+class FundReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+
+
+class SettleRequest(msgspec.Struct, kw_only=True):
+    """The rail's call-back for anything pending, by txnRef or orderRef."""
+
+    txn_ref: Reference | None = field(name="txnRef", default=None)
+    order_ref: Reference | None = field(name="orderRef", default=None)
+    outcome: Literal["successful", "failed"]
+
+
+class SettleReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    txn_status: str = field(name="txnStatus")
+    txn_ref: str = field(name="txnRef")
+    message: str
+
+
+class ClockRequest(msgspec.Struct):
+    """Nothing more is asked."""
+
+
+class ClockReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    now: str
+
+
+Count = Annotated[int, Meta(ge=0, le=10_000_000_000, description="a whole number, not negative")]
+
+
+class AdvanceRequest(msgspec.Struct, kw_only=True):
+    """Either a stretch of time, or the moment to go to."""
+
+    seconds: Count | None = None
+    minutes: Count | None = None
+    hours: Count | None = None
+    days: Count | None = None
+    until: Moment | None = None
+
+
+class AdvanceReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    now: str
+    ran: dict[str, int]
+
+
+class FaultRequest(msgspec.Struct, kw_only=True):
+    """This merchant's next calls of a rail fail so."""
+
+    rail: RailName
+    kind: FaultKind
+    times: Annotated[int, Meta(ge=1, le=1_000_000, description="1 to 1,000,000")] = 1
+    probability: Percent | None = None
+
+
+class FaultReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str

@@ -1,0 +1,80 @@
+"""What the outside can be asked, and how it may answer.
+
+A rail is whatever moves money or knows something beyond our books. Each port is a Protocol; the sandbox and
+an HTTP adapter implement it. A rail answers, or raises one of two things, and the difference is money:
+
+    Unavailable   nothing was done: it may be tried again under the same key
+    NoAnswer      it may have been done: it must be asked after, never sent anew
+"""
+
+from typing import Protocol
+
+import msgspec
+
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
+
+
+class Unavailable(Exception):
+    """Refused or unreachable before anything was done."""
+
+
+class NoAnswer(Exception):
+    """Sent, and the answer was lost, late or unreadable as HTTP."""
+
+
+# What an answer means, whatever its code. `not_found` and `unreadable` are not failures: see D28 and D4.
+SUCCESSFUL = "successful"
+FAILED = "failed"
+UNKNOWN = "unknown"
+PROCESSING = "processing"
+NOT_FOUND = "not_found"
+UNREADABLE = "unreadable"
+UNAVAILABLE = "unavailable"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    status: str
+    code: str | None
+    message: str
+
+
+class TransferOrder(msgspec.Struct, frozen=True):
+    """One transfer as a rail sees it. `key` is its idempotency key: the same key never pays twice.
+    `age_seconds` (business time since it was first sent) and `scenario` are for the sandbox alone."""
+
+    key: str
+    amount: int
+    currency: str
+    bank_code: str
+    account_number: str
+    sender_name: str
+    narration: str
+    age_seconds: float = 0
+    scenario: Scenario = NO_SCENARIO
+
+
+class NameEnquiry(msgspec.Struct, frozen=True):
+    bank_code: str
+    account_number: str
+    scenario: Scenario = NO_SCENARIO
+
+
+class NameAnswer(msgspec.Struct, frozen=True):
+    """`name` is None where there is no such account."""
+
+    name: str | None
+    message: str = ""
+
+
+class BankRail(Protocol):
+    async def transfer(self, order: TransferOrder) -> Answer: ...
+
+    async def query(self, order: TransferOrder) -> Answer: ...
+
+    async def account_name(self, enquiry: NameEnquiry) -> NameAnswer: ...
+
+
+class Rails(msgspec.Struct, frozen=True):
+    """Every rail a deployment has."""
+
+    bank: BankRail

@@ -1,0 +1,140 @@
+"""The bank rail of the test environment: it answers as the account number, the scenario and the age say.
+
+It keeps nothing: the account number carries the answer (000000 RR V X), and what stays open ends by business
+time, never by being looked at. So it works over several processes, and replays. (data/magic_values.md)
+"""
+
+from functools import cache
+from hashlib import blake2b
+
+import msgspec
+
+from kasuwa.core.banks import MAGIC_PREFIX
+from kasuwa.core.catalogue import load
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+
+APPROVED = "00"
+IN_PROGRESS = "09"
+RECORD_NOT_FOUND = "25"
+NEVER_ENDS = "99"
+
+# The third figure of a magic account: how the answer comes.
+PROCESSING_FIRST = "1"
+UNTIL_TOLD = "2"
+
+# What is open at first ends at the first re-query, which comes after this many business seconds.
+FIRST_REQUERY_SECONDS = 5
+SUCCEED_WHEN_ASKED = frozenset({"01", "09", "26", "68", "94", "97"})
+FAIL_WHEN_ASKED = frozenset({"91", "96"})
+
+UNRESOLVED = frozenset({"07", "16", "25"})
+UNAVAILABLE_TO_ENQUIRIES = frozenset({"91", "96", "97"})
+DORMANT = "06"
+
+FIRST_NAMES = "ADA AMINA BOLA CHIDI EFE FATIMA HALIMA IBRAHIM KUNLE NGOZI SADE TUNDE UCHE YUSUF ZAINAB EMEKA".split()
+LAST_NAMES = "ABUBAKAR ADEYEMI BELLO EZE IDRIS LAWAL MUSA NWOSU OBI OKAFOR OKORO SANI UDO USMAN YAKUBU BALA".split()
+
+
+class ResponseCode(msgspec.Struct, frozen=True):
+    code: str
+    meaning: str
+    txn_status: str = msgspec.field(name="txnStatus")
+    handling: str
+
+
+@cache
+def response_codes() -> dict[str, ResponseCode]:
+    rows = msgspec.convert(load("response_codes")["nip"], tuple[ResponseCode, ...])
+    return {row.code: row for row in rows}
+
+
+def code_of(order: TransferOrder) -> str:
+    if order.scenario.rr is not None:
+        return order.scenario.rr
+    account = order.account_number
+    return account[6:8] if account.startswith(MAGIC_PREFIX) else APPROVED
+
+
+def manner_of(order: TransferOrder) -> str:
+    account = order.account_number
+    if order.scenario.rr is not None or not account.startswith(MAGIC_PREFIX):
+        return "0"
+    return account[8]
+
+
+def answer_first(order: TransferOrder) -> Answer:
+    """What the rail says when the transfer is sent."""
+    manner = manner_of(order)
+    if manner == PROCESSING_FIRST:
+        return Answer(ports.PROCESSING, IN_PROGRESS, "Transfer is being processed")
+    if manner == UNTIL_TOLD or order.scenario.delay > 0:
+        return in_progress()
+    return answer_with(code_of(order))
+
+
+def in_progress() -> Answer:
+    return Answer(ports.UNKNOWN, IN_PROGRESS, response_codes()[IN_PROGRESS].meaning)
+
+
+def answer_with(code: str) -> Answer:
+    if code == NEVER_ENDS:
+        return in_progress()
+    row = response_codes().get(code)
+    if row is None:
+        return Answer(ports.UNREADABLE, code, "The bank's answer could not be read")
+    if row.handling != "final":
+        return Answer(ports.UNKNOWN, code, row.meaning)
+    return Answer(ports.SUCCESSFUL if code == APPROVED else ports.FAILED, code, row.meaning)
+
+
+def answer_later(order: TransferOrder) -> Answer:
+    """What the rail says when it is asked what became of a transfer."""
+    if order.scenario.http == "reset":
+        return not_found()
+    code = code_of(order)
+    if manner_of(order) == UNTIL_TOLD or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
+        return in_progress()
+    if code in SUCCEED_WHEN_ASKED:
+        return answer_with(APPROVED)
+    if code in FAIL_WHEN_ASKED:
+        return Answer(ports.FAILED, code, response_codes()[code].meaning)
+    if code == RECORD_NOT_FOUND:
+        return not_found()
+    return answer_with(code)
+
+
+def not_found() -> Answer:
+    return Answer(ports.NOT_FOUND, RECORD_NOT_FOUND, response_codes()[RECORD_NOT_FOUND].meaning)
+
+
+def person_name(bank_code: str, account_number: str) -> str:
+    """The same account always has the same name."""
+    chance = blake2b(f"{bank_code} {account_number}".encode(), digest_size=2).digest()
+    return f"{FIRST_NAMES[chance[0] % len(FIRST_NAMES)]} {LAST_NAMES[chance[1] % len(LAST_NAMES)]}"
+
+
+class SandboxBank:
+    async def transfer(self, order: TransferOrder) -> Answer:
+        http = order.scenario.http
+        if http == "unavailable":
+            raise Unavailable("the bank rail refuses calls")
+        if http is not None:
+            raise NoAnswer(f"the bank rail: {http}")
+        return answer_first(order)
+
+    async def query(self, order: TransferOrder) -> Answer:
+        return answer_later(order)
+
+    async def account_name(self, enquiry: NameEnquiry) -> NameAnswer:
+        scenario, account = enquiry.scenario, enquiry.account_number
+        if scenario.http is not None:
+            raise Unavailable(f"the bank rail: {scenario.http}")
+        magic = account.startswith(MAGIC_PREFIX)
+        code = scenario.rr or (account[6:8] if magic else APPROVED)
+        if code in UNAVAILABLE_TO_ENQUIRIES:
+            raise Unavailable("the bank does not answer")
+        if code in UNRESOLVED:
+            return NameAnswer(None, "No such account")
+        name = f"SANDBOX {code} ACCOUNT" if magic else person_name(enquiry.bank_code, account)
+        return NameAnswer(name, "Account is dormant" if code == DORMANT else "")

@@ -1,0 +1,102 @@
+"""Settings: read once from the environment and the command line, checked, and passed down."""
+
+import base64
+import binascii
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from kasuwa.core.secrets import KEY_BYTES
+
+SECRET_FILE = "secret.key"
+PREFIX = "KASUWA_"
+
+
+class SettingsError(Exception):
+    """A setting that cannot be used: which, and what it should be, in one line."""
+
+
+class Settings(msgspec.Struct, kw_only=True):
+    environment: str = "test"
+    host: str = "127.0.0.1"
+    port: int = 8080
+    console_port: int = 8081
+    data: Path = Path("data")
+    workers: int = 1
+    database_url: str | None = None
+    secret_key: str | None = None
+    sandbox_seed: str | None = None
+    public_url: str | None = None
+    request_log: str = "off"
+
+
+WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "workers": (1, 64)}
+
+
+def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
+    """What the command line gives wins over `KASUWA_…`, which wins over the defaults."""
+    found: dict[str, object] = {}
+    for name in Settings.__struct_fields__:
+        said = given.get(name)
+        if said is None:
+            said = environ.get(PREFIX + name.upper()) or None
+        if said is not None:
+            found[name] = whole_number(name, said) if name in WHOLE_NUMBERS else said
+    settings = Settings(**found)  # type: ignore[arg-type]
+    settings.data = Path(settings.data).absolute()
+    if settings.environment not in ("test", "live"):
+        raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
+    if settings.request_log not in ("off", "stdout"):
+        raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
+    return settings
+
+
+def whole_number(name: str, said: object) -> int:
+    least, most = WHOLE_NUMBERS[name]
+    text = str(said)
+    if text.isascii() and text.isdecimal() and least <= int(text) <= most:
+        return int(text)
+    raise SettingsError(f"{PREFIX}{name.upper()} must be a whole number from {least} to {most}, not {text!r}")
+
+
+def secret_key_of(settings: Settings) -> bytes:
+    """The key-encryption key. Live has no default: an operator keeps it outside the database."""
+    if settings.secret_key is not None:
+        return decode_key(settings.secret_key, "KASUWA_SECRET_KEY")
+    if settings.environment == "live":
+        raise SettingsError(
+            "KASUWA_SECRET_KEY is not set: live needs 32 random bytes in base64 "
+            "(make one with `openssl rand -base64 32` and keep it where the database is not)"
+        )
+    path = settings.data / SECRET_FILE
+    if not path.exists():
+        make_secret(path)
+    return decode_key(path.read_text(), str(path))
+
+
+def make_secret(path: Path) -> None:
+    """Written under another name and linked into place: of several processes, one wins and all read its."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mine = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
+    try:
+        os.link(mine, path)
+    except FileExistsError:
+        return
+    finally:
+        mine.unlink()
+
+
+def decode_key(text: str, where: str) -> bytes:
+    try:
+        key = base64.b64decode(text.strip(), validate=True)
+    except binascii.Error:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise SettingsError(f"{where} must hold 32 bytes in base64")
+    return key

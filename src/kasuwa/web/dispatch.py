@@ -1,0 +1,253 @@
+"""One request, from its headers and bytes to its reply. The order of checks is fixed: 101, 103, 102, 104,
+then the operation's own (D4)."""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Protocol
+
+import msgspec
+import structlog
+
+from kasuwa.core.action import Action, Command, Engine, Lookup, Read, Write
+from kasuwa.core.codes import (
+    AUTHENTICATION_FAILED,
+    ERROR,
+    INVALID_JSON,
+    INVALID_METHOD,
+    INVALID_REQUEST,
+    http_status,
+)
+from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
+from kasuwa.core.fields import NotJson, check_json, decode
+from kasuwa.core.reading import Reader
+from kasuwa.core.references import book_key
+from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
+from kasuwa.core.secrets import Vault
+from kasuwa.db.batch import Broken, Claim, Result, Submission, repeat_key
+from kasuwa.db.merchants import Directory
+from kasuwa.db.pool import is_lost
+from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.observe.log import where_it_broke
+from kasuwa.web.limits import Limiter
+from kasuwa.web.table import Envelope, Path
+
+NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
+NO_ACTION = Refusal(INVALID_METHOD, "Invalid method call: name an action of this path")
+TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
+BROKEN = Refusal(ERROR, "An error has occurred; nothing was changed")
+UNREACHABLE = Refusal(ERROR, "The service cannot be reached for a moment; nothing was changed, try again")
+UNSURE = Refusal(ERROR, "The outcome is not known; verify by your reference before you send it again")
+RAIL_SILENT = Refusal(ERROR, "No answer in time; try again later")
+KEY_TOO_LONG = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 characters")
+
+MOST_KEY = 255
+DEADLINE_SECONDS = 10.0
+# A copy of a request that is still at the rail asks again after this long, then twice that, and so on.
+FIRST_PAUSE_SECONDS = 0.01
+LONGEST_PAUSE_SECONDS = 0.25
+
+FAULTS_OF = "select faults from book where key = $1"
+
+log = structlog.get_logger("kasuwa.web")
+ENVELOPE = msgspec.json.Decoder(Envelope)
+ENCODER = msgspec.json.Encoder()
+
+
+class Steps(Protocol):
+    async def run(self, job: Job, merchant: Merchant, now: Any) -> Result: ...
+
+
+class Headers(Protocol):
+    def get(self, key: str, default: Any = None) -> Any: ...
+
+
+class Answered(msgspec.Struct):
+    """A reply, and what the log may say of it."""
+
+    http: int
+    body: bytes
+    status: int = 200
+    mid: str = ""
+    action: str = ""
+    retry_after: int | None = None
+
+
+class ErrorBody(msgspec.Struct, omit_defaults=True):
+    """Spec silent: D4"""
+
+    status: int
+    message: str
+    errors: tuple[Fault, ...] = ()
+
+
+class Parts(msgspec.Struct):
+    """What dispatch works with, handed over by app.py."""
+
+    directory: Directory
+    writer: Writer
+    reader: Reader
+    steps: Steps
+    rails: Any
+    engine: Engine | None
+    vault: Vault
+    environment: str
+
+
+class Dispatch:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._limiter = Limiter()
+
+    async def answer(self, path: Path, headers: Headers, body: bytes) -> Answered:
+        try:
+            merchant = await self._authenticate(headers)
+            if merchant is None:
+                return refused(NOT_AUTHENTICATED, strict=False)
+            wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
+            if wait:
+                limited = refused(TOO_MANY, strict=False, http=429)
+                limited.retry_after = int(wait) + 1
+                return limited
+            answered = await self._answer_merchant(path, headers, body, merchant)
+            answered.mid = merchant.mid
+            return answered
+        except Unreachable as error:
+            return refused(UNSURE if error.unsure else UNREACHABLE, strict=False, http=503)
+        except Exception as error:
+            if is_lost(error):
+                return refused(UNREACHABLE, strict=False, http=503)
+            log.error("request failed", path=path.method.name, **where_it_broke(error))
+            return refused(BROKEN, strict=False, http=500)
+
+    async def _authenticate(self, headers: Headers) -> Merchant | None:
+        mid, key = headers.get("mid"), headers.get("key")
+        if mid is None or key is None:
+            return None
+        return await self._parts.directory.authenticate(mid.strip(), key.strip())
+
+    async def _answer_merchant(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
+        strict = merchant.strict
+        try:
+            check_json(body)
+            envelope = ENVELOPE.decode(body)
+        except NotJson as error:
+            return refused(Refusal(INVALID_JSON, f"Invalid JSON request: {error}"), strict=strict)
+        except (msgspec.DecodeError, RecursionError):
+            return refused(Refusal(INVALID_JSON, "Invalid JSON request: send one JSON object"), strict=strict)
+        action = path.find(envelope)
+        if action is None:
+            return refused(NO_ACTION, strict=strict)
+        request = decode(action.request, body, action.rules, merchant)
+        scenario = self._scenario(headers)
+        if isinstance(request, tuple) or scenario is None:
+            faults = request if isinstance(request, tuple) else ()
+            if scenario is None:
+                faults += (Fault("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),)
+            answered = refused(refuse_fields(*faults), strict=strict)
+        else:
+            answered = replied(await self._run(action, request, merchant, headers, scenario), strict=strict)
+        answered.action = action.name
+        return answered
+
+    def _scenario(self, headers: Headers) -> Scenario | None:
+        if self._parts.environment != "test":
+            return NO_SCENARIO
+        said = headers.get("x-sandbox-scenario")
+        return NO_SCENARIO if said is None else read_scenario(said)
+
+    async def _run(
+        self, action: Action, request: Any, merchant: Merchant, headers: Headers, scenario: Scenario
+    ) -> Any:
+        parts = self._parts
+        if isinstance(action, Read):
+            return await action.read(request, merchant, parts.reader)
+        if isinstance(action, Lookup):
+            return await self._look_up(action, request, merchant, scenario)
+        if isinstance(action, Command):
+            return await action.run(request, merchant, parts.engine)
+        idempotency_key = headers.get("idempotency-key") if action.repeatable else None
+        if idempotency_key is not None and not 1 <= len(idempotency_key) <= MOST_KEY:
+            return KEY_TOO_LONG
+        return await self._write(action, request, merchant, scenario, idempotency_key)
+
+    # --- writes ---------------------------------------------------------------------------------------------
+
+    async def _write(
+        self, action: Write, request: Any, merchant: Merchant, scenario: Scenario, idempotency_key: str | None
+    ) -> Any:
+        """Into the next batch; then, where the decision says so, its job is run at once."""
+        claim = None
+        if idempotency_key is not None:
+            claim = self._claim(action, request, merchant, idempotency_key)
+        until = time.monotonic() + DEADLINE_SECONDS
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            result = await self._parts.writer.submit(
+                Submission(
+                    merchant=merchant,
+                    needs=action.needs(request, merchant),
+                    decide=partial(action.decide, request),
+                    entropy=os.urandom(32),
+                    claim=claim,
+                    scenario=scenario,
+                )
+            )
+            if not (isinstance(result, Decision) and result.wait) or time.monotonic() > until:
+                break
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        if isinstance(result, Decision) and result.then is not None:
+            result = await self._parts.steps.run(result.then, merchant, result.then.due)
+        if isinstance(result, Broken):
+            raise result.error
+        return result.reply if isinstance(result, Decision) else result
+
+    def _claim(self, action: Write, request: Any, merchant: Merchant, idempotency_key: str) -> Claim:
+        said = msgspec.msgpack.encode((action.name, action.variant, request), enc_hook=plain_scalar)
+        return Claim(
+            repeat_key(merchant.merchant_id, idempotency_key), self._parts.vault.digest(said), opens=True
+        )
+
+    # --- look-ups -------------------------------------------------------------------------------------------
+
+    async def _look_up(self, action: Lookup, request: Any, merchant: Merchant, scenario: Scenario) -> Any:
+        if self._parts.environment == "test":
+            scenario = await self._take_fault(action.rail, merchant, scenario)
+        try:
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                return await action.ask(request, merchant, self._parts.rails, scenario)
+        except TimeoutError:
+            return RAIL_SILENT
+
+    async def _take_fault(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
+        """A look-up is a call of its rail too: it uses up a fault the merchant asked for."""
+        row = await self._parts.reader.fetchrow(FAULTS_OF, book_key(merchant.merchant_id))
+        if row[0] is None:
+            return scenario
+
+        def take(context: Context, seen: Seen) -> Decision:
+            planned, left = plan_call(scenario, context.faults, rail, context.entropy[0])
+            return Decision(reply=planned, faults=left)
+
+        result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
+        return result.reply if isinstance(result, Decision) else scenario
+
+
+def plain_scalar(value: Any) -> Any:
+    return int(value) if isinstance(value, int) else str(value)
+
+
+def refused(refusal: Refusal, *, strict: bool, http: int | None = None) -> Answered:
+    body = ENCODER.encode(ErrorBody(refusal.code, refusal.message, refusal.faults))
+    return Answered(http or http_status(refusal.code, strict=strict), body, refusal.code)
+
+
+def replied(reply: Any, *, strict: bool) -> Answered:
+    if isinstance(reply, Refusal):
+        return refused(reply, strict=strict)
+    status = getattr(reply, "status", 200)
+    code = status if isinstance(status, int) else 200
+    return Answered(http_status(code, strict=strict), ENCODER.encode(reply), code)

@@ -1,0 +1,99 @@
+"""OpenAPI 3.1 from the action tables: every action is one documented request and reply, none by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.action import Action, Method
+from kasuwa.core.fields import scalar_schema
+from kasuwa.web.dispatch import ErrorBody
+from kasuwa.web.server import API_VERSION
+
+REFERENCES = "#/components/schemas/{name}"
+
+
+def describe(methods: Sequence[Method], environment: str) -> dict[str, Any]:
+    kinds = [kind for method in methods for action in method.actions for kind in (action.request, action.reply)]
+    schemas, components = msgspec.json.schema_components(
+        [*kinds, ErrorBody], ref_template=REFERENCES, schema_hook=scalar_schema
+    )
+    found = iter(schemas)
+    paths = {f"/{method.name}": {"put": describe_method(method, found)} for method in methods}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Kasuwa",
+            "version": API_VERSION,
+            "description": "Merchant payments, cards, transfers, bills, lending and savings. Every operation is a "
+            f"PUT of one JSON object; this is the {environment} environment.",
+        },
+        "paths": paths | plain_paths(),
+        "components": {
+            "schemas": dict(components),
+            "securitySchemes": {
+                "mid": {"type": "apiKey", "in": "header", "name": "mid"},
+                "key": {"type": "apiKey", "in": "header", "name": "key"},
+            },
+        },
+        "security": [{"mid": [], "key": []}],
+    }
+
+
+def describe_method(method: Method, schemas: Any) -> dict[str, Any]:
+    requests, replies, examples = [], [], {}
+    for action in method.actions:
+        request, reply = next(schemas), next(schemas)
+        requests.append(describe_request(method, action, request))
+        replies.append(reply)
+        examples[title_of(action)] = {"summary": action.summary, "value": dict(action.example)}
+    lines = [f"- `{title_of(action)}`: {action.summary}" for action in method.actions]
+    return {
+        "operationId": method.name,
+        "summary": f"Actions of {method.name}",
+        "description": "\n".join(lines),
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"anyOf": requests}, "examples": examples}},
+        },
+        "responses": responses(replies),
+    }
+
+
+def title_of(action: Action) -> str:
+    return action.name if action.variant is None else f"{action.name} {action.variant[1]}"
+
+
+def describe_request(method: Method, action: Action, schema: dict[str, Any]) -> dict[str, Any]:
+    """The action's own fields, and the words that select it."""
+    words: dict[str, Any] = {method.selectors[0]: {"const": action.name}}
+    if action.variant is not None:
+        words[action.variant[0]] = {"const": action.variant[1]}
+    selecting = {"type": "object", "properties": words, "required": list(words)}
+    return {"title": title_of(action), "description": action.summary, "allOf": [selecting, schema]}
+
+
+def responses(replies: list[dict[str, Any]]) -> dict[str, Any]:
+    error = {"$ref": REFERENCES.format(name="ErrorBody")}
+    unique = [reply for n, reply in enumerate(replies) if reply not in replies[:n]]
+
+    def answer(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+    return {
+        "200": answer("The reply, or an error with its code in `status`", {"anyOf": [*unique, error]}),
+        "401": answer("Merchant authentication failed (101)", error),
+        "413": answer("The body is too large (103)", error),
+        "429": answer("Too many requests (204)", error),
+        "500": answer("An error of ours (204); nothing was changed", error),
+        "503": answer("The database cannot be reached (204)", error),
+    }
+
+
+def plain_paths() -> dict[str, Any]:
+    def plain(summary: str) -> dict[str, Any]:
+        content = {"application/json": {"schema": {"type": "object"}}}
+        answers = {"200": {"description": "yes", "content": content}, "503": {"description": "no", "content": content}}
+        return {"get": {"summary": summary, "security": [], "responses": answers}}
+
+    return {"/healthz": plain("Is the process up?"), "/readyz": plain("Can it serve?")}

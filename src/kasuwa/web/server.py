@@ -1,0 +1,146 @@
+"""Bytes in, bytes out: the RSGI application that Granian calls, and its bounds."""
+
+import asyncio
+import itertools
+import os
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
+from kasuwa.core.decision import Refusal
+from kasuwa.observe.log import RequestLog
+from kasuwa.web.dispatch import Answered, Dispatch, refused
+from kasuwa.web.table import Path
+
+API_VERSION = "1"
+BODY_SECONDS = 10.0
+# After this long without a request in flight at shutdown, the process goes anyway.
+DRAIN_SECONDS = 15.0
+
+NO_PATH = refused(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
+NO_VERB = refused(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
+TOO_SLOW = refused(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
+STOPPING = refused(Refusal(ERROR, "The service is stopping; try again"), strict=False, http=503)
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+
+
+def too_large(most: int) -> Answered:
+    refusal = Refusal(INVALID_JSON, f"Invalid JSON request: the body is over {most // 1024} KiB")
+    return refused(refusal, strict=False, http=413)
+
+
+class TooLarge(Exception):
+    """A body that grew over its bound while it was read."""
+
+
+class Server:
+    def __init__(
+        self,
+        table: dict[str, Path],
+        dispatch: Dispatch,
+        openapi: bytes,
+        is_ready: Callable[[], Awaitable[str | None]],
+        request_log: RequestLog,
+    ) -> None:
+        self._table = table
+        self._dispatch = dispatch
+        self._openapi = openapi
+        self._is_ready = is_ready
+        self._log = request_log
+        self._prefix = os.urandom(5).hex()
+        self._numbers = itertools.count(1)
+        self._in_flight = 0
+        self.stopping = False
+
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        self._in_flight += 1
+        try:
+            await self._serve(scope, protocol)
+        finally:
+            self._in_flight -= 1
+
+    async def _serve(self, scope: Any, protocol: Any) -> None:
+        started = time.perf_counter()
+        headers = scope.headers
+        request_id = headers.get("x-request-id")
+        if request_id is None or not REQUEST_ID.fullmatch(request_id):
+            request_id = f"{self._prefix}-{next(self._numbers):x}"
+        answered = await self._answer(scope, protocol, headers)
+        out = [("content-type", "application/json"), ("x-request-id", request_id), ("x-api-version", API_VERSION)]
+        if answered.retry_after is not None:
+            out.append(("retry-after", str(answered.retry_after)))
+        protocol.response_bytes(answered.http, out, answered.body)
+        self._log.write(
+            request_id,
+            scope.method if scope.method in ("PUT", "POST", "GET") else "other",
+            scope.path if scope.path in self._table else "other",
+            answered.action,
+            answered.mid,
+            answered.http,
+            answered.status,
+            time.perf_counter() - started,
+        )
+
+    async def _answer(self, scope: Any, protocol: Any, headers: Any) -> Answered:
+        path = self._table.get(scope.path)
+        if path is None:
+            return await self._answer_plain(scope)
+        if scope.method not in ("PUT", "POST"):
+            return NO_VERB
+        if self.stopping:
+            return STOPPING
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await read_body(protocol, headers, path.method.most_bytes)
+        except TimeoutError:
+            return TOO_SLOW
+        except TooLarge:
+            return too_large(path.method.most_bytes)
+        return await self._dispatch.answer(path, headers, body)
+
+    async def _answer_plain(self, scope: Any) -> Answered:
+        if scope.path not in ("/healthz", "/readyz", "/openapi.json"):
+            return NO_PATH
+        if scope.method not in ("GET", "HEAD"):
+            return NO_VERB
+        if scope.path == "/openapi.json":
+            return Answered(200, self._openapi)
+        if scope.path == "/healthz":
+            return Answered(200, b'{"status":200,"message":"up"}')
+        trouble = "stopping" if self.stopping else await self._is_ready()
+        if trouble is None:
+            return Answered(200, b'{"status":200,"message":"ready"}')
+        return refused(Refusal(ERROR, trouble), strict=False, http=503)
+
+    async def drain(self) -> None:
+        """Wait until every request in flight has been answered."""
+        until = time.monotonic() + DRAIN_SECONDS
+        while self._in_flight and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+        self._log.flush()
+
+
+async def read_body(protocol: Any, headers: Any, most: int) -> bytes:
+    """The body, if it is within its bound: a declared length is believed (HTTP holds the sender to it), an
+    undeclared one is counted as it comes."""
+    length = headers.get("content-length")
+    if length is not None and length.isdecimal():
+        if int(length) > most:
+            raise TooLarge
+        return bytes(await protocol())
+    chunks, size = [], 0
+    async for chunk in protocol:
+        size += len(chunk)
+        if size > most:
+            raise TooLarge
+        chunks.append(bytes(chunk))
+    return b"".join(chunks)
+
+
+def encode_openapi(document: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(document)

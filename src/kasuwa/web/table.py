@@ -1,0 +1,62 @@
+"""From a body's words to a row of the action tables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import field
+
+from kasuwa.core.action import Action, Method
+
+
+class Envelope(msgspec.Struct):
+    """The fields that select an action; all else is read later, by the action's own type."""
+
+    action: Any = None
+    inquire: Any = None
+    request: Any = None
+    type: Any = None
+    payment_type: Any = field(name="paymentType", default=None)
+
+
+VARIANT_FIELDS = {"type": "type", "paymentType": "payment_type"}
+
+
+class Choice(msgspec.Struct):
+    """The rows that share an action's name: one without a variant at most, the others by their field."""
+
+    plain: Action | None = None
+    variants: dict[tuple[str, str], Action] = msgspec.field(default_factory=dict)
+
+    def pick(self, envelope: Envelope) -> Action | None:
+        for (name, value), action in self.variants.items():
+            if getattr(envelope, VARIANT_FIELDS[name]) == value:
+                return action
+        return self.plain
+
+
+class Path(msgspec.Struct):
+    method: Method
+    choices: dict[str, Choice]
+
+    def find(self, envelope: Envelope) -> Action | None:
+        for selector in self.method.selectors:
+            said = getattr(envelope, selector)
+            if isinstance(said, str):
+                choice = self.choices.get(said)
+                return None if choice is None else choice.pick(envelope)
+        return None
+
+
+def make_table(methods: Sequence[Method]) -> dict[str, Path]:
+    table = {}
+    for method in methods:
+        choices: dict[str, Choice] = {}
+        for action in method.actions:
+            choice = choices.setdefault(action.name, Choice())
+            if action.variant is None:
+                choice.plain = action
+            else:
+                choice.variants[action.variant] = action
+        table["/" + method.name] = Path(method, choices)
+    return table

@@ -1,0 +1,175 @@
+"""The engine behind the test environment's commands: merchants made, clocks moved, call-backs played."""
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+
+from kasuwa.core.codes import NOT_COVERED
+from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Refusal, Seen
+from kasuwa.core.money import minor_of
+from kasuwa.core.secrets import Vault
+from kasuwa.core.transactions import (
+    FAILED,
+    ORDERED_KINDS,
+    SUCCESSFUL,
+    Transaction,
+    contradiction,
+    transaction_key,
+)
+from kasuwa.db import jobs, merchants
+from kasuwa.db.batch import Book, Broken, Submission, business_now
+from kasuwa.db.merchants import Directory
+from kasuwa.db.rows import columns_of
+from kasuwa.db.writer import Writer
+from kasuwa.ledger import chart
+from kasuwa.rails.ports import Answer
+from kasuwa.work.steps import Stepper
+
+# What every merchant of the test environment starts with. Spec silent: D40
+OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
+NEVER_SHORT = Refusal(NOT_COVERED, "The outside does not run short")
+
+TOLD = {
+    SUCCESSFUL: Answer(SUCCESSFUL, "00", "Approved or completed successfully"),
+    FAILED: Answer(FAILED, "05", "Do not honour"),
+}
+
+# An advance that dies lets go of its merchant after this long; a living one renews well before.
+ADVANCE_LEASE = timedelta(seconds=30)
+RENEW_SECONDS = 10.0
+LOOK_AGAIN_SECONDS = 0.02
+
+TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
+BY_REFERENCE = f"""
+    select {TRANSACTION_COLUMNS} from transaction
+    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc limit 1
+"""
+
+
+class Stuck(Exception):
+    """A job that stays due however often it is run."""
+
+
+def open_wallets(context: Context, seen: Seen) -> Decision:
+    posts = tuple(chart.fund_wallet(currency, amount) for currency, amount in OPENING_BALANCES.items())
+    return Decision(groups=(Group("opening", NEVER_SHORT, posts=posts),))
+
+
+OPENING_ACCOUNTS = tuple(
+    name for currency in OPENING_BALANCES for name in (chart.wallet(currency), chart.outside("funding", currency))
+)
+
+
+async def fund_opening(writer: Writer, merchant: Merchant) -> None:
+    await decide(writer, merchant, Needs((), OPENING_ACCOUNTS), open_wallets)
+
+
+async def decide(
+    writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, Seen], Decision]
+) -> Decision:
+    result = await writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+    if isinstance(result, Broken):
+        raise result.error
+    assert isinstance(result, Decision), result
+    return result
+
+
+class SandboxEngine:
+    def __init__(
+        self, operators: "asyncpg.Pool[Any]", writer: Writer, stepper: Stepper, directory: Directory, vault: Vault
+    ) -> None:
+        self._operators = operators
+        self._writer = writer
+        self._stepper = stepper
+        self._directory = directory
+        self._vault = vault
+
+    async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]:
+        async with self._operators.acquire() as connection:
+            merchant_id, mid, key = await merchants.add_merchant(connection, self._vault, name, clock_fixed=now)
+        await fund_opening(self._writer, await self._directory.by_id(merchant_id))
+        return mid, key
+
+    async def business_now(self, merchant: Merchant) -> datetime:
+        record = await self._operators.fetchrow(jobs.CLOCK, merchant.merchant_id)
+        return business_now(Book(*record), datetime.now(UTC))
+
+    # --- the rail's call-back -----------------------------------------------------------------------------
+
+    async def settle(self, merchant: Merchant, reference: str, status: str) -> Transaction | None:
+        row = await self._find(merchant, reference)
+        if row is None:
+            return None
+        record = await self._operators.fetchrow(jobs.OF_REFERENCE, merchant.merchant_id, row.key)
+        if record is not None:
+            result = await self._stepper.record(Job(*record), merchant, TOLD[status])
+            if isinstance(result, Broken):
+                raise result.error
+        else:
+            await self._contradict(merchant, row.key, status)
+        return await self._find(merchant, row.txn_ref)
+
+    async def _find(self, merchant: Merchant, reference: str) -> Transaction | None:
+        keys = [transaction_key(merchant.merchant_id, kind, reference) for kind in ORDERED_KINDS]
+        record = await self._operators.fetchrow(BY_REFERENCE, merchant.merchant_id, reference, keys)
+        return None if record is None else Transaction(*record)
+
+    async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> None:
+        def record(context: Context, seen: Seen) -> Decision:
+            row = seen.get(Transaction, key)
+            return Decision(notices=contradiction(row, status) if row is not None else ())
+
+        await decide(self._writer, merchant, Needs(((Transaction, key),)), record)
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    async def advance(self, merchant: Merchant, until: datetime) -> tuple[datetime, dict[str, int]]:
+        """Move business time forward, running everything that falls due on the way, in order."""
+        async with self._operators.acquire() as connection:
+            while not await connection.fetchval(jobs.TAKE_ADVANCE, merchant.merchant_id, ADVANCE_LEASE):
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            try:
+                ran = await self._run_due(connection, merchant, until)
+                now = await self._move_clock(merchant, until)
+            finally:
+                await connection.execute(jobs.END_ADVANCE, merchant.merchant_id)
+        return now, ran
+
+    async def _run_due(
+        self, connection: Any, merchant: Merchant, until: datetime
+    ) -> dict[str, int]:
+        ran: Counter[str] = Counter()
+        renewed, last = time.monotonic(), None
+        while True:
+            record = await connection.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, self._stepper.lanes)
+            if record is None:
+                return dict(ran)
+            job = Job(*record)
+            if job.leased_until is not None and job.leased_until > datetime.now(UTC):
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+                continue
+            if (job.key, job.due) == last:
+                raise Stuck(job.reference)
+            last = (job.key, job.due)
+            now = await self._move_clock(merchant, job.due)
+            await self._stepper.run(job, merchant, now)
+            ran[job.kind.partition(".")[0]] += 1
+            if time.monotonic() - renewed > RENEW_SECONDS:
+                await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
+                renewed = time.monotonic()
+
+    async def _move_clock(self, merchant: Merchant, to: datetime) -> datetime:
+        moved: list[datetime] = []
+
+        def rule(context: Context, seen: Seen) -> Decision:
+            moved[:] = [max(to, context.now)]
+            return Decision(clock=moved[0])
+
+        await decide(self._writer, merchant, Needs(), rule)
+        return moved[0]

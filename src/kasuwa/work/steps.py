@@ -1,0 +1,62 @@
+"""Running one job: call the outside with no transaction open, then let a rule decide what its answer means.
+
+The same door serves everybody: the request that wrote the job (at once, up to its deadline), the worker (when
+it falls due), and `advance` in the test environment (when business time gets there).
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+
+from kasuwa.core.action import Step
+from kasuwa.core.decision import Job, Merchant
+from kasuwa.db.batch import Claim, Result, Submission
+from kasuwa.db.writer import Writer
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
+
+# How long a rail may take before the request is answered "processing". Spec silent: D28
+DEADLINE_SECONDS = 10.0
+
+REFUSED = Answer(ports.UNAVAILABLE, None, "The rail is not available")
+SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
+
+
+class Stepper:
+    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step]) -> None:
+        self._writer = writer
+        self._rails = rails
+        self._steps = steps
+
+    @property
+    def lanes(self) -> list[str]:
+        return sorted({step.lane for step in self._steps.values()})
+
+    async def run(self, job: Job, merchant: Merchant, now: datetime) -> Result:
+        return await self.record(job, merchant, await self.call(job, now))
+
+    async def call(self, job: Job, now: datetime) -> Answer:
+        """What the outside says, or that it says nothing. Anything else that is raised is a bug of ours."""
+        try:
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                answer = await self._steps[job.kind].call(self._rails, job, now)
+        except Unavailable:
+            return REFUSED
+        except (NoAnswer, TimeoutError):
+            return SILENT
+        assert isinstance(answer, Answer)
+        return answer
+
+    async def record(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
+        step = self._steps[job.kind]
+        return await self._writer.submit(
+            Submission(
+                merchant=merchant,
+                needs=step.needs(job, answer, merchant),
+                decide=partial(step.decide, job, answer),
+                entropy=os.urandom(32),
+                claim=None if job.repeat is None else Claim(job.repeat, b"", opens=False),
+            )
+        )

@@ -1,0 +1,79 @@
+"""The worker: takes up jobs that are due, lane by lane, and runs each through its step.
+
+Lanes keep one kind of outside from holding up another. A claim is a lease in wall time: who dies holding one
+loses it, and somebody else takes the job up. `run_once` does what is due now and answers how much that was;
+`run` does so for ever.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import asyncpg
+import structlog
+
+from kasuwa.db import pool
+from kasuwa.db.batch import Broken
+from kasuwa.db.jobs import Claimed, claim
+from kasuwa.db.merchants import Directory
+from kasuwa.db.writer import Unreachable
+from kasuwa.observe.log import where_it_broke
+from kasuwa.work.steps import Stepper
+
+MOST_CLAIMED = 64
+# How long an idle lane waits before it looks again: a job is never later than this.
+IDLE_SECONDS = 0.2
+AFTER_TROUBLE_SECONDS = 0.5
+
+log = structlog.get_logger("kasuwa.work")
+
+
+class Worker:
+    def __init__(self, dsn: str, stepper: Stepper, directory: Directory) -> None:
+        self._dsn = dsn
+        self._stepper = stepper
+        self._directory = directory
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    async def run(self, lanes: Sequence[str]) -> None:
+        await asyncio.gather(*(self._run_lane(lane) for lane in lanes))
+
+    async def _run_lane(self, lane: str) -> None:
+        connection: asyncpg.Connection[Any] | None = None
+        while not self._stopping.is_set():
+            try:
+                if connection is None or connection.is_closed():
+                    connection = await pool.connect(self._dsn, {"application_name": f"kasuwa worker {lane}"})
+                done = await self.run_once(connection, lane)
+                wait = 0.0 if done else IDLE_SECONDS
+            except Exception as error:
+                if not (pool.is_lost(error) or isinstance(error, Unreachable)):
+                    log.error("lane failed", lane=lane, **where_it_broke(error))
+                wait = AFTER_TROUBLE_SECONDS
+            await self._pause(wait)
+        if connection is not None:
+            await connection.close()
+
+    async def _pause(self, seconds: float) -> None:
+        if seconds:
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._stopping.wait()
+            except TimeoutError:
+                return
+
+    async def run_once(self, connection: "asyncpg.Connection[Any]", lane: str) -> int:
+        """Claim what is due in one lane, run it side by side, and answer how many there were."""
+        claimed = await claim(connection, lane, datetime.now(UTC), MOST_CLAIMED)
+        await asyncio.gather(*(self._run_job(item) for item in claimed))
+        return len(claimed)
+
+    async def _run_job(self, item: Claimed) -> None:
+        merchant = await self._directory.by_id(item.job.merchant_id)
+        result = await self._stepper.run(item.job, merchant, item.now)
+        if isinstance(result, Broken):
+            log.error("step failed", kind=item.job.kind, reference=item.job.reference, **where_it_broke(result.error))
