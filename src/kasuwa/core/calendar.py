@@ -1,5 +1,6 @@
 """Business days and times: stored in UTC, lived in Lagos (D10)."""
 
+from functools import lru_cache
 from datetime import UTC, date, datetime, timedelta, timezone
 
 # Nigeria has had no daylight saving since 1919: one fixed offset, cheaper than a time-zone look-up.
@@ -11,6 +12,7 @@ def lagos_day(moment: datetime) -> date:
     return moment.astimezone(LAGOS).date()
 
 
+@lru_cache(maxsize=64)
 def utc_text(moment: datetime) -> str:
     """`2026-01-05T09:30:00.000Z`"""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

@@ -30,6 +30,11 @@ class Row(msgspec.Struct):
     key: bytes
     merchant_id: int
 
+    @property
+    def is_open(self) -> bool:
+        """Whether more is to come soon: the writer keeps such rows in memory and forgets the others."""
+        return True
+
 
 R = TypeVar("R", bound=Row)
 

@@ -1,7 +1,9 @@
 """Money: whole numbers of minor units, read from text and written as text, never through a float."""
 
 import re
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
 
 # Every currency we keep has two decimals (data/currencies_countries.json).
 MINOR_PER_MAJOR = 100
@@ -30,6 +32,7 @@ def format_minor(minor: int) -> str:
     return f"{sign}{abs(minor) // MINOR_PER_MAJOR}.{abs(minor) % MINOR_PER_MAJOR:02d}"
 
 
+@lru_cache(maxsize=1024)
 def minor_of(major: str) -> int:
     """The minor units of a figure in our own tables ("2500", "0.50")."""
     minor = parse_minor(major)
@@ -38,7 +41,13 @@ def minor_of(major: str) -> int:
     return minor
 
 
+@lru_cache(maxsize=1024)
+def fraction_of(percent: str) -> tuple[int, int]:
+    exact = Fraction(Decimal(percent)) / 100
+    return exact.numerator, exact.denominator
+
+
 def percent_of(minor: int, percent: str) -> int:
-    """A percentage of an amount, half up to the minor unit. Spec silent: D13"""
-    exact = Decimal(minor) * Decimal(percent) / 100
-    return int(exact.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    """A percentage of an amount that is not negative, half up to the minor unit. Spec silent: D13"""
+    numerator, denominator = fraction_of(percent)
+    return (minor * numerator * 2 + denominator) // (denominator * 2)

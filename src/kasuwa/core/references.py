@@ -30,6 +30,7 @@ def book_key(merchant_id: int) -> bytes:
     return row_key(merchant_id, "book", "")
 
 
+@lru_cache(maxsize=8192)
 def hold_key(subject: bytes) -> bytes:
     """The hold of a transaction: a key is one row's alone, also across tables."""
     return blake2b(subject, digest_size=KEY_BYTES, person=b"hold").digest()

@@ -5,6 +5,7 @@ one writes its event, and the job that delivers it, in the same commit (D14, D39
 """
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import msgspec
@@ -50,7 +51,12 @@ class Transaction(Row):
     def is_final(self) -> bool:
         return self.status in FINAL
 
+    @property
+    def is_open(self) -> bool:
+        return self.status not in FINAL
 
+
+@lru_cache(maxsize=8192)
 def transaction_key(merchant_id: int, kind: str, order_ref: str) -> bytes:
     return row_key(merchant_id, "transaction", f"{kind} {order_ref}")
 

@@ -26,8 +26,8 @@ from kasuwa.core.decision import (
     Row,
     Seen,
 )
+from kasuwa.core.references import Permutation, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
-from kasuwa.core.references import Permutation, book_key, row_key
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.ledger.apply import Applied, Entry, Short, apply
 from kasuwa.ledger.chart import Account, open_account
@@ -43,11 +43,20 @@ REPEAT_DIFFERS = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with an
 
 
 class Book(Row):
-    """A merchant's counters and clock, and its lock."""
+    """A merchant's counters and clock, and its lock: whoever changes anything of the merchant raises `version`."""
 
     table: ClassVar[str] = "book"
-    changing: ClassVar[tuple[str, ...]] = ("numbers", "postings", "events", "clock_offset", "clock_fixed", "faults")
+    changing: ClassVar[tuple[str, ...]] = (
+        "version",
+        "numbers",
+        "postings",
+        "events",
+        "clock_offset",
+        "clock_fixed",
+        "faults",
+    )
 
+    version: int
     numbers: int
     postings: int
     events: int
@@ -66,6 +75,10 @@ class Repeat(Row):
     reply: bytes | None
     open: bool
     expires_at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        return False  # another process may close it, and a repeat is rare: read it when it is needed
 
 
 class PostingRow(msgspec.Struct):
@@ -131,6 +144,9 @@ class Spoiled(Exception):
 Result = Refusal | Decision | More | Broken
 
 
+REFUSAL_OR_MORE = (Refusal, More)
+
+
 class World(msgspec.Struct, frozen=True):
     """What does not change from batch to batch."""
 
@@ -167,6 +183,9 @@ class Desk:
         self.events: list[EventRow] = []
         self.notices: list[NoticeRow] = []
         self.moved_clocks: dict[int, Book] = {}
+        self.books: dict[int, Book] = {}
+        self.touched: set[int] = set()
+        self.expected: dict[int, int] = {}
 
     # --- filling it -------------------------------------------------------------------------------------
 
@@ -177,6 +196,10 @@ class Desk:
             self.rows[row.key] = row
             if isinstance(row, Account):
                 self.accounts.setdefault(row.merchant_id, {})[row.name] = row
+
+    def open_book(self, book: Book) -> None:
+        self.books[book.merchant_id] = book
+        self.rows[book.key] = book
 
     def account_names(self, merchant_id: int, names: tuple[str, ...]) -> None:
         """Accounts that have no row yet are opened by their first use."""
@@ -189,8 +212,7 @@ class Desk:
 
     def decide(self, submission: Submission) -> Result:
         merchant = submission.merchant
-        book = self.rows[book_key(merchant.merchant_id)]
-        assert isinstance(book, Book)
+        book = self.books[merchant.merchant_id]
         if submission.claim is not None and submission.claim.opens:
             kept = self.kept_reply(submission.claim, merchant.merchant_id)
             if kept is not None:
@@ -208,7 +230,7 @@ class Desk:
             )
             outcome = submission.decide(context, Seen(self.rows))
             if not isinstance(outcome, Decision):
-                assert isinstance(outcome, Refusal | More)
+                assert isinstance(outcome, REFUSAL_OR_MORE)
                 return outcome
             applied: list[Applied] = []
             refusal = self.apply_groups(outcome, merchant.merchant_id, applied)
@@ -285,12 +307,14 @@ class Desk:
             payload = event.payload.decode()
             self.events.append(EventRow(merchant_id, book.events, event.reference, event.kind, payload, now))
         for notice in decision.notices:
+            self.touched.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
         book.numbers += decision.numbers
         if decision.faults is not None:
             book.faults = msgspec.json.encode(decision.faults).decode() if decision.faults else None
-        if applied or decision.events or decision.numbers or decision.clock or decision.faults is not None:
-            self.put(book)
+            self.touched.add(merchant_id)
+        if decision.clock is not None:
+            self.touched.add(merchant_id)
 
     def journal(self, entries: list[Entry], book: Book, now: datetime) -> None:
         first = book.postings + 1
@@ -314,6 +338,7 @@ class Desk:
 
     def put(self, row: Row) -> None:
         key = row.key
+        self.touched.add(row.merchant_id)
         if key in self.new or self.rows.get(key) is None:
             self.new[key] = row
         else:
@@ -327,6 +352,7 @@ class Desk:
         self.put(job)
 
     def drop(self, job: Job) -> None:
+        self.touched.add(job.merchant_id)
         self.changed.pop(job.key, None)
         if self.new.pop(job.key, None) is None:
             self.gone[job.key] = job
@@ -338,6 +364,13 @@ class Desk:
         else:
             book.clock_offset = (to - self.wall) // timedelta(microseconds=1)
         self.moved_clocks[book.merchant_id] = book
+
+    def close_books(self) -> None:
+        """All is decided: the books that anything was written to go up a version."""
+        for merchant_id, book in self.books.items():
+            self.expected[merchant_id] = book.version
+            if merchant_id in self.touched:
+                book.version += 1
 
     # --- replies kept under an Idempotency-Key ----------------------------------------------------------
 

@@ -39,7 +39,7 @@ NEXT_DUE = f"""
     where j.merchant_id = $1 and j.due <= $2 and j.lane = any($3)
     order by j.due, j.key limit 1
 """
-CLOCK = "select key, merchant_id, numbers, postings, events, clock_offset, clock_fixed, faults from book where merchant_id = $1"
+CLOCK = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
 
 TAKE_ADVANCE = """
     insert into advance_lease as a (merchant_id, leased_until) values ($1, now() + $2::interval)
@@ -63,6 +63,6 @@ async def claim(connection: "asyncpg.Connection[Any]", lane: str, wall: datetime
     claimed = []
     for record in records:
         job = Job(*record[:width])
-        book = Book(b"", job.merchant_id, 0, 0, 0, record[width], record[width + 1], None)
+        book = Book(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
         claimed.append(Claimed(job, business_now(book, wall)))
     return sorted(claimed, key=lambda item: item.job.due)

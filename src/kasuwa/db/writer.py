@@ -1,11 +1,18 @@
 """The one writer: all requests in flight become one batch and one transaction.
 
-Requests that arrive while a commit is under way wait for the next one; a batch is what is waiting. Its
-merchants' book rows are locked first, in one order, and every writer does so: a merchant's rows are therefore
-only ever changed under its lock, nothing read after it is stale, and no two batches can deadlock. Then:
-fetch, decide in memory (batch.py), write everything with one statement, commit, and only then answer.
+Requests that arrive while a commit is under way wait for the next one; a batch is what is waiting. Everybody
+who writes anything of a merchant raises the version in its book row, under that row's lock. That gives two ways
+to run a batch, and both are right:
+
+    on memory   the writer was the last to write these merchants (memory.py): it decides on what it remembers,
+                while the batch before is still being committed; the write then holds only if every version
+                is the expected one
+    locked      the books are locked first, in one order, then all rows are read and decided upon
+
+Either way: decide in memory (batch.py), write everything with one statement, commit, and only then answer.
 
 What can go wrong, and what is done about it:
+    a version has moved                    the batch is run again, locked
     a rule raises                          that one is answered 204, the others go on
     the database refuses the batch         each of it is tried alone, so one cannot fail its neighbours
     the connection is lost before COMMIT   nothing happened: the batch is run again on a new connection
@@ -23,24 +30,24 @@ from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
+import msgspec
 
 from kasuwa.core.decision import Job, More, Needs, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db import pool
-from kasuwa.db.batch import (
-    Book,
-    Broken,
-    Desk,
-    EventRow,
-    NoticeRow,
-    PostingRow,
-    Repeat,
-    Result,
-    Submission,
-    World,
-    decide_batch,
+from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
+from kasuwa.db.memory import Memory
+from kasuwa.db.rows import (
+    Part,
+    book_parts,
+    change_part,
+    delete_part,
+    encode_rows,
+    insert_part,
+    joined,
+    select_by_key,
+    write_sql,
 )
-from kasuwa.db.rows import Columns, Part, column_arrays, columns_of, select_by_key, write_sql
 from kasuwa.ledger.chart import Account
 
 MOST_IN_A_BATCH = 256
@@ -58,7 +65,9 @@ SHIFT_JOBS = """
         else 'infinity' end
     where merchant_id = $1
 """
-KEY_COLUMN = Columns(("key",), ("bytea",))
+
+Connection = asyncpg.Connection
+Taken = list[tuple[Submission, "asyncio.Future[Result]"]]
 
 
 class Unreachable(Exception):
@@ -72,32 +81,45 @@ class Unreachable(Exception):
 class CommitLost(Exception):
     """The connection broke while COMMIT was under way."""
 
-    def __init__(self, transaction_id: str, results: list[Result]) -> None:
+    def __init__(self, transaction_id: str) -> None:
         super().__init__(transaction_id)
         self.transaction_id = transaction_id
-        self.results = results
+
+
+class Moved(Exception):
+    """A book was not at the version it was expected to have: somebody else wrote."""
+
+
+class Decided(msgspec.Struct):
+    """A batch that is decided and not yet committed."""
+
+    desk: Desk
+    results: list[Result]
 
 
 class Writer:
     def __init__(self, dsn: str, world: World) -> None:
         self._dsn = dsn
         self._world = world
+        self._memory = Memory()
         self._waiting: deque[tuple[Submission, asyncio.Future[Result]]] = deque()
         self._wake = asyncio.Event()
-        self._connection: asyncpg.Connection[Any] | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._writes: Connection | None = None
+        self._reads: Connection | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._committing: asyncio.Task[bool] | None = None
         self._closing = False
 
     def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._running = asyncio.get_running_loop().create_task(self._run())
 
     async def close(self) -> None:
-        """Finish what is waiting, then let go of the connection."""
+        """Finish what is waiting, then let go of the connections."""
         self._closing = True
         self._wake.set()
-        if self._task is not None:
-            await self._task
-        await self._disconnect()
+        if self._running is not None:
+            await self._running
+        self._disconnect()
 
     def submit(self, submission: Submission) -> "asyncio.Future[Result]":
         if submission.claim is not None:
@@ -109,75 +131,118 @@ class Writer:
         return future
 
     async def _run(self) -> None:
-        while True:
+        while self._waiting or not self._closing:
             if not self._waiting:
-                if self._closing:
-                    return
                 self._wake.clear()
                 await self._wake.wait()
                 continue
             count = min(len(self._waiting), MOST_IN_A_BATCH)
-            taken = [self._waiting.popleft() for _ in range(count)]
-            await self._answer(taken)
+            await self._take_turn([self._waiting.popleft() for _ in range(count)])
+        await self._settled()
 
-    async def _answer(self, taken: list[tuple[Submission, "asyncio.Future[Result]"]]) -> None:
+    async def _take_turn(self, taken: Taken) -> None:
+        """Decide a batch while the one before it is being committed; then start committing it."""
+        submissions = [submission for submission, _ in taken]
+        merchants = {submission.merchant.merchant_id for submission in submissions}
+        decided = None
+        if self._memory.covers(merchants):
+            with contextlib.suppress(Exception):  # whatever it was, the locked way says it better
+                decided = await self._decide_on_memory(submissions, merchants)
+        before_held = await self._settled()
+        if decided is None or not before_held:
+            await self._answer_locked(taken)
+            return
+        self._memory.learn(decided.desk)
+        self._committing = asyncio.get_running_loop().create_task(self._commit_decided(decided, taken))
+
+    async def _settled(self) -> bool:
+        """Wait for the commit under way, if any; whether what was decided on top of it still stands."""
+        committing, self._committing = self._committing, None
+        return True if committing is None else await committing
+
+    # --- on memory ----------------------------------------------------------------------------------------
+
+    async def _decide_on_memory(self, submissions: list[Submission], merchants: set[int]) -> Decided:
+        desk = Desk(self._world, datetime.now(UTC))
+        self._memory.open_books(desk, merchants)
+        return await self._decide_on(desk, self._reading, submissions)
+
+    async def _commit_decided(self, decided: Decided, taken: Taken) -> bool:
+        """Commit a batch that was decided on memory; where that does not hold, run it again, locked."""
+        desk = decided.desk
         try:
-            results = await self._decide([submission for submission, _ in taken])
+            held = await self._commit(await self._writing(), desk, locked=False)
+        except Moved:
+            self._memory.distrust(desk.books)
+            held = False
+        except CommitLost as lost:
+            held = await self._was_committed(lost.transaction_id, time.monotonic() + PATIENCE_SECONDS) is True
+        except Exception:
+            held = False
+        if held:
+            self._memory.settle(desk)
+            answer(taken, decided.results)
+            return True
+        self._memory.forget_all()
+        self._disconnect()
+        await self._answer_locked(taken)
+        return False
+
+    # --- locked ---------------------------------------------------------------------------------------------
+
+    async def _answer_locked(self, taken: Taken) -> None:
+        try:
+            answer(taken, await self._decide_locked([submission for submission, _ in taken]))
         except Unreachable as error:
             for _, future in taken:
                 if not future.done():
                     future.set_exception(error)
-            return
-        for (_, future), result in zip(taken, results, strict=True):
-            if not future.done():
-                future.set_result(result)
 
-    # --- trying, and trying again -----------------------------------------------------------------------
-
-    async def _decide(self, submissions: list[Submission]) -> list[Result]:
+    async def _decide_locked(self, submissions: list[Submission]) -> list[Result]:
         until = time.monotonic() + PATIENCE_SECONDS
         unsure = False
         while True:
+            decided: Decided | None = None
             try:
-                return await self._attempt(submissions)
+                decided = await self._lock_and_decide(submissions)
+                await self._commit(await self._writing(), decided.desk, locked=True)
+                self._memory.learn(decided.desk)
+                self._memory.settle(decided.desk)
+                return decided.results
             except CommitLost as lost:
                 committed = await self._was_committed(lost.transaction_id, until)
-                if committed:
-                    return lost.results
+                if committed and decided is not None:
+                    return decided.results
                 unsure = committed is None
             except Exception as error:
-                await self._disconnect()
                 if not pool.is_lost(error):
+                    self._disconnect()
+                    self._memory.forget_all()
                     if len(submissions) == 1:
                         return [Broken(error)]
-                    return [(await self._decide([submission]))[0] for submission in submissions]
-            await self._disconnect()
+                    return [(await self._decide_locked([submission]))[0] for submission in submissions]
+            self._disconnect()
+            self._memory.forget_all()
             if unsure or time.monotonic() > until:
                 raise Unreachable(unsure=unsure)
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _attempt(self, submissions: list[Submission]) -> list[Result]:
-        connection = await self._connected()
+    async def _lock_and_decide(self, submissions: list[Submission]) -> Decided:
+        connection = await self._writing()
         desk = Desk(self._world, datetime.now(UTC))
-        results = await self._decide_on(desk, connection, submissions)
-        if not (desk.new or desk.changed or desk.gone or desk.notices):
-            await connection.execute("rollback and chain")
-            return results
-        transaction_id = await self._write(connection, desk)
-        try:
-            await connection.execute("commit and chain")
-        except Exception as error:
-            if pool.is_lost(error):
-                raise CommitLost(transaction_id, results) from None
-            raise
-        return results
+        keys = sorted({book_key(submission.merchant.merchant_id) for submission in submissions})
+        for record in await connection.fetch(LOCK_BOOKS, joined(keys)):
+            book = Book(*record)
+            self._memory.check(book)
+            desk.open_book(book)
+        return await self._decide_on(desk, self._writing, submissions)
 
     async def _was_committed(self, transaction_id: str, until: float) -> bool | None:
         """What became of a COMMIT whose answer was lost; None when the database does not come back to say."""
         while time.monotonic() < until:
-            await self._disconnect()
+            self._disconnect()
             try:
-                connection = await self._connected()
+                connection = await self._writing()
                 status = await connection.fetchval("select pg_xact_status($1::text::xid8)", transaction_id)
             except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                 status = "in progress"
@@ -186,83 +251,119 @@ class Writer:
             await asyncio.sleep(RETRY_SECONDS)
         return None
 
-    async def _connected(self) -> "asyncpg.Connection[Any]":
-        if self._connection is None or self._connection.is_closed():
-            self._connection = await pool.connect(self._dsn, pool.WRITER_SETTINGS)
-            await self._connection.execute("begin")
-        return self._connection
+    # --- connections ----------------------------------------------------------------------------------------
 
-    async def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with contextlib.suppress(Exception):
-                connection.terminate()
+    async def _writing(self) -> Connection:
+        """The connection that writes. Its next transaction is always open already, to save a round trip."""
+        if self._writes is None or self._writes.is_closed():
+            self._writes = await pool.connect(self._dsn, pool.WRITER_SETTINGS)
+            await self._writes.execute("begin")
+        return self._writes
 
-    # --- one transaction ----------------------------------------------------------------------------------
+    async def _reading(self) -> Connection:
+        """The connection that reads for a batch while the one before it is being committed."""
+        if self._reads is None or self._reads.is_closed():
+            self._reads = await pool.connect(self._dsn, pool.WRITER_SETTINGS)
+        return self._reads
 
-    async def _decide_on(
-        self, desk: Desk, connection: "asyncpg.Connection[Any]", submissions: list[Submission]
-    ) -> list[Result]:
-        books = sorted({book_key(submission.merchant.merchant_id) for submission in submissions})
-        desk.fetched(books, [Book(*record) for record in await connection.fetch(LOCK_BOOKS, books)])
-        await self._fetch(desk, connection, [(s.merchant.merchant_id, s.needs) for s in submissions])
+    def _disconnect(self) -> None:
+        for connection in (self._writes, self._reads):
+            if connection is not None:
+                with contextlib.suppress(Exception):
+                    connection.terminate()
+        self._writes = self._reads = None
+
+    # --- both ways ------------------------------------------------------------------------------------------
+
+    async def _decide_on(self, desk: Desk, connect: Any, submissions: list[Submission]) -> Decided:
+        await self._fetch(desk, connect, [(s.merchant.merchant_id, s.needs) for s in submissions])
         results = decide_batch(desk, submissions)
         for _ in range(MOST_ROUNDS):
-            unfinished = [n for n, result in enumerate(results) if isinstance(result, More)]
+            unfinished = [(n, result.needs) for n, result in enumerate(results) if isinstance(result, More)]
             if not unfinished:
-                return results
-            wanted = [(submissions[n].merchant.merchant_id, results[n].needs) for n in unfinished]  # type: ignore[union-attr]
-            await self._fetch(desk, connection, wanted)
-            for n, (merchant_id, needs) in zip(unfinished, wanted, strict=True):
+                break
+            wanted = [(submissions[n].merchant.merchant_id, needs) for n, needs in unfinished]
+            await self._fetch(desk, connect, wanted)
+            for (n, needs), (merchant_id, _) in zip(unfinished, wanted, strict=True):
                 desk.account_names(merchant_id, needs.accounts)
                 results[n] = desk.decide(submissions[n])
-        return [Broken(RuntimeError("asks for ever more")) if isinstance(r, More) else r for r in results]
+        desk.close_books()
+        endless = Broken(RuntimeError("a rule asks for ever more"))
+        return Decided(desk, [endless if isinstance(result, More) else result for result in results])
 
-    async def _fetch(
-        self, desk: Desk, connection: "asyncpg.Connection[Any]", wanted: Iterable[tuple[int, Needs]]
-    ) -> None:
-        """Everything the batch needs, one statement a table. The book rows are locked: these cannot move."""
+    async def _fetch(self, desk: Desk, connect: Any, wanted: Iterable[tuple[int, Needs]]) -> None:
+        """Everything the batch needs: what is remembered, and the rest with one statement a table."""
         keys: dict[type[Row], dict[bytes, None]] = {}
         for merchant_id, needs in wanted:
             for kind, key in needs.rows:
-                if key not in desk.rows:
-                    keys.setdefault(kind, {})[key] = None
+                keys.setdefault(kind, {})[key] = None
             for name in needs.accounts:
-                key = account_key(merchant_id, name)
-                if key not in desk.rows:
-                    keys.setdefault(Account, {})[key] = None
+                keys.setdefault(Account, {})[account_key(merchant_id, name)] = None
         for kind, asked in keys.items():
-            records = await connection.fetch(select_by_key(kind), list(asked))
-            desk.fetched(list(asked), [kind(*record) for record in records])
+            unknown = self._memory.recall(desk, asked)
+            if unknown:
+                records = await (await connect()).fetch(select_by_key(kind), joined(unknown))
+                desk.fetched(unknown, [kind(*record) for record in records])
 
-    async def _write(self, connection: "asyncpg.Connection[Any]", desk: Desk) -> str:
-        parts, arrays = changes(desk)
-        transaction_id = await connection.fetchval(write_sql(parts), *arrays)
+    async def _commit(self, connection: Connection, desk: Desk, *, locked: bool) -> bool:
+        """Write a desk and commit it. True, or it raises."""
+        parts, rows = changes(desk)
+        transaction_id, books = await connection.fetchrow(write_sql(parts), *rows)
+        if books != len(desk.books):
+            raise Moved
         for merchant_id, book in desk.moved_clocks.items():
             await connection.execute(SHIFT_JOBS, merchant_id, book.clock_fixed, book.clock_offset, desk.wall)
-        assert isinstance(transaction_id, str)
-        return transaction_id
+        if not desk.touched and not locked:
+            return True  # looked at, not changed: nothing to commit and no lock to let go of
+        try:
+            await connection.execute("commit and chain")
+        except Exception as error:
+            if transaction_id is not None and pool.is_lost(error):
+                raise CommitLost(transaction_id) from None
+            raise
+        return True
 
 
-def changes(desk: Desk) -> tuple[tuple[Part, ...], list[list[Any]]]:
-    """All that a desk changed, as the parts of one statement and their arrays."""
+def answer(taken: Taken, results: list[Result]) -> None:
+    for (_, future), result in zip(taken, results, strict=True):
+        if not future.done():
+            future.set_result(result)
+
+
+def changes(desk: Desk) -> tuple[tuple[Part, ...], list[str]]:
+    """All that a desk changed, as the parts of one statement and the rows of each."""
     parts: list[Part] = []
-    arrays: list[list[Any]] = []
+    rows: list[str] = []
 
-    def add(verb: str, table: str, columns: Columns, rows: Iterable[Any]) -> None:
-        parts.append(Part(verb, table, columns))
-        arrays.extend(column_arrays(columns, rows))
+    def add(part: Part, changed: Iterable[Any]) -> None:
+        parts.append(part)
+        rows.append(encode_rows(changed))
 
-    for kind, rows in by_kind(desk.new.values()):
-        add("insert", kind.table, columns_of(kind), rows)
-    for kind, rows in by_kind(desk.changed[key] for key in desk.changed if key not in desk.new):
-        add("update", kind.table, columns_of(kind).only(("key", *kind.changing)), rows)
+    raising, looking = book_parts(Book)
+    # In one order, as the locked way takes them: two batches must not wait for each other.
+    books = sorted(desk.books.values(), key=lambda book: book.key)
+    for part, touched in ((raising, True), (looking, False)):
+        chosen = [book for book in books if (book.merchant_id in desk.touched) is touched]
+        if chosen:
+            add(part, [book_fields(book, desk.expected[book.merchant_id]) for book in chosen])
+    for kind, new in by_kind(desk.new.values()):
+        add(insert_part(kind, kind.table), new)
+    for kind, changed in by_kind(row for key, row in desk.changed.items() if key not in desk.new):
+        part, changing = change_part(kind)
+        add(part, map(changing, changed))
     if desk.gone:
-        add("delete", Job.table, KEY_COLUMN, desk.gone.values())
-    for name, kept in (("posting", desk.postings), ("event", desk.events), ("notice", desk.notices)):
+        part, going = delete_part(Job)
+        add(part, map(going, desk.gone.values()))
+    for table, kept in (("posting", desk.postings), ("event", desk.events), ("notice", desk.notices)):
         if kept:
-            add("insert", name, columns_of(type(kept[0])), kept)
-    return tuple(parts), arrays
+            add(insert_part(type(kept[0]), table), kept)
+    return tuple(parts), rows
+
+
+def book_fields(book: Book, expected: int) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.structs.asdict(book)
+    fields["expected"] = expected
+    return fields
 
 
 def by_kind(rows: Iterable[Row]) -> list[tuple[type[Row], list[Row]]]:

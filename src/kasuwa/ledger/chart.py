@@ -63,6 +63,10 @@ class Hold(Row):
     state: str
     taken: int
 
+    @property
+    def is_open(self) -> bool:
+        return self.state == PENDING
+
 
 def open_account(merchant_id: int, name: str) -> Account:
     kind, _, currency = name.split(":")

@@ -5,6 +5,8 @@ an HTTP adapter implement it. A rail answers, or raises one of two things, and t
 
     Unavailable   nothing was done: it may be tried again under the same key
     NoAnswer      it may have been done: it must be asked after, never sent anew
+
+A rail keeps the deadline itself: what has not been answered after DEADLINE_SECONDS is NoAnswer.
 """
 
 from typing import Protocol
@@ -12,6 +14,10 @@ from typing import Protocol
 import msgspec
 
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
+
+
+# How long a rail may take before whoever waits for it is told "processing". Spec silent: D28
+DEADLINE_SECONDS = 10.0
 
 
 class Unavailable(Exception):

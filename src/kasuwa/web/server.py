@@ -38,6 +38,41 @@ class TooLarge(Exception):
     """A body that grew over its bound while it was read."""
 
 
+class Patience:
+    """Bounds how long bodies may take, with one look around a second instead of a timer for every request."""
+
+    def __init__(self) -> None:
+        self._reading: dict[int, tuple[asyncio.Task[Any] | None, float]] = {}
+        self._over: set[int] = set()
+        self._numbers = itertools.count()
+        self._looking = False
+
+    def begin(self) -> int:
+        number = next(self._numbers)
+        self._reading[number] = (asyncio.current_task(), time.monotonic() + BODY_SECONDS)
+        if not self._looking:
+            self._looking = True
+            asyncio.get_running_loop().call_later(1, self._look)
+        return number
+
+    def end(self, number: int) -> None:
+        self._reading.pop(number, None)
+        self._over.discard(number)
+
+    def is_over(self, number: int) -> bool:
+        return number in self._over
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        for number, (task, until) in self._reading.items():
+            if task is not None and now > until:
+                self._over.add(number)
+                task.cancel()
+        self._looking = bool(self._reading)
+        if self._looking:
+            asyncio.get_running_loop().call_later(1, self._look)
+
+
 class Server:
     def __init__(
         self,
@@ -55,6 +90,7 @@ class Server:
         self._prefix = os.urandom(5).hex()
         self._numbers = itertools.count(1)
         self._in_flight = 0
+        self._patience = Patience()
         self.stopping = False
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
@@ -94,13 +130,17 @@ class Server:
             return NO_VERB
         if self.stopping:
             return STOPPING
+        reading = self._patience.begin()
         try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await read_body(protocol, headers, path.method.most_bytes)
-        except TimeoutError:
+            body = await read_body(protocol, headers, path.method.most_bytes)
+        except asyncio.CancelledError:
+            if not self._patience.is_over(reading):
+                raise
             return TOO_SLOW
         except TooLarge:
             return too_large(path.method.most_bytes)
+        finally:
+            self._patience.end(reading)
         return await self._dispatch.answer(path, headers, body)
 
     async def _answer_plain(self, scope: Any) -> Answered:

@@ -35,11 +35,12 @@ create table merchant_key (
     primary key (merchant_id, key_id)
 );
 
--- One row per merchant: its counters, its clock and, in test, the faults it asked for. The writer locks this
--- row before it looks at anything else of the merchant, so it is the merchant's lock as well.
+-- One row per merchant: its counters, its clock and, in test, the faults it asked for. It is the merchant's
+-- lock as well: whoever writes anything of a merchant raises `version` here, under this row's lock.
 create table book (
     key bytea not null,
     merchant_id bigint not null,
+    version bigint not null default 0,
     numbers bigint not null default 0,
     postings bigint not null default 0,
     events bigint not null default 0,

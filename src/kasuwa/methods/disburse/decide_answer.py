@@ -46,6 +46,9 @@ NOT_FOUND_IS_FAILED_AFTER_SECONDS = 24 * 3600
 # by their last one.
 MOST_TRAIL = 8_000
 
+POSTED = (WALLET, RAIL, INCOME, VAT)
+POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
+
 # The bank has spoken and does not say how it ends; where it has not spoken, we are still processing.
 UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
@@ -54,9 +57,9 @@ ENDINGS = {ports.SUCCESSFUL: SUCCESSFUL, ports.FAILED: FAILED}
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key))
-    if answer.status == ports.SUCCESSFUL:
-        return Needs(rows, (WALLET, RAIL, INCOME, VAT, STAMP_DUTY))
-    return Needs(rows, (WALLET,))
+    if answer.status != ports.SUCCESSFUL:
+        return Needs(rows, (WALLET,))
+    return Needs(rows, POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED)
 
 
 def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision:
