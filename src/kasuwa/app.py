@@ -25,6 +25,7 @@ from kasuwa.core.secrets import Vault, derive
 from kasuwa.db import merchants, migrate, pool
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
+from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Writer
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.resources.actions import RESOURCES
@@ -109,7 +110,7 @@ async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: st
 class House:
     """The parts, put together once per process."""
 
-    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: "asyncpg.Pool[Any]") -> None:
+    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: Pool) -> None:
         methods = methods_of(settings.environment)
         steps: dict[str, Step] = {step.kind: step for method in methods for step in method.steps}
         self.settings = settings
@@ -164,7 +165,7 @@ async def run_api(settings: Settings, dsn: str) -> None:
     stopping = stop_signal()
     serving = asyncio.create_task(granian.serve())
     await asyncio.wait([serving, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
-    granian.stop()
+    granian.signal_handler_interrupt()  # type: ignore[no-untyped-call]
     await serving
     await server.drain()
     await house.close()
@@ -195,7 +196,8 @@ def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
             async with asyncio.timeout(3), house.reader.acquire() as connection:
                 version = await migrate.schema_version(connection)
                 worker = await connection.fetchval(
-                    "select exists (select 1 from pg_locks where locktype = 'advisory' and objid = $1)", WORKER_LOCK
+                    "select exists (select 1 from pg_locks where locktype = 'advisory' and objid = $1)",
+                    WORKER_LOCK,
                 )
         except Exception as error:
             return f"the database does not answer ({type(error).__name__})"

@@ -51,7 +51,12 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
     try:
         connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
-        return [bad(f"the database cannot be reached: {error or type(error).__name__}", "check KASUWA_DATABASE_URL")]
+        return [
+            bad(
+                f"the database cannot be reached: {error or type(error).__name__}",
+                "check KASUWA_DATABASE_URL",
+            )
+        ]
     try:
         version = connection.get_server_version()
         findings = [good(f"PostgreSQL {version.major}.{version.minor}")]

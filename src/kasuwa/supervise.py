@@ -96,8 +96,8 @@ class Supervisor:
         self._stopping = False
 
     def run(self, announce: Callable[[], None]) -> None:
-        for name in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(name, lambda *_: setattr(self, "_stopping", True))
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: setattr(self, "_stopping", True))
         try:
             for name in ["worker", *["api"] * self._settings.workers]:
                 self._parts.append(self._start(name))

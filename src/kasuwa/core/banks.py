@@ -51,7 +51,8 @@ ASCII_ZEROS = 48 * sum(WEIGHTS)
 
 def nuban_check_digit(bank_code: str, serial: str) -> int:
     digits = (PADDING[len(bank_code)] + bank_code + serial).encode()
-    return -(sum(map(mul, digits, WEIGHTS)) - ASCII_ZEROS) % 10
+    total: int = sum(map(mul, digits, WEIGHTS)) - ASCII_ZEROS
+    return -total % 10
 
 
 # The documented sample accounts, which public clients send although their check digits are wrong.

@@ -1,7 +1,7 @@
 """Business days and times: stored in UTC, lived in Lagos (D10)."""
 
-from functools import lru_cache
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import lru_cache
 
 # Nigeria has had no daylight saving since 1919: one fixed offset, cheaper than a time-zone look-up.
 LAGOS = timezone(timedelta(hours=1), "Africa/Lagos")

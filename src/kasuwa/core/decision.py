@@ -153,7 +153,15 @@ class Job(Row):
     a claim moves `leased_until`, so a job whose worker died falls due again by itself."""
 
     table: ClassVar[str] = "job"
-    changing: ClassVar[tuple[str, ...]] = ("kind", "due", "run_at", "leased_until", "claims", "attempt", "work")
+    changing: ClassVar[tuple[str, ...]] = (
+        "kind",
+        "due",
+        "run_at",
+        "leased_until",
+        "claims",
+        "attempt",
+        "work",
+    )
 
     kind: str
     lane: str

@@ -159,7 +159,9 @@ def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merch
         request = decoder(kind).decode(body)
     except msgspec.ValidationError:
         return tuple(faults + find_faults(kind, UNTYPED.decode(body), rules, merchant))
-    faults += broken_rules(rules, merchant, wire_names(kind), {f: getattr(request, f) for r in rules for f in r.fields})
+    faults += broken_rules(
+        rules, merchant, wire_names(kind), {f: getattr(request, f) for r in rules for f in r.fields}
+    )
     return tuple(faults) if faults else request
 
 

@@ -44,7 +44,10 @@ def read_scenario(text: str) -> Scenario | None:
             return None
         found[name] = value
     return Scenario(
-        rr=found.get("rr"), delay=int(found.get("delay", 0)), http=found.get("http"), webhook=found.get("webhook")
+        rr=found.get("rr"),
+        delay=int(found.get("delay", 0)),
+        http=found.get("http"),
+        webhook=found.get("webhook"),
     )
 
 

@@ -111,7 +111,13 @@ class Ending(msgspec.Struct):
 
 
 def end_transaction(
-    context: Context, row: Transaction, status: str, code: str | None, message: str, method: str, scenario: Scenario
+    context: Context,
+    row: Transaction,
+    status: str,
+    code: str | None,
+    message: str,
+    method: str,
+    scenario: Scenario,
 ) -> Ending:
     """The final row, its event and, where the merchant listens, the job that delivers it."""
     ended = msgspec.structs.replace(
@@ -142,7 +148,19 @@ def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str,
     moment = int(context.now.timestamp() * 1000)
     key = ordered_key(moment, row_key(row.merchant_id, kind, row.txn_ref))
     return Job(
-        key, row.merchant_id, kind, lane, row.txn_ref, row.key, context.now, context.now, None, 0, 0, repeat, work
+        key,
+        row.merchant_id,
+        kind,
+        lane,
+        row.txn_ref,
+        row.key,
+        context.now,
+        context.now,
+        None,
+        0,
+        0,
+        repeat,
+        work,
     )
 
 

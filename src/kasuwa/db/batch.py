@@ -394,9 +394,7 @@ class Desk:
         nonce = derive(submission.entropy, "kept reply" if claim.opens else "kept last reply")
         sealed = self.world.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)
         digest = claim.digest if claim.opens else row.digest  # type: ignore[union-attr]
-        self.put(
-            Repeat(claim.key, merchant_id, digest, sealed, decision.then is not None, self.wall + REPEAT_LIFE)
-        )
+        self.put(Repeat(claim.key, merchant_id, digest, sealed, decision.then is not None, self.wall + REPEAT_LIFE))
 
 
 def repeat_key(merchant_id: int, said: str) -> bytes:

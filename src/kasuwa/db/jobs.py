@@ -5,13 +5,12 @@ that runs out (its holder died) makes the job fall due again by itself.
 """
 
 from datetime import datetime
-from typing import Any
 
-import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
 from kasuwa.db.batch import LEASE, Book, business_now
+from kasuwa.db.pool import Connection
 from kasuwa.db.rows import columns_of
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
@@ -57,7 +56,7 @@ class Claimed(msgspec.Struct):
     now: datetime
 
 
-async def claim(connection: "asyncpg.Connection[Any]", lane: str, wall: datetime, most: int) -> list[Claimed]:
+async def claim(connection: Connection, lane: str, wall: datetime, most: int) -> list[Claimed]:
     records = await connection.fetch(CLAIM, lane, wall, LEASE, most)
     width = len(columns_of(Job).names)
     claimed = []

@@ -9,9 +9,7 @@ import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Merchant
@@ -19,6 +17,7 @@ from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import book_key
 from kasuwa.core.secrets import Vault, same
+from kasuwa.db.pool import Connection
 
 KEY_PLACE = "merchant_key.sealed"
 MOST_OVERLAP = timedelta(days=7)  # Spec silent: D40
@@ -39,7 +38,7 @@ class UnknownMerchant(Exception):
 
 
 async def add_merchant(
-    connection: "asyncpg.Connection[Any]",
+    connection: Connection,
     vault: Vault,
     name: str,
     *,
@@ -69,7 +68,7 @@ async def add_merchant(
     return merchant_id, mid, key
 
 
-async def add_key(connection: "asyncpg.Connection[Any]", vault: Vault, merchant_id: int, key: str) -> None:
+async def add_key(connection: Connection, vault: Vault, merchant_id: int, key: str) -> None:
     sealed = vault.seal(merchant_id, KEY_PLACE, key.encode(), secrets.token_bytes(12))
     await connection.execute(
         "insert into merchant_key (merchant_id, key_id, verifier, sealed)"
@@ -80,7 +79,7 @@ async def add_key(connection: "asyncpg.Connection[Any]", vault: Vault, merchant_
     )
 
 
-async def find_merchant_id(connection: "asyncpg.Connection[Any]", mid: str) -> int:
+async def find_merchant_id(connection: Connection, mid: str) -> int:
     merchant_id = await connection.fetchval("select merchant_id from merchant where mid = $1 and current", mid)
     if merchant_id is None:
         raise UnknownMerchant(mid)
@@ -88,7 +87,7 @@ async def find_merchant_id(connection: "asyncpg.Connection[Any]", mid: str) -> i
     return merchant_id
 
 
-async def roll_key(connection: "asyncpg.Connection[Any]", vault: Vault, mid: str, overlap: timedelta) -> str:
+async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: timedelta) -> str:
     """A new key; the old ones work until the overlap ends."""
     key = secrets.token_hex(32)
     async with connection.transaction():
@@ -103,7 +102,7 @@ async def roll_key(connection: "asyncpg.Connection[Any]", vault: Vault, mid: str
 
 
 async def change_settings(
-    connection: "asyncpg.Connection[Any]", mid: str, change: Callable[[MerchantSettings], MerchantSettings]
+    connection: Connection, mid: str, change: Callable[[MerchantSettings], MerchantSettings]
 ) -> MerchantSettings:
     async with connection.transaction():
         merchant_id = await find_merchant_id(connection, mid)

@@ -6,13 +6,12 @@ migration this version does not know is left alone.
 
 import os
 from importlib.resources import files
-from typing import Any
 
 import asyncpg
 import msgspec
 
 from kasuwa.core.secrets import Unsealable, Vault, unwrap_root, wrap_root
-from kasuwa.db.pool import APPLICATION_ROLE
+from kasuwa.db.pool import APPLICATION_ROLE, Connection
 
 # Any number will do, as long as every version takes the same.
 LOCK = 0x6B6173757761
@@ -43,7 +42,7 @@ def newest_known() -> int:
     return known_migrations()[-1].version
 
 
-async def schema_version(connection: "asyncpg.Connection[Any]") -> int:
+async def schema_version(connection: Connection) -> int:
     """The newest migration applied; 0 for an empty database."""
     if await connection.fetchval("select to_regclass('public.migration')") is None:
         return 0
@@ -52,7 +51,7 @@ async def schema_version(connection: "asyncpg.Connection[Any]") -> int:
     return version
 
 
-async def migrate(connection: "asyncpg.Connection[Any]", environment: str, secret_key: bytes) -> list[str]:
+async def migrate(connection: Connection, environment: str, secret_key: bytes) -> list[str]:
     """Bring the schema up to date and answer the names of what was applied."""
     await check_server(connection)
     await connection.execute("select pg_advisory_lock($1)", LOCK)
@@ -75,13 +74,13 @@ async def migrate(connection: "asyncpg.Connection[Any]", environment: str, secre
         await connection.execute("select pg_advisory_unlock($1)", LOCK)
 
 
-async def check_server(connection: "asyncpg.Connection[Any]") -> None:
+async def check_server(connection: Connection) -> None:
     major = connection.get_server_version().major
     if major < OLDEST_POSTGRES:
         raise MigrationError(f"PostgreSQL {major} is too old: kasuwa needs {OLDEST_POSTGRES} or later")
 
 
-async def apply_migration(connection: "asyncpg.Connection[Any]", migration: Migration) -> str:
+async def apply_migration(connection: Connection, migration: Migration) -> str:
     async with connection.transaction():
         await connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
         await connection.execute(migration.sql)
@@ -91,7 +90,7 @@ async def apply_migration(connection: "asyncpg.Connection[Any]", migration: Migr
     return migration.name
 
 
-async def prepare_roles(connection: "asyncpg.Connection[Any]") -> None:
+async def prepare_roles(connection: Connection) -> None:
     """A role that may not change the journal. Where making roles is refused, the triggers stand alone."""
     try:
         async with connection.transaction():
@@ -111,7 +110,7 @@ async def prepare_roles(connection: "asyncpg.Connection[Any]") -> None:
         return
 
 
-async def prepare_deployment(connection: "asyncpg.Connection[Any]", environment: str, secret_key: bytes) -> None:
+async def prepare_deployment(connection: Connection, environment: str, secret_key: bytes) -> None:
     wrapped = wrap_root(secret_key, os.urandom(32), os.urandom(12))
     await connection.execute(
         "insert into deployment (environment, wrapped_root) values ($1, $2) on conflict do nothing",
@@ -123,7 +122,7 @@ async def prepare_deployment(connection: "asyncpg.Connection[Any]", environment:
         raise MigrationError(f"this database belongs to the {kept} environment, not {environment}")
 
 
-async def open_vault(connection: "asyncpg.Connection[Any]", secret_key: bytes) -> Vault:
+async def open_vault(connection: Connection, secret_key: bytes) -> Vault:
     wrapped = await connection.fetchval("select wrapped_root from deployment")
     try:
         return Vault(unwrap_root(secret_key, wrapped))

@@ -1,9 +1,18 @@
 """Connections: one kind for the writer, whose plans are pinned, and a pool for plain reads."""
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+
+    Connection = asyncpg.Connection[Any] | PoolConnectionProxy[Any]
+    Pool = asyncpg.Pool[Any]
+else:  # the driver itself is not generic
+    Connection = asyncpg.Connection
+    Pool = asyncpg.Pool
 
 LOST = (
     asyncpg.ConnectionDoesNotExistError,
@@ -48,27 +57,28 @@ CONNECT_SECONDS = 5.0
 APPLICATION_ROLE = "kasuwa_application"
 
 
-async def connect(dsn: str, settings: dict[str, str]) -> "asyncpg.Connection[Any]":
+async def connect(dsn: str, settings: dict[str, str]) -> Connection:
     connection = await asyncpg.connect(dsn, timeout=CONNECT_SECONDS, server_settings=settings)
     await take_role(connection)
     return connection
 
 
-async def take_role(connection: "asyncpg.Connection[Any]") -> None:
+async def take_role(connection: Connection) -> None:
     """Step down to the role that cannot change postings, events and notices, where migrations could make it."""
     allowed = await connection.fetchval(
-        "select exists (select 1 from pg_roles where rolname = $1 and pg_has_role(oid, 'member'))", APPLICATION_ROLE
+        "select exists (select 1 from pg_roles where rolname = $1 and pg_has_role(oid, 'member'))",
+        APPLICATION_ROLE,
     )
     if allowed:
         await connection.execute(f"set role {APPLICATION_ROLE}")
 
 
-async def keep_session(connection: "asyncpg.Connection[Any]") -> None:
+async def keep_session(connection: Connection) -> None:
     """Nothing to undo: our reads leave no session state, and the usual RESET would drop the role and cost a
     round trip after every read."""
 
 
-async def open_readers(dsn: str, *, most: int = 8) -> "asyncpg.Pool[Any]":
+async def open_readers(dsn: str, *, most: int = 8) -> Pool:
     return await asyncpg.create_pool(
         dsn,
         min_size=1,
@@ -81,7 +91,7 @@ async def open_readers(dsn: str, *, most: int = 8) -> "asyncpg.Pool[Any]":
     )
 
 
-async def open_operators(dsn: str) -> "asyncpg.Pool[Any]":
+async def open_operators(dsn: str) -> Pool:
     """For what operators and the test environment do beside the writer: merchants, leases. Opened on use."""
     return await asyncpg.create_pool(
         dsn,

@@ -17,9 +17,16 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.core.decision import Row
 from kasuwa.core.references import KEY_BYTES
 
-PG_TYPES: dict[Any, str] = {bytes: "bytea", int: "bigint", str: "text", bool: "boolean", datetime: "timestamptz"}
+PG_TYPES: dict[Any, str] = {
+    bytes: "bytea",
+    int: "bigint",
+    str: "text",
+    bool: "boolean",
+    datetime: "timestamptz",
+}
 
 # Text columns that PostgreSQL keeps as json; the structs hold them encoded.
 JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults"})
@@ -57,10 +64,11 @@ def pg_type(name: str, hint: Any) -> str:
 
 
 @cache
-def select_by_key(kind: type[Any]) -> str:
+def select_by_key(kind: type[Row]) -> str:
     """Found by `key` alone: with merchant_id in the WHERE the planner takes the wrong index and filters. The
     keys come as one string of bytes (`joined`), which costs next to nothing to send."""
-    keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from generate_series(1, length($1::bytea), {KEY_BYTES}) n)"
+    places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
+    keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
     return f"select {', '.join(columns_of(kind).names)} from {kind.table} where key = any({keys})"
 
 
@@ -81,7 +89,9 @@ BOOK_VERBS = ("raise", "look")
 
 
 def recordset(columns: Columns, place: int) -> str:
-    declared = ", ".join(f"{name} {TRAVELS.get(kind, kind)}" for name, kind in zip(columns.names, columns.types))
+    declared = ", ".join(
+        f"{name} {TRAVELS.get(kind, kind)}" for name, kind in zip(columns.names, columns.types, strict=True)
+    )
     return f"json_to_recordset(${place}::json) as x({declared})"
 
 
@@ -92,9 +102,12 @@ def part_sql(part: Part, place: int) -> str:
         values = ", ".join(columns.read(name) for name in columns.names)
         return f"insert into {part.table} ({', '.join(columns.names)}) select {values} from {rows}"
     if part.verb == "look":
-        return f"select 1 from {rows} join {part.table} t on t.key = {columns.read('key')} where t.version = x.expected"
+        matching = f"t.key = {columns.read('key')} and t.version = x.expected"
+        return f"select 1 from {rows} join {part.table} t on {matching}"
     if part.verb == "raise":
-        sets = ", ".join(f"{name} = {columns.read(name)}" for name in columns.names if name not in ("key", "expected"))
+        sets = ", ".join(
+            f"{name} = {columns.read(name)}" for name in columns.names if name not in ("key", "expected")
+        )
         matching = f"t.key = {columns.read('key')} and t.version = x.expected"
         return f"update {part.table} t set {sets} from {rows} where {matching} returning 1"
     if part.verb == "update":
@@ -118,7 +131,7 @@ def insert_part(kind: type[msgspec.Struct], table: str) -> Part:
 
 
 @cache
-def change_part(kind: type[Any]) -> tuple[Part, Any]:
+def change_part(kind: type[Row]) -> tuple[Part, Any]:
     """The update of a table's changing columns, and what makes the changed part of a row."""
     wanted = ("key", *kind.changing)
     hints = typing.get_type_hints(kind)
@@ -128,7 +141,7 @@ def change_part(kind: type[Any]) -> tuple[Part, Any]:
 
 
 @cache
-def book_parts(kind: type[Any]) -> tuple[Part, Part]:
+def book_parts(kind: type[Row]) -> tuple[Part, Part]:
     """Raising books to their next version, and looking at those that stay."""
     columns = columns_of(kind).only(("key", *kind.changing))
     expecting = Columns((*columns.names, "expected"), (*columns.types, "bigint"))
@@ -136,7 +149,7 @@ def book_parts(kind: type[Any]) -> tuple[Part, Part]:
 
 
 @cache
-def delete_part(kind: type[Any]) -> tuple[Part, Any]:
+def delete_part(kind: type[Row]) -> tuple[Part, Any]:
     gone = msgspec.defstruct(f"Gone{kind.__name__}", [("key", bytes)])
     return Part("delete", kind.table, columns_of(kind).only(("key",))), lambda row: gone(row.key)
 

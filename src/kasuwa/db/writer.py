@@ -37,6 +37,7 @@ from kasuwa.core.references import account_key, book_key
 from kasuwa.db import pool
 from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
 from kasuwa.db.memory import Memory
+from kasuwa.db.pool import Connection
 from kasuwa.db.rows import (
     Part,
     book_parts,
@@ -66,7 +67,6 @@ SHIFT_JOBS = """
     where merchant_id = $1
 """
 
-Connection = asyncpg.Connection
 Taken = list[tuple[Submission, "asyncio.Future[Result]"]]
 
 
@@ -123,8 +123,8 @@ class Writer:
 
     def submit(self, submission: Submission) -> "asyncio.Future[Result]":
         if submission.claim is not None:
-            rows = (*submission.needs.rows, (Repeat, submission.claim.key))
-            submission.needs = Needs(rows, submission.needs.accounts)
+            kept: tuple[type[Row], bytes] = (Repeat, submission.claim.key)
+            submission.needs = Needs((*submission.needs.rows, kept), submission.needs.accounts)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((submission, future))
         self._wake.set()
@@ -308,7 +308,7 @@ class Writer:
     async def _commit(self, connection: Connection, desk: Desk, *, locked: bool) -> bool:
         """Write a desk and commit it. True, or it raises."""
         parts, rows = changes(desk)
-        transaction_id, books = await connection.fetchrow(write_sql(parts), *rows)
+        transaction_id, books = (await connection.fetch(write_sql(parts), *rows))[0]
         if books != len(desk.books):
             raise Moved
         for merchant_id, book in desk.moved_clocks.items():

@@ -14,6 +14,7 @@ from kasuwa.ledger.chart import PENDING, POSTED, VOIDED, Account, Hold
 # A balance must fit PostgreSQL's bigint with room to spare: 15 digits a movement, thousands of them.
 LARGEST_BALANCE = 9_000_000_000_000_000_000
 
+
 class Entry(msgspec.Struct):
     """One posting as it will be kept: what moved, and both balances after it."""
 
@@ -66,9 +67,7 @@ def changed(accounts: Mapping[str, Account], name: str, done: Applied) -> Accoun
     account = done.accounts.get(name)
     if account is None:
         found = accounts[name]
-        account = Account(
-            found.key, found.merchant_id, name, found.currency, found.posted, found.held, found.floor
-        )
+        account = Account(found.key, found.merchant_id, name, found.currency, found.posted, found.held, found.floor)
         done.accounts[name] = account
     return account
 
@@ -87,9 +86,7 @@ def move(accounts: Mapping[str, Account], post: Post, reference: str, done: Appl
     )
 
 
-def release(
-    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: Group, done: Applied
-) -> Hold:
+def release(accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: Group, done: Applied) -> Hold:
     hold = holds.get(group.ends or b"")
     if not isinstance(hold, Hold) or hold.state != PENDING:
         raise LedgerFault(f"{group.reference}: ends a hold that is not pending")
@@ -103,9 +100,7 @@ def take_hold(hold: Hold, group: Group, done: Applied) -> None:
     if taken > hold.amount:
         raise LedgerFault(f"{group.reference}: takes {taken} under a hold of {hold.amount}")
     state = POSTED if group.posts else VOIDED
-    done.holds[hold.key] = Hold(
-        hold.key, hold.merchant_id, hold.account, hold.amount, hold.reference, state, taken
-    )
+    done.holds[hold.key] = Hold(hold.key, hold.merchant_id, hold.account, hold.amount, hold.reference, state, taken)
 
 
 def first_short(accounts: Mapping[str, Account], done: Applied) -> Short | None:

@@ -42,7 +42,15 @@ class RequestLog:
         self._flushing: asyncio.TimerHandle | None = None
 
     def write(
-        self, request_id: str, method: str, path: str, action: str, mid: str, http: int, status: int, seconds: float
+        self,
+        request_id: str,
+        method: str,
+        path: str,
+        action: str,
+        mid: str,
+        http: int,
+        status: int,
+        seconds: float,
     ) -> None:
         if self._fd is None:
             return

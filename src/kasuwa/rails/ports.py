@@ -15,7 +15,6 @@ import msgspec
 
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 
-
 # How long a rail may take before whoever waits for it is told "processing". Spec silent: D28
 DEADLINE_SECONDS = 10.0
 

@@ -4,7 +4,6 @@ then the operation's own (D4)."""
 import asyncio
 import os
 import time
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -207,9 +206,7 @@ class Dispatch:
 
     def _claim(self, action: Write, request: Any, merchant: Merchant, idempotency_key: str) -> Claim:
         said = msgspec.msgpack.encode((action.name, action.variant, request), enc_hook=plain_scalar)
-        return Claim(
-            repeat_key(merchant.merchant_id, idempotency_key), self._parts.vault.digest(said), opens=True
-        )
+        return Claim(repeat_key(merchant.merchant_id, idempotency_key), self._parts.vault.digest(said), opens=True)
 
     # --- look-ups -------------------------------------------------------------------------------------------
 

@@ -93,7 +93,10 @@ def responses(replies: list[dict[str, Any]]) -> dict[str, Any]:
 def plain_paths() -> dict[str, Any]:
     def plain(summary: str) -> dict[str, Any]:
         content = {"application/json": {"schema": {"type": "object"}}}
-        answers = {"200": {"description": "yes", "content": content}, "503": {"description": "no", "content": content}}
+        answers = {
+            "200": {"description": "yes", "content": content},
+            "503": {"description": "no", "content": content},
+        }
         return {"get": {"summary": summary, "security": [], "responses": answers}}
 
     return {"/healthz": plain("Is the process up?"), "/readyz": plain("Can it serve?")}

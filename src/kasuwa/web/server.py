@@ -107,7 +107,11 @@ class Server:
         if request_id is None or not REQUEST_ID.fullmatch(request_id):
             request_id = f"{self._prefix}-{next(self._numbers):x}"
         answered = await self._answer(scope, protocol, headers)
-        out = [("content-type", "application/json"), ("x-request-id", request_id), ("x-api-version", API_VERSION)]
+        out = [
+            ("content-type", "application/json"),
+            ("x-request-id", request_id),
+            ("x-api-version", API_VERSION),
+        ]
         if answered.retry_after is not None:
             out.append(("retry-after", str(answered.retry_after)))
         protocol.response_bytes(answered.http, out, answered.body)

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import asyncpg
-
 from kasuwa.core.codes import NOT_COVERED
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Refusal, Seen
 from kasuwa.core.money import minor_of
@@ -25,6 +23,7 @@ from kasuwa.core.transactions import (
 from kasuwa.db import jobs, merchants
 from kasuwa.db.batch import Book, Broken, Submission, business_now
 from kasuwa.db.merchants import Directory
+from kasuwa.db.pool import Pool
 from kasuwa.db.rows import columns_of
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
@@ -82,7 +81,12 @@ async def decide(
 
 class SandboxEngine:
     def __init__(
-        self, operators: "asyncpg.Pool[Any]", writer: Writer, stepper: Stepper, directory: Directory, vault: Vault
+        self,
+        operators: Pool,
+        writer: Writer,
+        stepper: Stepper,
+        directory: Directory,
+        vault: Vault,
     ) -> None:
         self._operators = operators
         self._writer = writer
@@ -97,7 +101,7 @@ class SandboxEngine:
         return mid, key
 
     async def business_now(self, merchant: Merchant) -> datetime:
-        record = await self._operators.fetchrow(jobs.CLOCK, merchant.merchant_id)
+        [record] = await self._operators.fetch(jobs.CLOCK, merchant.merchant_id)
         return business_now(Book(*record), datetime.now(UTC))
 
     # --- the rail's call-back -----------------------------------------------------------------------------
@@ -141,9 +145,7 @@ class SandboxEngine:
                 await connection.execute(jobs.END_ADVANCE, merchant.merchant_id)
         return now, ran
 
-    async def _run_due(
-        self, connection: Any, merchant: Merchant, until: datetime
-    ) -> dict[str, int]:
+    async def _run_due(self, connection: Any, merchant: Merchant, until: datetime) -> dict[str, int]:
         ran: Counter[str] = Counter()
         renewed, last = time.monotonic(), None
         while True:

@@ -8,15 +8,14 @@ loses it, and somebody else takes the job up. `run_once` does what is due now an
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
-import asyncpg
 import structlog
 
 from kasuwa.db import pool
 from kasuwa.db.batch import Broken
 from kasuwa.db.jobs import Claimed, claim
 from kasuwa.db.merchants import Directory
+from kasuwa.db.pool import Connection
 from kasuwa.db.writer import Unreachable
 from kasuwa.observe.log import where_it_broke
 from kasuwa.work.steps import Stepper
@@ -43,7 +42,7 @@ class Worker:
         await asyncio.gather(*(self._run_lane(lane) for lane in lanes))
 
     async def _run_lane(self, lane: str) -> None:
-        connection: asyncpg.Connection[Any] | None = None
+        connection: Connection | None = None
         while not self._stopping.is_set():
             try:
                 if connection is None or connection.is_closed():
@@ -66,7 +65,7 @@ class Worker:
             except TimeoutError:
                 return
 
-    async def run_once(self, connection: "asyncpg.Connection[Any]", lane: str) -> int:
+    async def run_once(self, connection: Connection, lane: str) -> int:
         """Claim what is due in one lane, run it side by side, and answer how many there were."""
         claimed = await claim(connection, lane, datetime.now(UTC), MOST_CLAIMED)
         await asyncio.gather(*(self._run_job(item) for item in claimed))
@@ -76,4 +75,9 @@ class Worker:
         merchant = await self._directory.by_id(item.job.merchant_id)
         result = await self._stepper.run(item.job, merchant, item.now)
         if isinstance(result, Broken):
-            log.error("step failed", kind=item.job.kind, reference=item.job.reference, **where_it_broke(result.error))
+            log.error(
+                "step failed",
+                kind=item.job.kind,
+                reference=item.job.reference,
+                **where_it_broke(result.error),
+            )

@@ -45,7 +45,7 @@ class TransferReply(msgspec.Struct, kw_only=True):
 class OrderReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What became of one order of a bulk; an order that was refused has no txnRef."""
 
-    order_ref: str | None | UnsetType = field(name="orderRef", default=UNSET)
+    order_ref: str | UnsetType | None = field(name="orderRef", default=UNSET)
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
     txn_status: TxnStatus = field(name="txnStatus")
     message: str
