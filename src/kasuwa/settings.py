@@ -29,7 +29,6 @@ class Settings(msgspec.Struct, kw_only=True):
     database_url: str | None = None
     secret_key: str | None = None
     sandbox_seed: str | None = None
-    public_url: str | None = None
     request_log: str = "off"
 
 

@@ -175,6 +175,11 @@ class Job(Row):
     repeat: bytes | None
     work: str
 
+    @property
+    def is_open(self) -> bool:
+        """Leased to the request that wrote it, which will be back in a moment; others are a worker's."""
+        return self.leased_until is not None
+
 
 class Event(msgspec.Struct, frozen=True):
     """A transaction became final. `payload` is, to the byte, what is signed and sent."""

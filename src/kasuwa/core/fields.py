@@ -19,7 +19,7 @@ from msgspec import Meta, inspect
 from kasuwa.core.action import Rule
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.decision import Fault, Merchant
-from kasuwa.core.money import parse_minor, percent_of
+from kasuwa.core.money import CURRENCIES, parse_minor, percent_of
 
 DEEPEST = 32
 
@@ -49,6 +49,20 @@ def read_amount(said: Any) -> Amount:
     if not minor:
         raise ValueError(AMOUNT_REASON)
     return Amount(minor)
+
+
+class Currency(str):
+    """A currency we keep; public clients also send NG for NGN. Spec silent: D2"""
+
+
+CURRENCY_REASON = "one of " + ", ".join(CURRENCIES)
+
+
+def read_currency(said: Any) -> Currency:
+    text = "NGN" if said == "NG" else said
+    if text not in CURRENCIES:
+        raise ValueError(CURRENCY_REASON)
+    return Currency(text)
 
 
 class Moment(datetime):
@@ -85,6 +99,7 @@ def read_percent(said: Any) -> Percent:
 
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
+    Currency: read_currency,
     Moment: read_moment,
     Percent: read_percent,
 }
@@ -103,6 +118,8 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": 9_999_999_999_999, "multipleOf": 0.01}
         return {"anyOf": [text, number], "description": AMOUNT_REASON}
+    if kind is Currency:
+        return {"type": "string", "enum": [*CURRENCIES, "NG"], "description": CURRENCY_REASON}
     if kind is Moment:
         return {"type": "string", "format": "date-time", "description": MOMENT_REASON}
     if kind is Percent:

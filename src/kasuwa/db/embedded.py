@@ -306,9 +306,7 @@ def _make_directory(directory: Path) -> Path:
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "postgres.lock").touch()
     except OSError as error:
-        raise EmbeddedError(
-            f"the data directory {directory} cannot be written ({error.strerror}): choose another"
-        ) from error
+        raise EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from error
     return directory.resolve()
 
 

@@ -109,6 +109,7 @@ class Writer:
         self._running: asyncio.Task[None] | None = None
         self._committing: asyncio.Task[bool] | None = None
         self._closing = False
+        self._warned = False
 
     def start(self) -> None:
         self._running = asyncio.get_running_loop().create_task(self._run())
@@ -137,7 +138,13 @@ class Writer:
                 await self._wake.wait()
                 continue
             count = min(len(self._waiting), MOST_IN_A_BATCH)
-            await self._take_turn([self._waiting.popleft() for _ in range(count)])
+            taken = [self._waiting.popleft() for _ in range(count)]
+            try:
+                await self._take_turn(taken)
+            except Exception as error:  # a bug of ours must not stop the writer for everybody
+                self._memory.forget_all()
+                self._disconnect()
+                fail(taken, error)
         await self._settled()
 
     async def _take_turn(self, taken: Taken) -> None:
@@ -175,8 +182,17 @@ class Writer:
         except Moved:
             self._memory.distrust(desk.books)
             held = False
+        except Unreachable as error:
+            self._memory.forget_all()
+            fail(taken, error)
+            return False
         except CommitLost as lost:
-            held = await self._was_committed(lost.transaction_id, time.monotonic() + PATIENCE_SECONDS) is True
+            committed = await self._was_committed(lost.transaction_id, time.monotonic() + PATIENCE_SECONDS)
+            if committed is None:
+                self._memory.forget_all()
+                fail(taken, Unreachable(unsure=True))
+                return False
+            held = committed
         except Exception:
             held = False
         if held:
@@ -194,9 +210,7 @@ class Writer:
         try:
             answer(taken, await self._decide_locked([submission for submission, _ in taken]))
         except Unreachable as error:
-            for _, future in taken:
-                if not future.done():
-                    future.set_exception(error)
+            fail(taken, error)
 
     async def _decide_locked(self, submissions: list[Submission]) -> list[Result]:
         until = time.monotonic() + PATIENCE_SECONDS
@@ -214,6 +228,9 @@ class Writer:
                 if committed and decided is not None:
                     return decided.results
                 unsure = committed is None
+            except Unreachable:
+                self._memory.forget_all()
+                raise
             except Exception as error:
                 if not pool.is_lost(error):
                     self._disconnect()
@@ -257,8 +274,14 @@ class Writer:
         """The connection that writes. Its next transaction is always open already, to save a round trip."""
         if self._writes is None or self._writes.is_closed():
             self._writes = await pool.connect(self._dsn, pool.WRITER_SETTINGS)
+            self._writes.add_log_listener(self._hear)
             await self._writes.execute("begin")
         return self._writes
+
+    def _hear(self, connection: Any, message: Any) -> None:
+        """A commit that only warns may not have reached its synchronous standby: its outcome is not known."""
+        if message.severity_en == "WARNING":
+            self._warned = True
 
     async def _reading(self) -> Connection:
         """The connection that reads for a batch while the one before it is being committed."""
@@ -315,13 +338,22 @@ class Writer:
             await connection.execute(SHIFT_JOBS, merchant_id, book.clock_fixed, book.clock_offset, desk.wall)
         if not desk.touched and not locked:
             return True  # looked at, not changed: nothing to commit and no lock to let go of
+        self._warned = False
         try:
             await connection.execute("commit and chain")
-        except Exception as error:
-            if transaction_id is not None and pool.is_lost(error):
-                raise CommitLost(transaction_id) from None
-            raise
+        except Exception:
+            if transaction_id is None:
+                raise
+            raise CommitLost(transaction_id) from None
+        if self._warned:
+            raise Unreachable(unsure=True)
         return True
+
+
+def fail(taken: Taken, error: Exception) -> None:
+    for _, future in taken:
+        if not future.done():
+            future.set_exception(error)
 
 
 def answer(taken: Taken, results: list[Result]) -> None:

@@ -37,6 +37,7 @@ class RequestLog:
 
     def __init__(self, fd: int | None) -> None:
         self._fd = fd
+        self.is_open = fd is not None
         self._lines: list[bytes] = []
         self._size = 0
         self._flushing: asyncio.TimerHandle | None = None
@@ -52,8 +53,6 @@ class RequestLog:
         status: int,
         seconds: float,
     ) -> None:
-        if self._fd is None:
-            return
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = RequestLine(at, request_id, method, path, action, mid, http, status, round(seconds * 1000, 2))
         self._lines.append(msgspec.json.encode(line))

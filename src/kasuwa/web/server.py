@@ -115,6 +115,10 @@ class Server:
         if answered.retry_after is not None:
             out.append(("retry-after", str(answered.retry_after)))
         protocol.response_bytes(answered.http, out, answered.body)
+        if self._log.is_open:
+            self._note(scope, request_id, answered, time.perf_counter() - started)
+
+    def _note(self, scope: Any, request_id: str, answered: Answered, seconds: float) -> None:
         self._log.write(
             request_id,
             scope.method if scope.method in ("PUT", "POST", "GET") else "other",
@@ -123,7 +127,7 @@ class Server:
             answered.mid,
             answered.http,
             answered.status,
-            time.perf_counter() - started,
+            seconds,
         )
 
     async def _answer(self, scope: Any, protocol: Any, headers: Any) -> Answered:

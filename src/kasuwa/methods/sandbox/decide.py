@@ -19,13 +19,15 @@ LAST_YEAR = 9000
 
 
 def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
-    return Needs((), (chart.wallet(request.currency), chart.outside("funding", request.currency)))
+    currency = request.currency or "NGN"
+    return Needs((), (chart.wallet(currency), chart.outside("funding", currency)))
 
 
 def decide_fund(request: FundRequest, context: Context, seen: Seen) -> Decision:
-    post = chart.fund_wallet(request.currency, int(request.amount))
+    currency = str(request.currency or "NGN")
+    post = chart.fund_wallet(currency, int(request.amount))
     return Decision(
-        reply=FundReply(message=f"{request.currency} {format_minor(request.amount)} added to the wallet"),
+        reply=FundReply(message=f"{currency} {format_minor(request.amount)} added to the wallet"),
         groups=(Group("funding", OUTSIDE_SHORT, posts=(post,)),),
     )
 

@@ -5,10 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import Amount, Moment, Percent, Reference, ShortText
+from kasuwa.core.fields import Amount, Currency, Moment, Percent, Reference, ShortText
 from kasuwa.core.scenario import FaultKind, RailName
-
-Currency = Literal["NGN", "USD", "GHS", "KES"]
 
 
 class NewMerchantRequest(msgspec.Struct, kw_only=True):
@@ -25,8 +23,8 @@ class NewMerchantReply(msgspec.Struct, kw_only=True):
 
 
 class FundRequest(msgspec.Struct, kw_only=True):
-    currency: Currency = "NGN"
     amount: Amount
+    currency: Currency | None = None
 
 
 class FundReply(msgspec.Struct, kw_only=True):
