@@ -6,6 +6,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -259,6 +260,9 @@ def stop_signal() -> asyncio.Event:
 
 
 def run(part: Callable[[Settings, str], Any], settings: Settings, dsn: str) -> None:
+    # What is here now stays for good, and requests leave next to no cycles behind: look for them seldom.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     try:
         import uvloop
     except ImportError:  # there is none for Windows

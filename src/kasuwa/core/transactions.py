@@ -145,8 +145,7 @@ def end_transaction(
 
 def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str, repeat: bytes | None = None) -> Job:
     """A job about a transaction, due now. The writer fills in when that is on the wall's clock."""
-    moment = int(context.now.timestamp() * 1000)
-    key = ordered_key(moment, row_key(row.merchant_id, kind, row.txn_ref))
+    key = ordered_key(max(0, int(context.now.timestamp() * 1000)), lane, row.key)
     return Job(
         key,
         row.merchant_id,
