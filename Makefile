@@ -44,10 +44,11 @@ bench-setup: .venv/.stamp-dev
 chaos: .venv/.stamp-dev
 	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos tests
 
-# Known holes in what we depend on, and sbom.json, the list of it. Only what runs in production is looked at.
-audit-deps: $(TOOLS)/bin/pip-audit
-	$(TOOLS)/bin/pip-audit --disable-pip --require-hashes -r requirements.txt
-	$(TOOLS)/bin/pip-audit --disable-pip --require-hashes -r requirements.txt -f cyclonedx-json -o sbom.json
+# The list of what runs in production, sbom.json, and the known holes in it. Strict: what could not be looked up
+# is not passed over as if it were sound.
+audit-deps: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pip-audit
+	$(TOOLS)/bin/cyclonedx-py requirements --output-file sbom.json requirements.txt
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
 # Writes the pinned files anew from the .in files. The configuration of pip on this machine is set aside, so that
 # the versions and hashes are those everyone gets, for every platform.
@@ -84,7 +85,6 @@ endif
 	@touch $@
 
 # Tools of the two rare targets above, away from the pinned environment.
-$(TOOLS)/bin/%: .venv/.stamp
+$(TOOLS)/bin/%: | .venv/.stamp
 	[ -x $(TOOLS)/bin/python ] || $(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit pip-tools
-	@touch $(TOOLS)/bin/*
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom pip-audit pip-tools

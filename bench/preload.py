@@ -1,10 +1,10 @@
 """Fills the tables: what a load left there is copied by SQL until there are enough transactions.
 
 A million transfers would take longer than all the rest of a run. The columns and the unique indexes come from
-the catalogue, so this file need not follow the schema; what the catalogue does not say stands in the constants
+the catalogue, so this file need not follow the schema; what the catalogue does not say is in the constants
 below. A copy differs from its original in the columns that make rows unique, and in those of `FOLLOWING`:
 
-- bytes (`key`) and uuids: a hash of the original and the copy's number, the same wherever a column is named so;
+- bytes (`key`) and uuids: a hash of original and copy's number, the same wherever a column has the name;
 - text (`txn_ref`): a suffix, the same wherever the column is named so;
 - whole numbers (sequences): moved down by a multiple of their span. Down, because the numbers above belong to
   transactions to come.
@@ -125,7 +125,7 @@ def choose_column(table: Table, index: list[str]) -> str:
 
 
 def copy_sql(table: Table, copies: int) -> str:
-    """One statement for all copies. `overriding`, since numbers that the database gives out are copied too."""
+    """One statement for all copies. `overriding`: numbers that the database gives out are copied too."""
     quoted = f'"{table.name}"'
     names = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(

@@ -83,11 +83,15 @@ def print_shares(families: dict[str, psutil.Process], api: psutil.Process, secon
     time.sleep(seconds)
     took, after, idle_after = time.monotonic() - began, usage(families, api), idle_seconds()
     print("share of a core")
+    ours = 0.0
     for name in sorted(after, key=lambda name: (name.split(" > ")[0], before[name] - after[name])):
         share = (after[name] - before[name]) / took
+        ours += 0.0 if " > " in name else share
         if share >= 0.005:
             print(f"{share:7.1%}  {name}")
-    print(f"{(idle_after - idle_before) / took:7.1%}  idle, of {psutil.cpu_count()} cores")
+    idle, cores = (idle_after - idle_before) / took, psutil.cpu_count() or 1
+    print(f"{idle:7.1%}  idle, of {cores} cores")
+    print(f"{max(0.0, cores - idle - ours):7.1%}  everything else on the machine")
 
 
 def usage(families: dict[str, psutil.Process], api: psutil.Process) -> Usage:

@@ -112,7 +112,8 @@ class Cluster:
 def start(directory: Path, *, options: Mapping[str, str] = {}, bin_directory: Path | None = None) -> Cluster:
     """The server of this directory, accepting connections: the one that runs there, or else a new one.
 
-    Options are for a server that is started now; one that is found running stays as it is.
+    Options are for a server that is started now; one that is found running stays as it is. The binaries of a
+    PostgreSQL before 16 lose where they stand, so as root they need a directory that is open to others.
     """
     directory = _make_directory(directory)
     account = _account(directory)
@@ -412,19 +413,17 @@ def _server_command(
     directory: Path, account: _Account | None, program: Path, options: Mapping[str, str]
 ) -> list[str]:
     sockets, cluster = _socket_directory(directory), directory / "cluster"
-    built_with = _run([str(program / "pg_config"), "--configure"], account, Path("/"))
+    postgres = [str(program / "postgres"), "-D", _name_for_server(cluster / "data", account)]
+    has_lz4 = _succeeds([*postgres, "-C", "port", "-c", "wal_compression=lz4"], account, cluster / "data")
     settings = {
         **SETTINGS,
         # Cheap, and the log is what a commit waits for. Pglz, always there, costs more time than it saves.
-        "wal_compression": "lz4" if "--with-lz4" in built_with else "off",
+        "wal_compression": "lz4" if has_lz4 else "off",
         # Seen from the data directory: the account may not be let through from the top.
         "unix_socket_directories": "../socket" if sockets.parent == cluster else str(sockets),
         **options,
     }
-    command = [str(program / "postgres"), "-D", _name_for_server(cluster / "data", account)]
-    for name, value in settings.items():
-        command += ["-c", f"{name}={value}"]
-    return command
+    return [*postgres, *(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))]
 
 
 def _launch(directory: Path, account: _Account | None, command: list[str], lock: BinaryIO) -> None:
