@@ -1,7 +1,6 @@
 """Settings: read once from the environment and the command line, checked, and passed down."""
 
 import base64
-import binascii
 import os
 import secrets
 from collections.abc import Mapping
@@ -56,7 +55,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
 def whole_number(name: str, said: object) -> int:
     least, most = WHOLE_NUMBERS[name]
     text = str(said)
-    if text.isascii() and text.isdecimal() and least <= int(text) <= most:
+    if text.isascii() and text.isdecimal() and len(text) <= 9 and least <= int(text) <= most:
         return int(text)
     raise SettingsError(f"{PREFIX}{name.upper()} must be a whole number from {least} to {most}, not {text!r}")
 
@@ -73,13 +72,13 @@ def secret_key_of(settings: Settings) -> bytes:
     path = settings.data / SECRET_FILE
     if not path.exists():
         make_secret(path)
-    return decode_key(path.read_text(), str(path))
+    return decode_key(path.read_bytes().decode(errors="replace"), str(path))
 
 
 def make_secret(path: Path) -> None:
     """Written under another name and linked into place: of several processes, one wins and all read its."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    mine = path.with_name(f"{path.name}.{os.getpid()}")
+    mine = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
@@ -94,7 +93,7 @@ def make_secret(path: Path) -> None:
 def decode_key(text: str, where: str) -> bytes:
     try:
         key = base64.b64decode(text.strip(), validate=True)
-    except binascii.Error:
+    except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
         raise SettingsError(f"{where} must hold 32 bytes in base64")

@@ -24,8 +24,14 @@ from kasuwa.core.money import CURRENCIES, parse_minor, percent_of
 DEEPEST = 32
 
 
-class NumberText(str):
-    """The literal of a JSON number that is not a plain integer, as it was sent."""
+class NumberText:
+    """The literal of a JSON number that is not a plain integer, as it was sent. Not a text: a field that asks for
+    one does not take it."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 class Amount(int):
@@ -42,13 +48,21 @@ BankCode = Annotated[str, Meta(pattern="^[0-9]{3,6}$", max_length=6, description
 
 
 def read_amount(said: Any) -> Amount:
-    if isinstance(said, bool) or not isinstance(said, int | str):
-        raise ValueError(AMOUNT_REASON)
-    # A negative or huge integer fails the pattern as text; str() of one is bounded by the body's size.
-    minor = parse_minor(said if isinstance(said, str) else str(said)[:20])
+    text = number_text(said)
+    minor = None if text is None else parse_minor(text)
     if not minor:
         raise ValueError(AMOUNT_REASON)
     return Amount(minor)
+
+
+def number_text(said: Any) -> str | None:
+    """The digits of a number, or of a text that may be one. A long integer cannot be one of ours, and turning it
+    into text would take for ever."""
+    if isinstance(said, NumberText):
+        return said.text
+    if isinstance(said, int) and not isinstance(said, bool):
+        return str(said) if abs(said) < 10**20 else None
+    return said if isinstance(said, str) else None
 
 
 class Currency(str):
@@ -91,8 +105,8 @@ PROBABILITY_TEXT = re.compile(r"0|1|0?\.[0-9]{1,6}|1\.0{1,6}", re.ASCII)
 
 
 def read_percent(said: Any) -> Percent:
-    text = str(said) if isinstance(said, int) and not isinstance(said, bool) else said
-    if not isinstance(text, str) or not PROBABILITY_TEXT.fullmatch(text):
+    text = number_text(said)
+    if text is None or not PROBABILITY_TEXT.fullmatch(text):
         raise ValueError(PERCENT_REASON)
     return Percent(percent_of(100, str(Decimal(text) * 100)))
 
@@ -167,18 +181,39 @@ def children(item: Any) -> list[Any]:
     return [value for value in item if isinstance(value, dict | list)] if isinstance(item, list) else []
 
 
+RAW_FIELDS: "msgspec.json.Decoder[dict[str, msgspec.Raw]]" = msgspec.json.Decoder(dict[str, msgspec.Raw])
+# A field that is JSON, but holds a number beyond all bounds.
+UNREADABLE = object()
+
+
+def read_untyped(body: bytes) -> dict[str, Any] | None:
+    """A body's fields, each read on its own so that one unreadable number hides no other fault."""
+    try:
+        fields = RAW_FIELDS.decode(body)
+    except msgspec.ValidationError:
+        return None
+    found: dict[str, Any] = {}
+    for name, raw in fields.items():
+        try:
+            found[name] = UNTYPED.decode(raw)
+        except (msgspec.ValidationError, RecursionError):
+            found[name] = UNREADABLE
+    return found
+
+
 def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant) -> Any:
     """The request as a struct, or the tuple of all its faults."""
-    faults: list[Fault] = []
-    if b"\\u0000" in body:
-        faults += nul_faults(UNTYPED.decode(body), "")
+    faults = nul_faults(read_untyped(body), "") if b"\\u0000" in body else []
     try:
         request = decoder(kind).decode(body)
     except msgspec.ValidationError:
-        return tuple(faults + find_faults(kind, UNTYPED.decode(body), rules, merchant))
-    faults += broken_rules(
-        rules, merchant, wire_names(kind), {f: getattr(request, f) for r in rules for f in r.fields}
-    )
+        found, values = convert_fields(kind, read_untyped(body), "")
+        faults += found
+        # Nothing wrong field by field: a null stood for an absent field that has a default. Spec silent: D2
+        request = None if found else kind(**values)
+    else:
+        values = {field: getattr(request, field) for rule in rules for field in rule.fields}
+    faults += broken_rules(rules, merchant, wire_names(kind), values)
     return tuple(faults) if faults else request
 
 
@@ -196,11 +231,6 @@ def broken_rules(
         reason = rule.reason(merchant, *(values[field] for field in rule.fields))
         if reason is not None:
             yield Fault(names[rule.fields[-1]], reason)
-
-
-def find_faults(kind: type[msgspec.Struct], said: Any, rules: Sequence[Rule], merchant: Merchant) -> list[Fault]:
-    faults, values = convert_fields(kind, said, "")
-    return faults + list(broken_rules(rules, merchant, wire_names(kind), values))
 
 
 def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[list[Fault], dict[str, Any]]:

@@ -34,7 +34,7 @@ def wrap_root(secret_key: bytes, root: bytes, nonce: bytes) -> bytes:
 def unwrap_root(secret_key: bytes, wrapped: bytes) -> bytes:
     try:
         return AESGCM(secret_key).decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], b"kasuwa root")
-    except InvalidTag:
+    except (InvalidTag, ValueError):
         raise Unsealable("root") from None
 
 
@@ -58,7 +58,7 @@ class Vault:
     def open(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
         try:
             return self._cipher(merchant_id).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place.encode())
-        except InvalidTag:
+        except (InvalidTag, ValueError):
             raise Unsealable(place) from None
 
     def verifier(self, key: str) -> bytes:

@@ -1,11 +1,14 @@
 """What a transaction costs: the tariff's figures as typed data, and the fee with its VAT (D13)."""
 
+import re
 from typing import Any
 
 import msgspec
 
 from kasuwa.core.catalogue import load
 from kasuwa.core.money import minor_of, percent_of
+
+PERCENTAGE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?|100", re.ASCII)
 
 
 class Band(msgspec.Struct, frozen=True):
@@ -54,7 +57,17 @@ def merged(default: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
-    return msgspec.convert(merged(load("tariffs"), override or {}), Tariff)
+    """A tariff that anything can be charged by: its figures are read once here, so that none fails later."""
+    tariff = msgspec.convert(merged(load("tariffs"), override or {}), Tariff)
+    if not PERCENTAGE.fullmatch(tariff.vat_percent_on_fees):
+        raise ValueError(f"vat_percent_on_fees is no percentage: {tariff.vat_percent_on_fees!r}")
+    bands, stamp = tariff.transfer.bands, tariff.transfer.stamp_duty
+    ends = [minor_of(band.up_to) for band in bands if band.up_to is not None]
+    if not bands or bands[-1].up_to is not None or len(ends) != len(bands) - 1 or ends != sorted(set(ends)):
+        raise ValueError("transfer bands must rise, and the last must have no end")
+    for figure in (*(band.fee for band in bands), stamp.amount, stamp.threshold):
+        minor_of(figure)
+    return tariff
 
 
 def charge_transfer(tariff: Tariff, amount: int) -> Charge:

@@ -6,7 +6,8 @@ what a decision changes is put down only after all of it was found possible. No 
 tests/db drive it with Hypothesis.
 """
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ from kasuwa.core.decision import (
     Row,
     Seen,
 )
-from kasuwa.core.references import Permutation, row_key
+from kasuwa.core.references import KEY_BYTES, Permutation, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.ledger.apply import Applied, Entry, Short, apply
@@ -117,6 +118,11 @@ class Claim(msgspec.Struct, frozen=True):
     key: bytes
     digest: bytes
     opens: bool
+
+
+def closing_claim(repeat: bytes | None) -> Claim | None:
+    """What a job carries of the Idempotency-Key that its request came with."""
+    return None if repeat is None else Claim(repeat[:KEY_BYTES], repeat[KEY_BYTES:], opens=False)
 
 
 class Submission(msgspec.Struct, eq=False):
@@ -257,7 +263,8 @@ class Desk:
         if decision.clock is not None:
             self.move_clock(book, decision.clock)
         if submission.claim is not None and decision.then is not None:
-            decision.then.repeat = submission.claim.key  # so that whoever ends it can close the kept reply
+            # So that whoever ends it can close the kept reply.
+            decision.then.repeat = submission.claim.key + submission.claim.digest
         self.put_down(decision, applied, book, now)
         if decision.join is not None:
             parts = [self.take_part(part, book, now) for part in decision.parts]
@@ -277,11 +284,13 @@ class Desk:
         return part
 
     def apply_groups(self, decision: Decision, merchant_id: int, applied: list[Applied]) -> Refusal | None:
-        accounts = self.accounts.get(merchant_id, {})
+        accounts: Mapping[str, Account] = self.accounts.get(merchant_id, {})
+        holds: Mapping[bytes, Row | None] = self.rows
         for group in decision.groups:
             if applied:
                 accounts = {**accounts, **applied[-1].accounts}
-            result = apply(accounts, self.rows, group, merchant_id)
+                holds = ChainMap(dict(applied[-1].holds), holds)  # type: ignore[arg-type]
+            result = apply(accounts, holds, group, merchant_id)
             if isinstance(result, Short):
                 return group.short
             applied.append(result)
@@ -309,7 +318,9 @@ class Desk:
         for notice in decision.notices:
             self.touched.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
-        book.numbers += decision.numbers
+        if decision.numbers:
+            book.numbers += decision.numbers
+            self.touched.add(merchant_id)
         if decision.faults is not None:
             book.faults = msgspec.json.encode(decision.faults).decode() if decision.faults else None
             self.touched.add(merchant_id)
@@ -388,13 +399,14 @@ class Desk:
         claim, merchant_id = submission.claim, submission.merchant.merchant_id
         assert claim is not None
         row = self.rows[claim.key]
-        if not claim.opens and not isinstance(row, Repeat):
-            return
+        if not claim.opens and not (isinstance(row, Repeat) and row.digest == claim.digest):
+            return  # a day later the key may be another request's
         reply = msgspec.json.encode(decision.reply)
         nonce = derive(submission.entropy, "kept reply" if claim.opens else "kept last reply")
         sealed = self.world.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)
-        digest = claim.digest if claim.opens else row.digest  # type: ignore[union-attr]
-        self.put(Repeat(claim.key, merchant_id, digest, sealed, decision.then is not None, self.wall + REPEAT_LIFE))
+        self.put(
+            Repeat(claim.key, merchant_id, claim.digest, sealed, decision.then is not None, self.wall + REPEAT_LIFE)
+        )
 
 
 def repeat_key(merchant_id: int, said: str) -> bytes:

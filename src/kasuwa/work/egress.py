@@ -176,9 +176,9 @@ Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
 
 def address_fault(address: str, *, loopback_allowed: bool) -> str | None:
-    """Why we do not talk to an IP address."""
+    """Why we do not talk to an IP address. One with a zone (`%eth0`) is of some network nearby, whatever it says."""
     try:
-        found = ip_address(address)
+        found = ip_address("" if "%" in address else address)
     except ValueError:
         return "The host is not an address"
     for network, reason in DENIED:

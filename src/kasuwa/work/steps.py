@@ -11,7 +11,7 @@ from functools import partial
 
 from kasuwa.core.action import Step
 from kasuwa.core.decision import Job, Merchant
-from kasuwa.db.batch import Claim, Result, Submission
+from kasuwa.db.batch import Result, Submission, closing_claim
 from kasuwa.db.writer import Writer
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
@@ -52,6 +52,6 @@ class Stepper:
                 needs=step.needs(job, answer, merchant),
                 decide=partial(step.decide, job, answer),
                 entropy=os.urandom(32),
-                claim=None if job.repeat is None else Claim(job.repeat, b"", opens=False),
+                claim=closing_claim(job.repeat),
             )
         )

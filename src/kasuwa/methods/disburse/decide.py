@@ -31,7 +31,7 @@ from kasuwa.core.decision import (
     Seen,
     refuse_fields,
 )
-from kasuwa.core.fields import decode
+from kasuwa.core.fields import decode, read_untyped
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.scenario import Scenario, plan_call
@@ -261,8 +261,7 @@ class SameAs(msgspec.Struct, frozen=True):
 
 def said_order_ref(raw: Any) -> str | None:
     """The reference of an order that could not be read, where it says one."""
-    said = msgspec.json.decode(bytes(raw))
-    order_ref = said.get("orderRef") if isinstance(said, dict) else None
+    order_ref = (read_untyped(bytes(raw)) or {}).get("orderRef")
     return order_ref if isinstance(order_ref, str) else None
 
 
@@ -277,7 +276,7 @@ def join_bulk(batch_ref: str, names: list[str | None], results: list[Decision | 
 
 def reply_order(name: str | None, result: Decision | Refusal) -> OrderReply:
     if isinstance(result, Refusal):
-        reasons = "; ".join(f"{fault.field}: {fault.reason}" for fault in result.faults)
+        reasons = "; ".join(f"{fault.field}: {fault.reason}".removeprefix(": ") for fault in result.faults)
         return OrderReply(order_ref=name, txn_status="failed", message=reasons or result.message)
     reply = result.reply
     return OrderReply(
