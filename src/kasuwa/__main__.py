@@ -14,7 +14,7 @@ import msgspec
 import typer
 
 from kasuwa import app, supervise
-from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.merchant import MerchantSettings, check_settings
 from kasuwa.core.secrets import Vault
 from kasuwa.db import embedded, merchants, migrate
 from kasuwa.doctor import examine
@@ -206,7 +206,7 @@ def read_changes(**said: str | None) -> dict[str, Any]:
         if "rate" in given:
             given["rate"] = [int(part) for part in given["rate"].split(",")]  # type: ignore[assignment]
         checked = msgspec.convert(given, MerchantSettings)
-        make_merchant(0, "", "", "test", checked)
+        check_settings(checked)
     except (ValueError, msgspec.MsgspecError) as error:
         sys.exit(f"kasuwa: {supervise.one_line(error)}")
     return {name: getattr(checked, name) for name in given}

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from kasuwa.core.decision import Merchant
+from kasuwa.core.decision import Merchant, Refusal
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -79,7 +79,9 @@ class Engine(Protocol):
 
     async def business_now(self, merchant: Merchant) -> datetime: ...
 
-    async def advance(self, merchant: Merchant, until: datetime) -> tuple[datetime, dict[str, int]]: ...
+    async def advance(
+        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]
+    ) -> tuple[datetime, dict[str, int]] | Refusal: ...
 
 
 class Command(msgspec.Struct, frozen=True):

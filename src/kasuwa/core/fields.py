@@ -82,6 +82,9 @@ def read_currency(said: Any) -> Currency:
 class Moment(datetime):
     """An instant; on the wire an ISO 8601 time, in Lagos where it names no zone."""
 
+    def plain(self) -> datetime:
+        return datetime.combine(self.date(), self.timetz())
+
 
 MOMENT_REASON = "an ISO 8601 time such as 2026-01-05T09:30:00+01:00"
 
@@ -93,7 +96,8 @@ def read_moment(said: Any) -> datetime:
         moment = None
     if moment is None or not 1900 <= moment.year <= 8999:
         raise ValueError(MOMENT_REASON)
-    return Moment.fromtimestamp(moment.replace(tzinfo=moment.tzinfo or LAGOS).timestamp(), UTC)
+    utc = moment.replace(tzinfo=moment.tzinfo or LAGOS).astimezone(UTC)
+    return Moment.combine(utc.date(), utc.timetz())
 
 
 class Percent(int):

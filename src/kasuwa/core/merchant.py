@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from kasuwa.core.decision import Limits, Merchant
-from kasuwa.core.money import minor_of
+from kasuwa.core.money import CURRENCIES, minor_of
 from kasuwa.core.tariff import Tariff, read_tariff
 
 # The smallest and largest transaction by currency. Spec silent: D9
@@ -32,6 +32,18 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
 @lru_cache(maxsize=1024)
 def tariff_of(override: bytes) -> Tariff:
     return read_tariff(msgspec.json.decode(override))
+
+
+def check_settings(settings: MerchantSettings) -> None:
+    """What would break a merchant's every request is refused when it is set. Raises ValueError."""
+    if settings.rate is not None and min(settings.rate) < 1:
+        raise ValueError("rate must be two whole numbers above zero")
+    for currency, (least, most) in settings.limits.items():
+        if currency not in CURRENCIES:
+            raise ValueError(f"limits: there is no currency {currency}")
+        if not 0 < minor_of(least) <= minor_of(most):
+            raise ValueError(f"limits: the least of {currency} must be above zero and not above the most")
+    tariff_of(msgspec.json.encode(settings.tariff))
 
 
 def make_merchant(merchant_id: int, mid: str, name: str, environment: str, settings: MerchantSettings) -> Merchant:

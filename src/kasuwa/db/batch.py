@@ -399,8 +399,8 @@ class Desk:
         claim, merchant_id = submission.claim, submission.merchant.merchant_id
         assert claim is not None
         row = self.rows[claim.key]
-        if not claim.opens and not (isinstance(row, Repeat) and row.digest == claim.digest):
-            return  # a day later the key may be another request's
+        if not claim.opens and not (isinstance(row, Repeat) and row.open and row.digest == claim.digest):
+            return  # the reply was given already, or a day later the key is another request's
         reply = msgspec.json.encode(decision.reply)
         nonce = derive(submission.entropy, "kept reply" if claim.opens else "kept last reply")
         sealed = self.world.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)

@@ -40,7 +40,7 @@ TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 BROKEN = Refusal(ERROR, "An error has occurred; nothing was changed")
 UNREACHABLE = Refusal(ERROR, "The service cannot be reached for a moment; nothing was changed, try again")
 UNSURE = Refusal(ERROR, "The outcome is not known; verify by your reference before you send it again")
-KEY_TOO_LONG = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 characters")
+BAD_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
 
 MOST_KEY = 255
 # How long a copy of a request waits for the first one, which is still at the rail. Spec silent: D7
@@ -60,6 +60,8 @@ class Steps(Protocol):
 
 class Headers(Protocol):
     def get(self, key: str, default: Any = None) -> Any: ...
+
+    def __contains__(self, key: str) -> bool: ...
 
 
 class Answered(msgspec.Struct):
@@ -154,7 +156,9 @@ class Dispatch:
         if self._parts.environment != "test":
             return NO_SCENARIO
         said = headers.get("x-sandbox-scenario")
-        return NO_SCENARIO if said is None else read_scenario(said)
+        if said is not None:
+            return read_scenario(said)
+        return None if "x-sandbox-scenario" in headers else NO_SCENARIO
 
     async def _run(
         self, action: Action, request: Any, merchant: Merchant, headers: Headers, scenario: Scenario
@@ -167,8 +171,10 @@ class Dispatch:
         if isinstance(action, Command):
             return await action.run(request, merchant, parts.engine)
         idempotency_key = headers.get("idempotency-key") if action.repeatable else None
-        if idempotency_key is not None and not 1 <= len(idempotency_key) <= MOST_KEY:
-            return KEY_TOO_LONG
+        # A header that is there and cannot be read (bytes beyond ASCII) answers None: it must not be passed over.
+        unreadable = idempotency_key is None and action.repeatable and "idempotency-key" in headers
+        if unreadable or (idempotency_key is not None and not 1 <= len(idempotency_key) <= MOST_KEY):
+            return BAD_KEY
         return await self._write(action, request, merchant, scenario, idempotency_key)
 
     # --- writes ---------------------------------------------------------------------------------------------

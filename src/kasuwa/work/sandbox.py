@@ -133,17 +133,22 @@ class SandboxEngine:
 
     # --- time -----------------------------------------------------------------------------------------------
 
-    async def advance(self, merchant: Merchant, until: datetime) -> tuple[datetime, dict[str, int]]:
-        """Move business time forward, running everything that falls due on the way, in order."""
+    async def advance(
+        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]
+    ) -> tuple[datetime, dict[str, int]] | Refusal:
+        """Move business time forward, running everything that falls due on the way, in order. Where to is asked
+        under the lease, so that two at once add up."""
         async with self._operators.acquire() as connection:
             while not await connection.fetchval(jobs.TAKE_ADVANCE, merchant.merchant_id, ADVANCE_LEASE):
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
             try:
+                until = target(await self.business_now(merchant))
+                if isinstance(until, Refusal):
+                    return until
                 ran = await self._run_due(connection, merchant, until)
-                now = await self._move_clock(merchant, until)
+                return await self._move_clock(merchant, until), ran
             finally:
                 await connection.execute(jobs.END_ADVANCE, merchant.merchant_id)
-        return now, ran
 
     async def _run_due(self, connection: Any, merchant: Merchant, until: datetime) -> dict[str, int]:
         ran: Counter[str] = Counter()

@@ -19,10 +19,14 @@ class TransferRequest(msgspec.Struct, kw_only=True):
     order_ref: Reference | None = field(name="orderRef", default=None)
 
 
+# An order is kept as it was sent until it is read on its own; documents describe it as a transfer.
+Order = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/TransferRequest"})]
+
+
 class BulkRequest(msgspec.Struct, kw_only=True):
     """Many transfers at once. Each order is read on its own: a bad one fails and the others go."""
 
-    data: Annotated[list[Raw], Meta(min_length=1, max_length=1000, description="1 to 1,000 orders")]
+    data: Annotated[list[Order], Meta(min_length=1, max_length=1000, description="1 to 1,000 orders")]
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):

@@ -17,7 +17,9 @@ async def ask_account_name(
     if not may_exist(merchant, bank, request.account_number):
         return no_such_account(f"Not an account number of {bank.name}")
     try:
-        answer = await rails.bank.account_name(NameEnquiry(request.bank_code, request.account_number, scenario))
+        # One bank, by whichever of its codes it was called.
+        enquiry = NameEnquiry(bank.nip_code or request.bank_code, request.account_number, scenario)
+        answer = await rails.bank.account_name(enquiry)
     except (Unavailable, NoAnswer):
         return BANK_UNAVAILABLE
     if answer.name is None:

@@ -1,5 +1,7 @@
 """Commands of the test environment: they drive clock, rails and merchants through the engine."""
 
+from functools import partial
+
 from kasuwa.core.action import Engine
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.codes import INVALID_REQUEST
@@ -20,7 +22,8 @@ UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
 
 async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: Engine) -> NewMerchantReply:
-    mid, key = await engine.new_merchant(request.name or "Sandbox merchant", request.now)
+    now = None if request.now is None else request.now.plain()
+    mid, key = await engine.new_merchant(request.name or "Sandbox merchant", now)
     return NewMerchantReply(mid=mid, key=key)
 
 
@@ -39,8 +42,8 @@ async def clock(request: ClockRequest, merchant: Merchant, engine: Engine) -> Cl
 
 
 async def advance(request: AdvanceRequest, merchant: Merchant, engine: Engine) -> AdvanceReply | Refusal:
-    until = advance_to(request, await engine.business_now(merchant))
-    if isinstance(until, Refusal):
-        return until
-    now, ran = await engine.advance(merchant, until)
+    advanced = await engine.advance(merchant, partial(advance_to, request))
+    if isinstance(advanced, Refusal):
+        return advanced
+    now, ran = advanced
     return AdvanceReply(now=lagos_text(now), ran=ran)

@@ -49,7 +49,7 @@ def advance_to(request: AdvanceRequest, now: datetime) -> datetime | Refusal:
     if request.until is None and all(part is None for part in stretch):
         return NO_STRETCH
     if request.until is not None:
-        return request.until if request.until >= now else BACKWARDS
+        return request.until.plain() if request.until >= now else BACKWARDS
     seconds, minutes, hours, days = (part or 0 for part in stretch)
     total = seconds + minutes * 60 + hours * 3600 + days * 86400
     if total > (datetime(LAST_YEAR, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():

@@ -1,0 +1,294 @@
+"""From bytes to a typed request, or to every fault it has (D2, D4)."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Meta, field
+
+from kasuwa.core.action import Rule
+from kasuwa.core.decision import Fault, Merchant
+from kasuwa.core.fields import (
+    AMOUNT_REASON,
+    AccountNumber,
+    Amount,
+    BankCode,
+    Moment,
+    Percent,
+    Reference,
+    ShortText,
+    check_json,
+    decode,
+)
+from kasuwa.core.merchant import MerchantSettings, make_merchant
+from tests.untimed import UNTIMED
+
+MERCHANT = make_merchant(1, "GP0000001", "Ada Stores", "test", MerchantSettings())
+
+
+class Address(msgspec.Struct, kw_only=True):
+    street: ShortText
+    number: int
+    code: BankCode | None = None
+
+
+class Order(msgspec.Struct, kw_only=True):
+    amount: Amount
+    account: AccountNumber
+    order_ref: Reference | None = field(name="orderRef", default=None)
+    note: ShortText | None = None
+    colour: Literal["red", "blue"] = "red"
+    times: Annotated[int, Meta(ge=1, le=5, description="1 to 5")] = 1
+    urgent: bool | None = None
+    address: Address | None = None
+
+
+def fits_account(merchant: Merchant, account: str, amount: int) -> str | None:
+    return "too much for this account" if account == "0000000000" and amount > 100 else None
+
+
+RULES = (Rule(("account", "amount"), fits_account),)
+GOOD: dict[str, Any] = {"amount": "5.00", "account": "0123456789"}
+
+
+def read(said: object, rules: tuple[Rule, ...] = RULES) -> Any:
+    return decode(Order, said if isinstance(said, bytes) else msgspec.json.encode(said), rules, MERCHANT)
+
+
+def faults_of(said: object) -> dict[str, str]:
+    found = read(said)
+    assert isinstance(found, tuple), found
+    assert found, "refused without naming a fault"
+    assert all(isinstance(fault, Fault) for fault in found)
+    return {fault.field: fault.reason for fault in found}
+
+
+# --- what is read -------------------------------------------------------------------------------------------
+
+
+def test_a_good_body_becomes_its_struct() -> None:
+    order = read({**GOOD, "orderRef": "a", "address": {"street": "Broad St", "number": 7}})
+    assert order == Order(
+        amount=Amount(500), account="0123456789", order_ref="a", address=Address(street="Broad St", number=7)
+    )
+
+
+def test_unknown_extra_fields_are_ignored() -> None:
+    assert read({**GOOD, "extra": {"deep": [1, {}]}, "": None, "Amount": "x"}) == read(GOOD)
+
+
+@pytest.mark.parametrize("name", ["orderRef", "note", "urgent", "address", "colour", "times"])
+def test_a_null_optional_field_is_an_absent_field(name: str) -> None:
+    assert read({**GOOD, name: None}) == read(GOOD)
+
+
+@pytest.mark.parametrize("name", ["amount", "account"])
+def test_a_null_required_field_is_missing(name: str) -> None:
+    assert faults_of({**GOOD, name: None}) == {name: "required"}
+
+
+def test_a_null_inside_an_object_is_absent_there() -> None:
+    order = read({**GOOD, "address": {"street": "Broad St", "number": 7, "code": None}})
+    assert order.address == Address(street="Broad St", number=7)
+
+
+# --- every fault, at once -------------------------------------------------------------------------------------
+
+
+def test_every_fault_is_named_at_once_and_by_its_path() -> None:
+    said = {
+        "amount": "1e5",
+        "account": "12",
+        "orderRef": "",
+        "note": 7,
+        "colour": "green",
+        "times": 9,
+        "urgent": "yes",
+        "address": {"street": ["x"], "code": "ab"},
+    }
+    assert faults_of(said) == {
+        "amount": AMOUNT_REASON,
+        "account": "ten digits",
+        "orderRef": "1 to 100 characters",
+        "note": "at most 200 characters",
+        "colour": "one of blue, red",
+        "times": "1 to 5",
+        "urgent": "true or false",
+        "address.street": "at most 200 characters",
+        "address.number": "required",
+        "address.code": "a bank code of 3, 5 or 6 digits",
+    }
+
+
+def test_an_empty_body_lists_what_is_required() -> None:
+    assert faults_of({}) == {"amount": "required", "account": "required"}
+
+
+def test_a_rule_is_asked_when_all_its_fields_could_be_read() -> None:
+    broken = {"amount": "5.00", "account": "0000000000"}
+    assert faults_of(broken) == {"amount": "too much for this account"}
+    assert faults_of({**broken, "colour": "green"}) == {
+        "amount": "too much for this account",
+        "colour": "one of blue, red",
+    }
+    assert faults_of({**broken, "amount": "x"}) == {"amount": AMOUNT_REASON}
+
+
+@pytest.mark.parametrize("name", ["note", "account", "orderRef"])
+@pytest.mark.parametrize("number", [b"1.5", b"-0.1", b"1e5", b"15"])
+def test_a_number_in_a_text_field_is_named(name: str, number: bytes) -> None:
+    body = msgspec.json.encode({**GOOD, name: "NUMBER"}).replace(b'"NUMBER"', number)
+    assert set(faults_of(body)) == {name}
+
+
+@pytest.mark.parametrize("said", ["x", ["street"], 7, True])
+def test_something_else_than_an_object_is_named(said: object) -> None:
+    assert faults_of({**GOOD, "address": said}) == {"address": "an object"}
+
+
+KEYS = st.sampled_from(["amount", "account", "orderRef", "note", "colour", "times", "urgent", "address"])
+INNER = st.dictionaries(
+    st.sampled_from(["street", "number", "code"]), st.none() | st.integers() | st.text(max_size=9)
+)
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=12),
+    st.sampled_from(["5.00", "0123456789", "0000000000", "red", "a\0b"]),
+    st.lists(st.integers(), max_size=2),
+    INNER,
+)
+
+
+@UNTIMED
+@given(st.dictionaries(KEYS, VALUES, max_size=3), st.booleans())
+def test_any_object_is_read_or_refused_with_its_faults(said: dict[str, Any], complete: bool) -> None:
+    found = read(GOOD | said if complete else said)
+    if isinstance(found, tuple):
+        assert found
+        assert {fault.field.partition(".")[0] for fault in found} <= {*said, "amount", "account"}
+    else:
+        assert isinstance(found, Order)
+        assert isinstance(found.amount, int)
+
+
+@pytest.mark.parametrize("digits", [16, 30, 4300, 4301, 100_000])
+def test_an_integer_however_long_is_a_fault_of_its_field(digits: int) -> None:
+    body = b'{"account":"0123456789","amount":' + b"9" * digits + b"}"
+    check_json(body)
+    assert faults_of(body) == {"amount": AMOUNT_REASON}
+
+
+def test_an_endless_integer_in_an_ignored_field_hides_no_fault() -> None:
+    body = b'{"account":"12","amount":"5.00","extra":' + b"9" * 5_000 + b"}"
+    check_json(body)
+    assert faults_of(body) == {"account": "ten digits"}
+
+
+# --- U+0000 -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "fields"),
+    [
+        ({**GOOD, "note": "a\0b"}, ["note"]),
+        ({**GOOD, "note": "\0", "orderRef": "x\0"}, ["note", "orderRef"]),
+        ({**GOOD, "extra": ["x", {"y": "\0"}]}, ["extra.1.y"]),
+        ({**GOOD, "address": {"street": "\0", "number": 7}}, ["address.street"]),
+        ({**GOOD, "note": "\0", "colour": "green"}, ["note", "colour"]),
+    ],
+)
+def test_a_nul_in_any_text_is_a_fault_by_its_path(said: dict[str, Any], fields: list[str]) -> None:
+    assert sorted(faults_of(said)) == sorted(fields)
+
+
+def test_a_nul_is_found_beside_a_number_beyond_all_bounds() -> None:
+    inner = b'{"street":"\\u0000","number":7,"extra":' + b"9" * 5_000 + b"}"
+    assert faults_of(b'{"amount":"5.00","account":"0123456789","address":' + inner + b"}")
+
+
+def test_a_backslash_before_u0000_is_no_nul() -> None:
+    assert read(b'{"amount":"5.00","account":"0123456789","note":"\\\\u0000"}').note == "\\u0000"
+
+
+# --- amounts, moments, percents -----------------------------------------------------------------------------------
+
+AMOUNTS = [
+    (b"5", 500),
+    (b"5.5", 550),
+    (b"5.50", 550),
+    (b"0.01", 1),
+    (b'"5"', 500),
+    (b'"5.05"', 505),
+    (b"9999999999999.99", 999_999_999_999_999),
+    (b"1.10", 110),  # as a float this is not a whole number of kobo
+    (b"1005.01", 100_501),
+]
+NO_AMOUNTS = [b"0", b"0.00", b'"0"', b"-1", b"-5.00", b"1e5", b"1E5", b"5.005", b"1.000", b"99999999999999.99"]
+NO_AMOUNTS += [b"1000000000000000", b"true", b"[5]", b"{}", b'"+1"', b'" 5"', b'"5 "', b'"1,000"', b'"NaN"', b'""']
+NO_AMOUNTS += ['"٣"'.encode(), b'"1e5"', b'"5\\n"']
+
+
+@pytest.mark.parametrize(("text", "minor"), AMOUNTS)
+def test_an_amount_is_read_from_the_text_of_a_number_or_of_a_string(text: bytes, minor: int) -> None:
+    assert read(b'{"account":"0123456789","amount":' + text + b"}").amount == minor
+
+
+@pytest.mark.parametrize("text", NO_AMOUNTS)
+def test_what_is_no_amount_is_refused_with_the_reason(text: bytes) -> None:
+    assert faults_of(b'{"account":"0123456789","amount":' + text + b"}") == {"amount": AMOUNT_REASON}
+
+
+@UNTIMED
+@given(st.integers(min_value=1, max_value=10**15 - 1), st.booleans())
+def test_every_amount_reads_back_exactly(minor: int, quoted: bool) -> None:
+    text = f"{minor // 100}.{minor % 100:02d}"
+    assert (
+        read({**GOOD, "amount": text} if quoted else f'{{"account":"0123456789","amount":{text}}}'.encode()).amount
+        == minor
+    )
+
+
+class Told(msgspec.Struct, kw_only=True):
+    until: Moment | None = None
+    chance: Percent | None = None
+
+
+def told(said: bytes) -> Any:
+    return decode(Told, said, (), MERCHANT)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-01-05T09:30:00+01:00", datetime(2026, 1, 5, 8, 30, tzinfo=UTC)),
+        ("2026-01-05T09:30:00Z", datetime(2026, 1, 5, 9, 30, tzinfo=UTC)),
+        ("2026-01-05T09:30:00", datetime(2026, 1, 5, 8, 30, tzinfo=UTC)),
+        ("2026-01-05", datetime(2026, 1, 4, 23, 0, tzinfo=UTC)),
+        ("1900-06-01T00:00:00Z", datetime(1900, 6, 1, tzinfo=UTC)),
+    ],
+)
+def test_a_moment_without_a_zone_is_in_lagos(text: str, moment: datetime) -> None:
+    assert told(b'{"until":"%b"}' % text.encode()).until == moment
+
+
+@pytest.mark.parametrize(
+    "text", [b'"soon"', b'""', b"5", b'"0001-01-01"', b'"9999-12-31T23:59:59Z"', b"true", b"1.5"]
+)
+def test_what_is_no_moment_is_refused(text: bytes) -> None:
+    assert [fault.field for fault in told(b'{"until":' + text + b"}")] == ["until"]
+
+
+@pytest.mark.parametrize(("text", "percent"), [(b"0", 0), (b"1", 100), (b"0.5", 50), (b"0.005", 1), (b"1.0", 100)])
+def test_a_probability_becomes_whole_percent(text: bytes, percent: int) -> None:
+    assert told(b'{"chance":' + text + b"}").chance == percent
+
+
+@pytest.mark.parametrize("text", [b"1.1", b"-0.5", b"2", b"true", b"1e-1", b'"x"'])
+def test_what_is_no_probability_is_refused(text: bytes) -> None:
+    assert [fault.field for fault in told(b'{"chance":' + text + b"}")] == ["chance"]

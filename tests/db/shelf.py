@@ -1,0 +1,123 @@
+"""The little that a writer and a database do around a batch, in memory.
+
+The shelf hands rows out, takes what a desk changed, and complains about a change that PostgreSQL would refuse.
+So `batch.py` is driven as the writer drives it, with nothing to wait for.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Decision, More, Needs, Refusal, Row
+from kasuwa.core.references import account_key, book_key
+from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
+from kasuwa.ledger.chart import Account
+from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD
+
+
+class Shelf:
+    """All that was ever committed."""
+
+    def __init__(self, merchants: Iterable[int] = MERCHANTS) -> None:
+        self.rows: dict[bytes, Row] = {}
+        self.postings: list[Any] = []
+        self.events: list[Any] = []
+        self.notices: list[Any] = []
+        for merchant_id in merchants:
+            self.rows[book_key(merchant_id)] = Book(book_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None)
+
+    def desk(self, submissions: list[Submission], wall: datetime = WALL, world: World = WORLD) -> Desk:
+        desk = Desk(world, wall)
+        for merchant_id in {made.merchant.merchant_id for made in submissions}:
+            desk.open_book(msgspec.structs.replace(self.book(merchant_id)))
+        self.fill(desk, submissions)
+        return desk
+
+    def fill(self, desk: Desk, submissions: list[Submission]) -> None:
+        for made in submissions:
+            self.fetch(desk, made.merchant.merchant_id, made.needs)
+            if made.claim is not None:
+                self.fetch(desk, made.merchant.merchant_id, Needs(((Repeat, made.claim.key),)))
+
+    def fetch(self, desk: Desk, merchant_id: int, needs: Needs) -> None:
+        keys = [key for _, key in needs.rows] + [account_key(merchant_id, name) for name in needs.accounts]
+        for key in keys:
+            if key not in desk.rows:
+                desk.fetched([key], [self.rows[key]] if key in self.rows else [])
+
+    def run(self, submissions: list[Submission], wall: datetime = WALL, world: World = WORLD) -> list[Result]:
+        """Decide a batch and commit it."""
+        desk = self.desk(submissions, wall, world)
+        results = self.decide(desk, submissions)
+        self.commit(desk)
+        return results
+
+    def decide(self, desk: Desk, submissions: list[Submission]) -> list[Result]:
+        """What is on the shelf must not be changed behind its back."""
+        before = msgspec.msgpack.encode(list(self.rows.values()))
+        results = decide_batch(desk, submissions)
+        for n, result in enumerate(results):
+            if isinstance(result, More):
+                merchant_id = submissions[n].merchant.merchant_id
+                self.fetch(desk, merchant_id, result.needs)
+                desk.account_names(merchant_id, result.needs.accounts)
+                results[n] = desk.decide(submissions[n])
+        assert msgspec.msgpack.encode(list(self.rows.values())) == before
+        desk.close_books()
+        return results
+
+    def commit(self, desk: Desk) -> None:
+        for key, row in desk.new.items():
+            assert key not in self.rows, f"{row} is there already"
+        for key, row in desk.changed.items():
+            assert key in desk.new or changes_only(self.rows[key], row)
+        for key in desk.gone:
+            assert key in self.rows, "deleted what is not there"
+        self.rows |= desk.changed | desk.new
+        for key in desk.gone:
+            del self.rows[key]
+        for merchant_id in desk.touched:
+            self.rows[book_key(merchant_id)] = desk.books[merchant_id]
+        self.postings += desk.postings
+        self.events += desk.events
+        self.notices += desk.notices
+
+    def book(self, merchant_id: int) -> Book:
+        book = self.rows[book_key(merchant_id)]
+        assert isinstance(book, Book)
+        return book
+
+    def all(self, kind: type[Any], merchant_id: int) -> list[Any]:
+        return [row for row in self.rows.values() if isinstance(row, kind) and row.merchant_id == merchant_id]
+
+    def holdings(self, *, versions: bool = True) -> tuple[Any, ...]:
+        """Everything there is, to be compared: with or without the versions, which count batches."""
+        rows = [row if versions or not isinstance(row, Book) else without_version(row) for row in self.rows.values()]
+        return sorted(rows, key=lambda row: row.key), self.postings, self.events, self.notices
+
+
+def without_version(book: Book) -> Book:
+    return msgspec.structs.replace(book, version=0)
+
+
+def changes_only(old: Row, new: Row) -> bool:
+    fixed = [name for name in old.__struct_fields__ if name not in old.changing]
+    return type(old) is type(new) and all(getattr(old, name) == getattr(new, name) for name in fixed)
+
+
+def wallet_of(shelf: Shelf, merchant_id: int = 1) -> Account:
+    account = shelf.rows[account_key(merchant_id, WALLET)]
+    assert isinstance(account, Account)
+    return account
+
+
+def told(result: Result) -> tuple[Any, ...]:
+    """A result as whoever asked would see it."""
+    if isinstance(result, Refusal):
+        return ("refused", result.code, result.message)
+    if isinstance(result, Broken):
+        return ("broken", type(result.error).__name__)
+    assert isinstance(result, Decision)
+    return ("done", msgspec.json.encode(result.reply), result.wait)

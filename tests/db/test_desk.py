@@ -1,0 +1,286 @@
+"""The desk of a batch, case by case: spoiled decisions, parts, numbers, jobs and clocks."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.calendar import NEVER
+from kasuwa.core.decision import Context, Decision, Event, Group, Job, More, Needs, Post, Refusal, Reserve, Seen
+from kasuwa.core.references import book_key, hold_key
+from kasuwa.core.scenario import PlannedFault
+from kasuwa.db.batch import (
+    LEASE,
+    Broken,
+    Claim,
+    Spoiled,
+    Submission,
+    World,
+    decide_batch,
+)
+from kasuwa.ledger.apply import LedgerFault
+from tests.db.shelf import Shelf, told, wallet_of
+from tests.db.toy import (
+    ACCOUNTS,
+    OUTSIDE,
+    RAIL,
+    SHORT,
+    WALL,
+    WALLET,
+    WORLD,
+    Ask,
+    job_key,
+    merchant,
+    submission,
+    ticket_key,
+)
+
+HOUR = timedelta(hours=1)
+
+
+def deciding(rule: Callable[[Context, Seen], Any], claim: Claim | None = None) -> Submission:
+    return Submission(merchant(1), Needs((), ACCOUNTS), rule, b"luck".ljust(32), claim)
+
+
+def answering(decision: Decision) -> Submission:
+    return deciding(lambda context, seen: decision)
+
+
+def posting(amount: int, debit: str = OUTSIDE, credit: str = WALLET) -> Group:
+    return Group("move", SHORT, (Post(debit, credit, amount, "move"),))
+
+
+def funded(amount: int = 1_000) -> Shelf:
+    shelf = Shelf()
+    shelf.run([submission(Ask("fund", amount=amount))])
+    return shelf
+
+
+def set_clock(shelf: Shelf, **fields: Any) -> None:
+    shelf.rows[book_key(1)] = msgspec.structs.replace(shelf.book(1), **fields)
+
+
+# --- decisions that break ---------------------------------------------------------------------------------------
+
+
+def join_badly(parts: list[Any]) -> Any:
+    raise ZeroDivisionError
+
+
+SPOILING = {
+    "its join raises": Decision(join=join_badly),
+    "a part is none the ledger takes": Decision(join=list, parts=(Decision(groups=(posting(0),)),)),
+    "an event is not text": Decision(groups=(posting(5),), events=(Event("x", "toy", b"\xff"),)),
+    "a fault cannot be kept": Decision(faults=(object(),)),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("decision", SPOILING.values(), ids=SPOILING)
+def test_a_decision_that_breaks_while_it_is_put_down_spoils_the_desk(decision: Decision) -> None:
+    shelf = funded()
+    before = msgspec.msgpack.encode(list(shelf.rows.values()))
+    batch = [submission(Ask("spend", amount=10)), answering(decision)]
+    desk = shelf.desk(batch)
+    with pytest.raises(Spoiled):
+        decide_batch(desk, batch)
+    assert msgspec.msgpack.encode(list(shelf.rows.values())) == before
+
+
+def test_after_a_spoiled_batch_the_others_go_on_fresh_desks() -> None:
+    shelf = funded()
+    with pytest.raises(Spoiled):
+        shelf.run([submission(Ask("spend", amount=10)), answering(Decision(join=join_badly))])
+    shelf.run([submission(Ask("spend", amount=10))])
+    assert wallet_of(shelf).posted == 990
+
+
+@pytest.mark.parametrize("answer", [None, "text", 5, (Refusal(104, "x"),)])
+def test_a_rule_that_answers_something_else_is_broken(answer: object) -> None:
+    assert isinstance(funded().run([deciding(lambda context, seen: answer)])[0], Broken)
+
+
+@pytest.mark.parametrize("error", [KeyError("row"), AssertionError(), LedgerFault("x"), RecursionError()])
+def test_what_a_rule_raises_is_kept_for_the_log(error: Exception) -> None:
+    def rule(context: Context, seen: Seen) -> Decision:
+        raise error
+
+    result = funded().run([deciding(rule)])[0]
+    assert isinstance(result, Broken)
+    assert result.error is error
+
+
+def test_a_hold_is_ended_once_within_one_decision_too() -> None:
+    shelf = funded()
+    shelf.run([submission(Ask("start"))])
+    end = Group("a", SHORT, ends=hold_key(ticket_key(Ask("start"))))
+    made = answering(Decision("twice", (end, end)))
+    made.needs = submission(Ask("start")).needs
+    assert told(shelf.run([made])[0]) == ("broken", "LedgerFault")
+    assert wallet_of(shelf).held == 100
+
+
+def test_a_hold_is_made_once_within_one_decision_too() -> None:
+    shelf = funded()
+    reserve = Group("a", SHORT, reserves=(Reserve(b"hold".ljust(16), WALLET, 100),))
+    assert told(shelf.run([answering(Decision("twice", (reserve, reserve)))])[0]) == ("broken", "LedgerFault")
+    assert wallet_of(shelf).held == 0
+
+
+def test_a_later_group_of_a_decision_sees_what_an_earlier_one_moved() -> None:
+    shelf = funded(100)
+    decision = Decision("both", (posting(60, WALLET, RAIL), posting(60, WALLET, RAIL)))
+    assert shelf.run([answering(decision)])[0] == SHORT
+    decision = Decision("three", (posting(60, WALLET, RAIL), posting(20), posting(60, WALLET, RAIL)))
+    assert told(shelf.run([answering(decision)])[0])[0] == "done"
+    assert wallet_of(shelf).posted == 0
+    assert [row.group_seq for row in shelf.postings] == [1, 2, 3, 4]
+
+
+def test_a_rule_that_asks_for_more_changes_nothing_by_asking() -> None:
+    shelf = funded()
+    batch = [submission(Ask("ask_more"))]
+    desk = shelf.desk(batch)
+    assert isinstance(decide_batch(desk, batch)[0], More)
+    assert not any((desk.new, desk.changed, desk.gone, desk.postings, desk.touched))
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def test_parts_stand_or_fall_each_on_its_own() -> None:
+    shelf = funded(100)
+    parts = (
+        Decision("first", (posting(70, WALLET, RAIL),)),
+        Decision("short", (posting(70, WALLET, RAIL),), events=(Event("x", "toy", b"x"),)),
+        Refusal(104, "bad"),
+        Decision("last", (posting(30, WALLET, RAIL),), events=(Event("y", "toy", b"y"),)),
+    )
+    whole = Decision(numbers=5, parts=parts, join=lambda became: [told(part)[:2] for part in became])
+    result = shelf.run([answering(whole)])[0]
+    assert isinstance(result, Decision)
+    assert result.reply == [("done", b'"first"'), ("refused", 301), ("refused", 104), ("done", b'"last"')]
+    assert wallet_of(shelf).posted == 0
+    assert [event.reference for event in shelf.events] == ["y"]
+    assert (shelf.book(1).numbers, shelf.book(1).events) == (5, 1)
+
+
+# --- numbers and luck -----------------------------------------------------------------------------------------------
+
+
+def test_a_number_is_given_again_only_when_it_was_not_used() -> None:
+    given: list[int] = []
+
+    def take(used: int, outcome: Any) -> Submission:
+        def rule(context: Context, seen: Seen) -> Any:
+            given.append(context.number)
+            return Decision("x", numbers=used) if outcome is None else outcome
+
+        return deciding(rule)
+
+    shelf = funded()
+    shelf.run([take(1, None), take(9, SHORT), take(3, None), take(0, None), take(1, None)])
+    shelf.run([take(1, None)])
+    assert given == [1, 2, 2, 5, 5, 6]
+    assert shelf.book(1).numbers == 6
+
+
+def test_with_a_seed_luck_follows_from_what_happened_before_and_replays() -> None:
+    seeded = World(WORLD.vault, WORLD.permutation, b"seed")
+
+    def lucks(world: World) -> list[bytes]:
+        shelf, seen_luck = Shelf(), []
+
+        def rule(context: Context, seen: Seen) -> Decision:
+            seen_luck.append(context.entropy)
+            return Decision("x", (posting(1),), numbers=1)
+
+        for _ in range(3):
+            shelf.run([deciding(rule)], world=world)
+        return seen_luck
+
+    assert lucks(seeded) == lucks(seeded)
+    assert len(set(lucks(seeded))) == 3
+    assert set(lucks(WORLD)) == {b"luck".ljust(32)}
+
+
+# --- jobs and clocks ------------------------------------------------------------------------------------------------
+
+
+def job_of(shelf: Shelf) -> Job:
+    job = shelf.rows[job_key(Ask("start"))]
+    assert isinstance(job, Job)
+    return job
+
+
+def test_the_job_that_is_run_at_once_is_leased_to_who_asked() -> None:
+    shelf = funded()
+    shelf.run([submission(Ask("start"))])
+    assert (job_of(shelf).leased_until, job_of(shelf).claims, job_of(shelf).run_at) == (WALL + LEASE, 1, WALL)
+
+
+def test_a_job_for_later_is_nobodys() -> None:
+    shelf = funded()
+    shelf.run([submission(Ask("start"))])
+    shelf.run([submission(Ask("try_later"))])
+    assert (job_of(shelf).leased_until, job_of(shelf).claims, job_of(shelf).attempt) == (None, 0, 1)
+
+
+def test_a_job_that_is_done_is_dropped_and_one_that_began_in_the_same_batch_is_never_written() -> None:
+    shelf = funded()
+    batch = [submission(Ask("start")), submission(Ask("finish"))]
+    desk = shelf.desk(batch)
+    decide_batch(desk, batch)
+    assert job_key(Ask("start")) not in {*desk.new, *desk.changed, *desk.gone}
+    shelf.run([submission(Ask("start", ref="b"))])
+    shelf.run([submission(Ask("try_later", ref="b")), submission(Ask("finish", ref="b"))])
+    assert shelf.all(Job, 1) == []
+
+
+@pytest.mark.parametrize(
+    ("clock", "due", "run_at"),
+    [
+        ({"clock_offset": 0}, WALL + HOUR, WALL + HOUR),
+        ({"clock_offset": 3_600_000_000}, WALL + 3 * HOUR, WALL + 2 * HOUR),
+        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 9 * HOUR, WALL),
+        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 8 * HOUR, NEVER),
+    ],
+)
+def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
+    clock: dict[str, Any], due: datetime, run_at: datetime
+) -> None:
+    shelf = funded()
+    set_clock(shelf, **clock)
+    job = Job(b"job".ljust(16), 1, "toy", "toy", "a", b"", due, due, None, 0, 0, None, "{}")
+    shelf.run([answering(Decision("x", jobs=(job,)))])
+    assert shelf.all(Job, 1)[0].run_at == run_at
+
+
+@pytest.mark.parametrize("clock", [{"clock_offset": -5}, {"clock_fixed": WALL - HOUR}])
+def test_a_moved_clock_is_seen_by_the_next_and_told_to_the_writer(clock: dict[str, Any]) -> None:
+    shelf, seen_times = funded(), []
+    set_clock(shelf, **clock)
+
+    def look(context: Context, seen: Seen) -> Decision:
+        seen_times.append(context.now)
+        return Decision("x")
+
+    batch = [answering(Decision("moved", clock=WALL + HOUR)), deciding(look)]
+    desk = shelf.desk(batch)
+    decide_batch(desk, batch)
+    assert seen_times == [WALL + HOUR]
+    assert set(desk.moved_clocks) == desk.touched == {1}
+
+
+def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
+    shelf, seen_faults = funded(), []
+
+    def look(context: Context, seen: Seen) -> Decision:
+        seen_faults.append(context.faults)
+        return Decision("x", faults=())
+
+    planned = (PlannedFault("bank", "reset", 2),)
+    shelf.run([answering(Decision("planned", faults=planned)), deciding(look), deciding(look)])
+    assert seen_faults == [planned, ()]
+    assert shelf.book(1).faults is None

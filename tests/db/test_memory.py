@@ -1,0 +1,163 @@
+"""What a writer remembers between batches changes nothing but how much it reads.
+
+The toy writer below takes turns as the real one does: it decides a batch on memory while the one before is not
+yet committed, commits only if no book has moved, and else decides again on what is on the shelf. Somebody else
+may write at any moment. Whatever happens, what is committed is what the same batches give without a memory.
+"""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.decision import Needs
+from kasuwa.core.references import account_key
+from kasuwa.db.batch import Desk, Submission
+from kasuwa.db.memory import Memory
+from tests.db.laws import anything, check_laws, funded, submissions
+from tests.db.shelf import Shelf, told
+from tests.db.toy import WALL, WORLD, Ask, submission
+from tests.untimed import untimed
+
+UNTIMED = untimed(150)
+Answers = list[tuple[Any, ...]]
+
+
+class Remembering(Shelf):
+    """A shelf that is asked only for what the memory does not have."""
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__()
+        self.memory = memory
+        self.reads = 0
+
+    def fetch(self, desk: Desk, merchant_id: int, needs: Needs) -> None:
+        keys = [key for _, key in needs.rows] + [account_key(merchant_id, name) for name in needs.accounts]
+        for key in self.memory.recall(desk, keys):
+            self.reads += 1
+            desk.fetched([key], [self.rows[key]] if key in self.rows else [])
+
+
+class Writer:
+    """Takes turns as the real writer does; `log` is what was committed, in order, with what was answered."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.shelf = Remembering(self.memory)
+        self.pending: tuple[Desk, list[Submission], Answers] | None = None
+        self.log: list[tuple[list[Submission], Answers]] = []
+        self.on_memory = 0
+
+    def take(self, batch: list[Submission]) -> None:
+        merchants = {made.merchant.merchant_id for made in batch}
+        desk = None
+        if self.memory.covers(merchants):
+            desk = Desk(WORLD, WALL)
+            self.memory.open_books(desk, merchants)
+            self.shelf.fill(desk, batch)
+            answers = [told(result) for result in self.shelf.decide(desk, batch)]
+        if not self.settle() or desk is None:
+            self.take_locked(batch)
+            return
+        self.memory.learn(desk)
+        self.pending = (desk, batch, answers)
+
+    def settle(self) -> bool:
+        """The commit of the batch before: it holds if every book is still where it was."""
+        if self.pending is None:
+            return True
+        (desk, batch, answers), self.pending = self.pending, None
+        if all(self.shelf.book(merchant_id).version == desk.expected[merchant_id] for merchant_id in desk.books):
+            self.shelf.commit(desk)
+            self.memory.settle(desk)
+            self.log.append((batch, answers))
+            self.on_memory += 1
+            return True
+        self.memory.distrust(desk.books)
+        self.memory.forget_all()
+        self.take_locked(batch)
+        return False
+
+    def take_locked(self, batch: list[Submission]) -> None:
+        for merchant_id in {made.merchant.merchant_id for made in batch}:
+            self.memory.check(self.shelf.book(merchant_id))
+        desk = self.shelf.desk(batch)
+        answers = [told(result) for result in self.shelf.decide(desk, batch)]
+        self.shelf.commit(desk)
+        self.memory.learn(desk)
+        self.memory.settle(desk)
+        self.log.append((batch, answers))
+
+    def stranger(self, batch: list[Submission]) -> None:
+        """Another process commits in between, and this memory hears nothing of it."""
+        desk = Shelf.desk(Bare(self.shelf), batch)
+        answers = [told(result) for result in Bare(self.shelf).decide(desk, batch)]
+        self.shelf.commit(desk)
+        self.log.append((batch, answers))
+
+
+class Bare(Shelf):
+    """The same shelf without a memory."""
+
+    def __init__(self, other: Shelf) -> None:
+        self.rows = other.rows
+
+
+def opened() -> Writer:
+    writer = Writer()
+    writer.shelf.rows |= funded().rows
+    writer.shelf.postings += funded().postings
+    return writer
+
+
+@UNTIMED
+@given(st.lists(st.tuples(st.lists(anything, max_size=5), st.booleans()), max_size=8))
+def test_with_a_memory_the_same_is_committed_and_answered_as_without(turns: list[tuple[list[Ask], bool]]) -> None:
+    writer, plain = opened(), funded()
+    for n, (chosen, by_a_stranger) in enumerate(turns):
+        batch = submissions(chosen, n * 100)
+        if by_a_stranger:
+            writer.stranger(batch)
+        else:
+            writer.take(batch)
+    writer.settle()
+    for batch, answers in writer.log:
+        assert [told(result) for result in plain.run(batch)] == answers
+    assert writer.shelf.holdings(versions=False) == plain.holdings(versions=False)
+    assert sum(len(batch) for batch, _ in writer.log) == sum(len(chosen) for chosen, _ in turns)
+    check_laws(writer.shelf)
+
+
+def test_the_memory_is_used_and_saves_reads() -> None:
+    writer = opened()
+    writer.take([submission(Ask("start"))])
+    before = writer.shelf.reads
+    for verb in ("try_later", "finish"):
+        writer.take([submission(Ask(verb))])
+    writer.settle()
+    assert writer.on_memory == 2
+    assert writer.shelf.reads - before <= 2  # the job is a worker's once it is for later, and read anew
+
+
+def test_a_batch_on_top_of_one_that_did_not_hold_is_decided_again() -> None:
+    writer = opened()
+    writer.take([submission(Ask("spend", amount=100))])
+    writer.take([submission(Ask("spend", amount=100))])
+    writer.stranger([submission(Ask("spend", amount=250))])
+    writer.take([submission(Ask("spend", amount=100))])
+    writer.settle()
+    assert [answers[0][0] for _, answers in writer.log] == ["done", "done", "done", "refused"]
+    check_laws(writer.shelf)
+
+
+def test_an_unwary_memory_is_wary_for_a_while_after_somebody_else_wrote() -> None:
+    writer = opened()
+    writer.take([submission(Ask("fund"))])
+    assert writer.memory.covers([1])
+    writer.stranger([submission(Ask("fund"))])
+    writer.take([submission(Ask("fund"))])
+    writer.settle()
+    assert not writer.memory.covers([1])
+    for _ in range(40):
+        writer.take([submission(Ask("fund"))])
+    assert writer.memory.covers([1])

@@ -1,0 +1,300 @@
+"""The writer against PostgreSQL: how its statements find rows, what the journal refuses, what is written once.
+
+The statements are not listed here: they are read from the log of a server that a real service worked on, so
+that a new one is held to the same. Each check has its control beside it.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import asyncpg
+import msgspec
+import pytest
+
+from kasuwa import app
+from kasuwa.core.codes import NOT_COVERED
+from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Refusal, Seen
+from kasuwa.db import embedded, jobs
+from kasuwa.db.batch import Broken, Submission
+from kasuwa.db.migrate import APPEND_ONLY
+from kasuwa.db.pool import APPLICATION_ROLE, WRITER_SETTINGS
+from kasuwa.ledger import chart
+from kasuwa.settings import Settings
+from tests.simulate.load import Client, new_merchant, transfer_body
+from tests.simulate.processes import Service, broken_laws, database, query, serving, wait_until, with_connection
+
+pytestmark = pytest.mark.xdist_group("writer")
+
+# Every statement, after who sent it.
+LOGGED = {"log_statement": "all", "log_line_prefix": "%a|"}
+
+
+# Each with the values it is planned for.
+Statements = dict[str, str]
+
+
+class Ground(NamedTuple):
+    cluster: embedded.Cluster
+    service: Service
+    statements: Statements
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """A service that has done everything once, in every way the writer has."""
+    place = tmp_path_factory.mktemp("writer")
+    with (
+        database(place / "pg", LOGGED) as cluster,
+        serving(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
+    ):
+        do_everything(service)
+        yield Ground(cluster, service, without_values(logged_statements(place / "pg" / "postgres.log")))
+
+
+def do_everything(service: Service) -> None:
+    with Client(service.port, new_merchant(service.port)) as client:
+        client.transfer(orderRef="for the worker", accountnumber="0000000900")
+    with Client(service.port, new_merchant(service.port)) as client:
+        client.transfer(orderRef="one")
+        client.transfer(orderRef="one")
+        client.transfer({"Idempotency-Key": "two"}, amount="5.00")
+        client.transfer({"Idempotency-Key": "two"}, amount="5.00")
+        client.transfer(orderRef="declined", accountnumber="0000005100")
+        bulk = [transfer_body(orderRef=f"bulk-{n}") for n in range(3)]
+        client.put("/disburse", {"action": "transfer", "type": "bulk", "data": bulk})
+        client.transfer(orderRef="told", accountnumber="0000000020")
+        for outcome in ("successful", "failed"):
+            client.sandbox("settle", orderRef="told", outcome=outcome)
+        client.sandbox("fault", rail="bank", kind="timeout", times=1)
+        client.transfer(orderRef="lost")
+        client.sandbox("advance", hours=1)
+        client.sandbox("fund_wallet", currency="NGN", amount="5.00")
+    wait_until("the worker is done", lambda: not service.query("select 1 from hold where state = 'pending'"))
+
+
+def logged_statements(log: Path) -> set[str]:
+    """What the writer's connections executed on our tables."""
+    found = set()
+    for entry in log.read_text().replace("\n\t", " ").splitlines():
+        who, _, said = entry.partition("|")
+        sql = " ".join(said.split(": ", 2)[-1].split())  # after the level, and the statement's name
+        if who == "kasuwa writer" and sql.startswith(("select", "with", "update")) and "pg_" not in sql[:120]:
+            found.add(sql)
+    return found
+
+
+# --- plans ------------------------------------------------------------------------------------------------------
+
+FOUND_BY_INDEX = {"Index Scan", "Index Only Scan"}
+# A place is what the same statement found by an index before.
+NO_SEARCH = {"Tid Scan", "ModifyTable", "LockRows"}
+
+# As the driver's prepared statements are planned after their first few executions.
+GENERIC = {"plan_cache_mode": "force_generic_plan"}
+
+FILL = (
+    "insert into merchant (merchant_id, mid, name) select n, 'GP' || n, '' from generate_series(1000001, 1002000) n",
+    "insert into book (key, merchant_id) select sha224(n::text::bytea), n from generate_series(1000001, 1002000) n",
+    "insert into account select sha224(n::text::bytea), 1, 'x', 'NGN', 0, 0, null from generate_series(1, 20000) n",
+    "insert into hold select sha224(n::text::bytea), 1, 'x', 1, 'r', 'posted', 1 from generate_series(1, 20000) n",
+    "insert into transaction select sha224(n::text::bytea), 1, 'transfer', n, n, null, 'NGN', 1, 0, 0, 0, 'failed',"
+    " null, '', '', '{}', '[]', now(), now() from generate_series(1, 20000) n",
+    "insert into job select sha224(n::text::bytea), 1, 'k', 'webhook', n, '', now(), now(), null, 0, 0, null, '{}'"
+    " from generate_series(1, 20000) n",
+    "insert into repeat select sha224(n::text::bytea), 1, '', '', false, now() from generate_series(1, 20000) n",
+    "analyze",
+)
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from nodes(below)
+
+
+def scans(plan: dict[str, Any]) -> list[str]:
+    """The places of a plan that look at a table otherwise than by the condition of an index."""
+    return [
+        f"{node['Node Type']} on {node['Relation Name']}"
+        for node in nodes(plan)
+        if "Relation Name" in node
+        and node["Node Type"] not in NO_SEARCH
+        and not (node["Node Type"] in FOUND_BY_INDEX and "Index Cond" in node)
+    ]
+
+
+def scans_of(dsn: str, statements: Statements, settings: dict[str, str], *prepare: str) -> dict[str, list[str]]:
+    """Each statement that scans a table, on a database as prepared, which is then as it was."""
+
+    async def explain() -> dict[str, list[str]]:
+        connection = await asyncpg.connect(dsn, server_settings=settings)
+        await connection.execute("begin")
+        for sql in prepare:
+            await connection.execute(sql)
+        found = {sql: scans(await last_plan(connection, sql, values)) for sql, values in statements.items()}
+        await connection.close()
+        return {sql: places for sql, places in found.items() if places}
+
+    return asyncio.run(explain())
+
+
+async def last_plan(connection: Any, sql: str, values: str) -> dict[str, Any]:
+    """How a prepared statement is run for good: the first few times PostgreSQL may still try other plans."""
+    await connection.execute(f"prepare looked_at as {sql}")
+    for _ in range(10):
+        said = await connection.fetchval(f"explain (format json) execute looked_at({values})")
+    await connection.execute("deallocate looked_at")
+    plan: dict[str, Any] = msgspec.json.decode(said)[0]["Plan"]
+    return plan
+
+
+def without_values(statements: set[str]) -> Statements:
+    """For plans that do not depend on them."""
+    places = {sql: max(map(int, re.findall(r"\$(\d+)", sql))) for sql in statements}
+    return {sql: ", ".join(["null"] * count) for sql, count in places.items()}
+
+
+def test_the_writer_was_seen_at_every_kind_of_work(ground: Ground) -> None:
+    written = " ".join(ground.statements)
+    for table in ("transaction", "hold", "account", "job", "posting", "event", "notice", "repeat"):
+        assert f"insert into {table}" in written
+    for table in ("transaction", "hold", "account", "job", "book"):
+        assert f"update {table}" in written
+        assert f"from {table} where key = any" in written
+    assert "for update" in written
+
+
+def test_the_writer_finds_rows_by_index_alone_on_an_empty_database(ground: Ground) -> None:
+    assert scans_of(ground.cluster.dsn, ground.statements, WRITER_SETTINGS) == {}
+
+
+def test_the_writer_finds_rows_by_index_alone_on_a_full_database(ground: Ground) -> None:
+    assert scans_of(ground.cluster.dsn, ground.statements, WRITER_SETTINGS, *FILL) == {}
+
+
+def test_without_the_writers_settings_an_empty_database_is_scanned(ground: Ground) -> None:
+    """The control: these settings are what the two above rest on."""
+    assert scans_of(ground.cluster.dsn, ground.statements, GENERIC) != {}
+
+
+def test_the_worker_claims_jobs_by_index_on_a_full_database(ground: Ground) -> None:
+    claim = {jobs.CLAIM: "'bank', now(), '20 s', 64"}
+    found = scans_of(ground.cluster.dsn, claim, {}, *FILL)
+    assert [places for places in found.values() if places != ["Seq Scan on advance_lease"]] == [], "that one is tiny"
+
+
+# --- the journal ----------------------------------------------------------------------------------------------
+
+CHANGES = {"update": "update {} set merchant_id = 0", "delete": "delete from {}", "truncate": "truncate {}"}
+
+
+def try_change(dsn: str, table: str, change: str, role: str) -> str:
+    async def attempt(connection: Any) -> str:
+        await connection.execute("begin")
+        await connection.execute(f"set local role {role}")
+        try:
+            await connection.execute(CHANGES[change].format(table))
+        except asyncpg.PostgresError as error:
+            return type(error).__name__
+        return "done"
+
+    return asyncio.run(with_connection(dsn, attempt))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("table", APPEND_ONLY)
+def test_nobody_changes_what_happened_not_even_its_owner(ground: Ground, table: str, change: str) -> None:
+    assert query(ground.cluster.dsn, f"select count(*) from {table}")[0][0] > 0
+    assert try_change(ground.cluster.dsn, table, change, APPLICATION_ROLE) == "InsufficientPrivilegeError"
+    assert try_change(ground.cluster.dsn, table, change, "none") == "IntegrityConstraintViolationError"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_table_can_be_changed_by_its_owner(ground: Ground, change: str) -> None:
+    """The control: it is not the attempt that fails."""
+    assert try_change(ground.cluster.dsn, "repeat", change, "none") == "done"
+
+
+# --- written once -----------------------------------------------------------------------------------------------
+
+COUNTED = ("transaction", "hold", "posting", "event", "job", "notice", "repeat")
+
+
+def counts(service: Service, mid: str) -> dict[str, int]:
+    count = "select count(*) from {} join merchant using (merchant_id) where mid = $1"
+    return {table: service.query(count.format(table), mid)[0][0] for table in COUNTED}
+
+
+def test_one_transfer_writes_its_rows_once_however_often_it_is_asked(ground: Ground) -> None:
+    merchant = new_merchant(ground.service.port)
+    once = {"transaction": 1, "hold": 1, "posting": 2 + 3, "event": 1, "job": 0, "notice": 0, "repeat": 0}
+    with Client(ground.service.port, merchant) as client:
+        for _ in range(3):
+            assert client.transfer(orderRef="one").body["txnStatus"] == "successful"
+            assert counts(ground.service, merchant.mid) == once
+
+
+NEVER_SHORT = Refusal(NOT_COVERED, "the outside does not run short")
+
+
+def fund(merchant: Merchant, amount: int, reference: str = "one kobo") -> Submission:
+    post = chart.fund_wallet("NGN", amount)
+
+    def rule(context: Context, seen: Seen) -> Decision:
+        return Decision(reply=reference, groups=(Group(reference, NEVER_SHORT, posts=(post,)),))
+
+    needs = Needs((), (chart.wallet("NGN"), chart.outside("funding", "NGN")))
+    return Submission(merchant, needs, rule, os.urandom(32))
+
+
+async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]) -> Any:
+    """Some writers of one database, as several processes have them, and the demo merchant."""
+    settings = Settings(data=data)
+    await app.prepare(settings, dsn)
+    houses = [await app.House.build(settings, dsn) for _ in range(count)]
+    for house in houses:
+        house.writer.start()
+    try:
+        return await work(houses, await houses[0].directory.by_id(1))
+    finally:
+        for house in houses:
+            await house.close()
+
+
+def test_writers_that_race_for_one_merchant_add_up_exactly(tmp_path: Path) -> None:
+    """Guards the version of a book: without it a writer that decides on memory overwrites what others wrote."""
+
+    async def race(houses: list[app.House], merchant: Merchant) -> None:
+        async def add(house: app.House) -> None:
+            for _ in range(60):
+                await house.writer.submit(fund(merchant, 1))
+
+        await asyncio.gather(*(add(house) for house in houses for _ in range(3)))
+
+    with database(tmp_path) as cluster:
+        asyncio.run(with_houses(cluster.dsn, tmp_path, 3, race))
+        added = query(cluster.dsn, "select count(*), sum(amount) from posting where reference = 'one kobo'")
+        assert tuple(added[0]) == (3 * 3 * 60, 3 * 3 * 60)
+        assert broken_laws(cluster.dsn) == []
+
+
+def test_a_rule_that_raises_fails_alone_and_leaves_nothing(tmp_path: Path) -> None:
+    def raises(context: Context, seen: Seen) -> Decision:
+        raise ZeroDivisionError
+
+    async def mix(houses: list[app.House], merchant: Merchant) -> list[Any]:
+        bad = [Submission(merchant, Needs(), raises, os.urandom(32)) for _ in range(5)]
+        good = [fund(merchant, 1, f"good {n}") for n in range(5)]
+        mixed = [submission for pair in zip(bad, good, strict=True) for submission in pair]
+        return list(await asyncio.gather(*(houses[0].writer.submit(submission) for submission in mixed)))
+
+    with database(tmp_path) as cluster:
+        results = asyncio.run(with_houses(cluster.dsn, tmp_path, 1, mix))
+        assert [isinstance(result, Broken) for result in results] == [True, False] * 5
+        kept = query(cluster.dsn, "select reference from posting where reference like 'good%' order by seq")
+        assert [row[0] for row in kept] == [f"good {n}" for n in range(5)]
+        assert broken_laws(cluster.dsn) == []

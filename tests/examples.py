@@ -1,0 +1,116 @@
+"""Recorded examples: `python -m tests.examples` writes docs/examples/, and tests/test_examples.py replays it.
+
+One file for each row of the action tables: the request, ready for any client that reads .http files, and below
+it the reply as it came. The rows are sent in the order of the tables to one fresh merchant whose clock stands
+still at NOW, so times and balances are the same in every run. What is not is replaced by its name in angle
+brackets: `"txnRef": "<txnRef>"`. A map of more than MOST_ENTRIES entries shows its first few and a dot-dot-dot.
+"""
+
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tests.running import running_cluster, running_deployment
+from tests.shop import Heard, Shop
+from tests.walk.rows import NOW, Row, play
+
+FOLDER = Path(__file__).parent.parent / "docs" / "examples"
+
+# Fields and headers whose values differ from one merchant, deployment or run to the next.
+VOLATILE = frozenset({"txnRef", "batchRef", "mid", "key", "x-request-id"})
+SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
+
+MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"
+
+HEAD = """\
+# {summary}
+#
+# Recorded with `python -m tests.examples` and replayed by the tests, on a merchant of the test environment whose
+# clock stands still. Below the request is its reply; there, a name in angle brackets stands for a value that is
+# another each time.
+
+@address = http://127.0.0.1:8080
+@mid = GP0000001
+@key = 123456789
+
+PUT {{{{address}}}}/{method}
+mid: {{{{mid}}}}
+key: {{{{key}}}}
+content-type: application/json
+
+"""
+REPLY = "\n\n### Its reply\n\n"
+
+REQUEST = re.compile(r"^PUT \{\{address\}\}/(\w+)\n(?:[\w-]+: .*\n)+\n(.*?)\n\n###", re.DOTALL | re.MULTILINE)
+
+
+class Recorded(NamedTuple):
+    method: str
+    fields: dict[str, Any]
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def file_of(row: Row) -> Path:
+    return FOLDER / f"{row.title}.http"
+
+
+def render(row: Row, heard: Heard) -> str:
+    head = HEAD.format(summary=row.action.summary, method=row.method)
+    told = {name: f"<{name}>" if name in VOLATILE else heard.headers[name] for name in SHOWN_HEADERS}
+    reply = [f"HTTP/1.1 {heard.http}", *(f"{name}: {value}" for name, value in told.items()), ""]
+    reply += pretty(without_volatile(heard.body)).splitlines()
+    return head + pretty(row.example) + REPLY + "\n".join(f"# {line}".rstrip() for line in reply) + "\n"
+
+
+def pretty(said: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(said), indent=2).decode()
+
+
+def without_volatile(said: Any) -> Any:
+    if isinstance(said, Mapping):
+        shown = list(said.items())
+        if len(shown) > MOST_ENTRIES:
+            shown = [*shown[:SHOWN_ENTRIES], (MORE, MORE)]
+        return {name: f"<{name}>" if name in VOLATILE else without_volatile(value) for name, value in shown}
+    return [without_volatile(value) for value in said] if isinstance(said, list) else said
+
+
+# --- reading, and a run ------------------------------------------------------------------------------------
+
+
+def read(text: str) -> Recorded:
+    found = REQUEST.search(text)
+    assert found is not None, text
+    return Recorded(found[1], msgspec.json.decode(found[2]))
+
+
+def record(shop: Shop) -> dict[Path, str]:
+    """The text of every file, from a run over all rows."""
+    return {file_of(row): render(row, heard) for row, _, heard in play(shop)}
+
+
+def main() -> None:
+    with (
+        running_cluster() as cluster,
+        tempfile.TemporaryDirectory() as place,
+        running_deployment(Path(place), cluster.dsn) as deployment,
+    ):
+        shop = deployment.open_shop(now=NOW)
+        with shop.wire:
+            texts = record(shop)
+    for old in FOLDER.glob("*.http"):
+        old.unlink()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        path.write_text(text)
+    print(f"{len(texts)} examples in {FOLDER}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""The rules of the house as functions: each looks at parsed sources and says in sentences what breaks it.
+
+`test_tidy.py` runs them, and those of house_sql.py, over the repository; and over small offenders, so that a
+rule that sees nothing is noticed. They read syntax only: nothing is imported or run.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+LONGEST_FILE = 500
+LONGEST_FUNCTION = 70
+
+# Who may import whom (design/house.md): a room to the rooms, or single modules of rooms, that it may use.
+MAY_IMPORT = {
+    "core": {"core"},
+    "ledger": {"ledger", "core"},
+    "rails": {"rails", "core"},
+    "db": {"db", "core", "ledger"},
+    "methods": {"core", "ledger.chart", "rails.ports"},
+    "web": {"web", "core", "db", "observe"},
+    "work": {"work", "core", "db", "ledger.chart", "rails.ports", "observe"},
+    "pages": {"pages", "core", "db", "ledger", "methods", "observe"},
+    "console": {"console", "core", "db", "ledger", "methods", "observe"},
+    "observe": {"observe"},
+    "settings": {"core"},
+}
+ANYTHING = {"app", "supervise", "doctor", "__main__"}
+# Slices do not import each other, but these may borrow the others' decide rules.
+BORROWS = {
+    "loans": {"payment", "disburse", "clients"},
+    "investments": {"payment", "disburse", "cashcode", "clients"},
+}
+
+NAMES_THAT_SAY_NOTHING = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
+
+OUTSIDE_WORLD = {
+    *("asyncio", "asyncpg", "concurrent", "multiprocessing", "select", "signal", "socket", "ssl", "subprocess"),
+    *("glob", "http", "io", "os", "pathlib", "shutil", "sqlite3", "sys", "tempfile", "threading", "urllib"),
+    *("random", "secrets", "time", "uuid"),
+    *("aiohttp", "granian", "httpx", "logging", "psycopg", "requests", "structlog"),
+}
+CLOCKS = {"now", "utcnow", "today", "monotonic", "perf_counter"}
+DOORS = {"open", "print", "input", "exec", "eval", "__import__"}
+
+
+class Source:
+    """One file: `place` is its path below src/kasuwa, or below the repository for tests and bench."""
+
+    def __init__(self, place: str, text: str) -> None:
+        self.place = place
+        self.text = text
+        self.tree = ast.parse(text)
+
+    @property
+    def module(self) -> str:
+        return self.place.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+    @property
+    def room(self) -> str:
+        return self.module.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        return self.place.rpartition("/")[2]
+
+    @cached_property
+    def docstrings(self) -> set[int]:
+        owners = [node for node in ast.walk(self.tree) if isinstance(node, DOCUMENTED) and node.body]
+        first = [owner.body[0] for owner in owners]
+        return {id(node.value) for node in first if isinstance(node, ast.Expr)}
+
+    def imports(self) -> Iterator[tuple[str, str]]:
+        """What is imported as (module, name); the name is empty for a plain import."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, "") for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield from ((node.module or "", alias.name) for alias in node.names)
+
+    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def read_all(folder: str, below: str = "") -> list[Source]:
+    root = REPOSITORY / folder
+    paths = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
+    return [Source(below + path.relative_to(root).as_posix(), path.read_text()) for path in paths]
+
+
+# --- imports ------------------------------------------------------------------------------------------------------
+
+
+def targets(source: Source, modules: set[str]) -> Iterator[str]:
+    """The modules of ours that a file imports, below kasuwa."""
+    for module, name in source.imports():
+        if module == "kasuwa" or module.startswith("kasuwa."):
+            inside = module.removeprefix("kasuwa").lstrip(".")
+            longer = f"{inside}.{name}".strip(".")
+            yield longer if longer in modules else inside
+
+
+def may_import(source: Source, target: str) -> bool:
+    if source.room in ANYTHING:
+        return True
+    if source.room == target.partition(".")[0] == "methods":
+        mine, theirs = source.module.split(".")[1:2], target.split(".")[1:2]
+        borrowed = target.split(".")[2:3] and target.split(".")[2].startswith("decide")
+        return mine == theirs or bool(borrowed and mine and theirs and theirs[0] in BORROWS.get(mine[0], set()))
+    return any(target == allowed or target.startswith(f"{allowed}.") for allowed in MAY_IMPORT.get(source.room, ()))
+
+
+def wrong_imports(sources: list[Source]) -> list[str]:
+    modules = {source.module for source in sources}
+    return [
+        f"{source.place} imports {target}"
+        for source in sources
+        for target in sorted(set(targets(source, modules)))
+        if not may_import(source, target)
+    ]
+
+
+def relative_imports(sources: Iterable[Source]) -> list[str]:
+    return [
+        f"{source.place}:{node.lineno} imports relative to itself"
+        for source in sources
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+
+
+def cycles(sources: list[Source]) -> list[str]:
+    modules = {source.module for source in sources}
+    graph = {source.module: sorted({t for t in targets(source, modules) if t in modules}) for source in sources}
+    found: list[str] = []
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        if module in path:
+            found.append(" → ".join((*path[path.index(module) :], module)))
+        elif module not in done:
+            for target in graph[module]:
+                visit(target, (*path, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+    return found
+
+
+# --- sizes and names ------------------------------------------------------------------------------------------------
+
+
+def too_long(sources: Iterable[Source]) -> list[str]:
+    found = []
+    for source in sources:
+        lines = len(source.text.splitlines())
+        if lines > LONGEST_FILE:
+            found.append(f"{source.place} has {lines} lines")
+        for node in source.functions():
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > LONGEST_FUNCTION:
+                found.append(f"{source.place}: {node.name} has {length} lines")
+    return found
+
+
+def without_docstring(sources: Iterable[Source]) -> list[str]:
+    return [source.place for source in sources if source.text.strip() and not ast.get_docstring(source.tree)]
+
+
+def full_init_files(sources: Iterable[Source]) -> list[str]:
+    return [source.place for source in sources if source.name == "__init__.py" and source.text.strip()]
+
+
+def names_that_say_nothing(sources: Iterable[Source]) -> list[str]:
+    banned = NAMES_THAT_SAY_NOTHING | {f"{word}s" for word in NAMES_THAT_SAY_NOTHING} | {"utilities"}
+    return [s.place for s in sources if banned & set(re.split(r"[/_]", s.place.removesuffix(".py").lower()))]
+
+
+# --- purity ---------------------------------------------------------------------------------------------------------
+
+
+def impurities(source: Source) -> list[str]:
+    """Where a file looks outside: imports, clocks, doors, and coroutines that are more than a signature."""
+    found = [f"imports {module}" for module, _ in source.imports() if module.partition(".")[0] in OUTSIDE_WORLD]
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Attribute) and called.attr in CLOCKS:
+                found.append(f"line {node.lineno} reads a clock")
+            if isinstance(called, ast.Name) and called.id in DOORS:
+                found.append(f"line {node.lineno} calls {called.id}")
+        elif isinstance(node, ast.Await):
+            found.append(f"line {node.lineno} awaits")
+        elif isinstance(node, ast.AsyncFunctionDef) and not is_signature(node):
+            found.append(f"line {node.lineno} is a coroutine")
+    return [f"{source.place}: {complaint}" for complaint in found]
+
+
+def is_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A method of a Protocol: all it has is `...`."""
+    return all(isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in node.body)
+
+
+def function_bodies(source: Source) -> list[str]:
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, FUNCTIONS)]
+    return [f"{source.place}:{node.lineno} has a function" for node in nodes]
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def floats(source: Source) -> list[str]:
+    return [
+        f"{source.place}:{node.lineno} has a float"
+        for node in ast.walk(source.tree)
+        if (isinstance(node, ast.Constant) and isinstance(node.value, float))
+        or (isinstance(node, ast.Name) and node.id == "float")
+    ]

@@ -1,0 +1,80 @@
+"""The rules of the house about SQL: where it may stand, and what a slice's plain reads may ask."""
+
+import ast
+import re
+from collections.abc import Iterable
+
+from tests.house import Source
+
+SQL = re.compile(
+    r"^\s*(select\s.*\sfrom\s|insert\s+into\s|update\s+\w+\s.*\bset\s|delete\s+from\s|with\s+\w+\s+as\s*\("
+    r"|(create|alter|drop|truncate|grant|revoke)\s+(table|role|index|schema|function|trigger|view)\s)"
+    r"|\bwhere\b.*\$[0-9]",
+    re.IGNORECASE | re.DOTALL,
+)
+WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|create|grant|lock)\b", re.IGNORECASE)
+SQL_LIVES_IN = ("db/", "ledger/audit.py", "work/", "app.py", "doctor.py")
+ASKS_THE_DATABASE = {"fetch", "fetchrow", "fetchval", "execute", "executemany", "cursor"}
+
+
+def text_of(node: ast.AST | None, known: dict[str, str]) -> str | None:
+    """The text an expression makes, as far as it can be read: names of constants are put in, the rest is `{}`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part, known) or "{}" for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return text_of(node.value, known)
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (text_of(node.left, known) or "{}") + (text_of(node.right, known) or "{}")
+    return None
+
+
+def constants(source: Source) -> dict[str, str]:
+    known: dict[str, str] = {}
+    for node in source.tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            text = text_of(node.value, known)
+            if text is not None:
+                known[node.targets[0].id] = text
+    return known
+
+
+def sql_of(source: Source) -> list[tuple[int, str]]:
+    """Every text that is SQL, with its line; docstrings are prose."""
+    known = constants(source)
+    texts = [
+        (node.lineno, text_of(node, known) or "")
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in source.docstrings
+    ]
+    return [(line, text) for line, text in texts if SQL.search(text)]
+
+
+def sql_out_of_place(sources: Iterable[Source]) -> list[str]:
+    return [
+        f"{source.place}:{line} has SQL"
+        for source in sources
+        if not source.place.startswith(SQL_LIVES_IN) and source.name != "store.py"
+        for line, _ in sql_of(source)
+    ]
+
+
+def unsafe_reads(source: Source) -> list[str]:
+    """What a store may not do: write, lock, or ask without its merchant."""
+    known = constants(source)
+    found = [f"line {line} writes or locks" for line, text in sql_of(source) if WRITING_SQL.search(text)]
+    for node in ast.walk(source.tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ASKS_THE_DATABASE
+        ):
+            query = text_of(node.args[0], known) if node.args else None
+            if query is None:
+                found.append(f"line {node.lineno} asks what cannot be read from the file")
+            elif "merchant_id = $" not in query:
+                found.append(f"line {node.lineno} asks without merchant_id")
+    return [f"{source.place}: {complaint}" for complaint in found]

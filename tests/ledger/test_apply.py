@@ -1,0 +1,251 @@
+"""The books' one verb, rule by rule: what a group does, what refuses it, and what it may never be."""
+
+import msgspec
+import pytest
+
+from kasuwa.core.decision import Group, Post, Refusal, Reserve
+from kasuwa.ledger.apply import LARGEST_BALANCE, Applied, Entry, LedgerFault, Short, apply
+from kasuwa.ledger.chart import KINDS, PENDING, POSTED, VOIDED, Account, Hold, fund_wallet, open_account
+
+MERCHANT = 7
+SHORT = Refusal(301, "short")
+WALLET = "wallet:main:NGN"
+RAIL = "rail:bank:NGN"
+FEES = "income:transfer:NGN"
+OUTSIDE = "outside:funding:NGN"
+DOLLARS = "wallet:main:USD"
+HOLD, OTHER_HOLD = b"hold", b"other hold"
+
+
+def books(wallet: int = 0, held: int = 0) -> dict[str, Account]:
+    accounts = {name: open_account(MERCHANT, name) for name in (WALLET, RAIL, FEES, OUTSIDE, DOLLARS)}
+    accounts[WALLET].posted, accounts[WALLET].held = wallet, held
+    accounts[OUTSIDE].posted = -wallet
+    return accounts
+
+
+def group(*posts: Post, reserves: tuple[Reserve, ...] = (), ends: bytes | None = None) -> Group:
+    return Group("GP|FD|1", SHORT, posts, reserves, ends)
+
+
+def pay(amount: int, debit: str = WALLET, credit: str = RAIL) -> Post:
+    return Post(debit, credit, amount, "transfer")
+
+
+def pending(amount: int, account: str = WALLET) -> dict[bytes, Hold]:
+    return {HOLD: Hold(HOLD, MERCHANT, account, amount, "GP|FD|1", PENDING, 0)}
+
+
+def applied(accounts: dict[str, Account], holds: dict[bytes, Hold], wanted: Group) -> Applied:
+    """What a group that must be possible does, after a look that its inputs were left alone."""
+    before = msgspec.msgpack.encode((accounts, holds))
+    result = apply(accounts, holds, wanted, MERCHANT)
+    assert msgspec.msgpack.encode((accounts, holds)) == before
+    assert isinstance(result, Applied), result
+    return result
+
+
+# --- postings -------------------------------------------------------------------------------------------------
+
+
+def test_a_posting_moves_money_and_shows_both_balances_after_it() -> None:
+    done = applied(books(1000), {}, group(pay(600), pay(100, WALLET, FEES)))
+    assert {name: account.posted for name, account in done.accounts.items()} == {WALLET: 300, RAIL: 600, FEES: 100}
+    assert done.entries == [
+        Entry("GP|FD|1", WALLET, RAIL, 600, 400, 600, "transfer"),
+        Entry("GP|FD|1", WALLET, FEES, 100, 300, 100, "transfer"),
+    ]
+    assert done.holds == {}
+
+
+def test_only_accounts_that_a_group_names_are_changed() -> None:
+    assert set(applied(books(1000), {}, group(pay(1))).accounts) == {WALLET, RAIL}
+
+
+def test_an_empty_group_does_nothing() -> None:
+    assert applied(books(5), {}, group()) == Applied({}, {}, [])
+
+
+@pytest.mark.parametrize("amount", [0, -1, -(10**15)])
+def test_an_amount_that_is_not_above_zero_is_no_posting(amount: int) -> None:
+    with pytest.raises(LedgerFault, match="is no posting"):
+        apply(books(1000), {}, group(pay(amount)), MERCHANT)
+
+
+def test_money_from_an_account_to_itself_is_no_posting() -> None:
+    with pytest.raises(LedgerFault, match="is no posting"):
+        apply(books(1000), {}, group(pay(5, WALLET, WALLET)), MERCHANT)
+
+
+def test_money_does_not_change_its_currency() -> None:
+    with pytest.raises(LedgerFault, match="is no posting"):
+        apply(books(1000), {}, group(pay(5, WALLET, DOLLARS)), MERCHANT)
+
+
+def test_a_balance_that_the_database_could_not_keep_is_refused() -> None:
+    accounts = books()
+    accounts[RAIL].posted = LARGEST_BALANCE - 5
+    assert applied(accounts, {}, group(pay(5, OUTSIDE, RAIL))).accounts[RAIL].posted == LARGEST_BALANCE
+    with pytest.raises(LedgerFault, match="beyond"):
+        apply(accounts, {}, group(pay(6, OUTSIDE, RAIL)), MERCHANT)
+    accounts[OUTSIDE].posted = -LARGEST_BALANCE
+    with pytest.raises(LedgerFault, match="beyond"):
+        apply(accounts, {}, group(pay(1, OUTSIDE, FEES)), MERCHANT)
+
+
+def test_an_account_nobody_fetched_cannot_be_moved() -> None:
+    with pytest.raises(KeyError):
+        apply(books(1000), {}, group(pay(5, WALLET, "tax:vat:NGN")), MERCHANT)
+
+
+# --- floors -------------------------------------------------------------------------------------------------------
+
+
+def test_the_last_kobo_may_go_and_one_more_may_not() -> None:
+    assert applied(books(1000), {}, group(pay(1000))).accounts[WALLET].posted == 0
+    assert apply(books(1000), {}, group(pay(1001)), MERCHANT) == Short(WALLET)
+
+
+def test_what_is_held_is_not_there_to_be_spent() -> None:
+    assert applied(books(1000, held=400), {}, group(pay(600))).accounts[WALLET].available == 0
+    assert apply(books(1000, held=400), {}, group(pay(601)), MERCHANT) == Short(WALLET)
+
+
+def test_a_floor_looks_at_the_end_of_a_group_and_not_at_its_steps() -> None:
+    done = applied(books(0), {}, group(pay(500), pay(500, OUTSIDE, WALLET)))
+    assert done.accounts[WALLET].posted == 0
+    assert [entry.debit_after for entry in done.entries] == [-500, -500]
+
+
+def test_a_group_happens_whole_or_not_at_all() -> None:
+    accounts = books(1000)
+    before = msgspec.msgpack.encode(accounts)
+    assert apply(accounts, {}, group(pay(400), pay(601, WALLET, FEES)), MERCHANT) == Short(WALLET)
+    assert msgspec.msgpack.encode(accounts) == before
+
+
+def test_the_outside_has_no_floor() -> None:
+    assert applied(books(), {}, group(fund_wallet("NGN", 10**15))).accounts[OUTSIDE].posted == -(10**15)
+
+
+def test_an_account_below_its_floor_may_be_left_as_it_is_or_better_but_not_worse() -> None:
+    below = books(-500)
+    assert applied(below, {}, group(pay(100, OUTSIDE, WALLET))).accounts[WALLET].posted == -400
+    assert applied(below, {}, group(pay(100, OUTSIDE, WALLET), pay(100))).accounts[WALLET].posted == -500
+    assert apply(below, {}, group(pay(1)), MERCHANT) == Short(WALLET)
+
+
+# --- holds --------------------------------------------------------------------------------------------------------
+
+
+def test_a_hold_sets_money_aside_and_moves_none() -> None:
+    done = applied(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, 1000),)))
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].held) == (1000, 1000)
+    assert done.holds == {HOLD: Hold(HOLD, MERCHANT, WALLET, 1000, "GP|FD|1", PENDING, 0)}
+    assert done.entries == []
+
+
+def test_a_hold_above_what_is_there_is_refused() -> None:
+    wanted = group(reserves=(Reserve(HOLD, WALLET, 1001),))
+    assert apply(books(1000), {}, wanted, MERCHANT) == Short(WALLET)
+
+
+@pytest.mark.parametrize("amount", [0, -1])
+def test_a_hold_of_nothing_is_none(amount: int) -> None:
+    with pytest.raises(LedgerFault, match="not above zero"):
+        apply(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, amount),)), MERCHANT)
+
+
+@pytest.mark.parametrize("state", [PENDING, POSTED, VOIDED])
+def test_a_hold_is_made_once(state: str) -> None:
+    holds = {HOLD: Hold(HOLD, MERCHANT, WALLET, 5, "GP|FD|1", state, 0)}
+    with pytest.raises(LedgerFault, match="not new"):
+        apply(books(1000), holds, group(reserves=(Reserve(HOLD, WALLET, 5),)), MERCHANT)
+
+
+def test_a_hold_is_made_once_within_a_group_too() -> None:
+    with pytest.raises(LedgerFault, match="not new"):
+        apply(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, 5), Reserve(HOLD, WALLET, 5))), MERCHANT)
+
+
+def test_a_group_may_make_several_holds() -> None:
+    done = applied(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, 5), Reserve(OTHER_HOLD, WALLET, 7))))
+    assert done.accounts[WALLET].held == 12
+    assert {key: hold.amount for key, hold in done.holds.items()} == {HOLD: 5, OTHER_HOLD: 7}
+
+
+def test_a_hold_is_posted_whole() -> None:
+    done = applied(books(1000, held=700), pending(700), group(pay(600), pay(100, WALLET, FEES), ends=HOLD))
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].held) == (300, 0)
+    assert (done.holds[HOLD].state, done.holds[HOLD].taken) == (POSTED, 700)
+
+
+def test_a_hold_is_posted_in_part_and_the_rest_is_free_again() -> None:
+    done = applied(books(1000, held=700), pending(700), group(pay(100), ends=HOLD))
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].available) == (900, 900)
+    assert (done.holds[HOLD].state, done.holds[HOLD].taken) == (POSTED, 100)
+
+
+def test_a_hold_is_voided_by_a_group_without_postings() -> None:
+    done = applied(books(1000, held=700), pending(700), group(ends=HOLD))
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].available) == (1000, 1000)
+    assert (done.holds[HOLD].state, done.holds[HOLD].taken) == (VOIDED, 0)
+    assert done.entries == []
+
+
+@pytest.mark.parametrize("state", [POSTED, VOIDED])
+@pytest.mark.parametrize("posts", [(), (pay(1),)])
+def test_a_hold_is_posted_or_voided_once(state: str, posts: tuple[Post, ...]) -> None:
+    holds = {HOLD: Hold(HOLD, MERCHANT, WALLET, 5, "GP|FD|1", state, 0)}
+    with pytest.raises(LedgerFault, match="not pending"):
+        apply(books(1000), holds, group(*posts, ends=HOLD), MERCHANT)
+
+
+@pytest.mark.parametrize("holds", [{}, {HOLD: None}, {HOLD: open_account(MERCHANT, WALLET)}])
+def test_what_is_not_there_or_no_hold_cannot_be_ended(holds: dict[bytes, object]) -> None:
+    with pytest.raises(LedgerFault, match="not pending"):
+        apply(books(1000), holds, group(ends=HOLD), MERCHANT)  # type: ignore[arg-type]
+
+
+def test_no_more_is_taken_under_a_hold_than_it_promised() -> None:
+    with pytest.raises(LedgerFault, match="takes 701 under a hold of 700"):
+        apply(books(5000, held=700), pending(700), group(pay(700), pay(1, WALLET, FEES), ends=HOLD), MERCHANT)
+
+
+def test_what_another_account_pays_does_not_count_as_taken() -> None:
+    done = applied(books(1000, held=700), pending(700), group(pay(700), pay(900, OUTSIDE, FEES), ends=HOLD))
+    assert done.holds[HOLD].taken == 700
+
+
+def test_a_hold_may_be_ended_and_another_made_in_one_group() -> None:
+    wanted = group(pay(300), reserves=(Reserve(OTHER_HOLD, WALLET, 400),), ends=HOLD)
+    done = applied(books(700, held=700), pending(700), wanted)
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].held) == (400, 400)
+    wanted = group(pay(300), reserves=(Reserve(OTHER_HOLD, WALLET, 401),), ends=HOLD)
+    assert apply(books(700, held=700), pending(700), wanted, MERCHANT) == Short(WALLET)
+
+
+def test_a_hold_on_one_account_does_not_pay_for_another() -> None:
+    accounts = books(0)
+    accounts[DOLLARS].posted, accounts[DOLLARS].held = 500, 500
+    assert apply(accounts, pending(500, DOLLARS), group(pay(500), ends=HOLD), MERCHANT) == Short(WALLET)
+
+
+# --- the chart ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_account_opens_empty_with_the_floor_of_its_kind(kind: str) -> None:
+    account = open_account(MERCHANT, f"{kind}:main:USD")
+    assert (account.posted, account.held, account.available) == (0, 0, 0)
+    assert (account.currency, account.floor) == ("USD", KINDS[kind].floor)
+
+
+@pytest.mark.parametrize("name", ["wallet:main", "wallet", "purse:main:NGN", "wallet:a:b:NGN", ""])
+def test_a_name_that_is_none_opens_no_account(name: str) -> None:
+    with pytest.raises((KeyError, ValueError)):
+        open_account(MERCHANT, name)
+
+
+def test_a_merchants_own_money_may_not_go_below_zero() -> None:
+    assert KINDS["wallet"].floor == 0

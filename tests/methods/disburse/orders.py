@@ -1,0 +1,115 @@
+"""Transfers for the pure tests: a merchant, a context, an order as a merchant sends it, a bank's answer."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Context, Decision, Job, Merchant, Row, Seen
+from kasuwa.core.fields import decode
+from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.references import hold_key
+from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
+from kasuwa.core.transactions import Transaction, transaction_key
+from kasuwa.ledger.chart import PENDING, Hold
+from kasuwa.methods.disburse.actions import TRANSFER_RULES
+from kasuwa.methods.disburse.decide import KIND, WALLET, decide_transfer, need_transfer
+from kasuwa.methods.disburse.decide_answer import decide_answer, need_answer
+from kasuwa.methods.disburse.wire import TransferRequest
+from kasuwa.rails.ports import Answer
+
+NOW = datetime(2026, 1, 5, 9, 30, 0, 123_457, tzinfo=UTC)
+ORDER: dict[str, Any] = {
+    "amount": "5000.00",
+    "bankcode": "058",
+    "accountnumber": "0000000000",
+    "sender_name": "Ada Stores",
+    "narration": "Invoice 1042",
+    "orderRef": "order-1042",
+}
+DUTY_ON = {"transfer": {"stamp_duty": {"default_on": True}}}
+FREE = {"transfer": {"bands": [{"up_to": None, "fee": "0"}]}}
+
+
+def merchant(environment: str = "test", **settings: Any) -> Merchant:
+    return make_merchant(7, "GP0000007", "Ada Stores", environment, MerchantSettings(**settings))
+
+
+MERCHANT = merchant()
+
+
+def context(
+    now: datetime = NOW,
+    *,
+    of: Merchant = MERCHANT,
+    number: int = 1,
+    scenario: Scenario = NO_SCENARIO,
+    faults: tuple[PlannedFault, ...] = (),
+) -> Context:
+    """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
+    return Context(of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, scenario, faults)
+
+
+def read(said: dict[str, Any], of: Merchant = MERCHANT) -> Any:
+    return decode(TransferRequest, msgspec.json.encode(said), TRANSFER_RULES, of)
+
+
+def order(**changes: Any) -> TransferRequest:
+    request = read({name: value for name, value in (ORDER | changes).items() if value is not None})
+    assert isinstance(request, TransferRequest), request
+    return request
+
+
+def seen(request: TransferRequest, *rows: Row, of: Merchant = MERCHANT) -> Seen:
+    """What the writer would show: a row or nothing for every key the rule needs."""
+    found: dict[bytes, Row | None] = {key: None for _, key in need_transfer(request, of).rows}
+    return Seen(found | {row.key: row for row in rows})
+
+
+def decided(request: TransferRequest, given: Context | None = None, *rows: Row) -> Decision:
+    given = given or context()
+    decision = decide_transfer(request, given, seen(request, *rows, of=given.merchant))
+    assert isinstance(decision, Decision), decision
+    return decision
+
+
+class Sent(msgspec.Struct):
+    """A transfer that is on its way: its row, its job and its hold."""
+
+    row: Transaction
+    job: Job
+    hold: Hold
+    merchant: Merchant
+
+    @classmethod
+    def new(cls, given: Context | None = None, **changes: Any) -> "Sent":
+        given = given or context()
+        decision = decided(order(**changes), given)
+        row, job = decision.rows[0], decision.jobs[0]
+        assert isinstance(row, Transaction)
+        reserve = decision.groups[0].reserves[0]
+        hold = Hold(reserve.hold, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
+        return cls(row, job, hold, given.merchant)
+
+    def hear(self, answer: Answer, age: float = 1.0, *, job_is_gone: bool = False) -> Decision:
+        """What an answer means that comes so many seconds after the transfer was first sent."""
+        rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold, self.job.key: self.job}
+        if job_is_gone:
+            rows[self.job.key] = None
+        assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
+        now = self.row.created_at + timedelta(seconds=age)
+        return decide_answer(self.job, answer, context(now, of=self.merchant), Seen(rows))
+
+    def after(self, decision: Decision) -> "Sent":
+        """The same transfer as the decision left it."""
+        row, job = decision.rows[0], decision.jobs[0]
+        assert isinstance(row, Transaction)
+        return Sent(row, job, self.hold, self.merchant)
+
+
+def key_of(order_ref: str, of: Merchant = MERCHANT) -> bytes:
+    return transaction_key(of.merchant_id, KIND, order_ref)
+
+
+def hold_of(order_ref: str) -> bytes:
+    return hold_key(key_of(order_ref))

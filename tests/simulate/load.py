@@ -1,0 +1,298 @@
+"""The merchants' side of the fault tests: a client that asks, a load in a process of its own, and the check
+of what it was told against what is in the database.
+
+`python -m tests.simulate.load plan.json` sends transfers under fresh references over kept connections until
+it is told to stop, and writes one line for everything that comes back, after it was read. What was lost, or
+answered 503, is sent again as it was: that must be safe. So at the end every reference has been acknowledged,
+and `faults_of` asks for each whether it is there, once, as it was acknowledged.
+"""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+REQUEST_SECONDS = 60.0
+# After this long without an acknowledgement, an order is given up; the check then names it.
+PATIENCE_SECONDS = 90.0
+PAUSE_SECONDS = 0.03
+AGAIN_SECONDS = 0.1
+ROOT = Path(__file__).parents[2]
+
+# Most end at once; some are open at first and end at the first re-query, one of them by failing.
+ACCOUNTS = (*["0000000000"] * 6, "0000000900", "0000000910", "0000009100", "0000005100")
+
+
+class Merchant(NamedTuple):
+    mid: str
+    key: str
+
+
+DEMO = Merchant("GP0000001", "123456789")
+
+
+class Reply(NamedTuple):
+    http: int
+    body: Any
+    headers: dict[str, str]
+
+    @property
+    def process(self) -> str:
+        """Which API process answered: the request ids it gives share a prefix."""
+        return self.headers["x-request-id"].partition("-")[0]
+
+
+class Client:
+    """One merchant's connection, kept open from request to request."""
+
+    def __init__(self, port: int, merchant: Merchant = DEMO) -> None:
+        self.merchant = merchant
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=REQUEST_SECONDS)
+
+    def __enter__(self) -> "Client":
+        self._connection.connect()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def send(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+        said = {"mid": self.merchant.mid, "key": self.merchant.key, **(headers or {})}
+        self._connection.request("PUT", path, json.dumps(body), said)
+
+    def receive(self) -> Reply:
+        response = self._connection.getresponse()
+        text = response.read()
+        return Reply(response.status, json.loads(text), {k.lower(): v for k, v in response.getheaders()})
+
+    def put(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+        self.send(path, body, headers)
+        return self.receive()
+
+    def transfer(self, headers: Mapping[str, str] | None = None, **fields: str) -> Reply:
+        return self.put("/disburse", transfer_body(**fields), headers)
+
+    def verify(self, reference: str) -> Any:
+        return self.put("/disburse", {"action": "verify", "txnRef": reference}).body
+
+    def sandbox(self, action: str, **fields: Any) -> Any:
+        body = self.put("/sandbox", {"action": action, **fields}).body
+        assert body["status"] == 200, body
+        return body
+
+    def wallet(self) -> dict[str, str]:
+        lines = self.put("/resources", {"inquire": "wallet"}).body["data"]
+        return next(line for line in lines if line["currency"] == "NGN")
+
+
+def transfer_body(**fields: str) -> dict[str, str]:
+    order = {"amount": "100.00", "bankcode": "058", "accountnumber": "0000000000"}
+    return {"action": "transfer", **order, **fields}
+
+
+def new_merchant(port: int, **fields: str) -> Merchant:
+    with Client(port) as client:
+        made = client.sandbox("new_merchant", **fields)
+    return Merchant(made["mid"], made["key"])
+
+
+# --- the load, in its own process -------------------------------------------------------------------------
+
+
+class Plan(msgspec.Struct):
+    port: int
+    log: str
+    merchants: list[Merchant]
+    senders: int = 12
+
+
+class Answer(msgspec.Struct, omit_defaults=True):
+    """One line of the log. `http` is 0 where the connection was lost before the reply, `lost` says how."""
+
+    order_ref: str
+    amount: int
+    http: int
+    status: int = 0
+    txn_ref: str = ""
+    txn_status: str = ""
+    lost: str = ""
+
+    @property
+    def acknowledged(self) -> bool:
+        return self.http == 200 and self.status == 200
+
+
+class Sender:
+    """One connection of the load. Raw, because a library would send again on its own what was lost."""
+
+    def __init__(self, plan: Plan, log: int, name: str) -> None:
+        self._plan = plan
+        self._log = log
+        self._name = name
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def run(self, stopping: asyncio.Event, retries: set["asyncio.Task[None]"]) -> None:
+        number = 0
+        while not stopping.is_set():
+            number += 1
+            merchant = self._plan.merchants[number % len(self._plan.merchants)]
+            amount = 100 + number * 7919 % 5000
+            order = transfer_body(
+                amount=f"{amount // 100}.{amount % 100:02d}",
+                accountnumber=ACCOUNTS[number % len(ACCOUNTS)],
+                orderRef=f"load-{self._name}-{number}",
+            )
+            if not await self._ask(merchant, order, amount):
+                # The connection may be held up behind what was lost: somebody else goes on with it.
+                again = Sender(self._plan, self._log, f"{self._name} again")
+                task = asyncio.create_task(again.ask_until_acknowledged(merchant, order, amount))
+                retries.add(task)
+            elif number % 7 == 0:
+                await self._ask(merchant, order, amount)  # a copy that nobody needed
+            await asyncio.sleep(PAUSE_SECONDS)
+        self._hang_up()
+
+    async def ask_until_acknowledged(self, merchant: Merchant, order: dict[str, str], amount: int) -> None:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until:
+            await asyncio.sleep(AGAIN_SECONDS)
+            if await self._ask(merchant, order, amount):
+                break
+        self._hang_up()
+
+    async def _ask(self, merchant: Merchant, order: dict[str, str], amount: int) -> bool:
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                answer = await self._exchange(merchant, order, amount)
+        except (OSError, EOFError, TimeoutError) as error:
+            self._hang_up()
+            answer = Answer(order["orderRef"], amount, 0, lost=type(error).__name__)
+        os.write(self._log, msgspec.json.encode(answer) + b"\n")
+        return answer.acknowledged
+
+    async def _exchange(self, merchant: Merchant, order: dict[str, str], amount: int) -> Answer:
+        if self._reader is None or self._writer is None:
+            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._plan.port)
+        body = json.dumps(order).encode()
+        head = f"PUT /disburse HTTP/1.1\r\nhost: load\r\nmid: {merchant.mid}\r\nkey: {merchant.key}\r\n"
+        self._writer.write(head.encode() + b"content-length: %d\r\n\r\n" % len(body) + body)
+        await self._writer.drain()
+        lines = (await self._reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
+        length = next(int(line.partition(b":")[2]) for line in lines if line.startswith(b"content-length"))
+        said = json.loads(await self._reader.readexactly(length))
+        return Answer(
+            order["orderRef"],
+            amount,
+            int(lines[0].split()[1]),
+            said["status"],
+            said.get("txnRef", ""),
+            said.get("txnStatus", ""),
+        )
+
+    def _hang_up(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._reader = self._writer = None
+
+
+async def run_load(plan: Plan) -> None:
+    stopping, retries = asyncio.Event(), set[asyncio.Task[None]]()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    log = os.open(plan.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    senders = [Sender(plan, log, str(n)) for n in range(plan.senders)]
+    await asyncio.gather(*(sender.run(stopping, retries) for sender in senders))
+    await asyncio.gather(*retries)
+
+
+# --- started and stopped by a test ------------------------------------------------------------------------
+
+
+class Load:
+    def __init__(self, log: Path, process: "subprocess.Popen[bytes]") -> None:
+        self._log = log
+        self._process = process
+
+    def answers(self) -> list[Answer]:
+        lines = self._log.read_bytes().splitlines(keepends=True) if self._log.exists() else []
+        return [msgspec.json.decode(line, type=Answer) for line in lines if line.endswith(b"\n")]
+
+    def acknowledged(self) -> int:
+        return sum(answer.acknowledged for answer in self.answers())
+
+    def stop(self) -> list[Answer]:
+        """Everything that was answered, after the last order was acknowledged."""
+        self._process.terminate()
+        assert self._process.wait(2 * PATIENCE_SECONDS) == 0
+        return self.answers()
+
+
+@contextlib.contextmanager
+def loading(port: int, merchants: list[Merchant], log: Path, senders: int = 12) -> Iterator[Load]:
+    plan = log.with_suffix(".plan")
+    plan.write_bytes(msgspec.json.encode(Plan(port, str(log), merchants, senders)))
+    words = [sys.executable, "-m", "tests.simulate.load", str(plan)]
+    process = subprocess.Popen(words, cwd=ROOT)
+    try:
+        yield Load(log, process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+# --- the check ----------------------------------------------------------------------------------------------
+
+TRUTH = """
+    select t.order_ref, t.txn_ref, t.amount, t.status, t.fee + t.vat + t.duty as charges,
+        coalesce(moved.amount, 0)::bigint as moved
+    from transaction t left join (
+        select merchant_id, reference, sum(amount) as amount from posting
+        where debit = 'wallet:main:NGN' group by 1, 2
+    ) moved on moved.merchant_id = t.merchant_id and moved.reference = t.txn_ref
+    where t.order_ref like 'load-%'
+"""
+
+
+def faults_of(answers: list[Answer], rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the database does not keep of what was acknowledged, or keeps more than once."""
+    kept = defaultdict(list)
+    for row in rows:
+        kept[row["order_ref"]].append(row)
+    told: dict[str, list[Answer]] = {answer.order_ref: [] for answer in answers}
+    for answer in filter(lambda answer: answer.acknowledged, answers):
+        told[answer.order_ref].append(answer)
+    faults = [f"{order_ref}: nobody was told" for order_ref in kept.keys() - told.keys()]
+    for order_ref, replies in told.items():
+        if not replies:
+            faults.append(f"{order_ref}: never acknowledged")
+        if len(kept[order_ref]) != 1:
+            faults.append(f"{order_ref}: is there {len(kept[order_ref])} times")
+            continue
+        faults += [f"{order_ref}: {fault}" for fault in faults_of_order(replies, kept[order_ref][0])]
+    return faults
+
+
+def faults_of_order(replies: list[Answer], row: Mapping[str, Any]) -> Iterator[str]:
+    due = row["amount"] + row["charges"] if row["status"] == "successful" else 0
+    if row["moved"] != due:
+        yield f"{row['moved']} left the wallet for a transfer of {due} that is {row['status']}"
+    for reply in replies:
+        if (reply.amount, reply.txn_ref) != (row["amount"], row["txn_ref"]):
+            yield f"{reply.amount} was acknowledged under {reply.txn_ref}"
+        if reply.txn_status in ("successful", "failed") and reply.txn_status != row["status"]:
+            yield f"was acknowledged as {reply.txn_status} and is {row['status']}"
+
+
+if __name__ == "__main__":
+    asyncio.run(run_load(msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Plan)))

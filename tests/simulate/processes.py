@@ -1,0 +1,267 @@
+"""Real servers for the tests that break things: started, found, killed, and surely gone at the end.
+
+Nothing here stands in for the service: `Service` is `python -m kasuwa serve` with its own data directory, its
+API and worker processes and its PostgreSQL. Processes are found by what the system says of them, so that they
+are found after their parent is dead too.
+"""
+
+import asyncio
+import contextlib
+import http.client
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import asyncpg
+import psutil
+
+from kasuwa.db import embedded
+from kasuwa.ledger.audit import audit
+
+T = TypeVar("T")
+NOTHING: Mapping[str, str] = {}
+
+# How often each thing is broken: by default, and with KASUWA_LONG=1 (make chaos).
+COUNTS = {
+    "kills of an API process": (10, 100),
+    "kills of the job worker": (5, 50),
+    "kills of all of them at once": (5, 50),
+    "kills of PostgreSQL": (10, 100),
+    "kills of PostgreSQL during a commit": (3, 30),
+    "writer connections cut": (30, 600),
+    "other connections cut": (15, 300),
+    "stops of the database": (1, 10),
+    "races for half a wallet": (3, 20),
+    "references with copies": (50, 1000),
+    "references with two bodies": (50, 500),
+    "call-backs racing an answer": (20, 500),
+    "seeds of rail faults": (2, 500),
+    "shutdowns under load": (1, 20),
+}
+
+# Nothing here is a claim about speed: past these bounds something hangs.
+READY_SECONDS = 60.0
+STOP_SECONDS = 60.0
+COMMAND_SECONDS = 120.0
+
+# Below the range from which the system takes the ports of clients, or a client may sit on a port of ours.
+PORTS = range(20_000, 32_000)
+
+
+def times(what: str) -> int:
+    short, long = COUNTS[what]
+    return long if os.environ.get("KASUWA_LONG") == "1" else short
+
+
+def free_port() -> int:
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def wait_until(what: str, holds: Callable[[], Any], seconds: float = READY_SECONDS, every: float = 0.05) -> Any:
+    """The first answer of `holds` that is true."""
+    until = time.monotonic() + seconds
+    while not (found := holds()):
+        if time.monotonic() > until:
+            raise AssertionError(f"still waiting after {seconds:.0f} s: {what}")
+        time.sleep(every)
+    return found
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Ours, without the settings of whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
+    return {**kept, **extra}
+
+
+def run_command(words: Sequence[str], environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """`kasuwa …` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "kasuwa", *words],
+        env=clean_environment(environ),
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+    )
+
+
+def get(port: int, path: str) -> int:
+    """The HTTP status of a GET, or 0 when nobody answers."""
+    return look(port, path)[0]
+
+
+def look(port: int, path: str) -> tuple[int, str]:
+    """The HTTP status of a GET, and which API process answered: the request ids it gives share a prefix."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.headers["x-request-id"].partition("-")[0]
+    except (OSError, http.client.HTTPException):
+        return 0, ""
+    finally:
+        connection.close()
+
+
+# --- the service --------------------------------------------------------------------------------------------
+
+
+class Service:
+    """`kasuwa serve` on a port of its own, and everything that belongs to its data directory."""
+
+    def __init__(
+        self, data: Path, environ: Mapping[str, str], *, workers: int = 1, options: Sequence[str] = ()
+    ) -> None:
+        self.data = data
+        self.port = free_port()
+        self.out = data.with_name(data.name + ".out")
+        self.err = data.with_name(data.name + ".err")
+        told = {"KASUWA_DATA": str(data), "KASUWA_PORT": str(self.port), "KASUWA_WORKERS": str(workers)}
+        self._given = {**told, **environ}
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watchers: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def supervisor(self) -> "subprocess.Popen[bytes]":
+        assert self._process is not None, "not started"
+        return self._process
+
+    @property
+    def dsn(self) -> str:
+        return self._given.get("KASUWA_DATABASE_URL") or embedded.Cluster(self.data.resolve()).dsn
+
+    def start(self) -> None:
+        words = [sys.executable, "-m", "kasuwa", "serve", *self._options]
+        with self.out.open("wb") as out, self.err.open("ab") as err:
+            self._process = subprocess.Popen(words, env=clean_environment(self._given), stdout=out, stderr=err)
+        self._watchers.append(end_with_us(self._process.pid))
+        answering: set[str] = set()
+        wait_until("every API process is ready", lambda: self._is_ready(answering))
+
+    def _is_ready(self, answering: set[str]) -> bool:
+        assert self.supervisor.poll() is None, self.err.read_text()
+        status, process = look(self.port, "/readyz")
+        if status == 200:
+            answering.add(process)
+        return len(answering) == int(self._given["KASUWA_WORKERS"]) and b"Ctrl-C" in self.out.read_bytes()
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Its exit code, after it stopped by itself."""
+        self.supervisor.send_signal(how)
+        return self.supervisor.wait(STOP_SECONDS)
+
+    def parts(self, name: str) -> list[psutil.Process]:
+        """The living processes of one kind, `api` or `worker`, whoever their parent is by now."""
+        return [process for process in psutil.process_iter() if is_part(process, name, self.data)]
+
+    def postmaster(self) -> psutil.Process | None:
+        """The first process of its PostgreSQL, if it lives."""
+        try:
+            pid = int((self.data / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
+            process = psutil.Process(pid)
+            return process if "postgres" in process.name() and is_alive(process) else None
+        except (FileNotFoundError, IndexError, psutil.Error):
+            return None
+
+    def query(self, sql: str, *values: object) -> list[Any]:
+        return query(self.dsn, sql, *values)
+
+    def broken_laws(self) -> list[str]:
+        return broken_laws(self.dsn)
+
+    def clear_away(self) -> None:
+        """Ends whatever is left, gently at first; safe to call in any state."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP_SECONDS / 2)
+            self._process.kill()
+            self._process.wait()
+        for process in [*self.parts("api"), *self.parts("worker")]:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+            wait_until(f"process {process.pid} is gone", partial(is_gone, process))
+        end_database(self.data)
+        for watcher in self._watchers:
+            watcher.communicate(b"done\n")
+
+
+@contextlib.contextmanager
+def serving(data: Path, environ: Mapping[str, str] = NOTHING, *, workers: int = 1) -> Iterator[Service]:
+    service = Service(data, environ, workers=workers)
+    try:
+        service.start()
+        yield service
+    finally:
+        service.clear_away()
+
+
+def end_with_us(pid: int) -> "subprocess.Popen[bytes]":
+    """Who stops a process should ours be killed: the pipe to it is then closed without a word."""
+    watch = ["/bin/sh", "-c", f"read said || kill {pid}"]
+    return subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
+
+
+def is_part(process: psutil.Process, name: str, data: Path) -> bool:
+    try:
+        of_kind = process.cmdline()[-2:] == ["kasuwa.app", name]
+        return of_kind and Path(process.environ().get("KASUWA_DATA", "")) == data and is_alive(process)
+    except psutil.Error:
+        return False
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """A zombie is dead: nobody may be there to wait for the child of a killed parent."""
+    with contextlib.suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def is_gone(process: psutil.Process) -> bool:
+    return not is_alive(process)
+
+
+# --- the database -------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def database(directory: Path, options: Mapping[str, str] = NOTHING) -> Iterator[embedded.Cluster]:
+    """A PostgreSQL of the test's own, for a service that is given its address, or for none."""
+    try:
+        yield embedded.start(directory, options=options)
+    finally:
+        end_database(directory)
+
+
+def end_database(directory: Path) -> None:
+    if (directory / "postgres.lock").exists():
+        embedded.Cluster(directory.resolve()).stop(immediate=True)
+
+
+async def with_connection(dsn: str, work: Callable[[Any], Awaitable[T]]) -> T:
+    connection = await asyncpg.connect(dsn)
+    try:
+        return await work(connection)
+    finally:
+        await connection.close()
+
+
+def query(dsn: str, sql: str, *values: object) -> list[Any]:
+    return asyncio.run(with_connection(dsn, lambda connection: connection.fetch(sql, *values)))
+
+
+def broken_laws(dsn: str) -> list[str]:
+    """Every place in the whole database where a law of the books is broken."""
+    return asyncio.run(with_connection(dsn, audit))

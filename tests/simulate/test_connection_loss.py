@@ -1,0 +1,253 @@
+"""The database goes away and comes back, as a connection or as a whole: nothing acknowledged is lost, nothing
+is done twice, nobody is told 500, and no process has to be started again.
+
+Guarded protections, each taken away once to see these tests fail:
+    a batch whose connection is lost before COMMIT is run again        (without it: 503 or 500 for no reason)
+    a COMMIT whose answer is lost is asked after, and only then done   (run again blindly: twice; called done
+                                                                        blindly: lost)
+    a decision that the database refuses is tried alone                (without it its batch-mates fail too)
+"""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kasuwa import app
+from kasuwa.core.decision import Context, Decision, Needs, Seen
+from kasuwa.core.transactions import Transaction, transaction_key
+from kasuwa.db import embedded
+from kasuwa.db.batch import Broken, Submission
+from kasuwa.settings import Settings
+from tests.simulate.load import TRUTH, Answer, Client, Load, Merchant, Reply, faults_of, loading, new_merchant
+from tests.simulate.processes import (
+    Service,
+    broken_laws,
+    database,
+    query,
+    serving,
+    times,
+    wait_until,
+    with_connection,
+)
+
+pytestmark = pytest.mark.chaos
+
+CUT = "select pg_terminate_backend(pid) from pg_stat_activity where application_name like $1"
+PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
+
+
+def wait_for_more(load: Load, count: int = 5) -> None:
+    before = load.acknowledged()
+    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
+
+
+def check_books(service: Service, answers: list[Answer]) -> None:
+    wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, 120.0)
+    assert faults_of(answers, service.query(TRUTH)) == []
+    assert service.broken_laws() == []
+
+
+# --- connections -----------------------------------------------------------------------------------------------
+
+
+def cut_under_load(service: Service, tmp_path: Path, who: str, count: int) -> list[Answer]:
+    merchants = [new_merchant(service.port) for _ in range(3)]
+    with loading(service.port, merchants, tmp_path / "answers") as load:
+        cut = 0
+        while cut < count:
+            wait_for_more(load)
+            cut += sum(row[0] for row in service.query(CUT, who))
+        wait_for_more(load)
+        return load.stop()
+
+
+def test_cutting_the_writers_connection_goes_unnoticed(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as service:
+        answers = cut_under_load(service, tmp_path, "kasuwa writer", times("writer connections cut"))
+        assert {(answer.http, answer.status) for answer in answers} == {(200, 200)}
+        check_books(service, answers)
+
+
+def test_cutting_every_connection_is_at_worst_a_503(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", workers=2) as service:
+        answers = cut_under_load(service, tmp_path, "kasuwa %", times("other connections cut"))
+        assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
+        check_books(service, answers)
+
+
+# --- the whole database ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def serving_on(cluster: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
+    """A service that was given its database, so that it is the test's to stop and start."""
+    with serving(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service:
+        yield service
+
+
+def test_a_database_that_was_away_for_seconds_is_used_again_without_a_restart(tmp_path: Path) -> None:
+    with database(tmp_path / "pg") as cluster, serving_on(cluster, tmp_path) as service:
+        merchants = [new_merchant(service.port) for _ in range(3)]
+        pids = [process.pid for process in service.parts("api")]
+        with loading(service.port, merchants, tmp_path / "answers") as load:
+            for _ in range(times("stops of the database")):
+                wait_for_more(load)
+                cluster.stop()
+                time.sleep(3)
+                embedded.start(tmp_path / "pg")
+                wait_for_more(load)
+            answers = load.stop()
+        assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
+        assert [process.pid for process in service.parts("api")] == pids
+        check_books(service, answers)
+
+
+# --- a crash in the middle of a COMMIT -----------------------------------------------------------------------
+
+# Runs inside COMMIT, before it is written: the crash then leaves nothing of the transaction.
+HANG_IN_COMMIT = """
+    create or replace function hang() returns trigger language plpgsql as $$
+        begin perform pg_sleep(60); return null; end $$;
+    create constraint trigger hang after insert on posting
+        deferrable initially deferred for each row execute function hang();
+"""
+HANGING = "select count(*) from pg_stat_activity where application_name = 'kasuwa writer' and wait_event = $1"
+# So that what was not yet committed was not yet written either, as in any crash within the usual 0.2 s.
+LAZY_LOG = {"wal_writer_delay": "10s"}
+
+
+def crash(directory: Path) -> None:
+    pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
+    os.kill(pid, signal.SIGKILL)
+    embedded.start(directory, options=LAZY_LOG)
+
+
+def fund(service: Service, merchant: Merchant) -> Reply:
+    with Client(service.port, merchant) as client:
+        return client.put("/sandbox", {"action": "fund_wallet", "currency": "NGN", "amount": "1.00"})
+
+
+def balance(service: Service, merchant: Merchant) -> str:
+    with Client(service.port, merchant) as client:
+        return client.wallet()["balance"]
+
+
+def prepare_merchant(service: Service, way: str) -> Merchant:
+    """A merchant that the API decides on memory; locked, where somebody else seems to have written its books."""
+    merchant = new_merchant(service.port)
+    if way == "locked":
+        service.query("update book b set version = version + 1 from merchant m where m.mid = $1"
+            " and m.merchant_id = b.merchant_id", merchant.mid)  # fmt: skip
+    return merchant
+
+
+def fund_during_crash(service: Service, directory: Path, merchant: Merchant, event: str) -> Reply:
+    """The answer to a funding during whose COMMIT the database crashed. Others write before it is asked after,
+    so that the number of a transaction that was never written is given out again."""
+    with ThreadPoolExecutor(1) as pool:
+        funding = pool.submit(fund, service, merchant)
+        wait_until("the commit hangs", lambda: service.query(HANGING, event)[0][0])
+        # While every commit hangs a setting cannot be taken back by SQL; its file can be, before a start.
+        (directory / "cluster" / "data" / "postgresql.auto.conf").write_text("")
+        crash(directory)
+        service.query("drop trigger if exists hang on posting")
+        for _ in range(20):
+            service.query("select pg_current_xact_id()")
+        return funding.result()
+
+
+@pytest.mark.parametrize("way", ["on memory", "locked"])
+def test_a_commit_that_was_lost_in_a_crash_is_not_taken_for_another(tmp_path: Path, way: str) -> None:
+    """After a crash PostgreSQL gives numbers of transactions out again that were never written to its log."""
+    with database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
+        for _ in range(times("kills of PostgreSQL during a commit")):
+            merchant = prepare_merchant(service, way)
+            asyncio.run(with_connection(service.dsn, lambda connection: connection.execute(HANG_IN_COMMIT)))
+            reply = fund_during_crash(service, tmp_path / "pg", merchant, "PgSleep")
+            found = (reply.http, reply.body["status"], balance(service, merchant))
+            assert found in {(200, 200, "10000001.00"), (503, 204, "10000000.00")}
+        assert service.broken_laws() == []
+
+
+@pytest.mark.parametrize("way", ["on memory", "locked"])
+def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(tmp_path: Path, way: str) -> None:
+    """A COMMIT that waits for a standby is on disk already: its answer is lost, what it did is not."""
+    with database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
+        for _ in range(times("kills of PostgreSQL during a commit")):
+            merchant = prepare_merchant(service, way)
+            service.query("alter system set synchronous_standby_names = 'nobody'")
+            service.query("select pg_reload_conf()")
+            reply = fund_during_crash(service, tmp_path / "pg", merchant, "SyncRep")
+            assert (reply.http, reply.body["status"]) in {(200, 200), (503, 204)}
+            assert balance(service, merchant) == "10000001.00"
+        assert service.broken_laws() == []
+
+
+# --- poison -------------------------------------------------------------------------------------------------------
+
+
+def order(context: Context, seen: Seen, order_ref: str, amount: int) -> Decision:
+    """A transaction row as a rule might write it; the database refuses an amount that is not above zero."""
+    merchant_id, now = context.merchant.merchant_id, datetime.now(UTC)
+    row = Transaction(
+        key=transaction_key(merchant_id, "probe", order_ref),
+        merchant_id=merchant_id,
+        kind="probe",
+        txn_ref=f"probe {order_ref}",
+        order_ref=order_ref,
+        batch_ref=None,
+        currency="NGN",
+        amount=amount,
+        fee=0,
+        vat=0,
+        duty=0,
+        status="failed",
+        code=None,
+        message="",
+        digest=b"",
+        detail="{}",
+        trail="[]",
+        created_at=now,
+        final_at=now,
+    )
+    return Decision(reply=order_ref, rows=(row,))
+
+
+async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[Any]:
+    settings = Settings(data=data)
+    await app.prepare(settings, dsn)
+    house = await app.House.build(settings, dsn)
+    house.writer.start()
+    merchant = await house.directory.by_id(1)
+
+    def submission(n: int) -> Submission:
+        amount = 0 if n in poisoned else 1
+        needs = Needs(((Transaction, transaction_key(merchant.merchant_id, "probe", str(n))),))
+        return Submission(merchant, needs, lambda c, s: order(c, s, str(n), amount), os.urandom(32))
+
+    try:
+        return list(await asyncio.gather(*(house.writer.submit(submission(n)) for n in range(50))))
+    finally:
+        await house.close()
+
+
+def test_a_decision_that_the_database_refuses_does_not_fail_its_neighbours(tmp_path: Path) -> None:
+    poisoned = {7, 23}
+    with database(tmp_path) as cluster:
+        results = asyncio.run(submit_with_poison(cluster.dsn, tmp_path, poisoned))
+        assert {n for n, result in enumerate(results) if isinstance(result, Broken)} == poisoned
+        assert [result.reply for result in results if isinstance(result, Decision)] == [
+            str(n) for n in range(50) if n not in poisoned
+        ]
+        kept = query(cluster.dsn, "select order_ref from transaction where kind = 'probe'")
+        assert {int(row[0]) for row in kept} == set(range(50)) - poisoned
+        assert not [law for law in broken_laws(cluster.dsn) if "event" not in law]

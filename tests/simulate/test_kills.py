@@ -1,0 +1,215 @@
+"""Kill -9 under load: what was acknowledged is there, once, as it was acknowledged, and everything ends.
+
+Guarded protections, each taken away once to see these tests fail:
+    the reply leaves only after its commit is durable        (reply before COMMIT; synchronous_commit off)
+    a reference is claimed in the commit that holds the money (claim looked up outside the transaction)
+    a job outlives who ran it, by its lease                    (a job without lease is never taken up again)
+    a step that is taken up again asks the rail first          (sent anew, it is paid again)
+    `serve` starts again what died                             (without it nothing answers)
+The checker itself is tested below on losses, copies and wrong amounts planted in a real database.
+"""
+
+import asyncio
+import os
+import random
+import signal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psutil
+import pytest
+
+from tests.simulate.load import TRUTH, Answer, Client, Load, faults_of, loading, new_merchant
+from tests.simulate.processes import Service, get, is_alive, serving, times, wait_until, with_connection
+
+pytestmark = pytest.mark.chaos
+
+luck = random.Random(20)
+
+WRITERS = "select pid from pg_stat_activity where application_name = 'kasuwa writer'"
+PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
+# A lease is 20 s; then the rail is asked, perhaps after one more rung of 5 s, on a busy machine.
+ENDS_SECONDS = 120.0
+
+
+def kill(processes: list[psutil.Process], how: int = signal.SIGKILL) -> None:
+    for process in processes:
+        os.kill(process.pid, how)
+
+
+def wait_for_next_acknowledgement(load: Load) -> None:
+    before = load.acknowledged()
+    wait_until("a transfer is acknowledged", lambda: load.acknowledged() > before)
+
+
+def wait_for_all_to_end(service: Service) -> None:
+    wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
+
+
+def check_books(service: Service, answers: list[Answer]) -> None:
+    assert len(answers) > 100
+    assert faults_of(answers, service.query(TRUTH)) == []
+    assert service.broken_laws() == []
+
+
+# --- the API and the worker -------------------------------------------------------------------------------
+
+
+def kill_plan() -> list[str]:
+    kills = ["api"] * times("kills of an API process") + ["worker"] * times("kills of the job worker")
+    kills += ["all"] * times("kills of all of them at once")
+    luck.shuffle(kills)
+    return kills
+
+
+def kill_once(service: Service, what: str) -> None:
+    api, worker = service.parts("api"), service.parts("worker")
+    victims = {"api": [luck.choice(api)], "worker": worker, "all": [*api, *worker]}[what]
+    kill(victims)
+    wait_until("all parts run again", lambda: is_whole(service, {process.pid for process in victims}))
+
+
+def is_whole(service: Service, killed: set[int]) -> bool:
+    parts = pids_of_parts(service)
+    return len(parts) == 3 and not parts & killed
+
+
+def pids_of_parts(service: Service) -> set[int]:
+    return {process.pid for process in [*service.parts("api"), *service.parts("worker")]}
+
+
+def test_kills_of_api_and_worker_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", workers=2) as service:
+        merchants = [new_merchant(service.port) for _ in range(3)]
+        with loading(service.port, merchants, tmp_path / "answers") as load:
+            for what in kill_plan():
+                wait_for_next_acknowledgement(load)
+                kill_once(service, what)
+            wait_for_next_acknowledgement(load)
+            answers = load.stop()
+        wait_for_all_to_end(service)
+        assert {answer.http for answer in answers} <= {0, 200}
+        check_books(service, answers)
+
+
+# --- PostgreSQL -------------------------------------------------------------------------------------------
+
+
+def crash_database(service: Service, how: str) -> None:
+    """Three ways to die: its first process alone, everything at once as by `-m immediate`, one backend."""
+    writers = [row[0] for row in service.query(WRITERS)]
+    postmaster = wait_until("PostgreSQL runs", service.postmaster)
+    victim = psutil.Process(luck.choice(writers)) if how == "backend" and writers else postmaster
+    kill([victim], signal.SIGQUIT if how == "immediate" else signal.SIGKILL)
+    wait_until("the victim is gone", lambda: not is_alive(victim))
+    wait_until("PostgreSQL answers again", lambda: answers_queries(service))
+
+
+def answers_queries(service: Service) -> bool:
+    try:
+        return service.query("select true")[0][0] is True
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        return False
+
+
+def test_kills_of_postgresql_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as service:
+        merchants = [new_merchant(service.port) for _ in range(3)]
+        parts = pids_of_parts(service)
+        with loading(service.port, merchants, tmp_path / "answers") as load:
+            for n in range(times("kills of PostgreSQL")):
+                wait_for_next_acknowledgement(load)
+                crash_database(service, ("postmaster", "immediate", "backend")[n % 3])
+            wait_for_next_acknowledgement(load)
+            answers = load.stop()
+        wait_for_all_to_end(service)
+        # The API answered all along: with the truth, or that it cannot be reached for a moment.
+        found = {(answer.http, answer.status, answer.lost) for answer in answers}
+        assert found <= {(200, 200, ""), (503, 204, "")}
+        assert pids_of_parts(service) == parts
+        check_books(service, answers)
+
+
+def is_started_again(service: Service, killed: psutil.Process) -> bool:
+    assert service.supervisor.poll() is None, service.err.read_text()
+    return service.postmaster() not in (None, killed)
+
+
+def test_a_database_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
+    """Guards against a supervisor that gives up, and takes the API with it, when one restart fails."""
+    with serving(tmp_path / "data") as service:
+        parts = pids_of_parts(service)
+        for _ in range(3):
+            killed = wait_until("PostgreSQL runs", service.postmaster)
+            kill([killed])
+            # As soon as the next one is there, long before it has recovered.
+            wait_until("it is started again", partial(is_started_again, service, killed), every=0.001)
+        wait_until("the service is ready", lambda: get(service.port, "/readyz") == 200)
+        assert pids_of_parts(service) == parts
+        with Client(service.port) as client:
+            assert client.transfer(orderRef="after").body["txnStatus"] == "successful"
+
+
+# --- the control: the check sees what is planted ----------------------------------------------------------
+
+PLANTS = {
+    "a loss": ("delete from transaction where order_ref = $1", "is there 0 times"),
+    "a copy": (
+        "insert into transaction select '\\x00', merchant_id, kind, 'GP|FD|copy', order_ref, batch_ref, "
+        " currency, amount, fee, vat, duty, status, code, message, digest, detail, trail, created_at, final_at"
+        " from transaction where order_ref = $1",
+        "is there 2 times",
+    ),
+    "another amount": (
+        "update transaction set amount = amount + 1 where order_ref = $1",
+        "was acknowledged under",
+    ),
+    "another end": (
+        "update transaction set status = 'failed' where order_ref = $1",
+        "was acknowledged as successful",
+    ),
+    "money moved twice": (
+        "insert into posting select merchant_id, -seq, group_seq, reference, debit, credit, amount, "
+        " debit_after, credit_after, kind, at from posting p where reference = (select txn_ref from transaction t"
+        " where t.order_ref = $1 and t.merchant_id = p.merchant_id)",
+        "left the wallet",
+    ),
+}
+
+
+def test_the_check_finds_every_planted_loss_copy_and_change(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as service:
+        with loading(service.port, [new_merchant(service.port)], tmp_path / "answers") as load:
+            wait_until("some are acknowledged", lambda: load.acknowledged() > 20)
+            answers = load.stop()
+        wait_for_all_to_end(service)
+        assert faults_of(answers, service.query(TRUTH)) == []
+        victim = next(answer for answer in answers if answer.txn_status == "successful").order_ref
+        for what, (plant, expected) in PLANTS.items():
+            check = partial(check_planted, plant=plant, victim=victim, answers=answers)
+            found = asyncio.run(with_connection(service.dsn, check))
+            assert any(fault.startswith(victim) and expected in fault for fault in found), (what, found)
+        with Client(service.port) as client:
+            client.transfer(orderRef="load-by-nobody")
+        assert faults_of(answers, service.query(TRUTH)) == ["load-by-nobody: nobody was told"]
+
+
+async def check_planted(connection: Any, plant: str, victim: str, answers: list[Answer]) -> list[str]:
+    """Planted in a transaction that is rolled back: the next plant finds the books as they were."""
+    transaction = connection.transaction()
+    await transaction.start()
+    try:
+        await connection.execute("set local session_replication_role = replica")
+        await connection.execute(plant, victim)
+        return faults_of(answers, await connection.fetch(TRUTH))
+    finally:
+        await transaction.rollback()
+
+
+def test_the_check_names_an_order_that_was_never_acknowledged() -> None:
+    assert faults_of([Answer("load-1", 100, 0, lost="EOFError")], []) == [
+        "load-1: never acknowledged",
+        "load-1: is there 0 times",
+    ]

@@ -1,0 +1,176 @@
+"""Starting and stopping: what was asked is answered before the door closes, and what was left behind by a kill
+is taken up by the next start.
+
+Guarded protections, each taken away once to see these tests fail:
+    the API answers what is in flight before it goes          (without draining: connections closed unanswered)
+    the database stops last                                   (stopped first: what is in flight is a 503)
+    a part whose parent is dead goes by itself                (without it two generations serve one port)
+    a database left over from a kill is taken over            (without it the next start cannot have the data)
+"""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psutil
+import pytest
+
+from tests.simulate.load import TRUTH, Client, Load, Merchant, Reply, faults_of, loading, new_merchant, transfer_body
+from tests.simulate.processes import Service, get, is_alive, serving, times, wait_until
+
+pytestmark = pytest.mark.chaos
+
+BOOKS = "select * from {} order by 1, 2"
+TABLES = ("transaction", "posting", "event", "hold", "account", "merchant", "merchant_key")
+LOCK_BOOK = "select 1 from book join merchant using (merchant_id) where mid = $1 for update of book"
+WAITING = (
+    "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'kasuwa writer'"
+)
+
+
+def contents(service: Service) -> dict[str, list[Any]]:
+    return {table: [tuple(row) for row in service.query(BOOKS.format(table))] for table in TABLES}
+
+
+def has_more(load: Load, count: int) -> bool:
+    return load.acknowledged() > count
+
+
+def everything(service: Service) -> list[psutil.Process]:
+    postmaster = service.postmaster()
+    return [*service.parts("api"), *service.parts("worker"), *([postmaster] if postmaster else [])]
+
+
+# --- asked to stop ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def held_books(dsn: str, merchant: Merchant) -> Iterator[Callable[[], None]]:
+    """A merchant's books under a lock of ours: its requests stay in flight until we call what is given."""
+    loop = asyncio.new_event_loop()
+    connection = loop.run_until_complete(take_lock(dsn, merchant))
+    try:
+        yield lambda: loop.run_until_complete(connection.execute("commit"))
+    finally:
+        loop.run_until_complete(let_go(connection))
+        loop.close()
+
+
+async def take_lock(dsn: str, merchant: Merchant) -> Any:
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("begin")
+    await connection.execute(LOCK_BOOK, merchant.mid)
+    return connection
+
+
+async def let_go(connection: Any) -> None:
+    connection.terminate()  # by then its server may have stopped
+    await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_requests_in_flight_are_answered_before_it_stops(tmp_path: Path, how: signal.Signals) -> None:
+    with serving(tmp_path / "data", workers=2) as service:
+        merchant = new_merchant(service.port)
+        with held_books(service.dsn, merchant) as release:
+            replies = ask_and_stop(service, merchant, release, how)
+        assert service.supervisor.wait(60) == 0
+        assert {(reply.http, reply.body["txnStatus"]) for reply in replies} == {(200, "successful")}
+        assert everything(service) == []
+        service.start()
+        with Client(service.port, merchant) as client:
+            for reply in replies:
+                assert client.verify(reply.body["orderRef"])["txnStatus"] == "successful"
+        assert service.broken_laws() == []
+
+
+def ask_and_stop(
+    service: Service, merchant: Merchant, release: Callable[[], None], how: signal.Signals
+) -> list[Reply]:
+    """Requests of many connections are sent, the signal comes, and only then can they be answered."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(Client(service.port, merchant)) for _ in range(40)]
+        for n, client in enumerate(clients):
+            client.send("/disburse", transfer_body(orderRef=f"flight-{n}"))
+        wait_until("both API processes wait for the lock", lambda: service.query(WAITING)[0][0] == 2)
+        service.supervisor.send_signal(how)
+        wait_until("the door is closed", lambda: get(service.port, "/healthz") == 0)
+        release()
+        return [client.receive() for client in clients]
+
+
+def test_a_stop_under_load_and_a_start_on_the_same_data_keep_everything(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", workers=2) as service:
+        merchants = [new_merchant(service.port) for _ in range(2)]
+        with loading(service.port, merchants, tmp_path / "answers") as load:
+            for _ in range(times("shutdowns under load")):
+                before = load.acknowledged()
+                wait_until("some are acknowledged", partial(has_more, load, before + 50))
+                assert service.stop() == 0
+                assert everything(service) == []
+                service.start()
+            answers = load.stop()
+        assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204), (0, 0)}
+        wait_until("every hold ends", lambda: not service.query("select 1 from hold where state = 'pending'"), 120.0)
+        assert faults_of(answers, service.query(TRUTH)) == []
+        kept = contents(service)
+        service.stop()
+        service.start()
+        assert contents(service) == kept
+        assert service.broken_laws() == []
+
+
+# --- not asked ------------------------------------------------------------------------------------------------
+
+
+def test_parts_whose_supervisor_was_killed_stop_and_the_next_start_takes_over(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", workers=2) as service:
+        with Client(service.port) as client:
+            assert client.transfer(orderRef="before").body["txnStatus"] == "successful"
+        orphans = [*service.parts("api"), *service.parts("worker")]
+        left_over = service.postmaster()
+        assert len(orphans) == 3
+        service.supervisor.kill()
+        service.supervisor.wait()
+        wait_until("the parts go by themselves", lambda: not any(map(is_alive, orphans)))
+        assert left_over is not None
+        assert is_alive(left_over), "the database outlives the kill, so that no commit is cut off"
+        service.start()
+        with Client(service.port) as client:
+            assert client.verify("before")["txnStatus"] == "successful"
+            assert client.transfer(orderRef="after").body["txnStatus"] == "successful"
+        assert service.stop() == 0
+        assert everything(service) == []
+        assert not is_alive(left_over), "the next start takes it over, and stops it in the end"
+
+
+def test_a_start_finds_its_way_after_everything_was_killed(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as service:
+        with Client(service.port) as client:
+            client.transfer(orderRef="before")
+        for process in [psutil.Process(service.supervisor.pid), *everything(service)]:
+            process.kill()
+        service.supervisor.wait()
+        wait_until("all are gone", lambda: not everything(service))
+        service.start()
+        with Client(service.port) as client:
+            assert client.verify("before")["txnStatus"] == "successful"
+        assert service.broken_laws() == []
+
+
+def test_a_second_service_on_the_same_data_does_not_end_the_first(tmp_path: Path) -> None:
+    """Two on one data directory share its database: the first is not left without when the second stops it."""
+    with serving(tmp_path / "data") as first:
+        second = Service(tmp_path / "data", {})
+        second.out = second.out.with_suffix(".second")
+        second.start()
+        assert second.stop() == 0
+        wait_until("the first is ready", lambda: get(first.port, "/readyz") == 200)
+        with Client(first.port) as client:
+            assert client.transfer(orderRef="alone again").body["txnStatus"] == "successful"
+        assert first.stop() == 0

@@ -1,0 +1,170 @@
+"""Settings: where they come from, what they may be, and the secret that must not be there twice."""
+
+import base64
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kasuwa.settings import SECRET_FILE, Settings, SettingsError, decode_key, read_settings, secret_key_of
+
+KEY = bytes(range(32))
+KEY_TEXT = base64.b64encode(KEY).decode()
+
+# Waits for the starting shot, then asks for the key as `serve` would, and says which one it got.
+ASK_FOR_KEY = """
+import sys
+from pathlib import Path
+from kasuwa.settings import Settings, secret_key_of
+print("ready", flush=True)
+sys.stdin.readline()
+print(secret_key_of(Settings(data=Path(sys.argv[1]))).hex())
+"""
+
+
+def one_line(error: pytest.ExceptionInfo[SettingsError]) -> str:
+    text = str(error.value)
+    assert text
+    assert "\n" not in text
+    return text
+
+
+def test_with_nothing_said_the_defaults_stand() -> None:
+    found = read_settings({})
+    assert (found.environment, found.host, found.port, found.workers) == ("test", "127.0.0.1", 8080, 1)
+    assert (found.database_url, found.secret_key, found.sandbox_seed) == (None, None, None)
+    assert found.data == Path("data").absolute()
+
+
+def test_every_setting_can_come_from_the_environment() -> None:
+    said = {
+        "environment": "live",
+        "host": "0.0.0.0",
+        "port": "9000",
+        "console_port": "9001",
+        "data": "/srv/kasuwa",
+        "workers": "3",
+        "database_url": "postgresql://db/kasuwa",
+        "secret_key": KEY_TEXT,
+        "sandbox_seed": "seven",
+        "request_log": "stdout",
+    }
+    assert set(said) == set(Settings.__struct_fields__)
+    found = read_settings({f"KASUWA_{name.upper()}": value for name, value in said.items()})
+    for name, value in said.items():
+        assert str(getattr(found, name)) == value
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_defaults() -> None:
+    environ = {"KASUWA_PORT": "9000", "KASUWA_HOST": "10.0.0.1", "KASUWA_DATA": "/srv/one"}
+    found = read_settings(environ, port=9100, host=None, data=Path("/srv/two"))
+    assert (found.port, found.host, found.data, found.workers) == (9100, "10.0.0.1", Path("/srv/two"), 1)
+
+
+def test_an_empty_variable_is_not_set_and_others_are_not_ours() -> None:
+    found = read_settings({"KASUWA_PORT": "", "KASUWA_DATABASE_URL": "", "PORT": "9000", "kasuwa_port": "9000"})
+    assert (found.port, found.database_url) == (8080, None)
+
+
+@pytest.mark.parametrize("name", ["port", "console_port", "workers"])
+@pytest.mark.parametrize("said", ["0", "-1", "65536", "1.5", "eighty", " 80", "8_0", "٨٠", "1e3", "9" * 5_000])
+def test_what_is_no_such_whole_number_is_refused_in_one_line(name: str, said: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings({f"KASUWA_{name.upper()}": said})
+    assert one_line(error).startswith(f"KASUWA_{name.upper()} must be a whole number from 1 to ")
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "rule"), [("ENVIRONMENT", "prod", "test or live"), ("REQUEST_LOG", "on", "off or stdout")]
+)
+def test_an_unknown_word_is_refused_in_one_line(name: str, said: str, rule: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings({f"KASUWA_{name}": said})
+    assert one_line(error) == f"KASUWA_{name} must be {rule}, not {said!r}"
+
+
+# --- the secret ----------------------------------------------------------------------------------------------
+
+
+def test_a_key_that_is_given_is_the_key(tmp_path: Path) -> None:
+    assert secret_key_of(read_settings({"KASUWA_SECRET_KEY": f" {KEY_TEXT}\n"}, data=tmp_path)) == KEY
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("said", ["x", "12345", KEY_TEXT[:-4], KEY_TEXT + "AAAA", "*" * 44, "é" * 44, "\ud800"])
+def test_a_key_that_is_none_is_refused_in_one_line_that_does_not_quote_it(said: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        decode_key(said, "KASUWA_SECRET_KEY")
+    assert one_line(error) == "KASUWA_SECRET_KEY must hold 32 bytes in base64"
+
+
+def test_live_without_a_key_is_refused_and_makes_none(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as error:
+        secret_key_of(read_settings({"KASUWA_ENVIRONMENT": "live"}, data=tmp_path))
+    assert one_line(error).startswith("KASUWA_SECRET_KEY is not set")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_live_does_not_take_the_key_that_test_left_behind(tmp_path: Path) -> None:
+    secret_key_of(read_settings({}, data=tmp_path))
+    with pytest.raises(SettingsError):
+        secret_key_of(read_settings({"KASUWA_ENVIRONMENT": "live"}, data=tmp_path))
+
+
+def test_in_test_a_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    settings = read_settings({}, data=tmp_path / "new" / "place")
+    first = secret_key_of(settings)
+    path = settings.data / SECRET_FILE
+    assert len(first) == 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert secret_key_of(settings) == first
+    assert [entry.name for entry in settings.data.iterdir()] == [SECRET_FILE]
+
+
+def test_two_places_have_two_keys(tmp_path: Path) -> None:
+    assert secret_key_of(read_settings({}, data=tmp_path / "a")) != secret_key_of(
+        read_settings({}, data=tmp_path / "b")
+    )
+
+
+@pytest.mark.parametrize("held", [b"", b"short\n", b"\xff\xfe\x00"])
+def test_a_damaged_key_file_is_named_in_one_line_and_left_as_it_is(tmp_path: Path, held: bytes) -> None:
+    path = tmp_path / SECRET_FILE
+    path.write_bytes(held)
+    with pytest.raises(SettingsError) as error:
+        secret_key_of(read_settings({}, data=tmp_path))
+    assert one_line(error) == f"{path} must hold 32 bytes in base64"
+    assert path.read_bytes() == held
+
+
+def test_what_a_killed_process_left_half_done_is_no_hindrance(tmp_path: Path) -> None:
+    """In a container the number of the next process is the same."""
+    (tmp_path / f"{SECRET_FILE}.{os.getpid()}").write_bytes(b"")
+    assert len(secret_key_of(read_settings({}, data=tmp_path))) == 32
+
+
+def test_of_many_processes_that_start_at_once_all_get_one_key(tmp_path: Path) -> None:
+    for attempt in range(3):
+        data = tmp_path / str(attempt)
+        started = [
+            subprocess.Popen(
+                [sys.executable, "-c", ASK_FOR_KEY, str(data)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(6)
+        ]
+        for process in started:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in started:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        keys = {process.communicate()[0] for process in started}
+        assert [process.returncode for process in started] == [0] * 6
+        assert len(keys) == 1
+        assert [entry.name for entry in data.iterdir()] == [SECRET_FILE]

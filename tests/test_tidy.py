@@ -1,0 +1,250 @@
+"""The rules of the house, kept by looking at the sources; and each rule shown an offender that it must catch."""
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from tests import house, house_sql
+from tests.house import Source, read_all
+
+SERVICE = read_all("src/kasuwa")
+EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/")]
+
+
+def those(*, rooms: tuple[str, ...] = (), name: str = "", start: str = "") -> list[Source]:
+    """The files of some rooms, or of a name, or of all names that begin so."""
+    return [
+        source
+        for source in SERVICE
+        if source.room in rooms or (name and source.name == name) or (start and source.name.startswith(start))
+    ]
+
+
+def complaints(rule: Callable[[Source], list[str]], sources: Iterable[Source]) -> list[str]:
+    chosen = list(sources)
+    assert chosen, "there is nothing to look at: the rule has lost its files"
+    return [complaint for source in chosen for complaint in rule(source)]
+
+
+# --- who may import whom ----------------------------------------------------------------------------------------
+
+
+def test_every_room_is_known_and_imports_only_what_it_may() -> None:
+    rooms = {source.room for source in SERVICE} - {"__init__"}
+    assert rooms <= set(house.MAY_IMPORT) | house.ANYTHING
+    assert house.wrong_imports(SERVICE) == []
+
+
+def test_no_import_runs_in_a_circle() -> None:
+    assert house.cycles(SERVICE) == []
+
+
+def test_imports_are_absolute() -> None:
+    assert house.relative_imports(EVERYTHING) == []
+
+
+def test_init_files_are_empty() -> None:
+    assert house.full_init_files(EVERYTHING) == []
+
+
+# --- sizes and names --------------------------------------------------------------------------------------------
+
+
+def test_no_file_and_no_function_is_too_long() -> None:
+    assert house.too_long(EVERYTHING) == []
+
+
+def test_every_file_says_what_lives_in_it() -> None:
+    assert house.without_docstring(EVERYTHING) == []
+
+
+def test_no_file_has_a_name_that_accepts_everything() -> None:
+    assert house.names_that_say_nothing(EVERYTHING) == []
+
+
+# --- what each kind of file refuses -----------------------------------------------------------------------------
+
+
+def test_rules_are_pure() -> None:
+    assert complaints(house.impurities, those(start="decide")) == []
+
+
+def test_rules_have_no_coroutines_not_even_a_signature() -> None:
+    sources = those(start="decide")
+    assert [node.name for s in sources for node in s.functions() if type(node).__name__ == "AsyncFunctionDef"] == []
+
+
+def test_core_and_ledger_are_pure() -> None:
+    pure = [source for source in those(rooms=("core", "ledger")) if source.place != "ledger/audit.py"]
+    assert complaints(house.impurities, pure) == []
+
+
+def test_the_batch_and_what_is_remembered_between_batches_are_pure() -> None:
+    sources = [source for source in SERVICE if source.place in ("db/batch.py", "db/memory.py")]
+    assert complaints(house.impurities, sources) == []
+
+
+def test_only_the_catalogue_reads_files_of_the_package() -> None:
+    reading = [
+        s.place for s in SERVICE for module, _ in s.imports() if module.startswith("importlib") and s.room == "core"
+    ]
+    assert reading == ["core/catalogue.py"]
+
+
+def test_wire_files_have_no_functions() -> None:
+    assert complaints(house.function_bodies, those(name="wire.py")) == []
+
+
+def test_action_files_have_no_function_bodies() -> None:
+    assert complaints(house.function_bodies, those(name="actions.py")) == []
+
+
+def test_stores_only_read_and_only_their_own_merchants_rows() -> None:
+    assert complaints(house_sql.unsafe_reads, those(name="store.py")) == []
+
+
+def test_sql_lives_where_it_belongs() -> None:
+    assert house_sql.sql_out_of_place(SERVICE) == []
+
+
+def test_money_is_never_a_float() -> None:
+    exact = [s for s in SERVICE if s.room == "ledger" or s.place in ("core/money.py", "core/tariff.py")]
+    assert complaints(house.floats, exact) == []
+
+
+def test_every_slice_has_the_files_that_one_looks_for() -> None:
+    slices = {source.module.split(".")[1] for source in SERVICE if source.module.startswith("methods.")}
+    assert slices
+    for found in slices:
+        names = {source.name for source in SERVICE if source.place.startswith(f"methods/{found}/")}
+        assert {"actions.py", "wire.py"} <= names, found
+
+
+# --- the rules themselves ---------------------------------------------------------------------------------------
+
+
+def offends(rule: Callable[[list[Source]], list[str]], place: str, text: str) -> bool:
+    others = [Source(f"{name}.py", "") for name in ("core/money", "db/batch", "ledger/apply", "ledger/chart")]
+    return bool(rule([*others, Source(place, text)]))
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "wrong"),
+    [
+        ("core/x.py", "from kasuwa.core import money", False),
+        ("core/x.py", "import kasuwa.db.batch", True),
+        ("core/x.py", "def f():\n    from kasuwa.db import batch", True),
+        ("ledger/x.py", "from kasuwa.db.batch import Desk", True),
+        ("db/x.py", "from kasuwa.ledger.apply import apply", False),
+        ("db/x.py", "from kasuwa import app", True),
+        ("methods/bills/x.py", "from kasuwa.ledger import chart", False),
+        ("methods/bills/x.py", "from kasuwa.ledger.apply import apply", True),
+        ("methods/bills/x.py", "from kasuwa.ledger import apply", True),
+        ("methods/bills/decide.py", "from kasuwa.methods.bills import wire", False),
+        ("methods/bills/decide.py", "from kasuwa.methods.disburse.decide import KIND", True),
+        ("methods/loans/decide.py", "from kasuwa.methods.disburse.decide import KIND", False),
+        ("methods/loans/decide.py", "from kasuwa.methods.disburse.store import x", True),
+        ("methods/bills/x.py", "from kasuwa.rails.sandbox.bank import SandboxBank", True),
+        ("web/x.py", "from kasuwa.methods.disburse.wire import x", True),
+        ("observe/x.py", "from kasuwa.core import money", True),
+        ("somewhere.py", "from kasuwa.core import money", True),
+        ("app.py", "from kasuwa.methods.disburse.actions import DISBURSE", False),
+    ],
+)
+def test_an_import_that_is_not_allowed_is_noticed(place: str, text: str, wrong: bool) -> None:
+    assert offends(house.wrong_imports, place, text) is wrong
+
+
+IMPURE = [
+    "import time",
+    "import os.path",
+    "from random import choice",
+    "x = datetime.now()",
+    "date.today()",
+    "open('x')",
+]
+IMPURE += ["async def f():\n    return 1", "def f():\n    import asyncio", "async def f() -> None:\n    await g()"]
+
+
+@pytest.mark.parametrize("text", IMPURE)
+def test_a_look_outside_is_noticed(text: str) -> None:
+    assert house.impurities(Source("core/x.py", text))
+
+
+def test_the_signature_of_a_protocol_is_no_coroutine() -> None:
+    assert house.impurities(Source("core/x.py", "class P(Protocol):\n    async def f(self) -> int: ...")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Q = "update account set posted = 1 where merchant_id = $1"',
+        'Q = "select 1 from account where merchant_id = $1 for update"',
+        'async def f(reader):\n    await reader.fetch("select 1 from account where key = $1")',
+        'Q = "select 1 from account where key = $1"\nasync def f(reader):\n    await reader.fetchrow(Q, 1)',
+        'H = "select 1 from t"\nQ = f"{H} where key = $1"\nasync def f(r):\n    await r.fetch(Q)',
+        "async def f(reader, query):\n    await reader.fetch(query)",
+    ],
+)
+def test_an_unsafe_read_is_noticed(text: str) -> None:
+    assert house_sql.unsafe_reads(Source("methods/x/store.py", text))
+
+
+def test_a_safe_read_is_let_be() -> None:
+    text = 'H = "select 1 from t"\nQ = f"{H} where merchant_id = $1"\nasync def f(r):\n    await r.fetch(Q)'
+    assert house_sql.unsafe_reads(Source("methods/x/store.py", text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("select a from b", "\n  insert into b values (1)", "update b set c = 1", "delete from b"),
+        *("x where key = $1", "with w1 as (select 1) select 2", "create table b (c int)"),
+    ],
+)
+def test_sql_is_known_when_it_is_seen(text: str) -> None:
+    assert offends(house_sql.sql_out_of_place, "web/x.py", f"Q = {text!r}")
+    assert offends(house_sql.sql_out_of_place, "web/x.py", f"Q = f{text + ' {x}'!r}")
+    assert not offends(house_sql.sql_out_of_place, "db/x.py", f"Q = {text!r}")
+
+
+@pytest.mark.parametrize(
+    "text", ["Choose from these", "updated", "Select one", "delete", "with care", "the place where"]
+)
+def test_prose_is_not_taken_for_sql(text: str) -> None:
+    assert not offends(house_sql.sql_out_of_place, "web/x.py", f'"""select a from b"""\nQ = {text!r}')
+
+
+@pytest.mark.parametrize(
+    "text", ["def f(): ...", "f = lambda: 1", "class C:\n    def f(self): ...", "async def f(): ..."]
+)
+def test_a_function_is_noticed_where_none_may_be(text: str) -> None:
+    assert house.function_bodies(Source("methods/x/wire.py", text))
+
+
+@pytest.mark.parametrize("text", ["x = 0.5", "x = float('1')", "def f(x: float): ...", "x = 1e3"])
+def test_a_float_is_noticed(text: str) -> None:
+    assert house.floats(Source("core/money.py", text))
+
+
+def test_the_small_rules_notice_their_offenders() -> None:
+    assert offends(house.relative_imports, "core/x.py", "from . import money")
+    assert offends(house.full_init_files, "core/__init__.py", "x = 1")
+    assert offends(house.without_docstring, "core/x.py", "x = 1")
+    assert offends(house.too_long, "core/x.py", "x = 1\n" * 501)
+    assert offends(house.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 70)
+    assert not offends(house.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 69)
+    assert house.names_that_say_nothing([Source("core/card_utils.py", ""), Source("tests/base.py", "")]) == [
+        "core/card_utils.py",
+        "tests/base.py",
+    ]
+
+
+def test_a_circle_is_noticed_however_long() -> None:
+    chain = ["a", "b", "c"]
+    sources = [
+        Source(f"core/{name}.py", f"from kasuwa.core import {following}")
+        for name, following in zip(chain, [*chain[1:], "a"], strict=True)
+    ]
+    assert house.cycles(sources) == ["core.a → core.b → core.c → core.a"]
+    assert house.cycles(sources[:2]) == []

@@ -1,0 +1,191 @@
+"""The rows of the action tables, as the walking tests see them: a new row is walked the moment it exists.
+
+A row's own example is the request that the tests start from. `play` sends the examples of all rows in the
+order of the tables to one merchant, so that what a later example names (the transfer it verifies, say) is
+there; a reference that only the service can make (`"<client_id>"`, `"GP…"`) stands in an example for the one of
+that name in the newest reply that has it.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import inspect
+
+from kasuwa.app import methods_of
+from kasuwa.core.action import Action, Write
+from kasuwa.core.codes import (
+    AUTHENTICATION_FAILED,
+    ERROR,
+    INVALID_JSON,
+    INVALID_METHOD,
+    INVALID_REQUEST,
+    NOT_COVERED,
+    NOT_VALIDATED,
+)
+from tests.shop import Heard, Shop, fresh
+
+REFUSALS = frozenset(
+    {AUTHENTICATION_FAILED, ERROR, INVALID_JSON, INVALID_METHOD, INVALID_REQUEST, NOT_COVERED, NOT_VALIDATED}
+)
+
+# One business day that no other test's merchant has: references of two merchants then differ by their date.
+NOW = "2026-01-05T09:30:00+01:00"
+
+Path = tuple[str | int, ...]
+
+
+class Row(NamedTuple):
+    method: str
+    selector: str
+    action: Action
+
+    @property
+    def title(self) -> str:
+        variant = "" if self.action.variant is None else f"-{self.action.variant[1]}"
+        return f"{self.method}-{self.action.name}{variant}"
+
+    @property
+    def example(self) -> dict[str, Any]:
+        return copy.deepcopy(dict(self.action.example))
+
+
+ROWS = tuple(
+    Row(method.name, method.selectors[0], action) for method in methods_of("test") for action in method.actions
+)
+
+
+# --- the fields of a request --------------------------------------------------------------------------------
+
+
+class Field(NamedTuple):
+    path: Path
+    required: bool
+
+    @property
+    def title(self) -> str:
+        return ".".join(str(step) for step in self.path)
+
+
+def fields_of(row: Row) -> list[Field]:
+    """Every field of the request's type, nested ones too, and whatever else its example shows."""
+    found = {field.path: field for field in typed_fields(inspect.type_info(row.action.request), ())}
+    for path in example_paths(row.action.example, ()):
+        found.setdefault(path, Field(path, False))
+    return list(found.values())
+
+
+def typed_fields(kind: inspect.Type, path: Path) -> Iterator[Field]:
+    for option in kind.types if isinstance(kind, inspect.UnionType) else (kind,):
+        if isinstance(option, inspect.Metadata):
+            yield from typed_fields(option.type, path)
+        if isinstance(option, inspect.StructType):
+            for field in option.fields:
+                here = (*path, field.encode_name)
+                yield Field(here, field.required and not path)
+                yield from typed_fields(field.type, here)
+
+
+def example_paths(said: Any, path: Path) -> Iterator[Path]:
+    steps: Any = (
+        said.items() if isinstance(said, Mapping) else enumerate(said) if isinstance(said, list | tuple) else ()
+    )
+    for step, value in steps:
+        yield (*path, step)
+        yield from example_paths(value, (*path, step))
+
+
+def with_value(fields: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+    """A copy with another value at one place; objects on the way there are made."""
+    changed = copy.deepcopy(fields)
+    place: Any = changed
+    for step in path[:-1]:
+        if isinstance(step, str) and not isinstance(place.get(step), dict | list):
+            place[step] = {}
+        place = place[step]
+    place[path[-1]] = value
+    return changed
+
+
+def value_at(fields: Any, path: Path) -> Any:
+    for step in path:
+        fields = fields[step]
+    return fields
+
+
+# --- sending examples ---------------------------------------------------------------------------------------
+
+
+class Played(NamedTuple):
+    row: Row
+    fields: dict[str, Any]
+    heard: Heard
+
+
+def play(shop: Shop, until: Row | None = None) -> list[Played]:
+    """Send the examples in order, all of them or those before one row."""
+    played: list[Played] = []
+    for row in ROWS:
+        if row == until:
+            break
+        fields = known_references(row.example, played)
+        played.append(Played(row, fields, shop.ask(row.method, fields)))
+    return played
+
+
+def known_references(fields: dict[str, Any], played: list[Played]) -> dict[str, Any]:
+    for path in list(example_paths(fields, ())):
+        if stands_for_another(path[-1], value_at(fields, path)):
+            made = [value for one in played for name, value in leaves(one.heard.body) if name == path[-1]]
+            fields = with_value(fields, path, made[-1]) if made else fields
+    return fields
+
+
+def stands_for_another(name: str | int, said: Any) -> bool:
+    """Whether a value of an example is of the service's making: only a run can tell it."""
+    if not isinstance(name, str) or not isinstance(said, str):
+        return False
+    return said == f"<{name}>" or said.startswith("GP") or name.endswith("_id")
+
+
+def freshened(row: Row, fields: dict[str, Any]) -> dict[str, Any]:
+    """With references of its own, where the request makes something under them."""
+    if isinstance(row.action, Write):
+        for path in list(example_paths(fields, ())):
+            if path[-1] == "orderRef":
+                fields = with_value(fields, path, fresh("walk"))
+    return fields
+
+
+def leaves(said: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value of a reply with the name of its field."""
+    if isinstance(said, dict):
+        for key, value in said.items():
+            yield from leaves(value, key)
+    elif isinstance(said, list):
+        for value in said:
+            yield from leaves(value, name)
+    else:
+        yield name, said
+
+
+# --- judging replies ----------------------------------------------------------------------------------------
+
+
+def is_refusal(body: Any) -> bool:
+    return isinstance(body, dict) and body.get("status") in REFUSALS and isinstance(body.get("status"), int)
+
+
+def check_reply(row: Row, heard: Heard, said: str = "") -> None:
+    """A refusal of the contract in its one shape, or to the letter what the action says it answers."""
+    body = heard.body
+    assert heard.http < 500, (said[:100], body)
+    if is_refusal(body):
+        assert set(body) <= {"status", "message", "errors"}, body
+        assert isinstance(body["message"], str), body
+        for fault in body.get("errors", ()):
+            assert set(fault) == {"field", "reason"}, body
+        return
+    read = msgspec.json.decode(heard.raw, type=row.action.reply)
+    assert msgspec.to_builtins(read) == body, body

@@ -1,0 +1,99 @@
+"""Every field of every action, given what nobody should send: an answer of the contract, and no money moved.
+
+The values are JSON as text, so that those no Python object can stand for (1e400, half a surrogate pair) are
+among them. Beyond each reply, the service itself must not have complained: the `deployment` fixture looks.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.shop import Heard, Shop
+from tests.walk.rows import ROWS, Field, Row, check_reply, fields_of, freshened, is_refusal, play, with_value
+
+HOSTILE = (
+    *("null", "true", "false", "0", "-1", "1", "1.5", "-0.0", "1e400", "1E-400", "9223372036854775808", "1" * 4000),
+    *("[]", "{}", "[null]", "[[[]]]", '{"a":1}', '{"$ne":null}', "[0,1,2]", '{"0":{"__proto__":1}}'),
+    *('""', '" "', '"0"', '"-1"', '"1e5"', '"NaN"', '"null"', '"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"'),
+    *('"\\ud83d\\ude00"', '"\\u202e\\u200b"', '"\\n\\r\\t\\b"', '"٣٤٥"', '"2026-13-45"', '"0000000000"'),
+    *('"\'; drop table transaction; --"', '"%s%n{0}${jndi:ldap://x}"', '"<script>alert(1)</script>"'),
+    *('"../../etc/passwd"', '"GP|FD|123456789|20260105A"', '"GP"', '"|"'),
+    *('"' + "x" * size + '"' for size in (101, 255, 100_000)),
+)
+
+# What would show that somebody looked inside: our language, our database, our files.
+INSIDES = re.compile(
+    rb'Traceback|File "|\.py\b|asyncpg|msgspec|psycopg|violates|syntax error|relation "|SQLSTATE|/src/'
+)
+
+MARK = "\N{BLACK STAR} the place of the value \N{BLACK STAR}"
+
+FIELDS = [(row, field) for row in ROWS for field in fields_of(row)]
+REQUIRED = [(row, field) for row, field in FIELDS if field.required]
+
+
+def title(value: Any) -> str:
+    return str(value.title)
+
+
+def send_with(shop: Shop, row: Row, field: Field, text: str) -> Heard:
+    fields = with_value(freshened(row, row.example), field.path, MARK)
+    return shop.send(row.method, msgspec.json.encode(fields).replace(msgspec.json.encode(MARK), text.encode()))
+
+
+def available(shop: Shop) -> dict[str, int]:
+    """What can be spent: it moves when a request is taken, not when its outcome is known."""
+    return {currency: wallet.available for currency, wallet in shop.wallets().items()}
+
+
+@pytest.mark.parametrize(("row", "field"), FIELDS, ids=title)
+def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: Shop, row: Row, field: Field) -> None:
+    play(shop)
+    had = available(shop)
+    for text in HOSTILE:
+        heard = send_with(shop, row, field, text)
+        check_reply(row, heard, text)
+        assert not INSIDES.search(heard.raw), text
+        has = available(shop)
+        if is_refusal(heard.body):
+            assert has == had, text
+        had = has
+
+
+@pytest.mark.parametrize(("row", "field"), REQUIRED, ids=title)
+def test_a_required_field_that_is_missing_is_named(shop: Shop, row: Row, field: Field) -> None:
+    had = shop.wallets()
+    fields = row.example
+    del fields[str(field.path[0])]
+    for said in (fields, {**fields, str(field.path[0]): None}):
+        heard = shop.ask(row.method, said)
+        assert (heard.http, heard.body["status"]) == (200, 104)
+        assert {"field": field.title, "reason": "required"} in heard.body["errors"]
+    assert shop.wallets() == had
+
+
+@pytest.mark.parametrize("row", ROWS, ids=title)
+def test_every_field_wrong_at_once_is_every_field_named(shop: Shop, row: Row) -> None:
+    known = [str(field.path[0]) for field in fields_of(row) if len(field.path) == 1]
+    typed = [name for name in known if name in row.action.request.__struct_encode_fields__]
+    fields = {**row.example, **{name: {"no": ["such"]} for name in typed}}
+    heard = shop.ask(row.method, fields)
+    if typed:
+        assert heard.body["status"] == 104
+        assert {fault["field"].partition(".")[0] for fault in heard.body["errors"]} == set(typed)
+    else:
+        check_reply(row, heard)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=title)
+def test_fields_nobody_asked_for_are_ignored(shop: Shop, row: Row) -> None:
+    play(shop, until=row)
+    strange = {"__class__": "x", "merchant_id": 1, "status": "successful", "": None, "\N{GRINNING FACE}": [{}]}
+    strange = {
+        name: value for name, value in strange.items() if name not in row.action.request.__struct_encode_fields__
+    }
+    heard = shop.ask(row.method, {**strange, **row.example})
+    check_reply(row, heard)
+    assert not is_refusal(heard.body), heard.body

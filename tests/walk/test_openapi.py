@@ -1,0 +1,148 @@
+"""The OpenAPI document is valid, covers every row of the tables, and the running server keeps to it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import CheckFunction, not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from schemathesis.specs.openapi.definitions import OPENAPI_31
+
+from kasuwa.app import methods_of
+from kasuwa.core.fields import decoder
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.walk.rows import NOW, ROWS, Row, is_refusal, play
+
+METHODS = tuple(method.name for method in methods_of("test"))
+
+# The same requests in every run, and few: the long walk over every field is test_bad_input.
+SHORT = settings(
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+CHECKS: list[CheckFunction] = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.fixture
+def document(deployment: Deployment) -> Any:
+    with deployment.wire() as wire:
+        heard = wire.send("GET", "/openapi.json")
+    assert heard.http == 200
+    return heard.body
+
+
+def operation_of(document: Any, method: str) -> Any:
+    return document["paths"][f"/{method}"]["put"]
+
+
+def title_in(row: Row) -> str:
+    """As the document calls the row's request and example."""
+    return row.action.name if row.action.variant is None else f"{row.action.name} {row.action.variant[1]}"
+
+
+def schema_within(document: Any, schema: Any) -> Any:
+    """A schema of the document that can stand alone: what it refers to comes along."""
+    return {**schema, "components": document["components"]}
+
+
+# --- the document -------------------------------------------------------------------------------------------
+
+
+def test_the_document_is_valid_openapi(document: Any) -> None:
+    assert document["openapi"].startswith("3.1.")
+    assert list(jsonschema_rs.Draft202012Validator(OPENAPI_31).iter_errors(document)) == []
+
+
+def test_every_schema_of_the_document_is_a_schema(document: Any) -> None:
+    for schema in document["components"]["schemas"].values():
+        jsonschema_rs.meta.validate(schema_within(document, schema))
+        jsonschema_rs.Draft202012Validator(schema_within(document, schema))
+
+
+def test_the_document_has_every_path_and_no_other(document: Any) -> None:
+    assert set(document["paths"]) == {f"/{method}" for method in METHODS} | {"/healthz", "/readyz"}
+
+
+def test_every_path_asks_for_mid_and_key(document: Any) -> None:
+    schemes = document["components"]["securitySchemes"]
+    for method in METHODS:
+        needed = operation_of(document, method).get("security", document["security"])
+        assert {schemes[name]["name"] for option in needed for name in option} == {"mid", "key"}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
+def test_every_row_has_a_request_a_reply_and_an_example(document: Any, row: Row) -> None:
+    operation = operation_of(document, row.method)
+    content = operation["requestBody"]["content"]["application/json"]
+    (request,) = [option for option in content["schema"]["anyOf"] if option["title"] == title_in(row)]
+    example = content["examples"][title_in(row)]["value"]
+    assert example == row.example
+    jsonschema_rs.validate(schema_within(document, request), example)
+    assert set(row.action.request.__struct_encode_fields__) <= property_names(document, request)
+    assert isinstance(decoder(row.action.request).decode(msgspec.json.encode(example)), row.action.request)
+    assert row.action.summary in operation["description"]
+    assert operation["responses"]["200"]["content"]["application/json"]["schema"]["anyOf"]
+
+
+def property_names(document: Any, schema: Any) -> set[str]:
+    if "$ref" in schema:
+        return property_names(document, document["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+    parts = [property_names(document, part) for part in schema.get("allOf", ())]
+    return set(schema.get("properties", ())).union(*parts)
+
+
+# --- the server ---------------------------------------------------------------------------------------------
+
+
+def test_every_example_is_accepted_and_answered_as_described(document: Any, open_shop: Callable[..., Shop]) -> None:
+    for row, fields, heard in play(open_shop(now=NOW)):
+        assert heard.http == 200
+        assert not is_refusal(heard.body), (row.title, fields, heard.body)
+        described = operation_of(document, row.method)["responses"]["200"]["content"]["application/json"]["schema"]
+        jsonschema_rs.validate(schema_within(document, described), heard.body)
+
+
+def test_an_order_of_a_bulk_is_described_as_a_transfer_is(document: Any) -> None:
+    orders = document["components"]["schemas"]["BulkRequest"]["properties"]["data"]["items"]
+    assert {"amount", "bankcode", "accountnumber", "orderRef"} <= property_names(document, orders)
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize("method", METHODS)
+def test_made_up_requests_are_answered_as_described(
+    document: Any, shop: Shop, deployment: Deployment, method: str, mode: GenerationMode
+) -> None:
+    """Each method has its own merchant: an advance over years must find nothing to do. The keys are right, so
+    that what is made up is the body."""
+    address = f"http://127.0.0.1:{deployment.port}"
+    operation = schemathesis.openapi.from_dict({**document, "security": []})[f"/{method}"]["PUT"]
+    with requests.Session() as session:
+
+        @SHORT
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def answers_as_described(case: Any) -> None:
+            heard = case.call_and_validate(base_url=address, session=session, headers=shop.headers, checks=CHECKS)
+            assert heard.status_code != 401
+
+        answers_as_described()

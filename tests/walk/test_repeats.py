@@ -1,0 +1,145 @@
+"""Every write that may be repeated: the same key and request, the same reply and nothing moved. (D7)
+
+The merchants' clocks stand still, and what is due is run before a repeat is sent: then not a row of theirs may
+differ after it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kasuwa.core.action import Write
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.walk.rows import NOW, ROWS, Path, Row, example_paths, freshened, play, value_at, with_value
+from tests.walk.test_tenancy import everything_of
+
+REPEATABLE = [row for row in ROWS if isinstance(row.action, Write) and row.action.repeatable]
+ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
+
+KEY = {"idempotency-key": "a key of the tests"}
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    return open_shop(now=NOW)
+
+
+def title(row: Row) -> str:
+    return row.title
+
+
+def another(row: Row, fields: dict[str, Any]) -> dict[str, Any]:
+    """A request that asks for something else and is as right: more money, more times, other words."""
+    selecting = {row.selector, *(row.action.variant or ())[:1]}
+    paths = [path for path in example_paths(fields, ()) if path[0] not in selecting and path[-1] != "orderRef"]
+
+    def rank(path: Path) -> int:
+        value = value_at(fields, path)
+        return 0 if path[-1] == "amount" else 1 if isinstance(value, int) else 2 if isinstance(value, str) else 3
+
+    path = min(paths, key=rank)
+    value = value_at(fields, path)
+    changed = f"1{value}" if path[-1] == "amount" else value + 1 if isinstance(value, int) else f"{value}x"
+    return with_value(fields, path, changed)
+
+
+@pytest.mark.parametrize("row", REPEATABLE, ids=title)
+def test_the_same_key_and_request_return_the_first_reply_and_move_nothing(
+    shop: Shop, deployment: Deployment, row: Row
+) -> None:
+    play(shop, until=row)
+    fields = freshened(row, row.example)
+    first = shop.ask(row.method, fields, headers=KEY)
+    assert first.body["status"] in (200, 202)
+    shop.advance(seconds=0)
+    before = everything_of(deployment, shop)
+    for _ in range(3):
+        again = shop.ask(row.method, fields, headers=KEY)
+        assert (again.http, again.raw) == (first.http, first.raw)
+    assert everything_of(deployment, shop) == before
+
+
+@pytest.mark.parametrize("row", REPEATABLE, ids=title)
+def test_the_same_key_with_another_request_is_refused_and_moves_nothing(
+    shop: Shop, deployment: Deployment, row: Row
+) -> None:
+    play(shop, until=row)
+    fields = freshened(row, row.example)
+    shop.ask(row.method, fields, headers=KEY)
+    shop.advance(seconds=0)
+    before = everything_of(deployment, shop)
+    heard = shop.ask(row.method, another(row, fields), headers=KEY)
+    assert heard.body["status"] == 104
+    assert "Idempotency-Key" in heard.body["message"]
+    assert everything_of(deployment, shop) == before
+
+
+@pytest.mark.parametrize("row", REPEATABLE, ids=title)
+def test_another_key_is_another_request(shop: Shop, deployment: Deployment, row: Row) -> None:
+    play(shop, until=row)
+    shop.ask(row.method, freshened(row, row.example), headers=KEY)
+    shop.advance(seconds=0)
+    before = everything_of(deployment, shop)
+    heard = shop.ask(row.method, freshened(row, row.example), headers={"idempotency-key": "another"})
+    assert heard.body["status"] in (200, 202)
+    assert everything_of(deployment, shop) != before
+
+
+def test_a_key_is_one_merchants_own(open_shop: Callable[..., Shop]) -> None:
+    one, other = open_shop(now=NOW), open_shop(now=NOW)
+    assert one.transfer(headers=KEY)["txnStatus"] == "successful"
+    assert other.transfer(headers=KEY, amount="2.00")["txnStatus"] == "successful"
+    assert (one.wallet().balance, other.wallet().balance) == (999_848_925, 999_998_725)
+
+
+def test_a_key_covers_all_methods(shop: Shop) -> None:
+    assert shop.transfer(headers=KEY)["status"] == 200
+    funding = shop.put("sandbox", headers=KEY, action="fund_wallet", currency="NGN", amount="5.00")
+    assert funding.body["status"] == 104
+
+
+def test_a_refusal_is_not_kept(shop: Shop) -> None:
+    fields = {"orderRef": "later", "amount": "10000000.00"}
+    assert shop.transfer(headers=KEY, **fields)["status"] == 301
+    shop.put("sandbox", action="fund_wallet", currency="NGN", amount="100.00")
+    assert shop.transfer(headers=KEY, **fields)["txnStatus"] == "successful"
+    assert shop.wallet().balance == 4_625
+
+
+def test_a_kept_reply_of_an_open_transfer_is_the_one_that_was_given(shop: Shop) -> None:
+    first = shop.transfer(headers=KEY, orderRef="open", accountnumber="0000000900")
+    assert first["txnStatus"] == "pending"
+    shop.advance(seconds=5)
+    assert shop.status_of("open") == "successful"
+    assert shop.transfer(headers=KEY, orderRef="open", accountnumber="0000000900") == first
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+def test_a_key_that_cannot_be_kept_is_refused(shop: Shop, key: str) -> None:
+    assert shop.transfer(headers={"idempotency-key": key})["status"] == 104
+    assert shop.wallet().balance == 1_000_000_000
+
+
+@pytest.mark.parametrize("key", ["clé", "ключ".encode().decode("latin-1"), "x" * 255, "a b;c=d", '"quoted"'])
+def test_a_key_is_kept_or_refused_but_never_passed_over(shop: Shop, key: str) -> None:
+    for _ in range(2):
+        shop.transfer(headers={"idempotency-key": key}, orderRef=None)
+    assert shop.wallet().balance in (1_000_000_000, 999_848_925)
+
+
+# --- orderRef -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ORDERED, ids=title)
+def test_the_same_order_ref_is_the_same_order(shop: Shop, deployment: Deployment, row: Row) -> None:
+    play(shop, until=row)
+    fields = freshened(row, row.example)
+    first = shop.ask(row.method, fields)
+    assert first.body["status"] == 200
+    shop.advance(seconds=0)
+    before = everything_of(deployment, shop)
+    assert shop.ask(row.method, fields).body == first.body
+    assert shop.ask(row.method, another(row, fields)).body["status"] == 104
+    assert everything_of(deployment, shop) == before

@@ -1,0 +1,121 @@
+"""Canaries through every field, header and error path; then the logs and a dump of the database are searched.
+
+Free text that a merchant sends, such as a narration, is of course kept. What must not be anywhere: keys in any
+form one could read, the values of fields and headers nobody asked for, and in the logs nothing that was sent.
+"""
+
+import base64
+import subprocess
+from typing import NamedTuple
+
+import msgspec
+import pytest
+
+from kasuwa.db import embedded
+from tests.running import NEWEST, Deployment, Deployments
+from tests.shop import Shop
+from tests.walk.rows import ROWS, example_paths, fields_of, freshened, value_at, with_value
+
+# One process sends and searches for all of these tests.
+pytestmark = pytest.mark.xdist_group("secrets")
+
+# What people put into the wrong field: a card, its CVV and PIN, an OTP, a BVN.
+CARD = "5399831234567892"
+LOOSE = {
+    "card_no": CARD,
+    "ccv": "739",
+    "pin": "8264",
+    "otp": "915073",
+    "bvn": "22216789054",
+    "secret": "canary-extra",
+}
+
+TEXT = "canary-5399839876543210-text"
+WRONG_KEY = "canary-wrong-key"
+WRONG_MID = "canary-wrong-mid"
+IDEMPOTENCY_KEY = "canary-idempotency-key"
+IN_PATH = "canary-in-path"
+
+
+class Searched(NamedTuple):
+    shop: Shop
+    rolled: str
+    logs: bytes
+    dump: bytes
+
+
+@pytest.fixture(scope="module")
+def searched(deployments: Deployments) -> Searched:
+    """Everything is sent once; each test then looks for something."""
+    deployment = deployments.on(NEWEST)
+    shop = deployment.open_shop(name=TEXT)
+    with shop.wire:
+        send_everywhere(shop)
+    rolled = deployment.command("merchant", "roll-key", shop.mid).split()[1]
+    assert deployment.complaints() == ""
+    assert deployment.broken_laws([shop.mid]) == []
+    logs = deployment.out.read_bytes() + deployment.err.read_bytes()
+    logs += (deployments.cluster(NEWEST).directory / "postgres.log").read_bytes()
+    return Searched(shop, rolled, logs, dump_of(deployment))
+
+
+def send_everywhere(shop: Shop) -> None:
+    for row in ROWS:
+        extras = {name: value for name, value in LOOSE.items() if name not in row.example}
+        fields = freshened(row, row.example)
+        for headers in ({}, {"idempotency-key": IDEMPOTENCY_KEY}, {"key": WRONG_KEY}, {"mid": WRONG_MID}):
+            shop.ask(row.method, {**fields, **extras, "nested": [extras]}, headers=headers)
+        for field in fields_of(row):
+            shop.ask(row.method, with_value(freshened(row, row.example), field.path, TEXT))
+        for path in example_paths(row.example, ()):
+            if isinstance(value_at(row.example, path), str):
+                shop.send(row.method, msgspec.json.encode(with_value(row.example, path, TEXT))[:-1])
+    shop.send("disburse", TEXT.encode() + b"\xff")
+    shop.send(f"{IN_PATH}?{IN_PATH}", b"{}")
+    shop.send(f"disburse?{IN_PATH}", b"{}", headers={"x-sandbox-scenario": IN_PATH, "cookie": IN_PATH})
+
+
+def dump_of(deployment: Deployment) -> bytes:
+    command = [str(embedded.tool("pg_dump")), "--dbname", deployment.dsn]
+    return subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def spellings(secret: str) -> list[bytes]:
+    """As it is, as hexadecimal digits (so bytea is dumped) and as base64, at each of its three offsets."""
+    raw = secret.encode()
+    turned = [base64.b64encode(b"\0" * shift + raw)[4 if shift else 0 : -4] for shift in range(3)]
+    return [raw, raw.hex().encode(), raw.hex().upper().encode(), *turned]
+
+
+def hits(secret: str, where: bytes) -> list[bytes]:
+    return [spelling for spelling in spellings(secret) if spelling in where]
+
+
+def test_the_keys_of_a_merchant_are_not_in_the_database(searched: Searched) -> None:
+    assert searched.shop.mid.encode() in searched.dump
+    for key in (searched.shop.key, searched.rolled):
+        assert hits(key, searched.dump) == []
+
+
+def test_what_nobody_asked_for_is_not_in_the_database(searched: Searched) -> None:
+    for canary in (*LOOSE.values(), WRONG_KEY, WRONG_MID, IDEMPOTENCY_KEY, IN_PATH):
+        found = hits(canary, searched.dump) if len(canary) > 8 else []
+        assert found == [], canary
+    # A canary of a few digits would be found by chance in any dump: those are looked for as whole values.
+    for canary in (value for value in LOOSE.values() if len(value) <= 8):
+        assert f'"{canary}"'.encode() not in searched.dump
+
+
+def test_nothing_that_was_sent_is_in_the_logs(searched: Searched) -> None:
+    assert b'"action":"transfer"' in searched.logs
+    assert searched.shop.mid.encode() in searched.logs
+    for canary in (searched.shop.key, searched.rolled, TEXT, CARD, WRONG_KEY, WRONG_MID, IDEMPOTENCY_KEY, IN_PATH):
+        assert hits(canary, searched.logs) == []
+    for canary in LOOSE.values():
+        assert f'"{canary}"'.encode() not in searched.logs
+
+
+def test_the_search_finds_what_is_there(searched: Searched) -> None:
+    """The control: a narration is kept, and is found."""
+    assert hits(TEXT, searched.dump) == [TEXT.encode()]
+    assert hits("secret-key", b"c2VjcmV0LWtleQ== 7365637265742d6b6579") != []

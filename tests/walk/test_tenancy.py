@@ -1,0 +1,98 @@
+"""Every action with every kind of another merchant's reference: the answer of an unknown one, nothing changed.
+
+The other merchant first sends every example there is, so whatever references the service makes are among its
+replies. It lives on another business day than the stranger: references carry their date, and thus differ.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from kasuwa.core.references import check_letter, is_reference
+from tests.running import Deployment
+from tests.shop import Shop, fresh
+from tests.walk.rows import NOW, ROWS, Row, fields_of, freshened, leaves, play, with_value
+
+# Names of fields that hold references: of ours, of the merchant's own making, and of what can be drawn upon.
+REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")
+
+# References made for the stranger itself differ from one request to the next.
+MADE = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|walk-[0-9]+")
+OWN_FIELDS = frozenset({"mid", "key", "now"})
+
+OTHER_DAY = "2031-07-01T12:00:00+01:00"
+
+TABLES = (
+    "select table_name from information_schema.columns where column_name = 'merchant_id' and table_schema = 'public'"
+)
+
+
+class World(NamedTuple):
+    """The stranger, the other, and what the other's references are, by the name of their field."""
+
+    stranger: Shop
+    other: Shop
+    references: dict[str, str]
+
+
+@pytest.fixture
+def world(open_shop: Callable[..., Shop]) -> World:
+    other, stranger = open_shop(now=OTHER_DAY), open_shop(now=NOW)
+    played = play(other)
+    other.transfer(orderRef=fresh("pending"), accountnumber="0000000020")
+    other.advance(seconds=0)
+    said = [pair for one in played for pair in (*leaves(one.fields), *leaves(one.heard.body))]
+    found = {name: value for name, value in said if isinstance(value, str) and REFERENCES.search(name)}
+    return World(stranger, other, {**found, "mid": other.mid, "orderRef": "order-1042"})
+
+
+def everything_of(deployment: Deployment, shop: Shop) -> dict[str, str | None]:
+    """A digest of each table's rows of one merchant."""
+    found: dict[str, str | None] = {}
+    for (table,) in deployment.fetch(TABLES):
+        query = f"""select md5(string_agg(t::text, '|' order by t::text)) from {table} t
+            where merchant_id in (select merchant_id from merchant where mid = $1)"""
+        found[table] = deployment.fetch(query, shop.mid)[0][0]
+    return found
+
+
+def never_made(reference: str) -> str:
+    """A reference of the same form that nobody has."""
+    turned = "".join(str((int(sign) + 5) % 10) if sign.isdecimal() else sign for sign in reference)
+    if is_reference(reference):
+        return turned[:-1] + check_letter(turned[:-1])
+    return turned if turned != reference else f"{reference}x"
+
+
+def outline(said: Any, reference: str) -> Any:
+    """A reply without what must differ: the reference that was sent, and what was made for the stranger."""
+    if isinstance(said, dict):
+        return {name: "own" if name in OWN_FIELDS else outline(value, reference) for name, value in said.items()}
+    if isinstance(said, list):
+        return [outline(value, reference) for value in said]
+    return MADE.sub("made", said.replace(reference, "sent")) if isinstance(said, str) else said
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
+def test_anothers_reference_answers_like_an_unknown_one(world: World, deployment: Deployment, row: Row) -> None:
+    before = everything_of(deployment, world.other)
+    for field in fields_of(row):
+        for name, reference in world.references.items():
+            answers = []
+            for sent in (reference, never_made(reference)):
+                fields = with_value(freshened(row, row.example), field.path, sent)
+                heard = world.stranger.ask(row.method, fields)
+                answers.append((heard.http, outline(heard.body, sent)))
+            assert answers[0] == answers[1], (field.title, name)
+    assert everything_of(deployment, world.other) == before
+
+
+def test_the_other_merchant_itself_is_answered_otherwise(world: World) -> None:
+    """The control: these references are worth something to their owner."""
+    assert {"txnRef", "orderRef", "batchRef", "mid"} <= set(world.references)
+    for name in ("txnRef", "orderRef"):
+        reference = world.references[name]
+        assert world.other.verify(reference)["status"] == 200
+        assert world.other.verify(never_made(reference))["status"] == 104

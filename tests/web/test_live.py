@@ -1,0 +1,30 @@
+"""Live is the same service without the scripted world: no demo merchant, no sandbox, no magic. (D1, D9, D40)"""
+
+import base64
+
+from tests.running import DEMO_KEY, DEMO_MID, Deployments
+from tests.shop import Shop
+
+SECRET = base64.b64encode(bytes(range(32))).decode()
+
+
+def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> None:
+    settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET}
+    with deployments.fresh("live", **settings) as live, live.wire() as wire:
+        demo = Shop(wire, DEMO_MID, DEMO_KEY)
+        assert demo.ask("resources", {"inquire": "wallet"}).http == 401
+        mid, key = (line.split()[1] for line in live.command("merchant", "add", "Ada Stores").splitlines())
+        shop = Shop(wire, mid, key)
+        heard = shop.ask("sandbox", {"action": "clock"})
+        assert (heard.http, heard.body["status"]) == (404, 102)
+        assert "/sandbox" not in wire.send("GET", "/openapi.json").body["paths"]
+        assert shop.put("resources", inquire="wallet").body["data"] == [
+            {"currency": "NGN", "balance": "0.00", "available": "0.00", "held": "0.00"}
+        ]
+        # A magic account is an ordinary one here: its check digit is wrong.
+        assert shop.transfer(accountnumber="0000000500")["errors"][0]["field"] == "accountnumber"
+        assert shop.transfer(bankcode="011", accountnumber="0123456784")["status"] == 301
+        headers = {"x-sandbox-scenario": "nonsense"}
+        assert shop.transfer(bankcode="011", accountnumber="0123456784", headers=headers)["status"] == 301
+        assert live.broken_laws([mid]) == []
+        assert live.complaints() == ""

@@ -1,0 +1,86 @@
+"""How much is read, and what every reply carries whatever it answers. (D1, D3, D5)"""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.running import Deployment
+from tests.shop import Heard, Shop, Wire
+
+WALLET = b'{"inquire":"wallet"}'
+KIB = 1024
+
+
+# --- how much: 413 ------------------------------------------------------------------------------------------
+
+
+def wallet_body(size: int) -> bytes:
+    return b'{"inquire":"wallet","z":"' + b"x" * (size - 27) + b'"}'
+
+
+def in_pieces(body: bytes) -> Any:
+    return (body[at : at + 16 * KIB] for at in range(0, len(body), 16 * KIB))
+
+
+@pytest.mark.parametrize("size", [256 * KIB + 1, 1024 * KIB, 8 * 1024 * KIB])
+@pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
+def test_a_body_over_its_bound_is_413(shop: Shop, size: int, chunked: bool) -> None:
+    body = wallet_body(size)
+    heard = shop.send("resources", in_pieces(body) if chunked else body)
+    assert (heard.http, heard.body["status"]) == (413, 103)
+    assert heard.body["message"]
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
+def test_a_body_at_its_bound_is_read(shop: Shop, chunked: bool) -> None:
+    body = wallet_body(256 * KIB)
+    assert len(body) == 256 * KIB
+    assert shop.send("resources", in_pieces(body) if chunked else body).body["status"] == 200
+
+
+# --- what every reply carries -------------------------------------------------------------------------------
+
+OURS = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+def replies(wire: Wire, shop: Shop, headers: dict[str, str]) -> list[Heard]:
+    """One of each kind: answered, refused, unknown, plain."""
+    return [
+        wire.send("PUT", "/resources", WALLET, shop.headers | headers),
+        wire.send("PUT", "/resources", b"garbage", shop.headers | headers),
+        wire.send("PUT", "/resources", WALLET, headers),
+        wire.send("PUT", "/nothing", WALLET, headers),
+        wire.send("GET", "/resources", headers=headers),
+        wire.send("GET", "/healthz", headers=headers),
+        wire.send("GET", "/readyz", headers=headers),
+        wire.send("GET", "/openapi.json", headers=headers),
+    ]
+
+
+def test_every_reply_is_json_with_a_version_and_a_request_id_of_its_own(shop: Shop) -> None:
+    heard = replies(shop.wire, shop, {})
+    assert {reply.headers["content-type"] for reply in heard} == {"application/json"}
+    assert {reply.headers["x-api-version"] for reply in heard} == {"1"}
+    ids = [reply.headers["x-request-id"] for reply in heard]
+    assert all(OURS.fullmatch(said) for said in ids)
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_request_id_is_handed_back(shop: Shop) -> None:
+    heard = replies(shop.wire, shop, {"x-request-id": "mine_1.2-3"})
+    assert {reply.headers["x-request-id"] for reply in heard} == {"mine_1.2-3"}
+
+
+@pytest.mark.parametrize("said", ["", "a b", "x" * 65, "<script>", "é", "a\tb", '"'])
+def test_a_request_id_that_is_none_is_replaced(shop: Shop, said: str) -> None:
+    given = shop.send("resources", WALLET, headers={"x-request-id": said}).headers["x-request-id"]
+    assert OURS.fullmatch(given)
+
+
+def test_health_and_readiness_need_no_key(deployment: Deployment) -> None:
+    with deployment.wire() as wire:
+        for path in ("/healthz", "/readyz"):
+            heard = wire.send("GET", path)
+            assert (heard.http, heard.body["status"]) == (200, 200)
+            assert wire.send("HEAD", path).http == 200

@@ -1,0 +1,161 @@
+"""What an operator sets for a merchant shows at the wire: HTTP codes, keys, limits, rates. (D5, D9, D40)"""
+
+import time
+
+import pytest
+
+from kasuwa.__main__ import read_changes
+from tests.running import Deployment
+from tests.shop import Shop, kobo
+
+# A setting or a rolled-off key is in force everywhere within this long.
+SETTLES_SECONDS = 1.0
+
+WALLET = {"inquire": "wallet"}
+
+
+def key_of(said: str) -> str:
+    word, key = said.split()
+    assert word == "key"
+    return key
+
+
+def http_with(shop: Shop, key: str) -> int:
+    return shop.ask("resources", WALLET, headers={"key": key}).http
+
+
+# --- HTTP codes ---------------------------------------------------------------------------------------------
+
+STRICT = {102: 404, 103: 400, 104: 422, 201: 502, 204: 500, 301: 402}
+
+
+def provoke(shop: Shop) -> dict[int, int]:
+    """HTTP status by the code of the body, for every code that can be had from here."""
+    order = {"action": "transfer", "amount": "9999999.00", "bankcode": "058", "accountnumber": "0000000000"}
+    unavailable = {"inquire": "accountname", "accountnumber": "0000009100", "bankcode": "058"}
+    heard = [
+        shop.ask("disburse", {"action": "nothing"}),
+        shop.send("disburse", b"garbage"),
+        shop.ask("disburse", {"action": "verify", "txnRef": "x"}),
+        shop.ask("disburse", order | {"amount": "1.00"}, headers={"x-sandbox-scenario": "rr=ZZ"}),
+        shop.ask("resources", unavailable),
+        shop.ask("disburse", order),
+        shop.ask("resources", WALLET),
+        shop.ask("disburse", {"action": "transfer", "type": "bulk", "data": [order | {"amount": "1.00"}]}),
+    ]
+    return {reply.body["status"]: reply.http for reply in heard}
+
+
+def test_a_merchant_may_ask_for_strict_http_codes_and_go_back(shop: Shop, deployment: Deployment) -> None:
+    compatible = dict.fromkeys((*STRICT, 200, 202), 200)
+    assert provoke(shop) == compatible
+    deployment.command("merchant", "set", shop.mid, "--http-codes", "strict")
+    time.sleep(SETTLES_SECONDS)
+    assert provoke(shop) == STRICT | {200: 200, 202: 200}
+    assert shop.ask("resources", WALLET, headers={"key": "wrong"}).http == 401
+    deployment.command("merchant", "set", shop.mid, "--http-codes", "compat")
+    time.sleep(SETTLES_SECONDS)
+    assert provoke(shop) == compatible
+
+
+# --- keys ---------------------------------------------------------------------------------------------------
+
+
+def test_a_key_rolled_without_overlap_is_refused_after_a_second(shop: Shop, deployment: Deployment) -> None:
+    assert http_with(shop, shop.key) == 200
+    fresh = key_of(deployment.command("merchant", "roll-key", shop.mid, "--overlap-hours", "0"))
+    time.sleep(SETTLES_SECONDS)
+    assert http_with(shop, shop.key) == 401
+    assert http_with(shop, fresh) == 200
+
+
+def test_a_key_rolled_with_overlap_works_beside_the_new_one_until_it_is_cut_off(
+    shop: Shop, deployment: Deployment
+) -> None:
+    second = key_of(deployment.command("merchant", "roll-key", shop.mid, "--overlap-hours", "24"))
+    time.sleep(SETTLES_SECONDS)
+    assert (http_with(shop, shop.key), http_with(shop, second)) == (200, 200)
+    third = key_of(deployment.command("merchant", "roll-key", shop.mid, "--overlap-hours", "0"))
+    time.sleep(SETTLES_SECONDS)
+    assert [http_with(shop, key) for key in (shop.key, second, third)] == [401, 401, 200]
+
+
+# --- limits and rates ---------------------------------------------------------------------------------------
+
+
+def test_without_a_rate_the_test_environment_limits_nobody(shop: Shop) -> None:
+    assert {http_with(shop, shop.key) for _ in range(300)} == {200}
+
+
+def test_a_merchant_over_its_rate_is_told_when_to_come_back(shop: Shop, deployment: Deployment) -> None:
+    deployment.command("merchant", "set", shop.mid, "--rate", "1,5")
+    time.sleep(SETTLES_SECONDS)
+    heard = [shop.ask("resources", WALLET) for _ in range(12)]
+    codes = [reply.http for reply in heard]
+    assert codes[:5] == [200] * 5
+    assert set(codes) == {200, 429}
+    limited = next(reply for reply in heard if reply.http == 429)
+    assert limited.body["status"] == 204
+    assert limited.body["message"]
+    assert int(limited.headers["retry-after"]) >= 1
+    time.sleep(int(limited.headers["retry-after"]))
+    assert shop.ask("resources", WALLET).http == 200
+
+
+def test_a_rate_is_one_merchants_own(shop: Shop, deployment: Deployment) -> None:
+    other = deployment.open_shop()
+    with other.wire:
+        deployment.command("merchant", "set", shop.mid, "--rate", "1,1")
+        time.sleep(SETTLES_SECONDS)
+        assert 429 in {shop.ask("resources", WALLET).http for _ in range(5)}
+        assert {other.ask("resources", WALLET).http for _ in range(5)} == {200}
+
+
+def test_limits_and_tariff_are_a_merchants_own(shop: Shop, deployment: Deployment) -> None:
+    tariff = '{"transfer":{"bands":[{"up_to":null,"fee":"3.33"}]}}'
+    deployment.command("merchant", "set", shop.mid, "--limits", '{"NGN":["10.00","20.00"]}', "--tariff", tariff)
+    time.sleep(SETTLES_SECONDS)
+    assert [shop.transfer(amount=amount)["status"] for amount in ("9.99", "10.00", "20.00", "20.01")] == [
+        104,
+        200,
+        200,
+        104,
+    ]
+    sent = shop.transfer(amount="15.00")
+    found = shop.verify(sent["txnRef"])
+    assert (found["fee"], found["vat"]) == ("3.33", "0.25")
+    assert shop.wallet().balance == 1_000_000_000 - 3 * (333 + 25) - kobo("45.00")
+
+
+def test_a_setting_that_cannot_be_used_is_refused_in_one_line(shop: Shop, deployment: Deployment) -> None:
+    said = deployment.refused_command("merchant", "set", shop.mid, "--http-codes", "loose")
+    assert said.startswith("kasuwa: ")
+    assert len(said.strip().splitlines()) == 1
+    assert http_with(shop, shop.key) == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *(("rate", said) for said in ("x", "5", "5,5,5", "0,0", "0,5", "-1,5", "5,0", "")),
+        *(
+            ("limits", said)
+            for said in ("[]", "{", '{"NGN":["20.00","10.00"]}', '{"NGN":["x","y"]}', '{"XXX":["1","2"]}')
+        ),
+        *(
+            ("tariff", said)
+            for said in (
+                "{",
+                "[]",
+                '{"vat_percent_on_fees":"x"}',
+                '{"transfer":{"bands":[]}}',
+                '{"transfer":{"bands":[{"up_to":"5000","fee":"1"}]}}',
+                '{"transfer":{"bands":[{"up_to":null,"fee":"-1"}]}}',
+            )
+        ),
+    ],
+)
+def test_what_would_break_a_merchants_requests_cannot_be_set(name: str, said: str) -> None:
+    """The same check as the command's, without the wait for its process."""
+    with pytest.raises(SystemExit, match=r"^kasuwa: [^\n]+$"):
+        read_changes(**{name: said})

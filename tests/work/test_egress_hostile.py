@@ -1,0 +1,295 @@
+"""Receivers that mean us harm, or are merely broken: outgoing HTTP ends, in time, and says what may have happened."""
+
+import asyncio
+import socket
+from collections.abc import Sequence
+
+import pytest
+
+from kasuwa.work.egress import MOST_BODY, MOST_PER_HOST, Crowded, Limits, Sent, Undelivered
+from tests.work.receivers import (
+    OK,
+    PATIENT,
+    Receiver,
+    Talk,
+    answering,
+    flooding,
+    keep_silent,
+    on_both_loops,
+    receiving,
+    reset,
+    sending,
+)
+
+# For a turn that does not come.
+FEW = Limits(turn=0.2, connect=30, answer=30, whole=30)
+# For a status that comes and a body that does not.
+WAITS_FOR_STATUS = Limits(turn=30, connect=30, answer=30, whole=0.3)
+
+ENDLESS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+LOST = "The connection was lost before the answer"
+NO_HTTP = "The answer is not HTTP, or its headers are too large"
+LATE = "There was no answer in time"
+
+
+async def failure(talk: Talk, limits: Limits = PATIENT) -> Undelivered:
+    async with receiving(talk) as shop, sending(limits=limits) as egress:
+        with pytest.raises(Undelivered) as raised:
+            await egress.post(shop.url, b"{}", {})
+        return raised.value
+
+
+async def success(talk: Talk, limits: Limits = PATIENT) -> Sent:
+    async with receiving(talk) as shop, sending(limits=limits) as egress:
+        return await egress.post(shop.url, b"{}", {})
+
+
+# --- bodies ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "kept"),
+    [
+        (ENDLESS, b"a" * 10_000, b"a" * MOST_BODY),
+        (CHUNKED, b"3e8\r\n" + b"a" * 1000 + b"\r\n", b"a" * MOST_BODY),
+        (CHUNKED, b"a\r\n" + b"a" * 10 + b"\r\n", b"a" * MOST_BODY),
+        (OK.replace(b"Length: 2", b"Length: 99999999999"), b"a" * 10_000, b"ok" + b"a" * (MOST_BODY - 2)),
+    ],
+    ids=["until the connection ends", "in chunks", "in small chunks", "with a length"],
+)
+@on_both_loops
+async def test_of_an_endless_body_the_first_part_is_kept(first: bytes, more: bytes, kept: bytes) -> None:
+    async with receiving(flooding(first, more)) as shop, sending() as egress:
+        sent = await egress.post(shop.url, b"{}", {})
+        assert (sent.http, sent.body) == (200, kept)
+        await asyncio.wait_for(shop.gone.wait(), 30)
+
+
+@on_both_loops
+async def test_chunks_that_carry_nothing_end_too() -> None:
+    async with receiving(flooding(CHUNKED + b"1;", b"x" * 10_000)) as shop, sending() as egress:
+        assert (await egress.post(shop.url, b"{}", {})).http == 200
+        await asyncio.wait_for(shop.gone.wait(), 30)
+
+
+@on_both_loops
+async def test_a_body_that_drips_is_taken_as_far_as_it_came() -> None:
+    async def drip(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await seen.hear(reader)
+        writer.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 1000000\r\n\r\n")
+        try:
+            while True:
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        finally:
+            seen.gone.set()
+
+    async with receiving(drip) as shop, sending(limits=WAITS_FOR_STATUS) as egress:
+        sent = await egress.post(shop.url, b"{}", {})
+        assert sent.http == 202
+        assert sent.body == b"a" * len(sent.body)
+        assert len(sent.body) < 1000
+        await asyncio.wait_for(shop.gone.wait(), 30)
+
+
+@on_both_loops
+async def test_a_body_that_breaks_off_does_not_undo_the_status() -> None:
+    async def break_off(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await seen.hear(reader)
+        writer.write(OK.replace(b"Length: 2", b"Length: 3"))
+
+    assert (await success(break_off)).http == 200
+
+
+# --- answers that do not come, or are none --------------------------------------------------------------------------
+
+
+@on_both_loops
+async def test_a_receiver_that_never_answers_is_not_waited_for() -> None:
+    told = await failure(keep_silent, Limits(turn=30, connect=30, answer=0.2, whole=0.3))
+    assert (str(told), told.sent) == (LATE, True)
+
+
+@on_both_loops
+async def test_a_status_line_that_drips_is_late() -> None:
+    async def drip(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await seen.hear(reader)
+        for byte in OK * 100:
+            writer.write(bytes([byte]))
+            await asyncio.sleep(0.1)
+
+    told = await failure(drip, Limits(turn=30, connect=30, answer=0.5, whole=0.6))
+    assert (str(told), told.sent) == (LATE, True)
+
+
+@on_both_loops
+async def test_a_reset_may_have_arrived() -> None:
+    told = await failure(reset)
+    assert (str(told), told.sent) == (LOST, True)
+
+
+@on_both_loops
+async def test_a_port_that_nobody_listens_on_has_received_nothing() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        async with sending() as egress:
+            with pytest.raises(Undelivered, match=r"^No connection could be made$") as raised:
+                await egress.post(f"http://127.0.0.1:{held.getsockname()[1]}/", b"{}", {})
+        assert not raised.value.sent
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@on_both_loops
+async def test_a_connection_that_is_not_made_in_time_has_sent_nothing(scheme: str) -> None:
+    async def resolve(host: str) -> Sequence[str]:
+        if scheme == "http":
+            await asyncio.sleep(60)
+        return ["127.0.0.1"]
+
+    limits = Limits(turn=30, connect=0.2, answer=30, whole=30)
+    async with receiving(keep_silent) as shop, sending(resolve=resolve, limits=limits) as egress:
+        with pytest.raises(Undelivered, match=r"^No connection could be made in time$") as raised:
+            await egress.post(f"{scheme}://shop.example:{shop.port}/", b"{}", {})
+        assert not raised.value.sent
+
+
+@pytest.mark.parametrize("addresses", [None, []], ids=["an error", "none"])
+@on_both_loops
+async def test_a_name_without_an_address_has_received_nothing(addresses: list[str] | None) -> None:
+    async def resolve(host: str) -> Sequence[str]:
+        if addresses is None:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return addresses
+
+    async with sending(resolve=resolve) as egress:
+        with pytest.raises(Undelivered, match=r"^No address was found for the host$") as raised:
+            await egress.post("http://shop.example/", b"{}", {})
+        assert not raised.value.sent
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"", LOST),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", LOST),
+        (b"220 smtp.example ESMTP\r\n", NO_HTTP),
+        (b"\x00" * 1000, NO_HTTP),
+        (b"HTTP/1.1 abc OK\r\n\r\n", NO_HTTP),
+        (b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", NO_HTTP),
+        (OK.replace(b"Length: 2", b"Length: -2"), NO_HTTP),
+        (OK.replace(b"Length: 2", b"Length: 2\r\nContent-Length: 3"), NO_HTTP),
+        (OK.replace(b"OK", b"OK\r\nX-Large: " + b"a" * 9000), NO_HTTP),
+        (OK.replace(b"OK", b"OK" + b"k" * 9000), NO_HTTP),
+        (OK.replace(b"OK", b"OK" + b"".join(b"\r\nX-%d: a" % n for n in range(200))), NO_HTTP),
+    ],
+)
+@on_both_loops
+async def test_what_is_no_answer_is_not_taken_for_one(raw: bytes, reason: str) -> None:
+    async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await seen.hear(reader)
+        writer.write(raw)
+
+    told = await failure(talk)
+    assert (str(told), told.sent) == (reason, True)
+
+
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX-Endless: ", b"a" * 10_000),
+        (b"HTTP/1.1 200 OK\r\n", b"X: a\r\n" * 1000),
+        (b"HTTP/1.1 200 O", b"K" * 10_000),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
+        (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n" * 500),
+        (b"", b"\r\n" * 5000),
+    ],
+    ids=["one header", "many headers", "a reason", "continue", "hints", "nothing"],
+)
+@on_both_loops
+async def test_headers_that_never_end_are_not_read_for_ever(first: bytes, more: bytes) -> None:
+    told = await failure(flooding(first, more))
+    assert str(told) in (NO_HTTP, LOST)
+
+
+# --- connections between requests -----------------------------------------------------------------------------------
+
+
+@on_both_loops
+async def test_an_answer_nobody_asked_for_is_not_taken_for_the_next() -> None:
+    stray = asyncio.Event()
+
+    async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await seen.hear(reader)
+        writer.write(OK)
+        await stray.wait()
+        writer.write(OK.replace(b"200", b"500"))
+        await reader.read()
+
+    async with receiving(talk) as shop, sending() as egress:
+        assert (await egress.post(shop.url, b"1", {})).http == 200
+        stray.set()
+        await asyncio.sleep(0.1)
+        assert (await egress.post(shop.url, b"2", {})).http == 200
+        assert (shop.connections, len(shop.heard)) == (2, 2)
+
+
+@on_both_loops
+async def test_a_flood_between_requests_ends_the_connection() -> None:
+    async with receiving(flooding(OK, OK * 1000)) as shop, sending() as egress:
+        for count in (1, 2):
+            assert (await egress.post(shop.url, b"{}", {})).http == 200
+            await asyncio.wait_for(shop.gone.wait(), 30)
+            assert shop.connections == count
+            shop.gone.clear()
+
+
+@on_both_loops
+async def test_an_upgrade_is_a_status_and_no_more() -> None:
+    upgrade = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\nxyz"
+    async with receiving(answering(upgrade)) as shop, sending() as egress:
+        for count in (1, 2):
+            assert (await egress.post(shop.url, b"{}", {})).http == 101
+            assert shop.connections == count
+
+
+def holding(answers: asyncio.Event) -> Talk:
+    """Answers when it is told to."""
+
+    async def hold(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await seen.hear(reader)
+        await answers.wait()
+        writer.write(OK)
+
+    return hold
+
+
+@on_both_loops
+async def test_who_waits_too_long_for_a_turn_is_told_that_nothing_was_tried() -> None:
+    answers = asyncio.Event()
+    async with receiving(holding(answers)) as shop, receiving(answering(OK)) as other, sending(limits=FEW) as egress:
+        held = [asyncio.create_task(egress.post(shop.url, b"{}", {})) for _ in range(MOST_PER_HOST)]
+        await asyncio.sleep(0)
+        with pytest.raises(Crowded) as raised:
+            await egress.post(shop.url, b"{}", {})
+        assert not raised.value.sent
+        assert (await egress.post(other.url, b"{}", {})).http == 200
+        answers.set()
+        assert {sent.http for sent in await asyncio.gather(*held)} == {200}
+        assert len(shop.heard) == MOST_PER_HOST
+
+
+@on_both_loops
+async def test_who_is_cancelled_gives_the_turn_back() -> None:
+    answers = asyncio.Event()
+    async with receiving(holding(answers)) as shop, sending(limits=FEW) as egress:
+        for _ in range(3):
+            posts = [asyncio.create_task(egress.post(shop.url, b"{}", {})) for _ in range(MOST_PER_HOST)]
+            await asyncio.sleep(0.01)
+            for post in posts:
+                post.cancel()
+            told = await asyncio.gather(*posts, return_exceptions=True)
+            assert {type(one) for one in told} == {asyncio.CancelledError}
+        answers.set()
+        assert (await egress.post(shop.url, b"{}", {})).http == 200
