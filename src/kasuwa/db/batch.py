@@ -53,6 +53,7 @@ class Book(Row):
         "events",
         "clock_offset",
         "clock_fixed",
+        "listens",
         "faults",
     )
 
@@ -62,6 +63,7 @@ class Book(Row):
     events: int
     clock_offset: int
     clock_fixed: datetime | None
+    listens: bool
     faults: str | None
 
 
@@ -225,6 +227,7 @@ class Desk:
                 book.numbers + 1,
                 self.world.permutation,
                 self.world.vault.digest,
+                book.listens,
                 submission.scenario,
                 read_faults(book.faults),
             )

@@ -35,7 +35,8 @@ create table merchant_key (
     primary key (merchant_id, key_id)
 );
 
--- One row per merchant: its counters, its clock and, in test, the faults it asked for. It is the merchant's
+-- One row per merchant: its counters, its clock, whether it has an endpoint for events and, in test, the faults it
+-- asked for. It is the merchant's
 -- lock as well: whoever writes anything of a merchant raises `version` here, under this row's lock.
 create table book (
     key bytea not null,
@@ -46,6 +47,7 @@ create table book (
     events bigint not null default 0,
     clock_offset bigint not null default 0,
     clock_fixed timestamptz,
+    listens boolean not null default false,
     faults json,
     primary key (key, merchant_id)
 ) with (fillfactor = 50);
