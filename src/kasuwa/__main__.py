@@ -214,6 +214,7 @@ def roll_key(
 def set_merchant(
     mid: str,
     webhook_url: Annotated[str | None, typer.Option(help="Where events are sent; empty switches them off.")] = None,
+    webhook_order: Annotated[str | None, typer.Option(help="loose, or strict: an object's events in order.")] = None,
     http_codes: Annotated[str | None, typer.Option(help="compat or strict.")] = None,
     tariff: Annotated[str | None, typer.Option(help="JSON laid over the default tariff.")] = None,
     limits: Annotated[str | None, typer.Option(help='JSON such as {"NGN": ["1.00", "500000.00"]}.')] = None,
@@ -221,17 +222,21 @@ def set_merchant(
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
-    changes = read_changes(webhook_url=webhook_url, http_codes=http_codes, tariff=tariff, limits=limits, rate=rate)
+    changes = read_changes(
+        webhook_url=webhook_url,
+        webhook_order=webhook_order,
+        http_codes=http_codes,
+        tariff=tariff,
+        limits=limits,
+        rate=rate,
+    )
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
-        allowed = loopback_allowed(settings)
-        fault = (
-            url_fault(webhook_url, environment=settings.environment, loopback_allowed=allowed)
-            if webhook_url
-            else None
-        )
-        if fault is not None:
-            raise CannotServe(f"--webhook-url: {fault}")
+        if webhook_url:
+            allowed = loopback_allowed(settings)
+            fault = url_fault(webhook_url, environment=settings.environment, loopback_allowed=allowed)
+            if fault is not None:
+                raise CannotServe(f"--webhook-url: {fault}")
 
         def change(kept: MerchantSettings) -> MerchantSettings:
             return msgspec.structs.replace(kept, **changes)

@@ -78,7 +78,7 @@ def forward(event: Event, url: str, key: str) -> str:
     """Send one event to a local application; answers what it said, in a word or two."""
     body = msgspec.json.encode(event.payload)
     headers = sign(body, key.encode(), event.event_id, int(time.time()), DEFAULT_HASH_HEADER, badly=False)
-    headers["webhook-sequence"] = str(event.sequence)
+    headers["webhook-object"] = event.txn_ref
     request = urllib.request.Request(url, data=body, method="POST", headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:

@@ -183,11 +183,14 @@ class Job(Row):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A transaction became final. `payload` is, to the byte, what is signed and sent."""
+    """A transaction became final. `payload` is, to the byte, what is signed and sent. `object` is what it is
+    about, the transaction itself unless it belongs to another, and `object_seq` its place among those."""
 
     reference: str
     kind: str
     payload: bytes
+    object: str
+    object_seq: int = 1
 
 
 class Notice(msgspec.Struct, frozen=True):

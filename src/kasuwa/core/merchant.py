@@ -23,6 +23,7 @@ LIVE_RATE = (100, 200)
 
 class MerchantSettings(msgspec.Struct, omit_defaults=True):
     webhook_url: str = ""
+    webhook_order: Literal["loose", "strict"] = "loose"
     http_codes: Literal["compat", "strict"] = "compat"
     tariff: dict[str, Any] = {}
     limits: dict[str, tuple[str, str]] = {}

@@ -18,6 +18,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Event,
     Job,
     Merchant,
     More,
@@ -101,9 +102,16 @@ class EventRow(msgspec.Struct):
     merchant_id: int
     seq: int
     reference: str
+    object: str
+    object_seq: int
     kind: str
     payload: str
     at: datetime
+
+
+def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:
+    payload = event.payload.decode()
+    return EventRow(merchant_id, seq, event.reference, event.object, event.object_seq, event.kind, payload, now)
 
 
 class NoticeRow(msgspec.Struct):
@@ -307,8 +315,7 @@ class Desk:
             self.drop(job)
         for event in decision.events:
             book.events += 1
-            payload = event.payload.decode()
-            self.events.append(EventRow(merchant_id, book.events, event.reference, event.kind, payload, now))
+            self.events.append(event_row(event, merchant_id, book.events, now))
         for notice in decision.notices:
             self.touched.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))

@@ -28,7 +28,13 @@ JOINED = """
     join merchant m on m.merchant_id = j.merchant_id
     join book b on b.merchant_id = j.merchant_id
 """
-WITH_EVENT = f"{JOB_COLUMNS}, e.seq, e.payload, m.mid, m.settings, b.clock_offset, b.clock_fixed"
+# Whether an earlier event of the same object is still to be delivered.
+BEHIND = """exists (
+    select 1 from event f join job g on g.merchant_id = f.merchant_id and g.reference = f.reference
+    where f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
+        and g.lane = 'webhook')"""
+WITH_EVENT = f"""{JOB_COLUMNS}, e.seq, e.object, e.object_seq, e.payload, m.settings, b.clock_offset, b.clock_fixed,
+    case when m.settings->>'webhook_order' = 'strict' then {BEHIND} else false end"""
 
 # A few of each merchant that is not busy already ($5), so that one with a backlog cannot crowd out others.
 CLAIM = f"""
@@ -56,6 +62,9 @@ KEYS = """
     where merchant_id = any($1) and (expires_at is null or expires_at > now())
     order by merchant_id, key_id desc
 """
+
+LOOK_AGAIN = timedelta(seconds=1)
+PUT_BACK = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
 
 RECORD = """
     with x as (
@@ -115,10 +124,12 @@ class Delivery(msgspec.Struct):
 
     job: Job
     seq: int
+    object: str
+    object_seq: int
     payload: bytes
-    mid: str
     settings: str
     now: datetime
+    behind: bool
 
 
 class Recorded(msgspec.Struct):
@@ -137,14 +148,19 @@ class Recorded(msgspec.Struct):
 
 def read_delivery(record: Any, wall: datetime) -> Delivery:
     job = Job(*record[:WIDTH])
-    seq, payload, mid, settings, clock_offset, clock_fixed = record[WIDTH:]
+    seq, about, about_seq, payload, settings, clock_offset, clock_fixed, behind = record[WIDTH:]
     book = Book(b"", job.merchant_id, 0, 0, 0, 0, clock_offset, clock_fixed, False, None)
-    return Delivery(job, seq, payload.encode(), mid, settings, business_now(book, wall))
+    return Delivery(job, seq, about, about_seq, payload.encode(), settings, business_now(book, wall), behind)
 
 
 async def claim(connection: Connection, wall: datetime, most: int, most_each: int, busy: list[int]) -> list[Delivery]:
     records = await connection.fetch(CLAIM, wall, LEASE, most, most_each, busy)
     return [read_delivery(record, wall) for record in records]
+
+
+async def put_back(connection: Connection, items: list[Delivery], wall: datetime) -> None:
+    """Not sent: its turn has not come. Looked at again in a moment, and not counted as an attempt."""
+    await connection.execute(PUT_BACK, [item.job.key for item in items], wall + LOOK_AGAIN)
 
 
 async def claim_one(connection: Connection, job: Job, wall: datetime) -> Delivery:

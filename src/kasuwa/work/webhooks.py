@@ -30,7 +30,7 @@ from kasuwa.work.egress import Egress, Refused, Undelivered
 MOST_IN_FLIGHT = 2_000
 MOST_CLAIMED = 512
 # Places of one merchant: many while its endpoint answers, few once it has failed.
-MOST_WELL = 64
+MOST_WELL = 32
 MOST_ILL = 2
 IDLE_SECONDS = 0.1
 RECORD_SECONDS = 0.005
@@ -106,7 +106,12 @@ class Courier:
         most = min(room, MOST_CLAIMED)
         claimed = await deliveries.claim(connection, datetime.now(UTC), most, MOST_WELL, busy)
         await self._load_keys(connection, {item.job.merchant_id for item in claimed})
+        behind = [item for item in claimed if item.behind]
+        if behind:
+            await deliveries.put_back(connection, behind, datetime.now(UTC))
         for item in claimed:
+            if item.behind:
+                continue
             self._in_flight[item.job.merchant_id] += 1
             task = asyncio.get_running_loop().create_task(self._send(item))
             self._tasks.add(task)
@@ -162,7 +167,8 @@ class Courier:
         message_id = event_id(item.job.merchant_id, item.seq)
         badly = scenario == "bad-hash"
         headers = sign(item.payload, key, message_id, int(time.time()), self._hash_header, badly=badly)
-        headers["webhook-sequence"] = str(item.seq)
+        headers["webhook-object"] = item.object
+        headers["webhook-sequence"] = str(item.object_seq)
         started = time.monotonic()
         try:
             for _ in range(2 if scenario == "dup" else 1):

@@ -147,11 +147,14 @@ create table job (
 create index job_due on job (lane, run_at);
 create index job_merchant on job (merchant_id, due);
 
--- What merchants are told: one row per transaction that became final. Never changed, never deleted.
+-- What merchants are told: one row per transaction that became final. Events of one object (a payment and its
+-- refunds, say) are numbered among themselves. Never changed, never deleted.
 create table event (
     merchant_id bigint not null,
     seq bigint not null,
     reference text not null,
+    object text not null,
+    object_seq bigint not null,
     kind text not null,
     payload text not null,
     at timestamptz not null,

@@ -1,0 +1,433 @@
+"""The only outgoing HTTP of the service: webhooks now, rails behind HTTP later.
+
+Merchants choose who is on the other side, so nothing about it is trusted: not its name, not what the name resolves
+to, not that it ever answers or ever stops. What can go wrong is told apart by what may have happened:
+
+    Refused       we do not talk to such a URL or address, and nothing was sent
+    Undelivered   there was no answer; `sent` says whether the request may have arrived all the same
+      Crowded     it was never tried: too many others to the same host were under way
+
+An answer is its status. A body that never ends, drips or breaks off is taken as far as it came.
+"""
+
+import asyncio
+import re
+import socket
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache, partial
+from ipaddress import ip_address, ip_network
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import aiohttp
+import msgspec
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
+from yarl import URL
+
+MOST_URL = 2048
+# An answer's body is kept for the event log only: a page of it is enough to see what went wrong.
+MOST_BODY = 20_000
+# All that may come in for one request, of whatever kind: headers, a row of 1xx answers, answers nobody asked for.
+# It holds the largest headers that are read and the body, and stays below where aiohttp pauses a connection.
+MOST_INCOMING = 96 * 1024
+MOST_HEADERS = 100
+MOST_HEADER_BYTES = 8190
+MOST_CONNECTIONS = 1000
+MOST_PER_HOST = 32
+# Below what common servers keep (Node, Apache, uvicorn: 5 s), so that we seldom write to what is just being closed.
+IDLE_SECONDS = 4.0
+# One name server that hangs takes one thread for as long as the system's resolver lets it; the others go on.
+MOST_LOOKUPS = 64
+MOST_RETRY_SECONDS = 86_400
+HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT", re.ASCII)
+
+LOOPBACK = "loopback"
+PRIVATE = "a private network"
+LINK_LOCAL = "link-local, where clouds keep their metadata"
+RESERVED = "reserved"
+MULTICAST = "multicast"
+DOCUMENTATION = "for documentation"
+BENCHMARKING = "for benchmarking"
+TRANSLATED = "an IPv4 address inside an IPv6 address"
+METADATA = "a cloud's own services"
+
+# The first match counts. `ipaddress.is_global` lets through a third of these, so they are spelled out. (D39)
+DENIED = tuple(
+    (ip_network(network), reason)
+    for network, reason in (
+        ("0.0.0.0/8", "this host, unspecified"),
+        ("10.0.0.0/8", PRIVATE),
+        ("100.64.0.0/10", "a carrier's private network"),
+        ("127.0.0.0/8", LOOPBACK),
+        ("168.63.129.16/32", METADATA),
+        ("169.254.0.0/16", LINK_LOCAL),
+        ("172.16.0.0/12", PRIVATE),
+        ("192.0.0.0/24", RESERVED),
+        ("192.0.2.0/24", DOCUMENTATION),
+        ("192.31.196.0/24", "for name server traps"),
+        ("192.52.193.0/24", "for multicast tunnels"),
+        ("192.88.99.0/24", "for 6to4 relays"),
+        ("192.168.0.0/16", PRIVATE),
+        ("192.175.48.0/24", "for name server traps"),
+        ("198.18.0.0/15", BENCHMARKING),
+        ("198.51.100.0/24", DOCUMENTATION),
+        ("203.0.113.0/24", DOCUMENTATION),
+        ("224.0.0.0/4", MULTICAST),
+        ("255.255.255.255/32", "broadcast"),
+        ("240.0.0.0/4", RESERVED),
+        ("::/128", "this host, unspecified"),
+        ("::1/128", LOOPBACK),
+        ("::/96", TRANSLATED),
+        ("::ffff:0:0/96", TRANSLATED),
+        ("::ffff:0:0:0/96", TRANSLATED),
+        ("64:ff9b::/96", TRANSLATED),
+        ("64:ff9b:1::/48", TRANSLATED),
+        ("100::/63", "for discarding"),
+        ("2001::/32", "a Teredo tunnel"),
+        ("2001:2::/48", BENCHMARKING),
+        ("2001::/23", RESERVED),
+        ("2001:db8::/32", DOCUMENTATION),
+        ("2002::/16", "a 6to4 tunnel"),
+        ("2620:4f:8000::/48", "for name server traps"),
+        ("3fff::/20", DOCUMENTATION),
+        ("fc00::/7", PRIVATE),
+        ("fe80::/10", LINK_LOCAL),
+        ("fec0::/10", PRIVATE),
+        ("ff00::/8", MULTICAST),
+        # Public IPv6 is 2000::/3; the rest has not been given to anybody.
+        ("::/3", RESERVED),
+        ("4000::/2", RESERVED),
+        ("8000::/1", RESERVED),
+    )
+)
+
+LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
+INSIDE_NAMES = (".local", ".localdomain", ".internal", ".home.arpa")
+NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*", re.ASCII)
+# Such a host is a number to some readers and a name to others: 127.1, 2130706433, 0x7f.1.
+ENDS_IN_A_NUMBER = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)\.*", re.ASCII)
+AUTHORITY = re.compile(r"[^/?#]*//([^/?#]*)")
+
+
+class Refused(Exception):
+    """An address or URL we do not talk to. Its text is one sentence and safe to show."""
+
+
+class Undelivered(Exception):
+    """No answer was had. Its text is one sentence and safe to show."""
+
+    def __init__(self, reason: str, *, sent: bool) -> None:
+        super().__init__(reason)
+        self.sent = sent
+
+
+class Crowded(Undelivered):
+    """Its turn did not come in time, and nothing was tried."""
+
+
+# The first match counts. Whatever happens before the connection stands has sent nothing.
+FAILURES: tuple[tuple[type[BaseException], str, bool], ...] = (
+    (aiohttp.ClientConnectorDNSError, "No address was found for the host", False),
+    (aiohttp.ClientConnectorCertificateError, "The certificate is not trusted", False),
+    (aiohttp.ClientSSLError, "No TLS connection could be made", False),
+    (aiohttp.ClientConnectorError, "No connection could be made", False),
+    (aiohttp.ConnectionTimeoutError, "No connection could be made in time", False),
+    (TimeoutError, "There was no answer in time", True),
+    (aiohttp.ClientResponseError, "The answer is not HTTP, or its headers are too large", True),
+    (Exception, "The connection was lost before the answer", True),
+)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Seconds. The wait for a turn and the whole exchange together end before a job's lease does, or somebody else
+    would send the same again meanwhile. `answer` is D39's."""
+
+    turn: float = 4.0
+    connect: float = 5.0
+    answer: float = 10.0
+    whole: float = 15.0
+
+
+LIMITS = Limits()
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What came back: `body` up to its bound, `retry_after` in seconds, `ms` until the status was there."""
+
+    http: int
+    retry_after: int | None
+    body: bytes
+    ms: float
+
+
+class Target(NamedTuple):
+    url: URL
+    origin: str
+
+
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+
+
+def address_fault(address: str, *, loopback_allowed: bool) -> str | None:
+    """Why we do not talk to an IP address."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return "The host is not an address"
+    for network, reason in DENIED:
+        if found.version == network.version and found in network:
+            if reason is LOOPBACK and loopback_allowed:
+                return None
+            return f"The host's address is not allowed: {reason}"
+    return None
+
+
+def url_fault(url: str, *, environment: str, loopback_allowed: bool) -> str | None:
+    """What is wrong with a URL, as far as its text tells: what its host resolves to is looked at when it is used."""
+    target = read_target(url, environment, loopback_allowed)
+    return target if isinstance(target, str) else None
+
+
+@lru_cache(maxsize=4096)
+def read_target(url: str, environment: str, loopback_allowed: bool) -> Target | str:
+    """The URL as it will be connected to, or what is wrong with it. The same reading serves the check and the
+    connection: two readers that differ about a host are how such checks are passed."""
+    if len(url) > MOST_URL:
+        return "The URL is longer than 2,048 characters"
+    if not url.isprintable() or " " in url or "\\" in url:
+        return "The URL has characters that a URL cannot have"
+    try:
+        found = URL(url)
+        origin = f"{found.scheme}://{found.raw_host}:{found.port}"
+    except ValueError:
+        return "This is not a URL"
+    if found.scheme not in ("http", "https"):
+        return "The URL does not begin with http:// or https://"
+    if found.scheme == "http" and environment != "test":
+        return "The URL does not begin with https://"
+    authority = AUTHORITY.match(url)
+    if authority is None or not found.raw_host or found.port == 0:
+        return "The URL has no host, or no port that can be used"
+    if "@" in authority[1]:
+        return "The URL has a user name or a password in it"
+    fault = host_fault(found.raw_host, loopback_allowed=loopback_allowed and environment == "test")
+    return fault or Target(found, origin)
+
+
+def host_fault(host: str, *, loopback_allowed: bool) -> str | None:
+    """What is wrong with a host as the URL's reader gives it: lower case, no brackets, names in their ASCII form."""
+    if ":" in host:
+        return address_fault(host, loopback_allowed=loopback_allowed)
+    if ENDS_IN_A_NUMBER.fullmatch(host):
+        fault = address_fault(host, loopback_allowed=loopback_allowed)
+        return fault and fault.replace("not an address", "not four decimal numbers with dots between")
+    if not NAME.fullmatch(host):
+        return "The host is not a name"
+    if host in LOOPBACK_NAMES or host.endswith(".localhost"):
+        return None if loopback_allowed else f"The host's name is not allowed: {LOOPBACK}"
+    if "." not in host or host.endswith(INSIDE_NAMES):
+        return "The host's name is not a public one"
+    return None
+
+
+def read_retry_after(text: str, now: datetime) -> int | None:
+    """Seconds, from seconds or from a date, at most a day. What cannot be read asks for nothing."""
+    if text.isascii() and text.isdecimal():
+        digits = text.lstrip("0") or "0"
+        return MOST_RETRY_SECONDS if len(digits) > 5 else min(int(digits), MOST_RETRY_SECONDS)
+    if not HTTP_DATE.fullmatch(text):
+        return None
+    try:
+        wait = (parsedate_to_datetime(text) - now).total_seconds()
+    except ValueError:
+        return None
+    return max(0, min(round(wait), MOST_RETRY_SECONDS))
+
+
+class Lookup(AbstractResolver):
+    """Names to addresses, all of which must be allowed. What was checked is what is connected to."""
+
+    def __init__(self, resolve: Resolve, *, loopback_allowed: bool) -> None:
+        self._resolve = resolve
+        self._loopback_allowed = loopback_allowed
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        addresses = await self._resolve(host)
+        if not addresses:
+            raise OSError("no addresses")
+        for address in addresses:
+            fault = address_fault(address, loopback_allowed=self._loopback_allowed)
+            if fault:
+                raise Refused(fault)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in addresses
+        ]
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Line(ResponseHandler):
+    """One connection, with a bound on what comes in. Without it, aiohttp reads on for as long as the other side
+    sends 1xx answers, and takes what was sent unasked between two requests for the answer to the second."""
+
+    _allowed = 0
+
+    def set_response_params(self, **params: Any) -> None:
+        self._allowed = MOST_INCOMING
+        super().set_response_params(**params)
+
+    def data_received(self, data: bytes) -> None:
+        allowed = self._allowed
+        self._allowed = allowed - len(data)
+        if self._allowed >= 0:
+            return super().data_received(data)
+        if allowed > 0:
+            super().data_received(data[:allowed])
+        if self.transport is not None:
+            self.transport.abort()
+
+    def is_connected(self) -> bool:
+        return super().is_connected() and not self._buffer
+
+
+class Egress:
+    def __init__(
+        self,
+        *,
+        environment: str,
+        loopback_allowed: bool,
+        user_agent: str = "Kasuwa",
+        limits: Limits = LIMITS,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._environment = environment
+        self._loopback_allowed = loopback_allowed and environment == "test"
+        self._user_agent = user_agent
+        self._limits = limits
+        self._threads = ThreadPoolExecutor(MOST_LOOKUPS, thread_name_prefix="kasuwa-lookup")
+        self._lookup = Lookup(resolve or self._ask_system, loopback_allowed=self._loopback_allowed)
+        self._tls = tls
+        self._opened: aiohttp.ClientSession | None = None
+        # aiohttp's own bound per host is not first come, first served: under load its queue starves. A host's
+        # entry lives for as long as somebody holds or awaits a turn.
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Sent:
+        target = read_target(url, self._environment, self._loopback_allowed)
+        if isinstance(target, str):
+            raise Refused(target)
+        turn = self._turns.get(target.origin)
+        if turn is None:
+            turn = self._turns[target.origin] = asyncio.Semaphore(MOST_PER_HOST)
+        if turn.locked():
+            await self._wait_for(turn)
+        else:
+            await turn.acquire()
+        try:
+            return await self._exchange(target.url, body, headers)
+        finally:
+            turn.release()
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _wait_for(self, turn: asyncio.Semaphore) -> None:
+        try:
+            async with asyncio.timeout(self._limits.turn):
+                await turn.acquire()
+        except TimeoutError:
+            raise Crowded("Too many to the same host are under way", sent=False) from None
+
+    async def _exchange(self, url: URL, body: bytes, headers: Mapping[str, str]) -> Sent:
+        session = self._opened or self._open()
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._limits.answer):
+                answer = await session.post(url, data=body, headers=headers, allow_redirects=False)
+        except (aiohttp.ClientError, OSError) as error:
+            reason, sent = next((reason, sent) for kind, reason, sent in FAILURES if isinstance(error, kind))
+            raise Undelivered(reason, sent=sent) from None
+        ms = (time.perf_counter() - began) * 1000
+        try:
+            taken = await self._take_body(answer.content, self._limits.whole - ms / 1000)
+        finally:
+            # An answer read whole has given its connection back already; any other takes it along.
+            if not answer.closed:
+                answer.close()
+        said = answer.headers.get("Retry-After")
+        retry_after = None if said is None else read_retry_after(said, datetime.now(UTC))
+        return Sent(http=answer.status, retry_after=retry_after, body=taken, ms=ms)
+
+    async def _take_body(self, content: aiohttp.StreamReader, seconds: float) -> bytes:
+        if content.is_eof() and content.exception() is None:
+            # It came with the headers, as most do: no clock is needed.
+            return content.read_nowait(MOST_BODY)
+        taken = bytearray()
+        with suppress(aiohttp.ClientError, OSError):
+            async with asyncio.timeout(seconds):
+                while len(taken) < MOST_BODY and (piece := await content.read(MOST_BODY - len(taken))):
+                    taken += piece
+        return bytes(taken)
+
+    def _open(self) -> aiohttp.ClientSession:
+        """On first use, since it belongs to the loop that runs then."""
+        connector = aiohttp.TCPConnector(
+            limit=MOST_CONNECTIONS,
+            keepalive_timeout=IDLE_SECONDS,
+            resolver=self._lookup,
+            # Nothing is cached; this only lets those who ask for a name at the same moment share the lookup.
+            use_dns_cache=True,
+            ttl_dns_cache=0,
+            socket_factory=self._open_socket,
+            ssl=True if self._tls is None else self._tls,
+        )
+        connector._factory = partial[ResponseHandler](Line, loop=asyncio.get_running_loop())
+        self._opened = aiohttp.ClientSession(
+            connector=connector,
+            # A clock is needed only while connecting: `post` keeps the others.
+            timeout=aiohttp.ClientTimeout(total=None, connect=self._limits.connect),
+            headers={"User-Agent": self._user_agent},
+            skip_auto_headers=("Accept-Encoding",),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            max_line_size=MOST_HEADER_BYTES,
+            max_field_size=MOST_HEADER_BYTES,
+            max_headers=MOST_HEADERS,
+        )
+        return self._opened
+
+    def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
+        """The last wall: whichever way an address came here, it is looked at where it is connected to."""
+        family, kind, protocol, _, where = info
+        fault = address_fault(where[0], loopback_allowed=self._loopback_allowed)
+        if fault:
+            raise PermissionError(fault)
+        return socket.socket(family, kind, protocol)
+
+    async def _ask_system(self, host: str) -> Sequence[str]:
+        """In threads of our own: the loop's are few, and one slow name would hold up everybody's."""
+        ask = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        return [str(where[0]) for _, _, _, _, where in found]

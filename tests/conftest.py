@@ -1,0 +1,52 @@
+"""The fixtures of every test that talks to a running service.
+
+`deployment` is the service, `shop` a merchant of the test's own, `open_shop` as many as it wants. After each
+test its merchants' books are audited, and the service must have said nothing on standard error: a rule that
+raised or a statement that failed shows there, whatever was answered.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.running import NEWEST, OLDEST, Deployment, Deployments
+from tests.shop import Shop
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What the methods promise is promised on the oldest PostgreSQL as on the newest."""
+    if "deployment" in metafunc.fixturenames and "methods" in metafunc.definition.path.parts:
+        metafunc.parametrize("deployment", [NEWEST, OLDEST], indirect=True, ids=["pg18", "pg15"])
+
+
+@pytest.fixture(scope="session")
+def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
+    with ExitStack() as stack:
+        yield Deployments(tmp_path_factory.mktemp("running"), stack)
+
+
+@pytest.fixture
+def deployment(request: pytest.FixtureRequest, deployments: Deployments) -> Iterator[Deployment]:
+    running = deployments.on(getattr(request, "param", NEWEST))
+    yield running
+    assert running.complaints() == ""
+
+
+@pytest.fixture
+def open_shop(deployment: Deployment) -> Iterator[Callable[..., Shop]]:
+    opened: list[Shop] = []
+
+    def open_one(**fields: object) -> Shop:
+        opened.append(deployment.open_shop(**fields))
+        return opened[-1]
+
+    yield open_one
+    for shop in opened:
+        shop.wire.close()
+    assert deployment.broken_laws([shop.mid for shop in opened]) == []
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    return open_shop()

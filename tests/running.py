@@ -1,0 +1,272 @@
+"""The service, started as users start it: a PostgreSQL, and `python -m kasuwa serve` as a process of its own.
+
+A cluster and a deployment are made once per xdist worker and PostgreSQL version, and shared by its tests: each
+test makes its own merchant, and worlds never meet. Whatever is started here ends with the process that started
+it, also when that is killed.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from kasuwa.db import embedded
+from kasuwa.ledger.audit import audit
+from tests.shop import Shop, Wire
+
+# The wheel's own version, and the oldest that is promised, from Debian's package.
+NEWEST, OLDEST = 18, 15
+DEBIAN_BIN = Path("/usr/lib/postgresql/15/bin")
+DEBIAN_PACKAGE = "postgresql-15"
+
+# Nothing here must survive a power cut, and tests write little: a start should cost little too.
+MEMORY, MEMORY_WANTED = Path("/dev/shm"), 4_000_000_000
+CLUSTER_OPTIONS = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "64MB", "max_wal_size": "1GB"}
+
+DEMO_MID, DEMO_KEY = "GP0000001", "123456789"
+READY_SECONDS = 60.0
+STOP_SECONDS = 30.0
+LOOK_SECONDS = 0.02
+
+# Below the ports that the system gives to outgoing connections, so that no client takes it first.
+FIRST_PORT, PORTS = 20_000, 12_000
+
+
+class NotRunning(Exception):
+    """What did not start, and its last words."""
+
+
+def free_port() -> int:
+    """Each process begins to look at another place, so that two never want the same port at once."""
+    for step in range(PORTS):
+        port = FIRST_PORT + (os.getpid() * 97 + step + int(time.monotonic() * 1000)) % PORTS
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise NotRunning("no port is free")
+
+
+@contextlib.contextmanager
+def ending_with_us(pid: int, number: signal.Signals) -> Iterator[None]:
+    """A process that gets this signal should we die: the watcher's pipe closes with us, however we end."""
+    watch = ["/bin/sh", "-c", f"read said || kill -{number.value} {pid}"]
+    with subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True) as watcher:
+        yield
+        with contextlib.suppress(BrokenPipeError):
+            watcher.communicate(b"done\n")
+
+
+# --- PostgreSQL -------------------------------------------------------------------------------------------
+
+
+def debian_bin() -> Path:
+    """The binaries of PostgreSQL 15, installed first where that is ours to do."""
+    if (DEBIAN_BIN / "postgres").exists():
+        return DEBIAN_BIN
+    if os.geteuid() != 0:
+        raise NotRunning(f"PostgreSQL 15 is missing: install the package {DEBIAN_PACKAGE}")
+    with Path(tempfile.gettempdir(), "kasuwa-apt.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (DEBIAN_BIN / "postgres").exists():
+            subprocess.run(["apt-get", "update"], check=True)
+            subprocess.run(["apt-get", "install", "-y", DEBIAN_PACKAGE], check=True)
+    return DEBIAN_BIN
+
+
+def quick_directory() -> str | None:
+    """Memory, where there is plenty: making a cluster is then a matter of a second."""
+    if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_WANTED:
+        return str(MEMORY)
+    return None
+
+
+@contextlib.contextmanager
+def running_cluster(version: int = NEWEST) -> Iterator[embedded.Cluster]:
+    """In a directory that goes with it. Anyone may pass through: started by root, PostgreSQL is someone else."""
+    binaries = debian_bin() if version == OLDEST else None
+    prefix = f"kasuwa-pg{version}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=quick_directory(), ignore_cleanup_errors=True) as place:
+        directory = Path(place)
+        directory.chmod(0o711)
+        cluster = embedded.start(directory, options=CLUSTER_OPTIONS, bin_directory=binaries)
+        pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
+        try:
+            with ending_with_us(pid, signal.SIGQUIT):
+                yield cluster
+        finally:
+            cluster.stop(immediate=True)
+
+
+# --- the service ------------------------------------------------------------------------------------------
+
+
+class Deployment:
+    """A running service: where it listens, its database, and what it has said so far."""
+
+    def __init__(self, directory: Path, dsn: str, environment: Mapping[str, str]) -> None:
+        self.directory = directory
+        self.dsn = dsn
+        self.port = free_port()
+        self.out = directory / "serve.out"
+        self.err = directory / "serve.err"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
+        ours = {"KASUWA_DATABASE_URL": dsn, "KASUWA_DATA": str(directory), "KASUWA_REQUEST_LOG": "stdout"}
+        self._environment = {**kept, **ours, **environment}
+        self._runner = asyncio.Runner()
+        self._connection: asyncpg.Connection[Any] | None = None
+        self._heard = 0
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "kasuwa", "serve", "--port", str(self.port), "--data", str(self.directory)]
+        with self.out.open("wb") as out, self.err.open("wb") as err:
+            return subprocess.Popen(command, env=self._environment, stdout=out, stderr=err, start_new_session=True)
+
+    def wait_ready(self, process: "subprocess.Popen[bytes]") -> None:
+        until = time.monotonic() + READY_SECONDS
+        while not self.is_ready():
+            if process.poll() is not None or time.monotonic() > until:
+                raise NotRunning(f"kasuwa serve is not ready: {self.err.read_text(errors='replace')[-2000:]}")
+            time.sleep(LOOK_SECONDS)
+
+    def is_ready(self) -> bool:
+        try:
+            with self.wire() as wire:
+                return wire.send("GET", "/readyz").http == 200
+        except (OSError, http.client.HTTPException):
+            return False
+
+    # --- as a client -------------------------------------------------------------------------------------
+
+    def wire(self) -> Wire:
+        return Wire("127.0.0.1", self.port)
+
+    def open_shop(self, **fields: Any) -> Shop:
+        """A merchant of its own, made through the front door by the demo merchant."""
+        with self.wire() as wire:
+            demo = Shop(wire, DEMO_MID, DEMO_KEY)
+            http, made = demo.put("sandbox", action="new_merchant", **fields)
+        assert (http, made["status"]) == (200, 200), made
+        return Shop(self.wire(), made["mid"], made["key"])
+
+    # --- as an operator ----------------------------------------------------------------------------------
+
+    def command(self, *words: str) -> str:
+        """What `kasuwa …` says, run on this deployment's database."""
+        done = self._run(words)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return done.stdout
+
+    def refused_command(self, *words: str) -> str:
+        """What `kasuwa …` says on standard error when it does not do as it is told."""
+        done = self._run(words)
+        assert (done.returncode, done.stdout) == (1, ""), done
+        return done.stderr
+
+    def _run(self, words: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "kasuwa", *words]
+        return subprocess.run(command, env=self._environment, capture_output=True, text=True)
+
+    def fetch(self, query: str, *values: Any) -> list[Any]:
+        return self._runner.run(self._fetch(query, values))
+
+    async def _fetch(self, query: str, values: tuple[Any, ...]) -> list[Any]:
+        connection = await self._connected()
+        return await connection.fetch(query, *values)
+
+    async def _connected(self) -> "asyncpg.Connection[Any]":
+        if self._connection is None:
+            self._connection = await asyncpg.connect(self.dsn)
+        return self._connection
+
+    def broken_laws(self, mids: list[str]) -> list[str]:
+        """Where the books of these merchants break a law; the laws hold at every commit."""
+
+        async def look() -> list[str]:
+            connection = await self._connected()
+            rows = await connection.fetch("select merchant_id from merchant where mid = any($1)", mids)
+            return await audit(connection, [row[0] for row in rows])
+
+        return self._runner.run(look())
+
+    def complaints(self) -> str:
+        """What the processes said on standard error since this was last asked."""
+        said = self.err.read_bytes()
+        new, self._heard = said[self._heard :], len(said)
+        return new.decode(errors="replace")
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._runner.run(self._connection.close())
+        self._runner.close()
+
+
+@contextlib.contextmanager
+def running_deployment(directory: Path, dsn: str, **environment: str) -> Iterator[Deployment]:
+    directory.mkdir(parents=True, exist_ok=True)
+    deployment = Deployment(directory, dsn, environment)
+    process = deployment.start()
+    try:
+        with ending_with_us(process.pid, signal.SIGTERM):
+            deployment.wait_ready(process)
+            yield deployment
+    finally:
+        deployment.close()
+        stop(process)
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """Asked first, then made to: its parts notice that their parent is gone and follow."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+class Deployments:
+    """One deployment per PostgreSQL version, started when first asked for."""
+
+    def __init__(self, directory: Path, stack: contextlib.ExitStack) -> None:
+        self._directory = directory
+        self._stack = stack
+        self._running: dict[int, Deployment] = {}
+        self._clusters: dict[int, embedded.Cluster] = {}
+
+    def cluster(self, version: int) -> embedded.Cluster:
+        if version not in self._clusters:
+            self._clusters[version] = self._stack.enter_context(running_cluster(version))
+        return self._clusters[version]
+
+    def on(self, version: int) -> Deployment:
+        if version not in self._running:
+            started = running_deployment(self._directory / f"serve{version}", self.cluster(version).dsn)
+            self._running[version] = self._stack.enter_context(started)
+        return self._running[version]
+
+    @contextlib.contextmanager
+    def fresh(self, name: str, **environment: str) -> Iterator[Deployment]:
+        """Another deployment, on an empty database of its own in the newest cluster."""
+        cluster = self.cluster(NEWEST)
+
+        async def create() -> None:
+            connection = await asyncpg.connect(cluster.dsn)
+            await connection.execute(f'create database "{name}"')
+            await connection.close()
+
+        asyncio.run(create())
+        with running_deployment(self._directory / name, cluster.dsn_for(name), **environment) as deployment:
+            yield deployment

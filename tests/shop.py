@@ -1,0 +1,150 @@
+"""A merchant as the tests see one: its headers, its requests, and its wallet in kobo.
+
+The client is small on purpose. It sends what it is told, byte for byte, and keeps its connection, so that
+nothing between a test and the wire repairs a request.
+"""
+
+import contextlib
+import http.client
+import itertools
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import msgspec
+
+# Longer than any answer takes: the service gives up on a rail after ten seconds.
+ANSWER_SECONDS = 60.0
+
+numbers = itertools.count(1)
+
+
+class Heard(NamedTuple):
+    """A reply as it came: header names in lower case, the body in bytes."""
+
+    http: int
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return msgspec.json.decode(self.raw)
+
+
+class Reply(NamedTuple):
+    http: int
+    body: Any
+
+
+class Wallet(NamedTuple):
+    """Figures of one currency, in minor units."""
+
+    balance: int
+    available: int
+    held: int
+
+
+def kobo(text: str) -> int:
+    whole, _, cents = text.partition(".")
+    assert len(cents) == 2, text
+    return int(whole) * 100 + int(cents)
+
+
+class Wire:
+    """One connection, kept open between requests."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._connection = http.client.HTTPConnection(host, port, timeout=ANSWER_SECONDS)
+
+    def send(
+        self, verb: str, path: str, body: bytes | Iterable[bytes] | None = None, headers: Mapping[str, str] = {}
+    ) -> Heard:
+        """A body that comes in pieces is sent chunked, with no length announced."""
+        pieces = body is not None and not isinstance(body, bytes)
+        # A server that has heard enough answers and hangs up before all is sent: its answer can still be read.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._connection.request(verb, path, body, dict(headers), encode_chunked=pieces)
+        response = self._connection.getresponse()
+        told = {name.lower(): value for name, value in response.getheaders()}
+        return Heard(response.status, told, response.read())
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> "Wire":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Shop:
+    """One merchant. `put` speaks JSON; `send` takes the bytes as they are."""
+
+    def __init__(self, wire: Wire, mid: str, key: str) -> None:
+        self.wire = wire
+        self.mid = mid
+        self.key = key
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"mid": self.mid, "key": self.key, "content-type": "application/json"}
+
+    def send(
+        self,
+        method: str,
+        body: bytes | Iterable[bytes],
+        *,
+        verb: str = "PUT",
+        headers: Mapping[str, str] | None = None,
+    ) -> Heard:
+        return self.wire.send(verb, f"/{method}", body, {**self.headers, **(headers or {})})
+
+    def ask(self, method: str, fields: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Heard:
+        return self.send(method, msgspec.json.encode(fields), headers=headers)
+
+    def put(self, method: str, /, *, headers: Mapping[str, str] | None = None, **fields: Any) -> Reply:
+        heard = self.ask(method, fields, headers=headers)
+        return Reply(heard.http, heard.body)
+
+    # --- what most tests say -----------------------------------------------------------------------------
+
+    def transfer(self, *, headers: Mapping[str, str] | None = None, **fields: Any) -> Any:
+        """An ordinary transfer, but for what is said otherwise; `None` leaves a field out."""
+        ordinary = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": fresh("order")}
+        said = {name: value for name, value in {**ordinary, **fields}.items() if value is not None}
+        return self.put("disburse", headers=headers, action="transfer", **said).body
+
+    def bulk(self, orders: list[Any]) -> Any:
+        return self.put("disburse", action="transfer", type="bulk", data=orders).body
+
+    def verify(self, reference: str) -> Any:
+        return self.put("disburse", action="verify", txnRef=reference).body
+
+    def status_of(self, reference: str) -> str:
+        return str(self.verify(reference)["txnStatus"])
+
+    def advance(self, **stretch: Any) -> Any:
+        http, body = self.put("sandbox", action="advance", **stretch)
+        assert (http, body["status"]) == (200, 200), body
+        return body
+
+    def now(self) -> str:
+        return str(self.put("sandbox", action="clock").body["now"])
+
+    def wallets(self) -> dict[str, Wallet]:
+        lines = self.put("resources", inquire="wallet").body["data"]
+        return {
+            line["currency"]: Wallet(kobo(line["balance"]), kobo(line["available"]), kobo(line["held"]))
+            for line in lines
+        }
+
+    def wallet(self, currency: str = "NGN") -> Wallet:
+        return self.wallets()[currency]
+
+
+def fresh(what: str) -> str:
+    """A reference that was not used before."""
+    return f"{what}-{next(numbers)}"
