@@ -39,6 +39,7 @@ NEXT_DUE = f"""
     order by j.due, j.key limit 1
 """
 CLOCK = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
+FAULTS = "select faults from book where key = $1"
 
 TAKE_ADVANCE = """
     insert into advance_lease as a (merchant_id, leased_until) values ($1, now() + $2::interval)

@@ -25,6 +25,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
 from kasuwa.core.secrets import Vault
+from kasuwa.db import jobs
 from kasuwa.db.batch import Broken, Claim, Result, Submission, repeat_key
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import is_lost
@@ -47,8 +48,6 @@ DEADLINE_SECONDS = 10.0
 # A copy of a request that is still at the rail asks again after this long, then twice that, and so on.
 FIRST_PAUSE_SECONDS = 0.01
 LONGEST_PAUSE_SECONDS = 0.25
-
-FAULTS_OF = "select faults from book where key = $1"
 
 log = structlog.get_logger("kasuwa.web")
 ENVELOPE = msgspec.json.Decoder(Envelope)
@@ -217,7 +216,7 @@ class Dispatch:
 
     async def _take_fault(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
         """A look-up is a call of its rail too: it uses up a fault the merchant asked for."""
-        row = await self._parts.reader.fetchrow(FAULTS_OF, book_key(merchant.merchant_id))
+        row = await self._parts.reader.fetchrow(jobs.FAULTS, book_key(merchant.merchant_id))
         if row[0] is None:
             return scenario
 

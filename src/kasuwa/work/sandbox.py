@@ -35,7 +35,7 @@ from kasuwa.work.egress import url_fault
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.steps import Stepper
 from kasuwa.work.timeline import timeline
-from kasuwa.work.webhooks import Courier
+from kasuwa.work.webhooks import Courier, has_hung
 
 # What every merchant of the test environment starts with. Spec silent: D40
 OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
@@ -183,8 +183,11 @@ class SandboxEngine(PlainEngine):
     async def _run_due(self, connection: Connection, merchant: Merchant, until: datetime) -> dict[str, int]:
         ran: Counter[str] = Counter()
         renewed, last, hung = time.monotonic(), None, False
-        lanes = [*self._stepper.lanes, deliveries.LANE]
         while True:
+            if time.monotonic() - renewed > RENEW_SECONDS:
+                await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
+                renewed = time.monotonic()
+            lanes = await self._open_lanes(connection, merchant)
             record = await connection.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, lanes)
             if record is None:
                 return dict(ran)
@@ -197,13 +200,18 @@ class SandboxEngine(PlainEngine):
             last = (job.key, job.due)
             now = await self._move_clock(merchant, job.due)
             if job.lane == deliveries.LANE:
-                hung = await self._courier.deliver_now(connection, job, hung=hung)
+                outcome = await self._courier.deliver_now(connection, job, hung=hung)
+                if outcome is None:
+                    continue
+                hung = hung or has_hung(outcome)
             else:
                 await self._stepper.run(job, merchant, now)
             ran[job.kind.partition(".")[0]] += 1
-            if time.monotonic() - renewed > RENEW_SECONDS:
-                await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
-                renewed = time.monotonic()
+
+    async def _open_lanes(self, connection: Connection, merchant: Merchant) -> list[str]:
+        """What waits for an endpoint that is switched off does not fall due."""
+        off = await deliveries.is_off(connection, merchant.merchant_id)
+        return self._stepper.lanes if off else [*self._stepper.lanes, deliveries.LANE]
 
     async def _move_clock(self, merchant: Merchant, to: datetime) -> datetime:
         moved: list[datetime] = []

@@ -1,7 +1,7 @@
 """The courier: delivers events to merchants, at least once, and never lets one hold up another.
 
-Deliveries are claimed a few of each merchant at a time; a merchant whose endpoint is slow or failing gets fewer
-places. Results are recorded together, many a statement. Killed between sending and recording, the lease runs out and
+Deliveries are claimed a few of each merchant at a time; one whose endpoint has not just taken something gets very
+few places, and all of those together no more than half. Results are recorded together, many a statement. Killed between sending and recording, the lease runs out and
 the event is sent again with the same webhook-id: twice perhaps, never not at all.
 """
 
@@ -25,13 +25,18 @@ from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
 from kasuwa.db.pool import Connection
 from kasuwa.observe.log import where_it_broke
-from kasuwa.work.egress import Egress, Refused, Undelivered
+from kasuwa.work.egress import MOST_CONNECTIONS, MOST_PER_HOST, Crowded, Egress, Refused, Undelivered
 
-MOST_IN_FLIGHT = 2_000
+# No more than egress has connections: who waits for one would be told that its endpoint is out of reach.
+MOST_IN_FLIGHT = MOST_CONNECTIONS
 MOST_CLAIMED = 512
-# Places of one merchant: many while its endpoint answers, few once it has failed.
-MOST_WELL = 32
+# Places of one merchant: as many as egress has for a host once its endpoint has answered, few before that and
+# after it has failed. Those who have few may hang, and have half of all places together.
+MOST_WELL = MOST_PER_HOST
 MOST_ILL = 2
+MOST_ILL_TOGETHER = MOST_IN_FLIGHT // 2
+# So many merchants are remembered as well; one that is forgotten begins again with few places.
+MOST_REMEMBERED = 1_000
 IDLE_SECONDS = 0.1
 RECORD_SECONDS = 0.005
 AFTER_TROUBLE_SECONDS = 0.5
@@ -54,9 +59,10 @@ class Courier:
         self._environment = environment
         self._hash_header = hash_header
         self._in_flight: Counter[int] = Counter()
-        self._ill: set[int] = set()
+        self._well: dict[int, None] = {}
         self._keys: dict[int, tuple[bytes, float]] = {}
         self._outcomes: list[Recorded] = []
+        self._unsent: list[Delivery] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._wake = asyncio.Event()
@@ -68,15 +74,16 @@ class Courier:
     async def run(self) -> None:
         """Claim and record on one connection, in turns; the sending goes on beside."""
         connection: Connection | None = None
-        while not (self._stopping.is_set() and not self._tasks and not self._outcomes):
+        while not (self._stopping.is_set() and not (self._tasks or self._outcomes or self._unsent)):
             try:
                 if connection is None or connection.is_closed():
-                    connection = await pool.connect(self._dsn, {"application_name": "kasuwa courier"})
+                    connection = await pool.connect(self._dsn, deliveries.SETTINGS)
                 await self._take_turn(connection)
             except Exception as error:
                 if not pool.is_lost(error):
                     log.error("courier failed", **where_it_broke(error))
                 self._outcomes.clear()  # not recorded: their leases run out and they are sent again
+                self._unsent.clear()
                 await asyncio.sleep(AFTER_TROUBLE_SECONDS)
         if connection is not None:
             await connection.close()
@@ -86,40 +93,59 @@ class Courier:
             outcomes, self._outcomes = self._outcomes, []
             await deliveries.record(connection, outcomes)
             await self._switch_off(connection, outcomes)
-        claimed = 0 if self._stopping.is_set() else await self.run_once(connection)
+        if self._unsent:
+            unsent, self._unsent = self._unsent, []
+            await deliveries.put_back(connection, unsent, datetime.now(UTC))
+        if self._stopping.is_set() or not await self.run_once(connection):
+            await self._pause()
+
+    async def _pause(self) -> None:
+        """Until something was sent and others may be by the time it is recorded, or it is time to look again."""
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                await self._wake.wait()
+                await asyncio.sleep(RECORD_SECONDS)
+        except TimeoutError:
+            return
         self._wake.clear()
-        if not claimed:
-            wait = RECORD_SECONDS if self._tasks else IDLE_SECONDS
-            try:
-                async with asyncio.timeout(wait):
-                    await self._wake.wait()
-            except TimeoutError:
-                return
 
     async def run_once(self, connection: Connection) -> int:
         """Claim what is due and start sending it; answers how many there were."""
-        room = MOST_IN_FLIGHT - sum(self._in_flight.values())
+        room = min(MOST_IN_FLIGHT - self._in_flight.total(), MOST_CLAIMED)
         if room <= 0:
             return 0
-        busy = [merchant_id for merchant_id, count in self._in_flight.items() if count >= self._places(merchant_id)]
-        busy += [merchant_id for merchant_id in self._ill if self._in_flight[merchant_id]]
-        most = min(room, MOST_CLAIMED)
-        claimed = await deliveries.claim(connection, datetime.now(UTC), most, MOST_WELL, busy)
+        rooms = {merchant_id: self._room(merchant_id) for merchant_id in {**self._well, **self._in_flight}}
+        strangers = 0 if self._ill_in_flight() >= MOST_ILL_TOGETHER else MOST_ILL
+        claimed = await deliveries.claim(connection, datetime.now(UTC), room, strangers, rooms)
         await self._load_keys(connection, {item.job.merchant_id for item in claimed})
-        behind = [item for item in claimed if item.behind]
-        if behind:
-            await deliveries.put_back(connection, behind, datetime.now(UTC))
+        parked = [item for item in claimed if item.parked]
+        if parked:
+            await deliveries.park(connection, parked)
+        self._unsent += [item for item in claimed if item.behind and not item.parked]
         for item in claimed:
-            if item.behind:
-                continue
-            self._in_flight[item.job.merchant_id] += 1
-            task = asyncio.get_running_loop().create_task(self._send(item))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            if not (item.behind or item.parked):
+                self._start(item)
         return len(claimed)
 
-    def _places(self, merchant_id: int) -> int:
-        return MOST_ILL if merchant_id in self._ill else MOST_WELL
+    def _start(self, item: Delivery) -> None:
+        self._in_flight[item.job.merchant_id] += 1
+        task = asyncio.get_running_loop().create_task(self._send(item))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _room(self, merchant_id: int) -> int:
+        places = MOST_WELL if merchant_id in self._well else MOST_ILL
+        return max(0, places - self._in_flight[merchant_id])
+
+    def _ill_in_flight(self) -> int:
+        return sum(count for merchant_id, count in self._in_flight.items() if merchant_id not in self._well)
+
+    def _remember(self, merchant_id: int, *, well: bool) -> None:
+        self._well.pop(merchant_id, None)
+        if well:
+            self._well[merchant_id] = None
+            if len(self._well) > MOST_REMEMBERED:
+                del self._well[next(iter(self._well))]
 
     async def _load_keys(self, connection: Any, merchants: set[int]) -> None:
         """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once."""
@@ -134,7 +160,10 @@ class Courier:
         try:
             outcome = await self._attempt(item)
             self._outcomes.append(outcome)
-            (self._ill.discard if outcome.delivered else self._ill.add)(merchant_id)
+            if outcome.tried:
+                self._remember(merchant_id, well=outcome.delivered)
+        except Crowded:
+            self._unsent.append(item)
         finally:
             self._in_flight[merchant_id] -= 1
             if not self._in_flight[merchant_id]:
@@ -142,27 +171,35 @@ class Courier:
             self._wake.set()
 
     async def _switch_off(self, connection: Connection, outcomes: list[Recorded]) -> None:
-        for merchant_id, at in {o.merchant_id: o.at for o in outcomes if not o.delivered}.items():
+        for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
             await deliveries.switch_off(connection, merchant_id, at, OFF_AFTER)
 
     # --- one attempt --------------------------------------------------------------------------------------
 
-    async def deliver_now(self, connection: Any, job: Job, *, hung: bool) -> bool:
-        """For `advance`: one delivery, sent and recorded at once. Answers whether the endpoint hung."""
+    async def deliver_now(self, connection: Any, job: Job, *, hung: bool) -> Recorded | None:
+        """For `advance`: one delivery, sent and recorded at once; None where it was not its turn."""
         item = await deliveries.claim_one(connection, job, datetime.now(UTC))
+        if item is None:
+            return None
+        if item.behind:
+            await deliveries.follow(connection, item)
+            return None
         await self._load_keys(connection, {job.merchant_id})
-        outcome = self._failed(item, None, HUNG, 0) if hung else await self._attempt(item)
+        try:
+            outcome = self._failed(item, None, HUNG, 0) if hung else await self._attempt(item)
+        except Crowded as error:
+            outcome = self._failed(item, None, str(error), 0)
         await deliveries.record(connection, [outcome])
         await self._switch_off(connection, [outcome])
-        return hung or outcome.ms >= HANGS_MS
+        return outcome
 
     async def _attempt(self, item: Delivery) -> Recorded:
         settings = SETTINGS.decode(item.settings)
         scenario = SCENARIO.decode(item.job.work).webhook
         if scenario == "drop":
-            return self._recorded(item, None, "dropped, as the scenario said", 0, delivered=False, next_at=None)
+            return self._untried(item, "dropped, as the scenario said")
         if not settings.webhook_url:
-            return self._recorded(item, None, "no endpoint is set", 0, delivered=False, next_at=None)
+            return self._untried(item, "no endpoint is set")
         key, _ = self._keys[item.job.merchant_id]
         message_id = event_id(item.job.merchant_id, item.seq)
         badly = scenario == "bad-hash"
@@ -173,10 +210,12 @@ class Courier:
         try:
             for _ in range(2 if scenario == "dup" else 1):
                 sent = await self._egress.post(settings.webhook_url, item.payload, headers)
+        except Crowded:
+            raise
         except (Refused, Undelivered) as error:
             return self._failed(item, None, str(error), int((time.monotonic() - started) * 1000))
         if 200 <= sent.http < 300:
-            return self._recorded(item, sent.http, None, int(sent.ms), delivered=True, next_at=None)
+            return self._recorded(item, sent.http, None, int(sent.ms), None, delivered=True)
         return self._failed(item, sent.http, f"HTTP {sent.http}", int(sent.ms), sent.retry_after)
 
     def _failed(
@@ -187,8 +226,11 @@ class Courier:
             wait = min(max(wait, timedelta(seconds=retry_after or 0)), LONGEST_WAIT)
             if self._environment == "live":  # spread out what failed together; the test environment is exact
                 wait *= 1 + random.random() / 10
-        next_at = None if wait is None else item.now + wait
-        return self._recorded(item, http, error, ms, delivered=False, next_at=next_at)
+        return self._recorded(item, http, error, ms, None if wait is None else item.now + wait)
+
+    def _untried(self, item: Delivery, why: str) -> Recorded:
+        """It ends here, and says nothing about the endpoint."""
+        return self._recorded(item, None, why, 0, None, tried=False)
 
     def _recorded(
         self,
@@ -196,9 +238,14 @@ class Courier:
         http: int | None,
         error: str | None,
         ms: int,
-        *,
-        delivered: bool,
         next_at: datetime | None,
+        *,
+        tried: bool = True,
+        delivered: bool = False,
     ) -> Recorded:
         job = item.job
-        return Recorded(job.key, job.merchant_id, item.seq, item.now, http, error, ms, next_at, delivered)
+        return Recorded(job.key, job.merchant_id, item.seq, item.now, http, error, ms, next_at, tried, delivered)
+
+
+def has_hung(outcome: Recorded) -> bool:
+    return not outcome.delivered and outcome.ms >= HANGS_MS
