@@ -1,6 +1,7 @@
 """The command. Each subcommand says in one line what is wrong, never in a stack."""
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -13,15 +14,17 @@ import asyncpg
 import msgspec
 import typer
 
-from kasuwa import app, supervise
+from kasuwa import app, listen, supervise
 from kasuwa.core.merchant import MerchantSettings, check_settings
 from kasuwa.core.secrets import Vault
 from kasuwa.db import embedded, merchants, migrate
 from kasuwa.doctor import examine
 from kasuwa.ledger.audit import audit as audit_books
+from kasuwa.listen import CannotListen
 from kasuwa.observe import log
-from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
+from kasuwa.settings import Settings, SettingsError, loopback_allowed, read_settings, secret_key_of
 from kasuwa.supervise import CannotServe
+from kasuwa.work.egress import url_fault
 
 T = TypeVar("T")
 
@@ -40,7 +43,7 @@ def one_line_errors() -> Iterator[None]:
     """What people should see of an error they can mend: its line, on standard error, and exit code 1."""
     try:
         yield
-    except (CannotServe, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
+    except (CannotServe, CannotListen, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
     except merchants.UnknownMerchant as error:
         sys.exit(f"kasuwa: no merchant has the mid {error}")
@@ -143,6 +146,39 @@ def doctor(data: DataOption = None) -> None:
         raise typer.Exit(1)
 
 
+# --- events ---------------------------------------------------------------------------------------------------
+
+ServerOption = Annotated[str, typer.Option("--server", help="Address of a running server.")]
+MidOption = Annotated[str, typer.Option("--mid", envvar="KASUWA_MID", help="As which merchant.")]
+KeyOption = Annotated[str, typer.Option("--key", envvar="KASUWA_KEY", help="Its key.")]
+ForwardOption = Annotated[str | None, typer.Option("--forward-to", help="A local application to forward to, signed.")]
+
+
+@command.command(name="listen")
+def listen_command(
+    forward_to: ForwardOption = None,
+    server: ServerOption = "http://127.0.0.1:8080",
+    mid: MidOption = "GP0000001",
+    key: KeyOption = app.DEMO_KEY,
+) -> None:
+    """Print a merchant's events as they happen, and forward them, signed, to a local application."""
+    with one_line_errors(), contextlib.suppress(KeyboardInterrupt):
+        listen.listen(listen.Account(server, mid, key), forward_to, typer.echo)
+
+
+@command.command(name="trigger")
+def trigger_command(
+    reference: str,
+    forward_to: ForwardOption = None,
+    server: ServerOption = "http://127.0.0.1:8080",
+    mid: MidOption = "GP0000001",
+    key: KeyOption = app.DEMO_KEY,
+) -> None:
+    """Send the event of a reference again, to the merchant's endpoint or to a local application."""
+    with one_line_errors():
+        typer.echo(listen.trigger(listen.Account(server, mid, key), reference, forward_to))
+
+
 # --- merchants --------------------------------------------------------------------------------------------------
 
 
@@ -178,6 +214,7 @@ def roll_key(
 def set_merchant(
     mid: str,
     webhook_url: Annotated[str | None, typer.Option(help="Where events are sent; empty switches them off.")] = None,
+    webhook_order: Annotated[str | None, typer.Option(help="loose, or strict: an object's events in order.")] = None,
     http_codes: Annotated[str | None, typer.Option(help="compat or strict.")] = None,
     tariff: Annotated[str | None, typer.Option(help="JSON laid over the default tariff.")] = None,
     limits: Annotated[str | None, typer.Option(help='JSON such as {"NGN": ["1.00", "500000.00"]}.')] = None,
@@ -185,9 +222,22 @@ def set_merchant(
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
-    changes = read_changes(webhook_url=webhook_url, http_codes=http_codes, tariff=tariff, limits=limits, rate=rate)
+    changes = read_changes(
+        webhook_url=webhook_url,
+        webhook_order=webhook_order,
+        http_codes=http_codes,
+        tariff=tariff,
+        limits=limits,
+        rate=rate,
+    )
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
+        if webhook_url:
+            allowed = loopback_allowed(settings)
+            fault = url_fault(webhook_url, environment=settings.environment, loopback_allowed=allowed)
+            if fault is not None:
+                raise CannotServe(f"--webhook-url: {fault}")
+
         def change(kept: MerchantSettings) -> MerchantSettings:
             return msgspec.structs.replace(kept, **changes)
 

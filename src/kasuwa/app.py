@@ -35,13 +35,16 @@ from kasuwa.observe import log
 from kasuwa.rails.ports import Rails
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.unconfigured import NoBank
-from kasuwa.settings import Settings, read_settings, secret_key_of
+from kasuwa.settings import Settings, loopback_allowed, read_settings, secret_key_of
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
 from kasuwa.web.server import Server, encode_openapi
 from kasuwa.web.table import make_table
+from kasuwa.work.egress import Egress
+from kasuwa.work.engine import PlainEngine
 from kasuwa.work.sandbox import SandboxEngine, fund_opening
 from kasuwa.work.steps import Stepper
+from kasuwa.work.webhooks import Courier
 from kasuwa.work.worker import Worker
 
 METHODS: tuple[Method, ...] = (DISBURSE, RESOURCES)
@@ -123,6 +126,8 @@ class House:
         self.directory = Directory(reader, vault, settings.environment)
         self.writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
         self.stepper = Stepper(self.writer, self.rails, steps)
+        self.egress = Egress(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
+        self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header)
 
     @classmethod
     async def build(cls, settings: Settings, dsn: str) -> "House":
@@ -135,6 +140,7 @@ class House:
 
     async def close(self) -> None:
         await self.writer.close()
+        await self.egress.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await self.reader.close()
@@ -147,10 +153,7 @@ async def run_api(settings: Settings, dsn: str) -> None:
     house = await House.build(settings, dsn)
     operators = await pool.open_operators(dsn)
     house.writer.start()
-    engine = None
-    if settings.environment == "test":
-        engine = SandboxEngine(operators, house.writer, house.stepper, house.directory, house.vault)
-    server = make_server(house, engine)
+    server = make_server(house, make_engine(house, operators))
     granian = Granian(
         server,
         address=settings.host,
@@ -173,7 +176,21 @@ async def run_api(settings: Settings, dsn: str) -> None:
     await operators.close()
 
 
-def make_server(house: House, engine: SandboxEngine | None) -> Server:
+def make_engine(house: House, operators: pool.Pool) -> Any:
+    if house.settings.environment == "live":
+        return PlainEngine(operators)
+    return SandboxEngine(
+        operators,
+        house.writer,
+        house.stepper,
+        house.directory,
+        house.vault,
+        house.courier,
+        loopback_allowed=loopback_allowed(house.settings),
+    )
+
+
+def make_server(house: House, engine: Any) -> Server:
     parts = Parts(
         directory=house.directory,
         writer=house.writer,
@@ -218,10 +235,11 @@ async def run_worker(settings: Settings, dsn: str) -> None:
     worker = Worker(dsn, house.stepper, house.directory)
     stopping = stop_signal()
     present = asyncio.create_task(show_presence(dsn))
-    running = asyncio.create_task(worker.run(house.stepper.lanes))
-    await asyncio.wait([running, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
+    running = [asyncio.create_task(worker.run(house.stepper.lanes)), asyncio.create_task(house.courier.run())]
+    await stopping.wait()
     worker.stop()
-    await running
+    house.courier.stop()
+    await asyncio.gather(*running)
     present.cancel()
     await house.close()
 

@@ -2,12 +2,14 @@
 
 import base64
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
+from kasuwa.core.events import DEFAULT_HASH_HEADER
 from kasuwa.core.secrets import KEY_BYTES
 
 SECRET_FILE = "secret.key"
@@ -29,6 +31,13 @@ class Settings(msgspec.Struct, kw_only=True):
     secret_key: str | None = None
     sandbox_seed: str | None = None
     request_log: str = "off"
+    hash_header: str = DEFAULT_HASH_HEADER
+    webhook_loopback: str = "on"
+
+
+def loopback_allowed(settings: Settings) -> bool:
+    """Developers' receivers live on loopback; in live nothing of ours is to be reached that way. (D39)"""
+    return settings.environment == "test" and settings.webhook_loopback == "on"
 
 
 WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "workers": (1, 64)}
@@ -47,6 +56,10 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     settings.data = Path(settings.data).absolute()
     if settings.environment not in ("test", "live"):
         raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
+    if settings.webhook_loopback not in ("on", "off"):
+        raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
+    if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header):
+        raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header, not {settings.hash_header!r}")
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
     return settings

@@ -2,7 +2,7 @@
 
 Five kinds, and no more. A `Write` goes into the next batch of the one writer. A `Read` is SQL over committed
 rows. A `Lookup` asks a rail and changes nothing. A `Step` is work on a job: call the outside, then decide
-what its answer means. A `Command` drives the test environment. The tables are data: documents, tests and
+what its answer means. A `Command` acts on the world around the books. The tables are data: documents, tests and
 dispatch all walk the same rows.
 """
 
@@ -71,11 +71,19 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Engine(Protocol):
-    """What a command may ask of the machinery around the books. Only the test environment has commands."""
+    """What a command may ask of the machinery around the books; all but `resend` in the test environment alone."""
+
+    async def resend(self, merchant: Merchant, first: int, last: int) -> int | None: ...
 
     async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]: ...
 
     async def settle(self, merchant: Merchant, reference: str, status: str) -> Any: ...
+
+    async def set_webhook(self, merchant: Merchant, url: str) -> str | None: ...
+
+    async def explain(self, merchant: Merchant, reference: str) -> Any: ...
+
+    async def reset(self, merchant: Merchant) -> None: ...
 
     async def business_now(self, merchant: Merchant) -> datetime: ...
 
@@ -85,7 +93,7 @@ class Engine(Protocol):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """Something done to the world rather than asked of it: a clock moved, a rail's call-back played."""
+    """Something done to the world around the books: an event sent again, a clock moved, a call-back played."""
 
     name: str
     request: type[msgspec.Struct]

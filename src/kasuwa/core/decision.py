@@ -57,7 +57,6 @@ class Merchant(msgspec.Struct, frozen=True):
     name: str
     environment: str
     strict: bool
-    webhook_url: str
     tariff: Tariff
     limits: Mapping[str, Limits]
     rate: tuple[int, int] | None = None
@@ -65,7 +64,8 @@ class Merchant(msgspec.Struct, frozen=True):
 
 class Context(msgspec.Struct):
     """What a rule may know besides its request: business time, entropy, the next free reference number (and
-    the permutation that hides it), and in the test environment how the outside was told to behave."""
+    the permutation that hides it), whether the merchant has an endpoint for its events, and in the test
+    environment how the outside was told to behave."""
 
     merchant: Merchant
     now: datetime
@@ -73,6 +73,7 @@ class Context(msgspec.Struct):
     number: int
     permutation: Callable[[int], int]
     digest: Callable[[bytes], bytes]
+    listens: bool = False
     scenario: Scenario = NO_SCENARIO
     faults: tuple[PlannedFault, ...] = ()
 
@@ -182,11 +183,14 @@ class Job(Row):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A transaction became final. `payload` is, to the byte, what is signed and sent."""
+    """A transaction became final. `payload` is, to the byte, what is signed and sent. `object` is what it is
+    about, the transaction itself unless it belongs to another, and `object_seq` its place among those."""
 
     reference: str
     kind: str
     payload: bytes
+    object: str
+    object_seq: int = 1
 
 
 class Notice(msgspec.Struct, frozen=True):

@@ -47,6 +47,13 @@ AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}$", max_length=10, descri
 BankCode = Annotated[str, Meta(pattern="^[0-9]{3,6}$", max_length=6, description="a bank code of 3, 5 or 6 digits")]
 
 
+# Lists: where to begin, and how many. Spec silent: D8
+DEFAULT_LIMIT = 50
+Offset = Annotated[int, Meta(ge=0, le=10**15, description="a whole number, not negative")]
+Limit = Annotated[int, Meta(ge=1, le=200, description="1 to 200")]
+EventNumber = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
+
+
 def read_amount(said: Any) -> Amount:
     text = number_text(said)
     minor = None if text is None else parse_minor(text)

@@ -23,6 +23,7 @@ LIVE_RATE = (100, 200)
 
 class MerchantSettings(msgspec.Struct, omit_defaults=True):
     webhook_url: str = ""
+    webhook_order: Literal["loose", "strict"] = "loose"
     http_codes: Literal["compat", "strict"] = "compat"
     tariff: dict[str, Any] = {}
     limits: dict[str, tuple[str, str]] = {}
@@ -54,7 +55,6 @@ def make_merchant(merchant_id: int, mid: str, name: str, environment: str, setti
         name=name,
         environment=environment,
         strict=settings.http_codes == "strict",
-        webhook_url=settings.webhook_url,
         tariff=tariff_of(msgspec.json.encode(settings.tariff)),
         limits={currency: Limits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
         rate=settings.rate or (LIVE_RATE if environment == "live" else None),

@@ -6,6 +6,7 @@ state of their own and answer alike in every process and in a replay. In live th
 """
 
 import re
+from datetime import timedelta
 from typing import Literal
 
 import msgspec
@@ -49,6 +50,12 @@ def read_scenario(text: str) -> Scenario | None:
         http=found.get("http"),
         webhook=found.get("webhook"),
     )
+
+
+def late_by(scenario: Scenario) -> timedelta:
+    """How much later than at once an event is first sent: `webhook=late:<s>`."""
+    word, _, seconds = (scenario.webhook or "").partition(":")
+    return timedelta(seconds=int(seconds)) if word == "late" else timedelta(0)
 
 
 class PlannedFault(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, Event, Job, Notice, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
-from kasuwa.core.scenario import Scenario
+from kasuwa.core.scenario import Scenario, late_by
 
 PENDING = "pending"
 PROCESSING = "processing"
@@ -137,10 +137,12 @@ def end_transaction(
         endpoint=context.merchant.environment,
         order_ref=row.order_ref,
     )
-    event = Event(row.txn_ref, row.kind, msgspec.json.encode(payload))
-    if not context.merchant.webhook_url:
+    event = Event(row.txn_ref, row.kind, msgspec.json.encode(payload), row.txn_ref)
+    if not context.listens:
         return Ending(ended, event, ())
-    return Ending(ended, event, (new_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario)),))
+    job = new_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario))
+    job.due += late_by(scenario)
+    return Ending(ended, event, (job,))
 
 
 def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str, repeat: bytes | None = None) -> Job:

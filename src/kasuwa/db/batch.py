@@ -19,6 +19,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Event,
     Job,
     Merchant,
     More,
@@ -54,6 +55,7 @@ class Book(Row):
         "events",
         "clock_offset",
         "clock_fixed",
+        "listens",
         "faults",
     )
 
@@ -63,6 +65,7 @@ class Book(Row):
     events: int
     clock_offset: int
     clock_fixed: datetime | None
+    listens: bool
     faults: str | None
 
 
@@ -100,9 +103,16 @@ class EventRow(msgspec.Struct):
     merchant_id: int
     seq: int
     reference: str
+    object: str
+    object_seq: int
     kind: str
     payload: str
     at: datetime
+
+
+def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:
+    payload = event.payload.decode()
+    return EventRow(merchant_id, seq, event.reference, event.object, event.object_seq, event.kind, payload, now)
 
 
 class NoticeRow(msgspec.Struct):
@@ -231,6 +241,7 @@ class Desk:
                 book.numbers + 1,
                 self.world.permutation,
                 self.world.vault.digest,
+                book.listens,
                 submission.scenario,
                 read_faults(book.faults),
             )
@@ -313,8 +324,7 @@ class Desk:
             self.drop(job)
         for event in decision.events:
             book.events += 1
-            payload = event.payload.decode()
-            self.events.append(EventRow(merchant_id, book.events, event.reference, event.kind, payload, now))
+            self.events.append(event_row(event, merchant_id, book.events, now))
         for notice in decision.notices:
             self.touched.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))

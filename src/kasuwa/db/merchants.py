@@ -17,9 +17,14 @@ from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import book_key
 from kasuwa.core.secrets import Vault, same
+from kasuwa.db import deliveries
 from kasuwa.db.pool import Connection
 
 KEY_PLACE = "merchant_key.sealed"
+KEYS_OF = """
+    select sealed from merchant_key
+    where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id
+"""
 MOST_OVERLAP = timedelta(days=7)  # Spec silent: D40
 
 # A merchant is looked up anew in the background after FRESH, and waited for after STALE: below the second in
@@ -59,10 +64,11 @@ async def add_merchant(
             msgspec.json.encode(settings or MerchantSettings()).decode(),
         )
         await connection.execute(
-            "insert into book (key, merchant_id, clock_fixed) values ($1, $2, $3)",
+            "insert into book (key, merchant_id, clock_fixed, listens) values ($1, $2, $3, $4)",
             book_key(merchant_id),
             merchant_id,
             clock_fixed,
+            settings is not None and bool(settings.webhook_url),
         )
         await add_key(connection, vault, merchant_id, key)
     return merchant_id, mid, key
@@ -77,6 +83,32 @@ async def add_key(connection: Connection, vault: Vault, merchant_id: int, key: s
         vault.verifier(key),
         sealed,
     )
+
+
+async def begin_anew(connection: Connection, vault: Vault, mid: str) -> int:
+    """Fresh, empty books for a mid, with its settings and keys; the old ones stay, under a number of their own."""
+    async with connection.transaction():
+        old = await find_merchant_id(connection, mid)
+        new = await connection.fetchval("select nextval('merchant_number')")
+        await connection.execute("update merchant set current = false where merchant_id = $1", old)
+        await connection.execute(
+            "insert into merchant (merchant_id, mid, name, settings)"
+            " select $2, mid, name, settings from merchant where merchant_id = $1",
+            old,
+            new,
+        )
+        await connection.execute(
+            "insert into book (key, merchant_id, listens) select $3, $2, listens from book where merchant_id = $1",
+            old,
+            new,
+            book_key(new),
+        )
+        for sealed in await connection.fetch(KEYS_OF, old):
+            await add_key(connection, vault, new, vault.open(old, KEY_PLACE, sealed[0]).decode())
+        # What still waits in the old books must not reach the merchant any more.
+        await connection.execute("update job set run_at = 'infinity' where merchant_id = $1", old)
+    assert isinstance(new, int)
+    return new
 
 
 async def find_merchant_id(connection: Connection, mid: str) -> int:
@@ -115,6 +147,14 @@ async def change_settings(
             merchant_id,
             msgspec.json.encode(changed).decode(),
         )
+        # Whether events are to be delivered is decided with the transaction that makes one: it stands in the book.
+        await connection.execute(
+            "update book set listens = $2, version = version + 1 where merchant_id = $1 and listens <> $2",
+            merchant_id,
+            bool(changed.webhook_url),
+        )
+        if changed.webhook_url:
+            await deliveries.switch_on(connection, merchant_id)
     return changed
 
 
@@ -157,6 +197,10 @@ class Directory:
             found.refreshing = True
             self._load(mid).add_done_callback(lambda task: task.exception())
         return self._checked(found, key)
+
+    def forget(self, mid: str) -> None:
+        """Its books have changed: look it up anew."""
+        self._by_mid.pop(mid, None)
 
     def _checked(self, found: Found, key: str) -> Merchant | None:
         verifier = self._vault.verifier(key)

@@ -66,7 +66,8 @@ def title_of(action: Action) -> str:
 
 def describe_request(method: Method, action: Action, schema: dict[str, Any]) -> dict[str, Any]:
     """The action's own fields, and the words that select it."""
-    words: dict[str, Any] = {method.selectors[0]: {"const": action.name}}
+    selector = next(word for word in method.selectors if word in action.example)
+    words: dict[str, Any] = {selector: {"const": action.name}}
     if action.variant is not None:
         words[action.variant[0]] = {"const": action.variant[1]}
     selecting = {"type": "object", "properties": words, "required": list(words)}

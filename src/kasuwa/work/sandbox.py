@@ -8,8 +8,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from kasuwa.core.codes import NOT_COVERED
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Refusal, Seen
+from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.money import minor_of
 from kasuwa.core.secrets import Vault
 from kasuwa.core.transactions import (
@@ -20,15 +23,19 @@ from kasuwa.core.transactions import (
     contradiction,
     transaction_key,
 )
-from kasuwa.db import jobs, merchants
-from kasuwa.db.batch import Book, Broken, Submission, business_now
+from kasuwa.db import deliveries, jobs, merchants
+from kasuwa.db.batch import Broken, Submission
 from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import Pool
+from kasuwa.db.pool import Connection, Pool
 from kasuwa.db.rows import columns_of
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
 from kasuwa.rails.ports import Answer
+from kasuwa.work.egress import url_fault
+from kasuwa.work.engine import PlainEngine
 from kasuwa.work.steps import Stepper
+from kasuwa.work.timeline import timeline
+from kasuwa.work.webhooks import Courier, has_hung
 
 # What every merchant of the test environment starts with. Spec silent: D40
 OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
@@ -79,7 +86,7 @@ async def decide(
     return result
 
 
-class SandboxEngine:
+class SandboxEngine(PlainEngine):
     def __init__(
         self,
         operators: Pool,
@@ -87,12 +94,17 @@ class SandboxEngine:
         stepper: Stepper,
         directory: Directory,
         vault: Vault,
+        courier: Courier,
+        *,
+        loopback_allowed: bool,
     ) -> None:
-        self._operators = operators
+        super().__init__(operators)
         self._writer = writer
         self._stepper = stepper
         self._directory = directory
         self._vault = vault
+        self._courier = courier
+        self._loopback_allowed = loopback_allowed
 
     async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]:
         async with self._operators.acquire() as connection:
@@ -100,9 +112,32 @@ class SandboxEngine:
         await fund_opening(self._writer, await self._directory.by_id(merchant_id))
         return mid, key
 
-    async def business_now(self, merchant: Merchant) -> datetime:
-        [record] = await self._operators.fetch(jobs.CLOCK, merchant.merchant_id)
-        return business_now(Book(*record), datetime.now(UTC))
+    async def set_webhook(self, merchant: Merchant, url: str) -> str | None:
+        """Set or switch off the merchant's endpoint; answers what is wrong with the URL, if anything."""
+        fault = url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
+        if fault is not None:
+            return fault
+
+        def change(kept: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(kept, webhook_url=url)
+
+        async with self._operators.acquire() as connection:
+            await merchants.change_settings(connection, merchant.mid, change)
+        return None
+
+    async def reset(self, merchant: Merchant) -> None:
+        """Fresh books under the same mid and keys, as on day one; the old ones are kept aside."""
+        async with self._operators.acquire() as connection:
+            merchant_id = await merchants.begin_anew(connection, self._vault, merchant.mid)
+        await fund_opening(self._writer, await self._directory.by_id(merchant_id))
+        self._directory.forget(merchant.mid)
+
+    async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
+        row = await self._find(merchant, reference)
+        if row is None:
+            return None
+        async with self._operators.acquire() as connection:
+            return await timeline(connection, row)
 
     # --- the rail's call-back -----------------------------------------------------------------------------
 
@@ -150,11 +185,15 @@ class SandboxEngine:
             finally:
                 await connection.execute(jobs.END_ADVANCE, merchant.merchant_id)
 
-    async def _run_due(self, connection: Any, merchant: Merchant, until: datetime) -> dict[str, int]:
+    async def _run_due(self, connection: Connection, merchant: Merchant, until: datetime) -> dict[str, int]:
         ran: Counter[str] = Counter()
-        renewed, last = time.monotonic(), None
+        renewed, last, hung = time.monotonic(), None, False
         while True:
-            record = await connection.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, self._stepper.lanes)
+            if time.monotonic() - renewed > RENEW_SECONDS:
+                await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
+                renewed = time.monotonic()
+            lanes = await self._open_lanes(connection, merchant)
+            record = await connection.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, lanes)
             if record is None:
                 return dict(ran)
             job = Job(*record)
@@ -165,11 +204,19 @@ class SandboxEngine:
                 raise Stuck(job.reference)
             last = (job.key, job.due)
             now = await self._move_clock(merchant, job.due)
-            await self._stepper.run(job, merchant, now)
+            if job.lane == deliveries.LANE:
+                outcome = await self._courier.deliver_now(connection, job, hung=hung)
+                if outcome is None:
+                    continue
+                hung = hung or has_hung(outcome)
+            else:
+                await self._stepper.run(job, merchant, now)
             ran[job.kind.partition(".")[0]] += 1
-            if time.monotonic() - renewed > RENEW_SECONDS:
-                await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
-                renewed = time.monotonic()
+
+    async def _open_lanes(self, connection: Connection, merchant: Merchant) -> list[str]:
+        """What waits for an endpoint that is switched off does not fall due."""
+        off = await deliveries.is_off(connection, merchant.merchant_id)
+        return self._stepper.lanes if off else [*self._stepper.lanes, deliveries.LANE]
 
     async def _move_clock(self, merchant: Merchant, to: datetime) -> datetime:
         moved: list[datetime] = []

@@ -35,7 +35,8 @@ create table merchant_key (
     primary key (merchant_id, key_id)
 );
 
--- One row per merchant: its counters, its clock and, in test, the faults it asked for. It is the merchant's
+-- One row per merchant: its counters, its clock, whether it has an endpoint for events and, in test, the faults it
+-- asked for. It is the merchant's
 -- lock as well: whoever writes anything of a merchant raises `version` here, under this row's lock.
 create table book (
     key bytea not null,
@@ -46,6 +47,7 @@ create table book (
     events bigint not null default 0,
     clock_offset bigint not null default 0,
     clock_fixed timestamptz,
+    listens boolean not null default false,
     faults json,
     primary key (key, merchant_id)
 ) with (fillfactor = 50);
@@ -145,11 +147,14 @@ create table job (
 create index job_due on job (lane, run_at);
 create index job_merchant on job (merchant_id, due);
 
--- What merchants are told: one row per transaction that became final. Never changed, never deleted.
+-- What merchants are told: one row per transaction that became final. Events of one object (a payment and its
+-- refunds, say) are numbered among themselves. Never changed, never deleted.
 create table event (
     merchant_id bigint not null,
     seq bigint not null,
     reference text not null,
+    object text not null,
+    object_seq bigint not null,
     kind text not null,
     payload text not null,
     at timestamptz not null,

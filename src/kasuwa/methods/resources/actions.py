@@ -1,12 +1,12 @@
 """`PUT /resources`: what a merchant can look up. Read this first."""
 
-from kasuwa.core.action import Lookup, Method, Read, Rule
+from kasuwa.core.action import Command, Lookup, Method, Read, Rule
 from kasuwa.core.banks import bank_is_known
-from kasuwa.methods.resources import lookups, store, wire
+from kasuwa.methods.resources import commands, lookups, store, wire
 
 RESOURCES = Method(
     name="resources",
-    selectors=("inquire", "action"),  # Spec silent: D2
+    selectors=("inquire", "request", "action"),  # Spec silent: D2
     actions=(
         Read(
             name="banks",
@@ -33,6 +33,30 @@ RESOURCES = Method(
             read=store.show_wallet,
             summary="The merchant's balances",
             example={"inquire": "wallet"},
+        ),
+        Read(
+            name="events",
+            request=wire.EventsRequest,
+            reply=wire.EventsReply,
+            read=store.list_events,
+            summary="The event log, with every attempt to deliver",
+            example={"inquire": "events", "limit": 5},
+        ),
+        Read(
+            name="event_feed",
+            request=wire.FeedRequest,
+            reply=wire.FeedReply,
+            read=store.feed_events,
+            summary="Events by sequence, for those who cannot be called",
+            example={"inquire": "event_feed", "after": 0},
+        ),
+        Command(
+            name="resend",
+            request=wire.ResendRequest,
+            reply=wire.ResendReply,
+            run=commands.resend,
+            summary="Send one event again, or a range of them",
+            example={"request": "resend", "from": 1, "to": 5},
         ),
     ),
 )

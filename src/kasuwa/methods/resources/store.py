@@ -1,10 +1,29 @@
 """Plain reads of what a merchant owns and of the catalogues. No writes; merchant_id in every WHERE."""
 
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
 from kasuwa.core.banks import bank_names
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant
+from kasuwa.core.events import event_id
+from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import Reader
-from kasuwa.methods.resources.wire import BanksRequest, WalletLine, WalletReply, WalletRequest
+from kasuwa.methods.resources.wire import (
+    AttemptLine,
+    BanksRequest,
+    EventLine,
+    EventsReply,
+    EventsRequest,
+    FeedReply,
+    FeedRequest,
+    WalletLine,
+    WalletReply,
+    WalletRequest,
+)
 
 WALLETS = "select currency, posted, held from account where merchant_id = $1 and name like 'wallet:main:%'"
 
@@ -28,3 +47,70 @@ async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader
         if currency in rows
     ]
     return WalletReply(data=lines)
+
+
+# --- the event log --------------------------------------------------------------------------------------------
+
+EVENT_COLUMNS = """
+    select e.merchant_id, e.seq, e.reference, e.kind, e.payload, e.at,
+        exists (select 1 from job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
+            and j.reference = e.reference) as waits,
+        exists (select 1 from endpoint p where p.merchant_id = e.merchant_id and p.off_at is not null) as off,
+        coalesce((select json_agg(json_build_array(a.number, a.at, a.http, a.error, a.ms) order by a.number)
+            from attempt a where a.merchant_id = e.merchant_id and a.event_seq = e.seq), '[]') as attempts
+    from event e
+"""
+EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 order by e.seq desc offset $2 limit $3"
+EVENTS_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $4 order by e.seq desc offset $2 limit $3"
+COUNT = "select count(*) from event where merchant_id = $1"
+COUNT_OF = "select count(*) from event where merchant_id = $1 and reference = $2"
+FEED = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq > $2 order by e.seq limit $3"
+
+Attempts = list[tuple[int, datetime, int | None, str | None, int]]
+ATTEMPTS: "msgspec.json.Decoder[Attempts]" = msgspec.json.Decoder(Attempts)
+
+
+async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader) -> EventsReply:
+    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    if request.txn_ref is None:
+        rows = await reader.fetch(EVENTS, merchant.merchant_id, offset, limit)
+        [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
+    else:
+        rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, offset, limit, request.txn_ref)
+        [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref)
+    return EventsReply(data=[event_line(row) for row in rows], total=total, offset=offset, limit=limit)
+
+
+async def feed_events(request: FeedRequest, merchant: Merchant, reader: Reader) -> FeedReply:
+    after, limit = request.after or 0, request.limit or DEFAULT_LIMIT
+    rows = await reader.fetch(FEED, merchant.merchant_id, after, limit + 1)
+    lines = [event_line(row) for row in rows[:limit]]
+    return FeedReply(data=lines, last=lines[-1].sequence if lines else after, more=len(rows) > limit)
+
+
+def event_line(row: Any) -> EventLine:
+    merchant_id, seq, reference, kind, payload, at, waits, off, attempts = row
+    tried = ATTEMPTS.decode(attempts)
+    return EventLine(
+        event_id=event_id(merchant_id, seq),
+        sequence=seq,
+        txn_ref=reference,
+        kind=kind,
+        state=delivery_state(tried, waits=waits, off=off),
+        date_created=utc_text(at),
+        payload=msgspec.Raw(payload),
+        attempts=[
+            AttemptLine(number=number, at=utc_text(when), http=http, error=error, ms=ms)
+            for number, when, http, error, ms in tried
+        ],
+    )
+
+
+def delivery_state(tried: Attempts, *, waits: bool, off: bool) -> Any:
+    """Where an event stands; a resend of one that was delivered makes it scheduled again."""
+    if waits:
+        return "endpoint_off" if off else "scheduled"
+    if not tried:
+        return "no_endpoint"
+    last = tried[-1][2]
+    return "delivered" if last is not None and 200 <= last < 300 else "exhausted"

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, BankCode
+from kasuwa.core.fields import AccountNumber, BankCode, EventNumber, Limit, Offset, Reference
 
 
 class BanksRequest(msgspec.Struct):
@@ -45,3 +45,70 @@ class WalletLine(msgspec.Struct, kw_only=True):
 class WalletReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     data: list[WalletLine]
+
+
+# --- the event log (D42) --------------------------------------------------------------------------------------
+
+
+class EventsRequest(msgspec.Struct, kw_only=True):
+    """All events, newest first, or those of one transaction."""
+
+    txn_ref: Reference | None = field(name="txnRef", default=None)
+    offset: Offset | None = None
+    limit: Limit | None = None
+    limits: Limit | None = None
+
+
+class AttemptLine(msgspec.Struct, kw_only=True):
+    number: int
+    at: str
+    http: int | None
+    error: str | None
+    ms: int
+
+
+class EventLine(msgspec.Struct, kw_only=True):
+    event_id: str
+    sequence: int
+    txn_ref: str = field(name="txnRef")
+    kind: str
+    state: Literal["delivered", "scheduled", "exhausted", "no_endpoint", "endpoint_off"]
+    date_created: str = field(name="dateCreated")
+    payload: msgspec.Raw
+    attempts: list[AttemptLine]
+
+
+class EventsReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[EventLine]
+    total: int
+    offset: int
+    limit: int
+
+
+class FeedRequest(msgspec.Struct, kw_only=True):
+    """Events in the order of their sequence, for those who cannot be called: ask again with the last one seen."""
+
+    after: Offset | None = None
+    limit: Limit | None = None
+
+
+class FeedReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[EventLine]
+    last: int
+    more: bool
+
+
+class ResendRequest(msgspec.Struct, kw_only=True):
+    """One event by its id, or a range by sequence, both ends included; at most 1,000 at once."""
+
+    event_id: Reference | None = None
+    first: EventNumber | None = field(name="from", default=None)
+    last: EventNumber | None = field(name="to", default=None)
+
+
+class ResendReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    sent: int

@@ -18,7 +18,7 @@ SANDBOX = Method(
         Write(
             name="fund_wallet",
             request=wire.FundRequest,
-            reply=wire.FundReply,
+            reply=wire.DoneReply,
             needs=decide.need_fund,
             decide=decide.decide_fund,
             summary="Credit the wallet",
@@ -31,6 +31,30 @@ SANDBOX = Method(
             run=commands.settle,
             summary="The rail's call-back for anything pending",
             example={"action": "settle", "orderRef": "order-1042", "outcome": "successful"},
+        ),
+        Command(
+            name="webhook",
+            request=wire.WebhookRequest,
+            reply=wire.DoneReply,
+            run=commands.set_webhook,
+            summary="Set where this merchant's events go, or switch them off",
+            example={"action": "webhook", "url": "http://127.0.0.1:9999/events"},
+        ),
+        Command(
+            name="explain",
+            request=wire.ExplainRequest,
+            reply=wire.ExplainReply,
+            run=commands.explain,
+            summary="One timeline of what happened to a reference",
+            example={"action": "explain", "orderRef": "order-1042"},
+        ),
+        Command(
+            name="reset",
+            request=wire.ResetRequest,
+            reply=wire.DoneReply,
+            run=commands.reset,
+            summary="Fresh books for this mid and key; the old ones are kept aside",
+            example={"action": "reset"},
         ),
         Command(
             name="clock",
@@ -51,7 +75,7 @@ SANDBOX = Method(
         Write(
             name="fault",
             request=wire.FaultRequest,
-            reply=wire.FaultReply,
+            reply=wire.DoneReply,
             needs=decide.need_fault,
             decide=decide.decide_fault,
             summary="Make this merchant's next calls of a rail fail",

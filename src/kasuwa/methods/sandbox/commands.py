@@ -12,13 +12,20 @@ from kasuwa.methods.sandbox.wire import (
     AdvanceRequest,
     ClockReply,
     ClockRequest,
+    DoneReply,
+    ExplainReply,
+    ExplainRequest,
     NewMerchantReply,
     NewMerchantRequest,
+    ResetRequest,
     SettleReply,
     SettleRequest,
+    WebhookRequest,
 )
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+
+NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or orderRef"))
 
 
 async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: Engine) -> NewMerchantReply:
@@ -30,11 +37,31 @@ async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: 
 async def settle(request: SettleRequest, merchant: Merchant, engine: Engine) -> SettleReply | Refusal:
     reference = request.txn_ref or request.order_ref
     if reference is None:
-        return refuse_fields(Fault("txnRef", "required, or orderRef"))
+        return NO_REFERENCE
     row = await engine.settle(merchant, reference, request.outcome)
     if row is None:
         return UNKNOWN_REFERENCE
     return SettleReply(txn_status=row.status, txn_ref=row.txn_ref, message=row.message)
+
+
+async def set_webhook(request: WebhookRequest, merchant: Merchant, engine: Engine) -> DoneReply | Refusal:
+    fault = await engine.set_webhook(merchant, request.url)
+    if fault is not None:
+        return refuse_fields(Fault("url", fault))
+    return DoneReply(message="Events go there now" if request.url else "Events are switched off")
+
+
+async def explain(request: ExplainRequest, merchant: Merchant, engine: Engine) -> ExplainReply | Refusal:
+    reference = request.txn_ref or request.order_ref or request.reference
+    if reference is None:
+        return NO_REFERENCE
+    story = await engine.explain(merchant, reference)
+    return UNKNOWN_REFERENCE if story is None else ExplainReply(data=story)
+
+
+async def reset(request: ResetRequest, merchant: Merchant, engine: Engine) -> DoneReply:
+    await engine.reset(merchant)
+    return DoneReply(message="Fresh books, as on day one")
 
 
 async def clock(request: ClockRequest, merchant: Merchant, engine: Engine) -> ClockReply:

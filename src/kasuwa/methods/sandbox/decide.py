@@ -7,7 +7,7 @@ from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Refu
 from kasuwa.core.money import format_minor
 from kasuwa.core.scenario import PlannedFault
 from kasuwa.ledger import chart
-from kasuwa.methods.sandbox.wire import AdvanceRequest, FaultReply, FaultRequest, FundReply, FundRequest
+from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest, FundRequest
 
 # The outside never runs short, so this answer is only there to fill its place.
 OUTSIDE_SHORT = Refusal(NOT_COVERED, "The wallet cannot take so much")
@@ -27,7 +27,7 @@ def decide_fund(request: FundRequest, context: Context, seen: Seen) -> Decision:
     currency = str(request.currency or "NGN")
     post = chart.fund_wallet(currency, int(request.amount))
     return Decision(
-        reply=FundReply(message=f"{currency} {format_minor(request.amount)} added to the wallet"),
+        reply=DoneReply(message=f"{currency} {format_minor(request.amount)} added to the wallet"),
         groups=(Group("funding", OUTSIDE_SHORT, posts=(post,)),),
     )
 
@@ -39,7 +39,7 @@ def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
 def decide_fault(request: FaultRequest, context: Context, seen: Seen) -> Decision:
     percent = 100 if request.probability is None else request.probability
     planned = PlannedFault(request.rail, request.kind, request.times, int(percent))
-    reply = FaultReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")
+    reply = DoneReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")
     return Decision(reply=reply, faults=(*context.faults, planned))
 
 

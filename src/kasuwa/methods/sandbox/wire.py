@@ -1,6 +1,6 @@
 """What `PUT /sandbox` takes and answers; the test environment alone has it. (sandbox.md)"""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, field
@@ -27,11 +27,6 @@ class FundRequest(msgspec.Struct, kw_only=True):
     currency: Currency | None = None
 
 
-class FundReply(msgspec.Struct, kw_only=True):
-    status: Literal[200] = 200
-    message: str
-
-
 class SettleRequest(msgspec.Struct, kw_only=True):
     """The rail's call-back for anything pending, by txnRef or orderRef."""
 
@@ -44,6 +39,34 @@ class SettleReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     txn_status: str = field(name="txnStatus")
     txn_ref: str = field(name="txnRef")
+    message: str
+
+
+class WebhookRequest(msgspec.Struct, kw_only=True):
+    """Where this merchant's events go; an empty text switches them off."""
+
+    url: Annotated[str, Meta(max_length=2048, description="a URL of at most 2,048 characters, or empty")]
+
+
+class ExplainRequest(msgspec.Struct, kw_only=True):
+    txn_ref: Reference | None = field(name="txnRef", default=None)
+    order_ref: Reference | None = field(name="orderRef", default=None)
+    reference: Reference | None = None
+
+
+class ExplainReply(msgspec.Struct, kw_only=True):
+    """What happened, oldest first."""
+
+    status: Literal[200] = 200
+    data: list[dict[str, Any]]
+
+
+class ResetRequest(msgspec.Struct):
+    """Nothing more is asked."""
+
+
+class DoneReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
     message: str
 
 
@@ -82,8 +105,3 @@ class FaultRequest(msgspec.Struct, kw_only=True):
     kind: FaultKind
     times: Annotated[int, Meta(ge=1, le=1_000_000, description="1 to 1,000,000")] = 1
     probability: Percent | None = None
-
-
-class FaultReply(msgspec.Struct, kw_only=True):
-    status: Literal[200] = 200
-    message: str

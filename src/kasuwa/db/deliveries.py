@@ -1,0 +1,261 @@
+"""Deliveries: claimed many at a time, recorded many at a time.
+
+They do not go through the writer: what becomes of a delivery decides nothing in the books, and must not make a
+merchant's book contested. Like a lease, it is a fact about a job. An event itself is never changed.
+"""
+
+import secrets
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Job
+from kasuwa.db.batch import LEASE, Book, business_now
+from kasuwa.db.pool import WRITER_SETTINGS, Connection
+from kasuwa.db.rows import columns_of, encode_rows
+
+LANE = "webhook"
+# Rows are found by key here too. What a crash forgets of a lease or an attempt is sent again, so nobody waits for
+# the disk.
+SETTINGS = {**WRITER_SETTINGS, "application_name": "kasuwa courier", "synchronous_commit": "off"}
+# So many of the due jobs are looked at, whoever's they are: what a claim costs does not grow with a backlog. When
+# there are more, each merchant is looked at for itself, so that nobody waits behind another's backlog.
+LOOK_AT = 1_000
+
+JOB_COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
+WIDTH = len(columns_of(Job).names)
+
+JOINED = """
+    from {jobs} j
+    join event e on e.merchant_id = j.merchant_id and e.reference = j.reference
+    join merchant m on m.merchant_id = j.merchant_id
+    join book b on b.merchant_id = j.merchant_id
+"""
+# Whether an earlier event of the same object is still to be delivered.
+BEHIND = """exists (
+    select 1 from event f join job g on g.merchant_id = f.merchant_id and g.reference = f.reference
+    where f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
+        and g.lane = 'webhook')"""
+# Whether nobody is to be called: the endpoint is switched off, or these are old books, kept aside.
+PARKED = """(not m.current or exists (
+    select 1 from endpoint p where p.merchant_id = j.merchant_id and p.off_at is not null))"""
+WITH_EVENT = f"""{JOB_COLUMNS}, e.seq, e.object, e.object_seq, e.payload, m.settings, b.clock_offset, b.clock_fixed,
+    case when m.settings->>'webhook_order' = 'strict' then {BEHIND} else false end, {PARKED}"""
+
+# Due, held by nobody, of a merchant whose `advance` is not under way.
+FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
+    and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
+# The places that a merchant ($5) has left ($6), or anyone else has ($4).
+PLACES = "left join unnest($5::bigint[], $6::bigint[]) as r(merchant_id, room)"
+OLDEST_FIRST = f"""
+    select key, run_at from (
+        select d.key, d.run_at, row_number() over (partition by d.merchant_id order by d.run_at) as turn,
+            coalesce(r.room, $4::bigint) as room
+        from (select * from job where lane = 'webhook' and run_at <= $1 order by run_at limit {LOOK_AT}) d
+        {PLACES} on r.merchant_id = d.merchant_id
+        where {FREE}) t
+    where turn <= room
+"""
+# Written as ranges of the index job_lane_merchant, in its order: any other way would read whole backlogs.
+MERCHANT_BY_MERCHANT = f"""
+    with recursive m as (
+        (select merchant_id from job where lane = 'webhook' order by lane, merchant_id, run_at limit 1)
+        union all
+        select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > m.merchant_id
+            order by n.lane, n.merchant_id, n.run_at limit 1) from m where m.merchant_id is not null)
+    select t.key, t.run_at from m {PLACES} on r.merchant_id = m.merchant_id
+    cross join lateral (
+        select d.key, d.run_at from job d
+        where (d.lane, d.merchant_id, d.run_at) >= ('webhook', m.merchant_id, '-infinity')
+            and (d.lane, d.merchant_id, d.run_at) <= ('webhook', m.merchant_id, $1) and {FREE}
+        order by d.lane, d.merchant_id, d.run_at limit coalesce(r.room, $4::bigint)) t
+"""
+CLAIM = """
+    with fair as (select key from ({found}) f order by run_at limit $3),
+    due as (select key from job where key = any(array(select key from fair)) for update skip locked),
+    j as (
+        update job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
+        where key = any(array(select key from due)) returning *)
+    select {columns} {joined}
+"""
+CLAIM_OLDEST, CLAIM_FROM_EACH = (
+    CLAIM.format(found=found, columns=WITH_EVENT, joined=JOINED.format(jobs="j"))
+    for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
+)
+DUE = "select count(*) from (select 1 from job where lane = 'webhook' and run_at <= $1 limit $2) d"
+ONE = f"select {WITH_EVENT} {JOINED.format(jobs='job')} where j.key = $1 and j.merchant_id = $2"
+IS_OFF = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
+# Just after the last of those that go before it.
+FOLLOW = """
+    update job set due = greatest(due, (
+        select max(g.due) + interval '1 microsecond' from event f
+        join job g on g.merchant_id = f.merchant_id and g.reference = f.reference
+        where f.merchant_id = $2 and f.object = $3 and f.object_seq < $4 and g.lane = 'webhook'))
+    where key = $1 and merchant_id = $2
+"""
+
+KEYS = """
+    select distinct on (merchant_id) merchant_id, sealed from merchant_key
+    where merchant_id = any($1) and (expires_at is null or expires_at > now())
+    order by merchant_id, key_id desc
+"""
+
+LOOK_AGAIN = timedelta(seconds=1)
+PARK = "update job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
+PUT_BACK = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
+
+RECORD = """
+    with x as (
+        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered
+        from json_to_recordset($1::json) as r(key text, merchant_id bigint, seq bigint, at timestamptz,
+            http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean)),
+    told as (
+        insert into attempt (merchant_id, event_seq, number, at, http, error, ms)
+        select x.merchant_id, x.seq, 1 + coalesce((select max(t.number) from attempt t
+            where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
+        from x on conflict do nothing),
+    done as (delete from job where key = any(array(select key from x where next is null))),
+    again as (
+        update job j set attempt = j.attempt + 1, due = x.next, leased_until = null, run_at = case
+            when not m.current then 'infinity'
+            when b.clock_fixed is null then x.next - make_interval(secs => b.clock_offset / 1000000.0)
+            when x.next <= b.clock_fixed then now() else 'infinity' end
+        from x join book b on b.merchant_id = x.merchant_id join merchant m on m.merchant_id = x.merchant_id
+        where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null),
+    well as (
+        delete from endpoint where merchant_id = any(array(select merchant_id from x where delivered))
+        returning merchant_id, off_at),
+    ill as (
+        insert into endpoint (merchant_id, failing_since)
+        select merchant_id, min(at) from x where tried group by merchant_id having not bool_or(delivered)
+        on conflict do nothing)
+    select merchant_id from well where off_at is not null
+"""
+
+SWITCH_OFF = """
+    with off as (
+        update endpoint set off_at = $3 where merchant_id = $1 and off_at is null and failing_since <= $2
+        returning merchant_id)
+    update job set run_at = 'infinity', leased_until = null
+    where lane = 'webhook' and merchant_id = any(array(select merchant_id from off))
+"""
+SWITCH_ON = """
+    with e as (delete from endpoint where merchant_id = $1)
+    update job j set leased_until = null, run_at = case
+        when b.clock_fixed is null then j.due - make_interval(secs => b.clock_offset / 1000000.0)
+        when j.due <= b.clock_fixed then now() else 'infinity' end
+    from book b where j.lane = 'webhook' and j.merchant_id = $1 and b.merchant_id = j.merchant_id
+"""
+RESEND = """
+    with e as (select seq, reference from event where merchant_id = $1 and seq between $2 and $3),
+    waiting as (
+        update job j set due = $4, run_at = now(), leased_until = null, attempt = 0 from e
+        where j.merchant_id = $1 and j.lane = 'webhook' and j.reference = e.reference returning j.reference),
+    added as (
+        insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+        select decode(md5($5 || e.seq), 'hex'), $1, 'webhook.deliver', 'webhook', e.reference,
+            decode(md5(e.reference), 'hex'), $4, now(), 0, 0, '{}'
+        from e where e.reference not in (select reference from waiting))
+    select count(*) from e
+"""
+
+
+class Delivery(msgspec.Struct):
+    """A claimed job with its event, and where it goes."""
+
+    job: Job
+    seq: int
+    object: str
+    object_seq: int
+    payload: bytes
+    settings: str
+    now: datetime
+    behind: bool
+    parked: bool
+
+
+class Recorded(msgspec.Struct):
+    """What became of an attempt. `next` is when to try again (business time), None when it is over; `tried` whether
+    it says anything about the endpoint."""
+
+    key: bytes
+    merchant_id: int
+    seq: int
+    at: datetime
+    http: int | None
+    error: str | None
+    ms: int
+    next: datetime | None
+    tried: bool
+    delivered: bool
+
+
+def read_delivery(record: Any, wall: datetime) -> Delivery:
+    job = Job(*record[:WIDTH])
+    seq, about, about_seq, payload, settings, clock_offset, clock_fixed, behind, parked = record[WIDTH:]
+    book = Book(b"", job.merchant_id, 0, 0, 0, 0, clock_offset, clock_fixed, False, None)
+    now = business_now(book, wall)
+    return Delivery(job, seq, about, about_seq, payload.encode(), settings, now, behind, parked)
+
+
+async def claim(
+    connection: Connection, wall: datetime, most: int, most_each: int, rooms: Mapping[int, int]
+) -> list[Delivery]:
+    """What is due, a few of each merchant: as many as it has room for, or `most_each`."""
+    due = await connection.fetchval(DUE, wall, LOOK_AT)
+    if not due:
+        return []
+    query = CLAIM_FROM_EACH if due == LOOK_AT else CLAIM_OLDEST
+    records = await connection.fetch(query, wall, LEASE, most, most_each, list(rooms), list(rooms.values()))
+    return [read_delivery(record, wall) for record in records]
+
+
+async def put_back(connection: Connection, items: list[Delivery], wall: datetime) -> None:
+    """Not sent: its turn has not come. Looked at again in a moment, and not counted as an attempt."""
+    await connection.execute(PUT_BACK, [item.job.key for item in items], wall + LOOK_AGAIN)
+
+
+async def park(connection: Connection, items: list[Delivery]) -> None:
+    """Not sent, and not looked at again until the endpoint is set anew."""
+    await connection.execute(PARK, [item.job.key for item in items])
+
+
+async def claim_one(connection: Connection, job: Job, wall: datetime) -> Delivery | None:
+    """None where somebody who held it already is done with it."""
+    record = await connection.fetchrow(ONE, job.key, job.merchant_id)
+    return None if record is None else read_delivery(record, wall)
+
+
+async def follow(connection: Connection, item: Delivery) -> None:
+    """It falls due after those of the same object that go before it."""
+    await connection.execute(FOLLOW, item.job.key, item.job.merchant_id, item.object, item.object_seq)
+
+
+async def record(connection: Connection, outcomes: list[Recorded]) -> None:
+    for [merchant_id] in await connection.fetch(RECORD, encode_rows(outcomes)):
+        await switch_on(connection, merchant_id)  # one of those under way when it was switched off got through
+
+
+async def resend(connection: Connection, merchant_id: int, first: int, last: int, now: datetime) -> int:
+    """Make events fall due again, from their first attempt on; answers how many there are. Who asks for it wants an
+    endpoint that is off tried again."""
+    if await is_off(connection, merchant_id):
+        await switch_on(connection, merchant_id)
+    count = await connection.fetchval(RESEND, merchant_id, first, last, now, secrets.token_hex(16))
+    assert isinstance(count, int)
+    return count
+
+
+async def is_off(connection: Connection, merchant_id: int) -> bool:
+    return bool(await connection.fetchval(IS_OFF, merchant_id))
+
+
+async def switch_off(connection: Connection, merchant_id: int, now: datetime, after: timedelta) -> None:
+    await connection.execute(SWITCH_OFF, merchant_id, now - after, now)
+
+
+async def switch_on(connection: Connection, merchant_id: int) -> None:
+    """An endpoint was set anew: what waits for it falls due again."""
+    await connection.execute(SWITCH_ON, merchant_id)

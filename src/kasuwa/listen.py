@@ -1,0 +1,127 @@
+"""`kasuwa listen` and `kasuwa trigger`: a merchant's events in a terminal, and in an application on this machine.
+
+They talk to a running server as any merchant does, by its address, mid and key: events are pulled by sequence, so
+no address of ours has to be reachable. What is forwarded is signed as the courier would sign it.
+"""
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.events import DEFAULT_HASH_HEADER, sign
+
+POLL_SECONDS = 0.5
+ANSWER_SECONDS = 10.0
+
+
+class CannotListen(Exception):
+    """Why not, in one line."""
+
+
+class Account(msgspec.Struct, frozen=True):
+    """Which server, and as whom."""
+
+    server: str
+    mid: str
+    key: str
+
+    def ask(self, body: dict[str, Any]) -> Any:
+        request = urllib.request.Request(
+            f"{self.server.rstrip('/')}/resources",
+            data=json.dumps(body).encode(),
+            method="PUT",
+            headers={"mid": self.mid, "key": self.key, "content-type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:
+                reply = json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code == 401:
+                raise CannotListen(f"{self.server} does not know this mid and key") from None
+            raise CannotListen(f"{self.server} answered HTTP {error.code}") from None
+        except (OSError, ValueError) as error:
+            raise CannotListen(f"{self.server} cannot be reached: {getattr(error, 'reason', error)}") from None
+        if reply.get("status") != 200:
+            raise CannotListen(str(reply.get("message", reply)))
+        return reply
+
+
+class Event(msgspec.Struct):
+    event_id: str
+    sequence: int
+    txn_ref: str = msgspec.field(name="txnRef")
+    kind: str
+    payload: dict[str, Any]
+
+
+def last_sequence(account: Account) -> int:
+    newest = account.ask({"inquire": "events", "limit": 1})["data"]
+    return int(newest[0]["sequence"]) if newest else 0
+
+
+def events_after(account: Account, sequence: int) -> Iterator[Event]:
+    """All events after a sequence number, however many pages they are."""
+    while True:
+        page = account.ask({"inquire": "event_feed", "after": sequence, "limit": 200})
+        yield from msgspec.convert(page["data"], list[Event])
+        sequence = page["last"]
+        if not page["more"]:
+            return
+
+
+def forward(event: Event, url: str, key: str) -> str:
+    """Send one event to a local application; answers what it said, in a word or two."""
+    body = msgspec.json.encode(event.payload)
+    headers = sign(body, key.encode(), event.event_id, int(time.time()), DEFAULT_HASH_HEADER, badly=False)
+    headers["webhook-object"] = event.txn_ref
+    request = urllib.request.Request(url, data=body, method="POST", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:
+            return f"HTTP {answer.status}"
+    except urllib.error.HTTPError as error:
+        return f"HTTP {error.code}"
+    except OSError as error:
+        return f"not reached: {getattr(error, 'reason', error)}"
+
+
+def describe(event: Event) -> str:
+    said = event.payload
+    return (
+        f"{event.sequence:>6}  {event.kind:<10} {said['txnStatus']:<11} {said['chargedAmount']:>14}  {event.txn_ref}"
+    )
+
+
+def listen(account: Account, forward_to: str | None, say: Callable[[str], None]) -> None:
+    """Print events as they happen, for ever; a server that goes away is waited for."""
+    sequence = last_sequence(account)
+    say(f"Listening to {account.server} as {account.mid}, after event {sequence}. Ctrl-C stops.")
+    away = False
+    while True:
+        try:
+            for event in events_after(account, sequence):
+                sequence = event.sequence
+                answer = "" if forward_to is None else f"  → {forward(event, forward_to, account.key)}"
+                say(describe(event) + answer)
+            away = False
+        except CannotListen as error:
+            if not away:
+                say(f"{error}; trying again")
+            away = True
+        time.sleep(POLL_SECONDS)
+
+
+def trigger(account: Account, reference: str, forward_to: str | None) -> str:
+    """Send the event of a reference again: to the merchant's endpoint, or to an application on this machine."""
+    found = account.ask({"inquire": "events", "txnRef": reference, "limit": 1})["data"]
+    if not found:
+        raise CannotListen(f"there is no event of {reference}: it is not final, or not this merchant's")
+    event = msgspec.convert(found[0], Event)
+    if forward_to is not None:
+        return f"{describe(event)}  → {forward(event, forward_to, account.key)}"
+    account.ask({"request": "resend", "event_id": event.event_id})
+    return f"{describe(event)}  → sent again to the endpoint"

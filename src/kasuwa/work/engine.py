@@ -1,0 +1,27 @@
+"""The engine behind commands: what acts on the world around the books, in every environment."""
+
+from datetime import UTC, datetime
+
+from kasuwa.core.decision import Merchant
+from kasuwa.db import deliveries, jobs
+from kasuwa.db.batch import Book, business_now
+from kasuwa.db.pool import Pool
+
+LISTENS = "select listens from book where merchant_id = $1"
+
+
+class PlainEngine:
+    def __init__(self, operators: Pool) -> None:
+        self._operators = operators
+
+    async def business_now(self, merchant: Merchant) -> datetime:
+        [record] = await self._operators.fetch(jobs.CLOCK, merchant.merchant_id)
+        return business_now(Book(*record), datetime.now(UTC))
+
+    async def resend(self, merchant: Merchant, first: int, last: int) -> int | None:
+        """How many events were put on their way again; None where the merchant has no endpoint."""
+        if not await self._operators.fetchval(LISTENS, merchant.merchant_id):
+            return None
+        now = await self.business_now(merchant)
+        async with self._operators.acquire() as connection:
+            return await deliveries.resend(connection, merchant.merchant_id, first, last, now)

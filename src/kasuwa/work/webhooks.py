@@ -1,0 +1,251 @@
+"""The courier: delivers events to merchants, at least once, and never lets one hold up another.
+
+Deliveries are claimed a few of each merchant at a time; one whose endpoint has not just taken something gets very
+few places, and all of those together no more than half. Results are recorded together, many a statement. Killed between sending and recording, the lease runs out and
+the event is sent again with the same webhook-id: twice perhaps, never not at all.
+"""
+
+import asyncio
+import random
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import structlog
+
+from kasuwa.core.decision import Job
+from kasuwa.core.events import LONGEST_WAIT, OFF_AFTER, event_id, sign, wait_after
+from kasuwa.core.merchant import MerchantSettings
+from kasuwa.core.scenario import Scenario
+from kasuwa.core.secrets import Vault
+from kasuwa.db import deliveries, pool
+from kasuwa.db.deliveries import Delivery, Recorded
+from kasuwa.db.merchants import KEY_PLACE
+from kasuwa.db.pool import Connection
+from kasuwa.observe.log import where_it_broke
+from kasuwa.work.egress import MOST_CONNECTIONS, MOST_PER_HOST, Crowded, Egress, Refused, Undelivered
+
+# No more than egress has connections: who waits for one would be told that its endpoint is out of reach.
+MOST_IN_FLIGHT = MOST_CONNECTIONS
+MOST_CLAIMED = 512
+# Places of one merchant: as many as egress has for a host once its endpoint has answered, few before that and
+# after it has failed. Those who have few may hang, and have half of all places together.
+MOST_WELL = MOST_PER_HOST
+MOST_ILL = 2
+MOST_ILL_TOGETHER = MOST_IN_FLIGHT // 2
+# So many merchants are remembered as well; one that is forgotten begins again with few places.
+MOST_REMEMBERED = 1_000
+IDLE_SECONDS = 0.1
+RECORD_SECONDS = 0.005
+AFTER_TROUBLE_SECONDS = 0.5
+KEY_SECONDS = 0.9
+
+# An attempt that took so long and failed has hung: another in the same advance would cost as much again.
+HANGS_MS = 5_000
+HUNG = "the endpoint hung earlier in this advance"
+
+log = structlog.get_logger("kasuwa.webhooks")
+SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
+SETTINGS: "msgspec.json.Decoder[MerchantSettings]" = msgspec.json.Decoder(MerchantSettings)
+
+
+class Courier:
+    def __init__(self, dsn: str, egress: Egress, vault: Vault, environment: str, hash_header: str) -> None:
+        self._dsn = dsn
+        self._egress = egress
+        self._vault = vault
+        self._environment = environment
+        self._hash_header = hash_header
+        self._in_flight: Counter[int] = Counter()
+        self._well: dict[int, None] = {}
+        self._keys: dict[int, tuple[bytes, float]] = {}
+        self._outcomes: list[Recorded] = []
+        self._unsent: list[Delivery] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = asyncio.Event()
+        self._wake = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Claim and record on one connection, in turns; the sending goes on beside."""
+        connection: Connection | None = None
+        while not (self._stopping.is_set() and not (self._tasks or self._outcomes or self._unsent)):
+            try:
+                if connection is None or connection.is_closed():
+                    connection = await pool.connect(self._dsn, deliveries.SETTINGS)
+                await self._take_turn(connection)
+            except Exception as error:
+                if not pool.is_lost(error):
+                    log.error("courier failed", **where_it_broke(error))
+                self._outcomes.clear()  # not recorded: their leases run out and they are sent again
+                self._unsent.clear()
+                await asyncio.sleep(AFTER_TROUBLE_SECONDS)
+        if connection is not None:
+            await connection.close()
+
+    async def _take_turn(self, connection: Connection) -> None:
+        if self._outcomes:
+            outcomes, self._outcomes = self._outcomes, []
+            await deliveries.record(connection, outcomes)
+            await self._switch_off(connection, outcomes)
+        if self._unsent:
+            unsent, self._unsent = self._unsent, []
+            await deliveries.put_back(connection, unsent, datetime.now(UTC))
+        if self._stopping.is_set() or not await self.run_once(connection):
+            await self._pause()
+
+    async def _pause(self) -> None:
+        """Until something was sent and others may be by the time it is recorded, or it is time to look again."""
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                await self._wake.wait()
+                await asyncio.sleep(RECORD_SECONDS)
+        except TimeoutError:
+            return
+        self._wake.clear()
+
+    async def run_once(self, connection: Connection) -> int:
+        """Claim what is due and start sending it; answers how many there were."""
+        room = min(MOST_IN_FLIGHT - self._in_flight.total(), MOST_CLAIMED)
+        if room <= 0:
+            return 0
+        rooms = {merchant_id: self._room(merchant_id) for merchant_id in {**self._well, **self._in_flight}}
+        strangers = 0 if self._ill_in_flight() >= MOST_ILL_TOGETHER else MOST_ILL
+        claimed = await deliveries.claim(connection, datetime.now(UTC), room, strangers, rooms)
+        await self._load_keys(connection, {item.job.merchant_id for item in claimed})
+        parked = [item for item in claimed if item.parked]
+        if parked:
+            await deliveries.park(connection, parked)
+        self._unsent += [item for item in claimed if item.behind and not item.parked]
+        for item in claimed:
+            if not (item.behind or item.parked):
+                self._start(item)
+        return len(claimed)
+
+    def _start(self, item: Delivery) -> None:
+        self._in_flight[item.job.merchant_id] += 1
+        task = asyncio.get_running_loop().create_task(self._send(item))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _room(self, merchant_id: int) -> int:
+        places = MOST_WELL if merchant_id in self._well else MOST_ILL
+        return max(0, places - self._in_flight[merchant_id])
+
+    def _ill_in_flight(self) -> int:
+        return sum(count for merchant_id, count in self._in_flight.items() if merchant_id not in self._well)
+
+    def _remember(self, merchant_id: int, *, well: bool) -> None:
+        self._well.pop(merchant_id, None)
+        if well:
+            self._well[merchant_id] = None
+            if len(self._well) > MOST_REMEMBERED:
+                del self._well[next(iter(self._well))]
+
+    async def _load_keys(self, connection: Any, merchants: set[int]) -> None:
+        """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once."""
+        now = time.monotonic()
+        wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_SECONDS]
+        if wanted:
+            for merchant_id, sealed in await connection.fetch(deliveries.KEYS, wanted):
+                self._keys[merchant_id] = (self._vault.open(merchant_id, KEY_PLACE, sealed), now)
+
+    async def _send(self, item: Delivery) -> None:
+        merchant_id = item.job.merchant_id
+        try:
+            outcome = await self._attempt(item)
+            self._outcomes.append(outcome)
+            if outcome.tried:
+                self._remember(merchant_id, well=outcome.delivered)
+        except Crowded:
+            self._unsent.append(item)
+        finally:
+            self._in_flight[merchant_id] -= 1
+            if not self._in_flight[merchant_id]:
+                del self._in_flight[merchant_id]
+            self._wake.set()
+
+    async def _switch_off(self, connection: Connection, outcomes: list[Recorded]) -> None:
+        for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
+            await deliveries.switch_off(connection, merchant_id, at, OFF_AFTER)
+
+    # --- one attempt --------------------------------------------------------------------------------------
+
+    async def deliver_now(self, connection: Any, job: Job, *, hung: bool) -> Recorded | None:
+        """For `advance`: one delivery, sent and recorded at once; None where it was not its turn."""
+        item = await deliveries.claim_one(connection, job, datetime.now(UTC))
+        if item is None:
+            return None
+        if item.behind:
+            await deliveries.follow(connection, item)
+            return None
+        await self._load_keys(connection, {job.merchant_id})
+        try:
+            outcome = self._failed(item, None, HUNG, 0) if hung else await self._attempt(item)
+        except Crowded as error:
+            outcome = self._failed(item, None, str(error), 0)
+        await deliveries.record(connection, [outcome])
+        await self._switch_off(connection, [outcome])
+        return outcome
+
+    async def _attempt(self, item: Delivery) -> Recorded:
+        settings = SETTINGS.decode(item.settings)
+        scenario = SCENARIO.decode(item.job.work).webhook
+        if scenario == "drop":
+            return self._untried(item, "dropped, as the scenario said")
+        if not settings.webhook_url:
+            return self._untried(item, "no endpoint is set")
+        key, _ = self._keys[item.job.merchant_id]
+        message_id = event_id(item.job.merchant_id, item.seq)
+        badly = scenario == "bad-hash"
+        headers = sign(item.payload, key, message_id, int(time.time()), self._hash_header, badly=badly)
+        headers["webhook-object"] = item.object
+        headers["webhook-sequence"] = str(item.object_seq)
+        started = time.monotonic()
+        try:
+            for _ in range(2 if scenario == "dup" else 1):
+                sent = await self._egress.post(settings.webhook_url, item.payload, headers)
+        except Crowded:
+            raise
+        except (Refused, Undelivered) as error:
+            return self._failed(item, None, str(error), int((time.monotonic() - started) * 1000))
+        if 200 <= sent.http < 300:
+            return self._recorded(item, sent.http, None, int(sent.ms), None, delivered=True)
+        return self._failed(item, sent.http, f"HTTP {sent.http}", int(sent.ms), sent.retry_after)
+
+    def _failed(
+        self, item: Delivery, http: int | None, error: str, ms: int, retry_after: int | None = None
+    ) -> Recorded:
+        wait = wait_after(item.job.attempt + 1)
+        if wait is not None:
+            wait = min(max(wait, timedelta(seconds=retry_after or 0)), LONGEST_WAIT)
+            if self._environment == "live":  # spread out what failed together; the test environment is exact
+                wait *= 1 + random.random() / 10
+        return self._recorded(item, http, error, ms, None if wait is None else item.now + wait)
+
+    def _untried(self, item: Delivery, why: str) -> Recorded:
+        """It ends here, and says nothing about the endpoint."""
+        return self._recorded(item, None, why, 0, None, tried=False)
+
+    def _recorded(
+        self,
+        item: Delivery,
+        http: int | None,
+        error: str | None,
+        ms: int,
+        next_at: datetime | None,
+        *,
+        tried: bool = True,
+        delivered: bool = False,
+    ) -> Recorded:
+        job = item.job
+        return Recorded(job.key, job.merchant_id, item.seq, item.now, http, error, ms, next_at, tried, delivered)
+
+
+def has_hung(outcome: Recorded) -> bool:
+    return not outcome.delivered and outcome.ms >= HANGS_MS
