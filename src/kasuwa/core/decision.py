@@ -73,9 +73,9 @@ class Context(msgspec.Struct):
     number: int
     permutation: Callable[[int], int]
     digest: Callable[[bytes], bytes]
-    listens: bool = False
     scenario: Scenario = NO_SCENARIO
     faults: tuple[PlannedFault, ...] = ()
+    listens: bool = False
 
 
 # --- what a rule needs ----------------------------------------------------------------------------------
@@ -183,13 +183,13 @@ class Job(Row):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A transaction became final. `payload` is, to the byte, what is signed and sent. `object` is what it is
-    about, the transaction itself unless it belongs to another, and `object_seq` its place among those."""
+    """A transaction became final. `payload` is, to the byte, what is signed and sent. `object` is what it
+    belongs to (a refund to its payment), where that is not the transaction itself; `object_seq` its place there."""
 
     reference: str
     kind: str
     payload: bytes
-    object: str
+    object: str = ""
     object_seq: int = 1
 
 

@@ -137,7 +137,7 @@ def end_transaction(
         endpoint=context.merchant.environment,
         order_ref=row.order_ref,
     )
-    event = Event(row.txn_ref, row.kind, msgspec.json.encode(payload), row.txn_ref)
+    event = Event(row.txn_ref, row.kind, msgspec.json.encode(payload))
     if not context.listens:
         return Ending(ended, event, ())
     job = new_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario))

@@ -65,8 +65,8 @@ class Book(Row):
     events: int
     clock_offset: int
     clock_fixed: datetime | None
-    listens: bool
     faults: str | None
+    listens: bool = False
 
 
 class Repeat(Row):
@@ -111,8 +111,8 @@ class EventRow(msgspec.Struct):
 
 
 def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:
-    payload = event.payload.decode()
-    return EventRow(merchant_id, seq, event.reference, event.object, event.object_seq, event.kind, payload, now)
+    about, payload = event.object or event.reference, event.payload.decode()
+    return EventRow(merchant_id, seq, event.reference, about, event.object_seq, event.kind, payload, now)
 
 
 class NoticeRow(msgspec.Struct):
@@ -241,9 +241,9 @@ class Desk:
                 book.numbers + 1,
                 self.world.permutation,
                 self.world.vault.digest,
-                book.listens,
                 submission.scenario,
                 read_faults(book.faults),
+                book.listens,
             )
             outcome = submission.decide(context, Seen(self.rows))
             if not isinstance(outcome, Decision):

@@ -195,7 +195,7 @@ class Recorded(msgspec.Struct):
 def read_delivery(record: Any, wall: datetime) -> Delivery:
     job = Job(*record[:WIDTH])
     seq, about, about_seq, payload, settings, clock_offset, clock_fixed, behind, parked = record[WIDTH:]
-    book = Book(b"", job.merchant_id, 0, 0, 0, 0, clock_offset, clock_fixed, False, None)
+    book = Book(b"", job.merchant_id, 0, 0, 0, 0, clock_offset, clock_fixed, None)
     now = business_now(book, wall)
     return Delivery(job, seq, about, about_seq, payload.encode(), settings, now, behind, parked)
 

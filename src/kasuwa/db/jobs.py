@@ -63,6 +63,6 @@ async def claim(connection: Connection, lane: str, wall: datetime, most: int) ->
     claimed = []
     for record in records:
         job = Job(*record[:width])
-        book = Book(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], False, None)
+        book = Book(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
         claimed.append(Claimed(job, business_now(book, wall)))
     return sorted(claimed, key=lambda item: item.job.due)
