@@ -95,7 +95,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
 
 async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: str) -> None:
     if not await connection.fetchval("select exists (select 1 from merchant)"):
-        await merchants.add_merchant(connection, vault, DEMO_NAME, key=DEMO_KEY)
+        await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
     if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
         return
     writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
@@ -121,7 +121,8 @@ class House:
         self.methods = methods
         self.rails = rails_of(settings)
         self.directory = Directory(reader, vault, settings.environment)
-        self.writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
+        self.world = world_of(vault, settings.sandbox_seed)
+        self.writer = Writer(dsn, self.world)
         self.stepper = Stepper(self.writer, self.rails, steps)
 
     @classmethod
@@ -149,7 +150,7 @@ async def run_api(settings: Settings, dsn: str) -> None:
     house.writer.start()
     engine = None
     if settings.environment == "test":
-        engine = SandboxEngine(operators, house.writer, house.stepper, house.directory, house.vault)
+        engine = SandboxEngine(operators, house.writer, house.stepper, house.directory, house.vault, house.world.seed)
     server = make_server(house, engine)
     granian = Granian(
         server,
