@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.settings import SECRET_FILE, Settings, SettingsError, decode_key, read_settings, secret_key_of
+from kasuwa.settings import (
+    SECRET_FILE,
+    Settings,
+    SettingsError,
+    decode_key,
+    make_secret,
+    read_settings,
+    secret_key_of,
+)
 
 KEY = bytes(range(32))
 KEY_TEXT = base64.b64encode(KEY).decode()
@@ -143,6 +151,16 @@ def test_what_a_killed_process_left_half_done_is_no_hindrance(tmp_path: Path) ->
     """In a container the number of the next process is the same."""
     (tmp_path / f"{SECRET_FILE}.{os.getpid()}").write_bytes(b"")
     assert len(secret_key_of(read_settings({}, data=tmp_path))) == 32
+
+
+def test_who_makes_a_key_and_finds_one_leaves_it_alone(tmp_path: Path) -> None:
+    """The race as the slower of two processes sees it."""
+    path = tmp_path / SECRET_FILE
+    make_secret(path)
+    first = path.read_bytes()
+    make_secret(path)
+    assert path.read_bytes() == first
+    assert [entry.name for entry in tmp_path.iterdir()] == [SECRET_FILE]
 
 
 def test_of_many_processes_that_start_at_once_all_get_one_key(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
 
 async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: str) -> None:
     if not await connection.fetchval("select exists (select 1 from merchant)"):
-        await merchants.add_merchant(connection, vault, DEMO_NAME, key=DEMO_KEY)
+        await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
     if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
         return
     writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
@@ -124,7 +124,8 @@ class House:
         self.methods = methods
         self.rails = rails_of(settings)
         self.directory = Directory(reader, vault, settings.environment)
-        self.writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
+        self.world = world_of(vault, settings.sandbox_seed)
+        self.writer = Writer(dsn, self.world)
         self.stepper = Stepper(self.writer, self.rails, steps)
         self.egress = Egress(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header)
@@ -186,6 +187,7 @@ def make_engine(house: House, operators: pool.Pool) -> Any:
         house.directory,
         house.vault,
         house.courier,
+        seed=house.world.seed,
         loopback_allowed=loopback_allowed(house.settings),
     )
 

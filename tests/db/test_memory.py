@@ -5,8 +5,10 @@ yet committed, commits only if no book has moved, and else decides again on what
 may write at any moment. Whatever happens, what is committed is what the same batches give without a memory.
 """
 
+from itertools import product
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,6 +130,23 @@ def test_with_a_memory_the_same_is_committed_and_answered_as_without(turns: list
     check_laws(writer.shelf)
 
 
+TURNS = ["start", "try_later", "finish", "give_back", "stranger start", "stranger try_later", "stranger finish"]
+
+
+@pytest.mark.parametrize("first", TURNS)
+def test_every_short_life_of_one_ticket_is_the_same_with_a_memory(first: str) -> None:
+    """Not by chance: all that can happen to a ticket in four turns, on memory and by strangers."""
+    for rest in product(TURNS, repeat=3):
+        writer, plain = opened(), funded()
+        for turn in (first, *rest):
+            take = writer.stranger if turn.startswith("stranger") else writer.take
+            take([submission(Ask(turn.removeprefix("stranger ")))])
+        writer.settle()
+        for batch, answers in writer.log:
+            assert [told(result) for result in plain.run(batch)] == answers, (first, *rest)
+        assert writer.shelf.holdings(versions=False) == plain.holdings(versions=False), (first, *rest)
+
+
 def test_the_memory_is_used_and_saves_reads() -> None:
     writer = opened()
     writer.take([submission(Ask("start"))])
@@ -147,6 +166,16 @@ def test_a_batch_on_top_of_one_that_did_not_hold_is_decided_again() -> None:
     writer.take([submission(Ask("spend", amount=100))])
     writer.settle()
     assert [answers[0][0] for _, answers in writer.log] == ["done", "done", "done", "refused"]
+    check_laws(writer.shelf)
+
+
+def test_what_somebody_else_wrote_is_seen_when_the_books_are_locked() -> None:
+    writer = opened()
+    writer.take([submission(Ask("spend", amount=100))])
+    writer.stranger([submission(Ask("spend", amount=400))])
+    assert not writer.memory.covers([1, 2])  # of the second merchant nothing is remembered: both are locked
+    writer.take([submission(Ask("spend", amount=100)), submission(Ask("fund", 2))])
+    assert [answer[0] for answer in writer.log[-1][1]] == ["refused", "done"]
     check_laws(writer.shelf)
 
 

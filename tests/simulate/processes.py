@@ -160,7 +160,9 @@ class Service:
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Its exit code, after it stopped by itself."""
         self.supervisor.send_signal(how)
-        return self.supervisor.wait(STOP_SECONDS)
+        code = self.supervisor.wait(STOP_SECONDS)
+        self._dismiss_watchers()
+        return code
 
     def parts(self, name: str) -> list[psutil.Process]:
         """The living processes of one kind, `api` or `worker`, whoever their parent is by now."""
@@ -194,8 +196,11 @@ class Service:
                 process.kill()
             wait_until(f"process {process.pid} is gone", partial(is_gone, process))
         end_database(self.data)
-        for watcher in self._watchers:
-            watcher.communicate(b"done\n")
+        self._dismiss_watchers()
+
+    def _dismiss_watchers(self) -> None:
+        while self._watchers:
+            self._watchers.pop().communicate(b"done\n")
 
 
 @contextlib.contextmanager

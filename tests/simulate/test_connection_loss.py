@@ -113,10 +113,13 @@ def test_a_database_that_was_away_for_seconds_is_used_again_without_a_restart(tm
 
 # --- a crash in the middle of a COMMIT -----------------------------------------------------------------------
 
-# Runs inside COMMIT, before it is written: the crash then leaves nothing of the transaction.
+# Runs inside COMMIT, before it is written, in servers that were started before: the crash leaves nothing of it.
 HANG_IN_COMMIT = """
-    create or replace function hang() returns trigger language plpgsql as $$
-        begin perform pg_sleep(60); return null; end $$;
+    do $do$ begin execute format($function$
+        create or replace function hang() returns trigger language plpgsql as $$ begin
+            if pg_postmaster_start_time() < %L then perform pg_sleep(60); end if; return null;
+        end $$ $function$, now()); end $do$;
+    drop trigger if exists hang on posting;
     create constraint trigger hang after insert on posting
         deferrable initially deferred for each row execute function hang();
 """
@@ -159,7 +162,6 @@ def fund_during_crash(service: Service, directory: Path, merchant: Merchant, eve
         # While every commit hangs a setting cannot be taken back by SQL; its file can be, before a start.
         (directory / "cluster" / "data" / "postgresql.auto.conf").write_text("")
         crash(directory)
-        service.query("drop trigger if exists hang on posting")
         for _ in range(20):
             service.query("select pg_current_xact_id()")
         return funding.result()

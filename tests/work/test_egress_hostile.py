@@ -110,6 +110,9 @@ async def test_a_body_that_breaks_off_does_not_undo_the_status() -> None:
 async def test_a_receiver_that_never_answers_is_not_waited_for() -> None:
     told = await failure(keep_silent, Limits(turn=30, connect=30, answer=0.2, whole=0.3))
     assert (str(told), told.sent) == (LATE, True)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
 
 
 @on_both_loops

@@ -204,8 +204,8 @@ class Decision(msgspec.Struct):
     """Everything that should happen. `numbers` counts the reference numbers used; `jobs_done` are finished;
     `then` is a job of this decision to be run at once by who asked, `wait` says that the same request is
     still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`
-    makes the reply out of what became of them; `clock` moves the merchant's business time and `faults`
-    replaces the faults its rails were told to have (both in the test environment alone)."""
+    makes the reply out of what became of them; `clock` moves the merchant's business time, and its jobs' wall times
+    with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone)."""
 
     reply: Any = None
     groups: tuple[Group, ...] = ()
@@ -220,6 +220,7 @@ class Decision(msgspec.Struct):
     parts: tuple["Decision | Refusal", ...] = ()
     join: Any = None
     clock: datetime | None = None
+    on_the_way: bool = False
     faults: tuple[PlannedFault, ...] | None = None
 
 

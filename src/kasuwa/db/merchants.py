@@ -42,19 +42,23 @@ class UnknownMerchant(Exception):
 # --- making and changing ------------------------------------------------------------------------------------
 
 
+def random_key(merchant_id: int) -> str:
+    return secrets.token_hex(32)
+
+
 async def add_merchant(
     connection: Connection,
     vault: Vault,
     name: str,
     *,
-    key: str | None = None,
+    make_key: Callable[[int], str] = random_key,
     settings: MerchantSettings | None = None,
     clock_fixed: datetime | None = None,
 ) -> tuple[int, str, str]:
     """A merchant with empty books: its number, its mid and its key."""
-    key = key or secrets.token_hex(32)
     async with connection.transaction():
         merchant_id = await connection.fetchval("select nextval('merchant_number')")
+        key = make_key(merchant_id)
         mid = f"GP{merchant_id:07d}"
         await connection.execute(
             "insert into merchant (merchant_id, mid, name, settings) values ($1, $2, $3, $4)",
@@ -121,7 +125,6 @@ async def find_merchant_id(connection: Connection, mid: str) -> int:
 
 async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: timedelta) -> str:
     """A new key; the old ones work until the overlap ends."""
-    key = secrets.token_hex(32)
     async with connection.transaction():
         merchant_id = await find_merchant_id(connection, mid)
         await connection.execute(
@@ -129,6 +132,7 @@ async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: time
             merchant_id,
             datetime.now(UTC) + overlap,
         )
+        key = random_key(merchant_id)
         await add_key(connection, vault, merchant_id, key)
     return key
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Action, Method
+from kasuwa.core.action import Action, Method, Write
 from kasuwa.core.fields import scalar_schema
 from kasuwa.web.dispatch import ErrorBody
 from kasuwa.web.server import API_VERSION
@@ -19,7 +19,7 @@ def describe(methods: Sequence[Method], environment: str) -> dict[str, Any]:
         [*kinds, ErrorBody], ref_template=REFERENCES, schema_hook=scalar_schema
     )
     found = iter(schemas)
-    paths = {f"/{method.name}": {"put": describe_method(method, found)} for method in methods}
+    paths = {f"/{method.name}": {"put": describe_method(method, found, environment)} for method in methods}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -40,7 +40,27 @@ def describe(methods: Sequence[Method], environment: str) -> dict[str, Any]:
     }
 
 
-def describe_method(method: Method, schemas: Any) -> dict[str, Any]:
+def parameters(method: Method, environment: str) -> list[dict[str, Any]]:
+    """The headers a request may carry besides mid and key."""
+
+    def header(name: str, description: str) -> dict[str, Any]:
+        return {
+            "name": name,
+            "in": "header",
+            "required": False,
+            "description": description,
+            "schema": {"type": "string"},
+        }
+
+    found = [header("x-request-id", "Echoed in the reply; made where it is missing")]
+    if any(isinstance(action, Write) and action.repeatable for action in method.actions):
+        found.append(header("idempotency-key", "1 to 255 ASCII characters: the same request gets the kept reply"))
+    if environment == "test":
+        found.append(header("x-sandbox-scenario", "How the outside behaves, such as rr=91;delay=5;http=timeout"))
+    return found
+
+
+def describe_method(method: Method, schemas: Any, environment: str) -> dict[str, Any]:
     requests, replies, examples = [], [], {}
     for action in method.actions:
         request, reply = next(schemas), next(schemas)
@@ -52,6 +72,7 @@ def describe_method(method: Method, schemas: Any) -> dict[str, Any]:
         "operationId": method.name,
         "summary": f"Actions of {method.name}",
         "description": "\n".join(lines),
+        "parameters": parameters(method, environment),
         "requestBody": {
             "required": True,
             "content": {"application/json": {"schema": {"anyOf": requests}, "examples": examples}},
@@ -83,6 +104,12 @@ def responses(replies: list[dict[str, Any]]) -> dict[str, Any]:
 
     return {
         "200": answer("The reply, or an error with its code in `status`", {"anyOf": [*unique, error]}),
+        "400": answer("Not JSON (103), for merchants that chose strict HTTP codes", error),
+        "402": answer("Not covered (301) or not validated (203), with strict codes", error),
+        "404": answer("No such action (102), with strict codes", error),
+        "408": answer("The body took too long (103)", error),
+        "422": answer("Some fields are not valid (104), with strict codes", error),
+        "502": answer("A rail's answer could not be read (201), with strict codes", error),
         "401": answer("Merchant authentication failed (101)", error),
         "413": answer("The body is too large (103)", error),
         "429": answer("Too many requests (204)", error),

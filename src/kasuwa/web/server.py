@@ -26,6 +26,9 @@ NO_VERB = refused(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), stric
 TOO_SLOW = refused(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
 STOPPING = refused(Refusal(ERROR, "The service is stopping; try again"), strict=False, http=503)
 
+# The rest of such a body is not read, so nothing more can come on its connection.
+HANG_UP = frozenset({408, 413})
+
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
@@ -114,6 +117,8 @@ class Server:
         ]
         if answered.retry_after is not None:
             out.append(("retry-after", str(answered.retry_after)))
+        if answered.http in HANG_UP:
+            out.append(("connection", "close"))
         protocol.response_bytes(answered.http, out, answered.body)
         if self._log.is_open:
             self._note(scope, request_id, answered, time.perf_counter() - started)
