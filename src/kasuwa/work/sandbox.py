@@ -198,12 +198,8 @@ class SandboxEngine(PlainEngine):
 
     async def _run_due(self, connection: Connection, merchant: Merchant, until: datetime) -> dict[str, int]:
         ran: Counter[str] = Counter()
-<<<<<<< HEAD
         renewed, last, hung = time.monotonic(), None, False
-=======
-        renewed, last = time.monotonic(), None
         now = await self.business_now(merchant)
->>>>>>> main
         while True:
             if time.monotonic() - renewed > RENEW_SECONDS:
                 await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
@@ -219,8 +215,8 @@ class SandboxEngine(PlainEngine):
             if (job.key, job.due) == last:
                 raise Stuck(job.reference)
             last = (job.key, job.due)
-<<<<<<< HEAD
-            now = await self._move_clock(merchant, job.due)
+            if job.due > now:
+                now = await self._move_clock(merchant, job.due, on_the_way=True)
             if job.lane == deliveries.LANE:
                 outcome = await self._courier.deliver_now(connection, job, hung=hung)
                 if outcome is None:
@@ -228,11 +224,6 @@ class SandboxEngine(PlainEngine):
                 hung = hung or has_hung(outcome)
             else:
                 await self._stepper.run(job, merchant, now)
-=======
-            if job.due > now:
-                now = await self._move_clock(merchant, job.due, on_the_way=True)
-            await self._stepper.run(job, merchant, now)
->>>>>>> main
             ran[job.kind.partition(".")[0]] += 1
 
     async def _open_lanes(self, connection: Connection, merchant: Merchant) -> list[str]:
