@@ -31,19 +31,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument(
-        "--seconds", type=int, default=SECONDS, help="of each measurement (default %(default)s)"
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help=f"{QUICK_SECONDS} seconds each: a look, not a figure"
-    )
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="of each measurement (default %(default)s)")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS} seconds each: a look, not a figure")
     parser.add_argument("--full", action="store_true", help=f"preload {EARLIER_ROWS_FULL:,} transactions")
-    parser.add_argument(
-        "--preload", type=int, metavar="N", help=f"preload N transactions (default {EARLIER_ROWS:,})"
-    )
-    parser.add_argument(
-        "--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES)
-    )
+    parser.add_argument("--preload", type=int, metavar="N", help=f"preload N transactions (default {EARLIER_ROWS:,})")
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--json", type=Path, default=Path("bench/result.json"), help="default %(default)s")
     return parser.parse_args(arguments)
 

@@ -74,7 +74,5 @@ def put(path: str, merchant: Merchant, body: Mapping[str, object]) -> Order:
 
 def write_lua(orders: Iterable[Order], path: Path) -> None:
     """A list of lists; JSON's strings of ASCII are Lua's as well."""
-    lines = [
-        json.dumps([order.before] if order.after is None else [order.before, order.after]) for order in orders
-    ]
+    lines = [json.dumps([order.before] if order.after is None else [order.before, order.after]) for order in orders]
     path.write_text("return {\n" + "".join("{" + line[1:-1] + "},\n" for line in lines) + "}\n")

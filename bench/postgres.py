@@ -69,9 +69,7 @@ def measure_tpcb(dsn: str, seconds: int) -> float:
 
 
 def run_pgbench(arguments: list[str]) -> str:
-    done = subprocess.run(
-        [str(embedded.tool("pgbench")), *arguments], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([str(embedded.tool("pgbench")), *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Unmeasurable(f"pgbench: {done.stderr.strip()[-400:]}")
     return done.stdout

@@ -50,9 +50,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=8, help="default %(default)s")
     parser.add_argument("--connections", type=int, default=64, help="default %(default)s")
     parser.add_argument("--merchants", type=int, default=1, help="default %(default)s: one hot wallet")
-    parser.add_argument(
-        "--no-functions", action="store_true", help="without py-spy, which takes some time itself"
-    )
+    parser.add_argument("--no-functions", action="store_true", help="without py-spy, which takes some time itself")
     return parser.parse_args(arguments)
 
 

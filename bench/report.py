@@ -176,10 +176,7 @@ def table(lines: list[Row]) -> str:
         ratio = "-" if row.ratio is None else f"{row.ratio:.2f}"
         cells.append((row.what, row.figure, ratio, row.bound, row.reached, mark))
     widths = [max(len(line[place]) for line in cells) for place in range(len(heads))]
-    text = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    ]
+    text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
     text.insert(1, "  ".join("-" * width for width in widths))
     return "\n".join([*text, "", *(f"{number:2} {note}" for number, note in enumerate(notes, 1))])
 

@@ -134,9 +134,7 @@ def measure_server(plan: Plan, figures: Figures, cluster: embedded.Cluster, dire
 
 
 @contextmanager
-def stage(
-    plan: Plan, figures: Figures, cluster: embedded.Cluster, directory: Path, name: str
-) -> Iterator[Stage]:
+def stage(plan: Plan, figures: Figures, cluster: embedded.Cluster, directory: Path, name: str) -> Iterator[Stage]:
     """A server on a database of its own, warm."""
     dsn = postgres.create_database(cluster, name)
     with server.running(directory / name, dsn) as running:

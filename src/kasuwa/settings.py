@@ -95,6 +95,8 @@ def make_secret(path: Path) -> None:
     descriptor = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
+        file.flush()
+        os.fsync(descriptor)
     try:
         os.link(mine, path)
     except FileExistsError:

@@ -273,6 +273,15 @@ def test_a_moved_clock_is_seen_by_the_next_and_told_to_the_writer(clock: dict[st
     assert set(desk.moved_clocks) == desk.touched == {1}
 
 
+def test_a_clock_that_is_moved_on_the_way_leaves_the_jobs_where_they_are() -> None:
+    shelf = funded()
+    batch = [answering(Decision("moved", clock=WALL + HOUR, on_the_way=True))]
+    desk = shelf.desk(batch)
+    decide_batch(desk, batch)
+    assert (desk.moved_clocks, desk.touched) == ({}, {1})
+    assert desk.books[1].clock_offset == HOUR // timedelta(microseconds=1)
+
+
 def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
     shelf, seen_faults = funded(), []
 

@@ -208,4 +208,4 @@ class Books(RuleBasedStateMachine):
 
 
 TestAnySequenceOfGroupsKeepsTheLaws = Books.TestCase
-TestAnySequenceOfGroupsKeepsTheLaws.settings = settings(untimed(), stateful_step_count=40)
+TestAnySequenceOfGroupsKeepsTheLaws.settings = settings(untimed(60), stateful_step_count=40)

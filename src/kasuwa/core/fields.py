@@ -5,6 +5,7 @@ again untyped and converted field by field, so that one reply names them all. Am
 of the number, never through a float: `float_hook` hands us the literal as it was sent. (D2)
 """
 
+import contextlib
 import re
 import typing
 from collections.abc import Iterator, Sequence
@@ -192,29 +193,27 @@ def children(item: Any) -> list[Any]:
     return [value for value in item if isinstance(value, dict | list)] if isinstance(item, list) else []
 
 
-RAW_FIELDS: "msgspec.json.Decoder[dict[str, msgspec.Raw]]" = msgspec.json.Decoder(dict[str, msgspec.Raw])
-# A field that is JSON, but holds a number beyond all bounds.
+RAW_PARTS = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw])
+# A number beyond all bounds.
 UNREADABLE = object()
 
 
-def read_untyped(body: bytes) -> dict[str, Any] | None:
-    """A body's fields, each read on its own so that one unreadable number hides no other fault."""
+def read_untyped(body: bytes) -> Any:
+    """A body as plain values. A number that cannot be read stays a hole: it must hide no other fault."""
+    with contextlib.suppress(msgspec.ValidationError, RecursionError):
+        return UNTYPED.decode(body)
     try:
-        fields = RAW_FIELDS.decode(body)
-    except msgspec.ValidationError:
-        return None
-    found: dict[str, Any] = {}
-    for name, raw in fields.items():
-        try:
-            found[name] = UNTYPED.decode(raw)
-        except (msgspec.ValidationError, RecursionError):
-            found[name] = UNREADABLE
-    return found
+        parts = RAW_PARTS.decode(body)
+    except (msgspec.ValidationError, RecursionError):
+        return UNREADABLE
+    if isinstance(parts, dict):
+        return {name: read_untyped(bytes(raw)) for name, raw in parts.items()}
+    return [read_untyped(bytes(raw)) for raw in parts]
 
 
 def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant) -> Any:
     """The request as a struct, or the tuple of all its faults."""
-    faults = nul_faults(read_untyped(body), "") if b"\\u0000" in body else []
+    faults = nul_faults(without_raw(kind, read_untyped(body)), "") if b"\\u0000" in body else []
     try:
         request = decoder(kind).decode(body)
     except msgspec.ValidationError:
@@ -226,6 +225,12 @@ def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merch
         values = {field: getattr(request, field) for rule in rules for field in rule.fields}
     faults += broken_rules(rules, merchant, wire_names(kind), values)
     return tuple(faults) if faults else request
+
+
+def without_raw(kind: type[msgspec.Struct], said: Any) -> Any:
+    """A body without the fields whose parts are read later, each on its own."""
+    raw = {wire_names(kind)[name] for name, hint in typing.get_type_hints(kind).items() if hint == list[msgspec.Raw]}
+    return {name: value for name, value in said.items() if name not in raw} if isinstance(said, dict) else said
 
 
 @cache
@@ -265,17 +270,17 @@ def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[li
         try:
             values[field.name] = msgspec.convert(value, hints[field.name], dec_hook=read_scalar)
         except msgspec.ValidationError as error:
-            faults += inner_faults(field.type, hints[field.name], value, where) or [
-                Fault(where, reason_of(field.type, str(error)))
-            ]
+            faults += inner_faults(field.type, value, where) or [Fault(where, reason_of(field.type, str(error)))]
     return faults, values
 
 
-def inner_faults(info: inspect.Type, hint: Any, value: Any, where: str) -> list[Fault]:
-    """The faults inside a nested object, each by its own path."""
+def inner_faults(info: inspect.Type, value: Any, where: str) -> list[Fault]:
+    """The faults inside a nested object, or an array of them, each by its own path."""
     for option in info.types if isinstance(info, inspect.UnionType) else (info,):
         if isinstance(option, inspect.StructType) and isinstance(value, dict):
             return convert_fields(option.cls, value, where + ".")[0]
+        if isinstance(option, inspect.ListType) and isinstance(value, list):
+            return [f for n, below in enumerate(value) for f in inner_faults(option.item_type, below, f"{where}.{n}")]
     return []
 
 

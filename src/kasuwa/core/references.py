@@ -36,10 +36,15 @@ def hold_key(subject: bytes) -> bytes:
     return blake2b(subject, digest_size=KEY_BYTES, person=b"hold").digest()
 
 
+@lru_cache(maxsize=64)
+def lane_mark(lane: str) -> bytes:
+    return blake2b(lane.encode(), digest_size=2).digest()
+
+
 def ordered_key(moment_ms: int, lane: str, key: bytes) -> bytes:
     """A key that begins with its time, for rows nobody looks up by reference: they land at the index's end.
     The lane tells two jobs of one subject apart that were written in the same millisecond."""
-    return moment_ms.to_bytes(6, "big") + lane[:2].encode() + key[:8]
+    return moment_ms.to_bytes(6, "big") + lane_mark(lane) + key[:8]
 
 
 # --- the permutation of reference numbers ---------------------------------------------------------------

@@ -317,6 +317,8 @@ class Desk:
                 self.put(hold)
             self.journal(result.entries, book, now)
         for row in decision.rows:
+            if row.merchant_id != merchant_id:
+                raise ValueError(f"a row of merchant {row.merchant_id} in a decision of {merchant_id}")
             self.put(row)
         for job in decision.jobs:
             self.put_job(job, book, leased=job is decision.then)

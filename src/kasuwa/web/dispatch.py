@@ -227,7 +227,7 @@ class Dispatch:
             return scenario
 
         def take(context: Context, seen: Seen) -> Decision:
-            planned, left = plan_call(scenario, context.faults, rail, context.entropy[0])
+            planned, left = plan_call(scenario, context.faults, rail, int.from_bytes(context.entropy[:8], "big"))
             return Decision(reply=planned, faults=left)
 
         result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))

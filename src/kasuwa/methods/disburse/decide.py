@@ -150,7 +150,8 @@ def order_transfer(
     merchant = context.merchant
     order_ref = request.order_ref or txn_ref
     charge = charge_transfer(merchant.tariff, request.amount)
-    scenario, faults = plan_call(context.scenario, context.faults, LANE, context.entropy[0])
+    luck = int.from_bytes(context.entropy[:8], "big") + number
+    scenario, faults = plan_call(context.scenario, context.faults, LANE, luck)
     order = Order(request.bank_code, request.account_number, request.sender_name or "", request.narration or "")
     row = Transaction(
         key=transaction_key(merchant.merchant_id, KIND, order_ref),
@@ -261,7 +262,8 @@ class SameAs(msgspec.Struct, frozen=True):
 
 def said_order_ref(raw: Any) -> str | None:
     """The reference of an order that could not be read, where it says one."""
-    order_ref = (read_untyped(bytes(raw)) or {}).get("orderRef")
+    said = read_untyped(bytes(raw))
+    order_ref = said.get("orderRef") if isinstance(said, dict) else None
     return order_ref if isinstance(order_ref, str) else None
 
 
