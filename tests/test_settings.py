@@ -58,6 +58,8 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "secret_key": KEY_TEXT,
         "sandbox_seed": "seven",
         "request_log": "stdout",
+        "hash_header": "x-shop-hash",
+        "webhook_loopback": "off",
     }
     assert set(said) == set(Settings.__struct_fields__)
     found = read_settings({f"KASUWA_{name.upper()}": value for name, value in said.items()})

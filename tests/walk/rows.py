@@ -123,10 +123,17 @@ class Played(NamedTuple):
     heard: Heard
 
 
+# Nobody listens there: events stay scheduled, and can be sent again.
+NOBODY = "http://127.0.0.1:9/events"
+NEEDS_ENDPOINT = frozenset({"resources-resend"})
+
+
 def play(shop: Shop, until: Row | None = None) -> list[Played]:
     """Send the examples in order, all of them or those before one row."""
     played: list[Played] = []
     for row in ROWS:
+        if row.title in NEEDS_ENDPOINT:
+            shop.put("sandbox", action="webhook", url=NOBODY)
         if row == until:
             break
         fields = known_references(row.example, played)

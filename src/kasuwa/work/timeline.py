@@ -53,7 +53,8 @@ async def timeline(connection: Connection, row: Transaction) -> list[dict[str, A
         story.append(Happening(due, 6, "job", f"{kind} falls due", {"lane": lane, "attempt": attempt}))
     for seq, payload, at in await connection.fetch(EVENTS, *whose):
         message_id = event_id(row.merchant_id, seq)
-        story.append(Happening(at, 4, "event", message_id, {"payload": payload}))
+        told = {"event_id": message_id, "payload": msgspec.json.decode(payload)}
+        story.append(Happening(at, 4, "event", "written with the end", told))
         story += [tried(message_id, payload, r) for r in await connection.fetch(ATTEMPTS, row.merchant_id, seq)]
     story.sort(key=lambda happening: (happening.at, happening.order))
     return [{"at": utc_text(h.at), "what": h.what, "said": h.said, **h.more} for h in story]
@@ -74,5 +75,5 @@ def posted(record: Any) -> Happening:
 
 def tried(message_id: str, payload: str, record: Any) -> Happening:
     number, at, http, error, ms = record
-    more = {"number": number, "http": http, "error": error, "ms": ms, "body": payload}
-    return Happening(at, 5, "webhook", message_id, more)
+    more = {"event_id": message_id, "number": number, "http": http, "error": error, "ms": ms, "body": payload}
+    return Happening(at, 5, "webhook", error or "delivered", more)

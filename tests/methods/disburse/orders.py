@@ -45,9 +45,10 @@ def context(
     number: int = 1,
     scenario: Scenario = NO_SCENARIO,
     faults: tuple[PlannedFault, ...] = (),
+    listens: bool = False,
 ) -> Context:
     """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
-    return Context(of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, scenario, faults)
+    return Context(of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, scenario, faults, listens)
 
 
 def read(said: dict[str, Any], of: Merchant = MERCHANT) -> Any:
@@ -80,6 +81,7 @@ class Sent(msgspec.Struct):
     job: Job
     hold: Hold
     merchant: Merchant
+    listens: bool
 
     @classmethod
     def new(cls, given: Context | None = None, **changes: Any) -> "Sent":
@@ -89,7 +91,7 @@ class Sent(msgspec.Struct):
         assert isinstance(row, Transaction)
         reserve = decision.groups[0].reserves[0]
         hold = Hold(reserve.hold, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
-        return cls(row, job, hold, given.merchant)
+        return cls(row, job, hold, given.merchant, given.listens)
 
     def hear(self, answer: Answer, age: float = 1.0, *, job_is_gone: bool = False) -> Decision:
         """What an answer means that comes so many seconds after the transfer was first sent."""
@@ -98,13 +100,13 @@ class Sent(msgspec.Struct):
             rows[self.job.key] = None
         assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
         now = self.row.created_at + timedelta(seconds=age)
-        return decide_answer(self.job, answer, context(now, of=self.merchant), Seen(rows))
+        return decide_answer(self.job, answer, context(now, of=self.merchant, listens=self.listens), Seen(rows))
 
     def after(self, decision: Decision) -> "Sent":
         """The same transfer as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return Sent(row, job, self.hold, self.merchant)
+        return Sent(row, job, self.hold, self.merchant, self.listens)
 
 
 def key_of(order_ref: str, of: Merchant = MERCHANT) -> bytes:

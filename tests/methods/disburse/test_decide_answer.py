@@ -97,8 +97,7 @@ def test_the_end_has_exactly_one_event_with_the_payload_of_the_contract(answer: 
 
 def test_a_merchant_that_listens_gets_a_delivery_in_the_same_decision() -> None:
     assert Sent.new().hear(APPROVED).jobs == ()
-    listening = merchant(webhook_url="https://shop.example/hook")
-    sent = Sent.new(context(of=listening, scenario=Scenario(webhook="dup")))
+    sent = Sent.new(context(listens=True, scenario=Scenario(webhook="dup")))
     (job,) = sent.hear(APPROVED, age=3).jobs
     assert (job.kind, job.lane, job.reference) == ("webhook.deliver", "webhook", sent.row.txn_ref)
     assert job.due == NOW + timedelta(seconds=3)
@@ -192,7 +191,7 @@ def test_a_final_state_stays_and_who_contradicts_it_is_raised_to_the_operator(
     sent = Sent.new()
     (row,) = sent.hear(first).rows
     assert isinstance(row, Transaction)
-    ended = Sent(row, sent.job, sent.hold, sent.merchant)
+    ended = Sent(row, sent.job, sent.hold, sent.merchant, sent.listens)
     decision = ended.hear(answer, age=2.0 * DAY, job_is_gone=job_is_gone)
     contradicts = answer.status in (SUCCESSFUL, FAILED) and answer.status != first.status
     assert (decision.rows, decision.groups, decision.events, decision.jobs) == ((), (), (), ())

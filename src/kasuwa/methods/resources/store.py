@@ -98,7 +98,7 @@ def event_line(row: Any) -> EventLine:
         kind=kind,
         state=delivery_state(tried, waits=waits, off=off),
         date_created=utc_text(at),
-        payload=msgspec.Raw(payload),
+        payload=msgspec.json.decode(payload),
         attempts=[
             AttemptLine(number=number, at=utc_text(when), http=http, error=error, ms=ms)
             for number, when, http, error, ms in tried

@@ -1,6 +1,6 @@
 """What `PUT /resources` takes and answers. (api.md, D3, D36, D41)"""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType, field
@@ -74,7 +74,7 @@ class EventLine(msgspec.Struct, kw_only=True):
     kind: str
     state: Literal["delivered", "scheduled", "exhausted", "no_endpoint", "endpoint_off"]
     date_created: str = field(name="dateCreated")
-    payload: msgspec.Raw
+    payload: dict[str, Any]
     attempts: list[AttemptLine]
 
 

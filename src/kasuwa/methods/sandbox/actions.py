@@ -49,14 +49,6 @@ SANDBOX = Method(
             example={"action": "explain", "orderRef": "order-1042"},
         ),
         Command(
-            name="reset",
-            request=wire.ResetRequest,
-            reply=wire.DoneReply,
-            run=commands.reset,
-            summary="Fresh books for this mid and key; the old ones are kept aside",
-            example={"action": "reset"},
-        ),
-        Command(
             name="clock",
             request=wire.ClockRequest,
             reply=wire.ClockReply,
@@ -80,6 +72,14 @@ SANDBOX = Method(
             decide=decide.decide_fault,
             summary="Make this merchant's next calls of a rail fail",
             example={"action": "fault", "rail": "bank", "kind": "timeout", "times": 1},
+        ),
+        Command(
+            name="reset",
+            request=wire.ResetRequest,
+            reply=wire.DoneReply,
+            run=commands.reset,
+            summary="Fresh books for this mid and key; the old ones are kept aside",
+            example={"action": "reset"},
         ),
     ),
 )
