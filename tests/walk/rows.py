@@ -7,6 +7,7 @@ that name in the newest reply that has it.
 """
 
 import copy
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -138,7 +139,20 @@ def play(shop: Shop, until: Row | None = None) -> list[Played]:
             break
         fields = known_references(row.example, played)
         played.append(Played(row, fields, shop.ask(row.method, fields)))
+        if row.title in NEEDS_ENDPOINT:
+            wait_until_tried(shop)
     return played
+
+
+def wait_until_tried(shop: Shop) -> None:
+    """Until the worker has recorded an attempt for every event: what is read later is then the same each time."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        _, log = shop.put("resources", inquire="events")
+        if all(line["attempts"] for line in log["data"]):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the events were not tried")
 
 
 def known_references(fields: dict[str, Any], played: list[Played]) -> dict[str, Any]:
