@@ -47,30 +47,27 @@ WITH_EVENT = f"""{JOB_COLUMNS}, e.seq, e.object, e.object_seq, e.payload, m.sett
 # Due, held by nobody, of a merchant whose `advance` is not under way.
 FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
-# The places that a merchant ($5) has left ($6), or anyone else has ($4).
-PLACES = "left join unnest($5::bigint[], $6::bigint[]) as r(merchant_id, room)"
+# The places that a merchant has left ($5, by its number), or anyone else has ($4).
+ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
-    select key, run_at from (
-        select d.key, d.run_at, row_number() over (partition by d.merchant_id order by d.run_at) as turn,
-            coalesce(r.room, $4::bigint) as room
+    select t.key, t.run_at from (
+        select d.key, d.merchant_id, d.run_at, row_number() over (partition by d.merchant_id order by d.run_at) as turn
         from (select * from job where lane = 'webhook' and run_at <= $1 order by run_at limit {LOOK_AT}) d
-        {PLACES} on r.merchant_id = d.merchant_id
         where {FREE}) t
-    where turn <= room
+    where t.turn <= {ROOM}
 """
 # Written as ranges of the index job_lane_merchant, in its order: any other way would read whole backlogs.
 MERCHANT_BY_MERCHANT = f"""
-    with recursive m as (
+    with recursive t as (
         (select merchant_id from job where lane = 'webhook' order by lane, merchant_id, run_at limit 1)
         union all
-        select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > m.merchant_id
-            order by n.lane, n.merchant_id, n.run_at limit 1) from m where m.merchant_id is not null)
-    select t.key, t.run_at from m {PLACES} on r.merchant_id = m.merchant_id
-    cross join lateral (
+        select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
+            order by n.lane, n.merchant_id, n.run_at limit 1) from t where t.merchant_id is not null)
+    select first.key, first.run_at from t cross join lateral (
         select d.key, d.run_at from job d
-        where (d.lane, d.merchant_id, d.run_at) >= ('webhook', m.merchant_id, '-infinity')
-            and (d.lane, d.merchant_id, d.run_at) <= ('webhook', m.merchant_id, $1) and {FREE}
-        order by d.lane, d.merchant_id, d.run_at limit coalesce(r.room, $4::bigint)) t
+        where (d.lane, d.merchant_id, d.run_at) >= ('webhook', t.merchant_id, '-infinity')
+            and (d.lane, d.merchant_id, d.run_at) <= ('webhook', t.merchant_id, $1) and {FREE}
+        order by d.lane, d.merchant_id, d.run_at limit {ROOM}) first
 """
 CLAIM = """
     with fair as (select key from ({found}) f order by run_at limit $3),
@@ -87,14 +84,15 @@ CLAIM_OLDEST, CLAIM_FROM_EACH = (
 DUE = "select count(*) from (select 1 from job where lane = 'webhook' and run_at <= $1 limit $2) d"
 ONE = f"select {WITH_EVENT} {JOINED.format(jobs='job')} where j.key = $1 and j.merchant_id = $2"
 IS_OFF = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
-# Just after the last of those that go before it.
-FOLLOW = """
-    update job set due = greatest(due, (
-        select max(g.due) + interval '1 microsecond' from event f
-        join job g on g.merchant_id = f.merchant_id and g.reference = f.reference
-        where f.merchant_id = $2 and f.object = $3 and f.object_seq < $4 and g.lane = 'webhook'))
-    where key = $1 and merchant_id = $2
+# The job of the first event of the same object that is still to be delivered, where the merchant wants them in order.
+AHEAD = f"""
+    select {JOB_COLUMNS} from event e join merchant m on m.merchant_id = e.merchant_id
+    join event f on f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
+    join job j on j.merchant_id = f.merchant_id and j.reference = f.reference and j.lane = 'webhook'
+    where e.merchant_id = $1 and e.reference = $2 and m.settings->>'webhook_order' = 'strict'
+    order by f.object_seq limit 1
 """
+FOLLOW = "update job set due = $3 where key = $1 and merchant_id = $2"
 
 KEYS = """
     select distinct on (merchant_id) merchant_id, sealed from merchant_key
@@ -208,7 +206,8 @@ async def claim(
     if not due:
         return []
     query = CLAIM_FROM_EACH if due == LOOK_AT else CLAIM_OLDEST
-    records = await connection.fetch(query, wall, LEASE, most, most_each, list(rooms), list(rooms.values()))
+    places = msgspec.json.encode(rooms).decode()
+    records = await connection.fetch(query, wall, LEASE, most, most_each, places)
     return [read_delivery(record, wall) for record in records]
 
 
@@ -228,9 +227,15 @@ async def claim_one(connection: Connection, job: Job, wall: datetime) -> Deliver
     return None if record is None else read_delivery(record, wall)
 
 
-async def follow(connection: Connection, item: Delivery) -> None:
-    """It falls due after those of the same object that go before it."""
-    await connection.execute(FOLLOW, item.job.key, item.job.merchant_id, item.object, item.object_seq)
+async def first_in_line(connection: Connection, job: Job) -> Job:
+    """The job itself, or the one that must go before it; then it falls due no earlier than that one."""
+    record = await connection.fetchrow(AHEAD, job.merchant_id, job.reference)
+    if record is None:
+        return job
+    ahead = Job(*record)
+    if ahead.due > job.due:
+        await connection.execute(FOLLOW, job.key, job.merchant_id, ahead.due)
+    return ahead
 
 
 async def record(connection: Connection, outcomes: list[Recorded]) -> None:

@@ -209,6 +209,10 @@ class SandboxEngine(PlainEngine):
             if record is None:
                 return dict(ran)
             job = Job(*record)
+            if job.lane == deliveries.LANE:
+                due, job = job.due, await deliveries.first_in_line(connection, job)
+                if job.due > due:
+                    continue
             if job.leased_until is not None and job.leased_until > datetime.now(UTC):
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
                 continue

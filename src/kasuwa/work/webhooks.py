@@ -177,12 +177,9 @@ class Courier:
     # --- one attempt --------------------------------------------------------------------------------------
 
     async def deliver_now(self, connection: Any, job: Job, *, hung: bool) -> Recorded | None:
-        """For `advance`: one delivery, sent and recorded at once; None where it was not its turn."""
+        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do."""
         item = await deliveries.claim_one(connection, job, datetime.now(UTC))
         if item is None:
-            return None
-        if item.behind:
-            await deliveries.follow(connection, item)
             return None
         await self._load_keys(connection, {job.merchant_id})
         try:

@@ -1,0 +1,221 @@
+"""The scripted world over HTTP: where events go, one timeline of what happened, fresh books, and long stretches of time.
+
+What `PUT /sandbox` has besides is in test_http.py. (sandbox.md)
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.running import Deployment
+from tests.shop import Shop, Wallet
+from tests.work.eventlog import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
+from tests.work.inbox import BROKEN, HANG, OK, Answer, Inbox, Letter, receiving
+
+START = "2026-01-05T09:00:00Z"
+OPENING = Wallet(1_000_000_000, 1_000_000_000, 0)
+UNKNOWN = {"status": 104, "message": "Invalid Transaction Reference"}
+
+BOOKS = "select merchant_id, current from merchant where mid = $1 order by merchant_id"
+ROWS = """
+    select (select count(*) from transaction where merchant_id = $1) as transactions,
+        (select count(*) from posting where merchant_id = $1) as postings,
+        (select count(*) from event where merchant_id = $1) as events,
+        (select count(*) from attempt where merchant_id = $1) as attempts
+"""
+NEVER_AGAIN = "select run_at = 'infinity' from job where merchant_id = $1"
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with receiving() as opened:
+        yield opened
+
+
+@pytest.fixture
+def listening(open_shop: Callable[..., Shop], inbox: Inbox) -> Shop:
+    shop = open_shop(now=START)
+    send_events_to(shop, inbox.url)
+    return shop
+
+
+def late(days: int) -> dict[str, str]:
+    return {"x-sandbox-scenario": f"webhook=late:{days * 86_400}"}
+
+
+def explain(shop: Shop, **fields: Any) -> Any:
+    return shop.put("sandbox", action="explain", **fields).body
+
+
+# --- webhook ------------------------------------------------------------------------------------------------
+
+
+def test_a_webhook_is_set_and_switched_off(shop: Shop, inbox: Inbox) -> None:
+    http, body = shop.put("sandbox", action="webhook", url=inbox.url)
+    assert (http, body) == (200, {"status": 200, "message": "Events go there now"})
+    heard = shop.transfer()["txnRef"]
+    wait_for_state(shop, heard, "delivered")
+    assert shop.put("sandbox", action="webhook", url="").body == {"status": 200, "message": "Events are switched off"}
+    assert event_of(shop, shop.transfer()["txnRef"])["state"] == "no_endpoint"
+    assert [letter.payload["txnRef"] for letter in inbox.letters] == [heard]
+
+
+@pytest.mark.parametrize("fields", [{}, {"url": None}, {"url": 7}, {"url": "http://169.254.169.254/"}, {"url": "x" * 3000}])
+def test_a_webhook_that_cannot_be_is_refused_by_its_field(shop: Shop, fields: dict[str, Any]) -> None:
+    body = shop.put("sandbox", action="webhook", **fields).body
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, ["url"])
+
+
+# --- explain ------------------------------------------------------------------------------------------------
+
+
+def test_a_transfer_is_explained_from_its_request_to_its_last_delivery(listening: Shop, inbox: Inbox) -> None:
+    inbox.answers(BROKEN, then=OK)
+    sent = listening.transfer(amount="1500.00")
+    wait_for_state(listening, sent["txnRef"], "scheduled", attempts=1)
+    listening.advance(seconds=5)
+    story = explain(listening, txnRef=sent["txnRef"])["data"]
+    told = ["requested", "hold", "successful", "posting", "posting", "posting", "event", "webhook", "webhook"]
+    assert [line["what"] for line in story] == told
+    assert [line["at"] for line in story] == ["2026-01-05T09:00:00.000Z"] * 8 + ["2026-01-05T09:00:05.000Z"]
+
+    hold = story[1]
+    assert (hold["account"], hold["amount"], hold["state"]) == ("wallet:main:NGN", "1510.75", "posted")
+    postings = [(p["debit"], p["credit"], p["amount"], p["debit_after"], p["credit_after"]) for p in story[3:6]]
+    assert postings == [
+        ("wallet:main:NGN", "rail:bank:NGN", "1500.00", "9998500.00", "1500.00"),
+        ("wallet:main:NGN", "income:transfer:NGN", "10.00", "9998490.00", "10.00"),
+        ("wallet:main:NGN", "tax:vat:NGN", "0.75", "9998489.25", "0.75"),
+    ]
+    assert [(line["number"], line["http"], line["error"]) for line in story[7:]] == [(1, 500, "HTTP 500"), (2, 200, None)]
+    assert [line["said"] for line in story[6:]] == [inbox.ids[0]] * 3
+    assert [line["body"].encode() for line in story[7:]] == [letter.body for letter in inbox.letters]
+
+
+def test_any_of_its_references_explains_a_transfer(shop: Shop) -> None:
+    sent = shop.transfer(orderRef="order-1042")
+    by_txn_ref = explain(shop, txnRef=sent["txnRef"])
+    assert explain(shop, orderRef="order-1042") == by_txn_ref
+    assert explain(shop, reference="order-1042") == by_txn_ref
+    assert explain(shop, reference=sent["txnRef"]) == by_txn_ref
+
+
+def test_what_is_still_to_come_is_explained_as_a_job(shop: Shop) -> None:
+    pending = shop.transfer(accountnumber="0000000020")
+    last = explain(shop, txnRef=pending["txnRef"])["data"][-1]
+    assert (last["what"], last["said"]) == ("job", "disburse.ask falls due")
+
+
+def test_an_unknown_reference_cannot_be_explained(open_shop: Callable[..., Shop]) -> None:
+    mine, other = open_shop(), open_shop()
+    theirs = other.transfer(orderRef="theirs")
+    assert explain(mine, txnRef="GP|FD|000000000|20260105A") == UNKNOWN
+    assert explain(mine, orderRef="theirs") == UNKNOWN
+    assert explain(mine, orderRef=theirs["txnRef"] + "x") == UNKNOWN
+    body = explain(mine)
+    assert (body["status"], body["errors"][0]["field"]) == (104, "txnRef")
+
+
+# --- reset --------------------------------------------------------------------------------------------------
+
+
+def reset(shop: Shop) -> None:
+    assert shop.put("sandbox", action="reset").body == {"status": 200, "message": "Fresh books, as on day one"}
+
+
+def test_reset_gives_fresh_books_and_a_clock_at_wall_time(listening: Shop, inbox: Inbox) -> None:
+    first = listening.transfer(orderRef="order-1042")
+    wait_for_state(listening, first["txnRef"], "delivered")
+    listening.advance(days=3650)
+    reset(listening)
+    assert listening.wallet() == OPENING
+    assert listening.wallet("USD") == Wallet(1_000_000, 1_000_000, 0)
+    assert events_of(listening) == []
+    assert explain(listening, orderRef="order-1042") == UNKNOWN
+    assert abs(datetime.fromisoformat(listening.now()) - datetime.now(UTC)) < timedelta(hours=1)
+    again = listening.transfer(orderRef="order-1042", amount="7.00")
+    assert again["txnStatus"] == "successful"
+    assert event_of(listening, again["txnRef"])["sequence"] == 1
+    # Events still go where they went, and are not taken for those of the old books.
+    wait_for_state(listening, again["txnRef"], "delivered")
+    assert len(set(inbox.ids)) == 2
+
+
+def test_reset_keeps_the_old_books_aside_and_can_be_done_again(deployment: Deployment, shop: Shop) -> None:
+    shop.transfer()
+    kept = []
+    for _ in range(2):
+        [*_, (number, _)] = deployment.fetch(BOOKS, shop.mid)
+        kept.append((number, tuple(deployment.fetch(ROWS, number)[0])))
+        reset(shop)
+        shop.transfer()
+        shop.transfer()
+    assert [rows for _, rows in kept] == [(1, 5, 1, 0), (2, 8, 2, 0)]
+    assert [tuple(deployment.fetch(ROWS, number)[0]) for number, _ in kept] == [rows for _, rows in kept]
+    assert [current for _, current in deployment.fetch(BOOKS, shop.mid)] == [False, False, True]
+
+
+def test_what_waits_in_the_old_books_does_not_reach_the_merchant_any_more(listening: Shop, inbox: Inbox) -> None:
+    inbox.answers(BROKEN, then=OK)
+    failed = listening.transfer()["txnRef"]
+    wait_for_state(listening, failed, "scheduled", attempts=1)
+    listening.transfer(headers=late(1))
+    reset(listening)
+    listening.advance(days=30)
+    new = listening.transfer()["txnRef"]
+    wait_for_state(listening, new, "delivered")
+    assert len(inbox.letters) == 2
+
+
+def test_what_is_under_way_at_a_reset_is_not_tried_again(deployment: Deployment, shop: Shop, inbox: Inbox) -> None:
+    [[old, _]] = deployment.fetch(BOOKS, shop.mid)
+
+    def reset_and_fail(letter: Letter) -> Answer:
+        with deployment.wire() as wire:
+            reset(Shop(wire, shop.mid, shop.key))
+        return BROKEN
+
+    send_events_to(shop, inbox.url)
+    inbox.answer = reset_and_fail
+    shop.transfer()
+    wait_until("it is recorded", lambda: deployment.fetch(ROWS, old)[0]["attempts"])
+    assert [bool(never) for [never] in deployment.fetch(NEVER_AGAIN, old)] == [True]
+
+
+def test_reset_leaves_other_merchants_alone(open_shop: Callable[..., Shop]) -> None:
+    mine, other = open_shop(), open_shop(now=START)
+    sent = other.transfer(orderRef="order-1042")
+    before = (other.wallets(), other.now(), events_of(other), other.verify("order-1042"))
+    mine.transfer(orderRef="order-1042")
+    reset(mine)
+    assert (other.wallets(), other.now(), events_of(other), other.verify("order-1042")) == before
+    assert before[3]["txnRef"] == sent["txnRef"]
+
+
+# --- long stretches of time ---------------------------------------------------------------------------------
+
+
+def test_a_year_of_daily_events_is_delivered_in_one_advance_in_order(listening: Shop, inbox: Inbox) -> None:
+    days = list(range(1, 366))
+    for day in days[1::2] + days[0::2]:
+        listening.transfer(amount=f"{day}.00", headers=late(day))
+    assert listening.advance(days=366)["ran"] == {"webhook": 365}
+    assert [letter.payload["chargedAmount"] for letter in inbox.letters] == [f"{day}.00" for day in days]
+    newest = events_of(listening, limit=200)
+    assert {event["state"] for event in newest} == {"delivered"}
+    assert len({event["attempts"][0]["at"] for event in newest}) == 200
+
+
+def test_a_receiver_that_hangs_costs_an_advance_one_timeout(listening: Shop, inbox: Inbox) -> None:
+    inbox.answers(then=HANG)
+    refs = [str(listening.transfer(headers=late(day))["txnRef"]) for day in (1, 2, 3)]
+    assert listening.advance(days=10)["ran"] == {"webhook": 30}
+    assert len(inbox.letters) == 1
+    errors = [[attempt["error"] for attempt in event_of(listening, ref)["attempts"]] for ref in refs]
+    at_once = ["the endpoint hung earlier in this advance"]
+    assert errors == [["There was no answer in time"] + at_once * 9, at_once * 10, at_once * 10]
+    inbox.answers(then=OK)
+    resend(listening, event_id=event_of(listening, refs[2])["event_id"])
+    wait_for_state(listening, refs[2], "delivered")

@@ -1,0 +1,144 @@
+"""A merchant's receiver on loopback: it keeps every request as it came, and answers as it is told.
+
+It stands for what is outside of the service, and is told to misbehave as the outside does: refuse, hang, hang up.
+"""
+
+import contextlib
+import socket
+import struct
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+import msgspec
+
+# Nothing here is a claim about speed: past this bound something hangs.
+PATIENCE_SECONDS = 60.0
+
+# Closing a socket that is told so sends a reset instead of a good-bye.
+NO_LINGER = struct.pack("ii", 1, 0)
+
+
+class Letter(NamedTuple):
+    """A request as it came: header names in lower case, the body in bytes."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        return self.headers["webhook-id"]
+
+    @property
+    def payload(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+
+class Answer(NamedTuple):
+    code: int
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+OK = Answer(200)
+BROKEN = Answer(500)
+HANG = Answer(-1)
+RESET = Answer(-2)
+
+
+class Inbox:
+    """`script` is used up first, one answer a request; then `answer` says what is answered to any other."""
+
+    def __init__(self, server: "Receiver") -> None:
+        self._server = server
+        self._arrived = threading.Condition()
+        self._letters: list[Letter] = []
+        self.script: deque[Answer] = deque()
+        self.answer: Callable[[Letter], Answer] = lambda letter: OK
+        self.released = threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/events"
+
+    @property
+    def letters(self) -> list[Letter]:
+        with self._arrived:
+            return list(self._letters)
+
+    @property
+    def ids(self) -> list[str]:
+        return [letter.id for letter in self.letters]
+
+    def answers(self, *script: Answer, then: Answer = OK) -> None:
+        self.script = deque(script)
+        self.answer = lambda letter: then
+
+    def take(self, letter: Letter) -> Answer:
+        with self._arrived:
+            self._letters.append(letter)
+            self._arrived.notify_all()
+            if self.script:
+                return self.script.popleft()
+        return self.answer(letter)
+
+    def wait_for(self, count: int) -> list[Letter]:
+        """The letters, once there are so many of them."""
+        with self._arrived:
+            there = self._arrived.wait_for(lambda: len(self._letters) >= count, PATIENCE_SECONDS)
+            assert there, f"{len(self._letters)} letters of {count} have come"
+            return list(self._letters)
+
+
+class Receiver(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 1024
+    inbox: Inbox
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Who hangs up in the middle is no news here: the tests kill senders."""
+
+
+class Desk(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        letter = Letter(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        answer = self.server.inbox.take(letter)
+        if answer == HANG:
+            self.server.inbox.released.wait()
+        if answer in (HANG, RESET):
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+            self.close_connection = True
+            return
+        self.send_response(answer.code)
+        for name, value in (*answer.headers, ("content-length", "0")):
+            self.send_header(name, value)
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        """What a sender that follows redirects would ask for."""
+        self.headers["content-length"] = "0"
+        self.do_POST()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is printed: the letters are kept."""
+
+
+@contextlib.contextmanager
+def receiving() -> Iterator[Inbox]:
+    with Receiver(("127.0.0.1", 0), Desk) as server:
+        server.inbox = Inbox(server)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield server.inbox
+        finally:
+            server.inbox.released.set()
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,212 @@
+"""An event on its way to a merchant: its bytes, its signatures, and what the scenarios do to it. (D39)"""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.running import Deployment, Deployments
+from tests.shop import Shop
+from tests.work.eventlog import event_of, resend, send_events_to, wait_for_state
+from tests.work.inbox import Inbox, Letter, receiving
+
+FAILING = "0000000500"
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with receiving() as opened:
+        yield opened
+
+
+@pytest.fixture
+def listening(shop: Shop, inbox: Inbox) -> Shop:
+    send_events_to(shop, inbox.url)
+    return shop
+
+
+def tell(scenario: str) -> dict[str, str]:
+    return {"x-sandbox-scenario": f"webhook={scenario}"}
+
+
+def hash_of(letter: Letter, key: str) -> str:
+    return hashlib.sha512(letter.body + key.encode()).hexdigest()
+
+
+def verifier(key: str) -> Webhook:
+    return Webhook("whsec_" + base64.b64encode(key.encode()).decode())
+
+
+LOGGED = "select payload from event join merchant using (merchant_id) where mid = $1 and reference = $2"
+
+
+def logged_bytes(deployment: Deployment, shop: Shop, txn_ref: str) -> bytes:
+    [[payload]] = deployment.fetch(LOGGED, shop.mid, txn_ref)
+    return str(payload).encode()
+
+
+# --- what arrives -----------------------------------------------------------------------------------------
+
+
+def test_an_event_arrives_byte_for_byte_as_it_is_logged(deployment: Deployment, listening: Shop, inbox: Inbox) -> None:
+    sent = listening.transfer(orderRef="Ọ̀ṣun “1042” \\ é")
+    [letter] = inbox.wait_for(1)
+    assert letter.path == "/events"
+    assert letter.headers["content-type"] == "application/json"
+    assert letter.body == logged_bytes(deployment, listening, sent["txnRef"])
+    assert msgspec.json.encode(event_of(listening, sent["txnRef"])["payload"]) == letter.body
+
+
+def test_the_payload_has_the_fields_of_the_contract(listening: Shop, inbox: Inbox) -> None:
+    sent = listening.transfer(amount="1500.50", orderRef="order-1042")
+    [letter] = inbox.wait_for(1)
+    assert letter.payload == {
+        "status": 200,
+        "txnStatus": "successful",
+        "txnRef": sent["txnRef"],
+        "chargedAmount": "1500.50",
+        "paymentMethod": "transfer",
+        "endpoint": "test",
+        "orderRef": "order-1042",
+    }
+
+
+def test_a_failed_transfer_says_so_and_that_nothing_was_charged(listening: Shop, inbox: Inbox) -> None:
+    listening.transfer(accountnumber=FAILING)
+    [letter] = inbox.wait_for(1)
+    told = letter.payload
+    assert (told["status"], told["txnStatus"], told["chargedAmount"]) == (200, "failed", "0.00")
+
+
+def test_nothing_is_sent_before_the_transfer_is_final(listening: Shop, inbox: Inbox) -> None:
+    pending = listening.transfer(accountnumber="0000000020")
+    listening.transfer()
+    inbox.wait_for(1)
+    listening.put("sandbox", action="settle", txnRef=pending["txnRef"], outcome="successful")
+    first, second = inbox.wait_for(2)
+    assert first.payload["txnRef"] != pending["txnRef"]
+    assert second.payload["txnRef"] == pending["txnRef"]
+
+
+# --- signatures -------------------------------------------------------------------------------------------
+
+
+def test_the_hash_is_sha512_over_the_raw_body_and_the_key(listening: Shop, inbox: Inbox) -> None:
+    listening.transfer()
+    [letter] = inbox.wait_for(1)
+    assert letter.headers["service-hash"] == hash_of(letter, listening.key)
+
+
+def test_the_standard_webhooks_library_verifies_it(listening: Shop, inbox: Inbox) -> None:
+    sent = listening.transfer()
+    [letter] = inbox.wait_for(1)
+    assert verifier(listening.key).verify(letter.body, letter.headers) == letter.payload
+    assert letter.id == event_of(listening, sent["txnRef"])["event_id"]
+    with pytest.raises(WebhookVerificationError):
+        verifier(listening.key).verify(letter.body.replace(b"1500.00", b"1500.01"), letter.headers)
+    with pytest.raises(WebhookVerificationError):
+        verifier("another key").verify(letter.body, letter.headers)
+
+
+def test_the_name_of_the_hash_header_is_a_setting(deployments: Deployments, inbox: Inbox) -> None:
+    with deployments.fresh("hash_header", KASUWA_HASH_HEADER="X-Brand-Hash") as branded:
+        shop = branded.open_shop()
+        with shop.wire:
+            send_events_to(shop, inbox.url)
+            shop.transfer()
+        [letter] = inbox.wait_for(1)
+    assert letter.headers["x-brand-hash"] == hash_of(letter, shop.key)
+    assert "service-hash" not in letter.headers
+
+
+def test_the_newest_key_signs_after_a_roll_while_the_old_one_still_works(
+    deployment: Deployment, listening: Shop, inbox: Inbox
+) -> None:
+    listening.transfer()
+    inbox.wait_for(1)
+    new_key = deployment.command("merchant", "roll-key", listening.mid).split()[-1]
+    listening.transfer()
+    before, after = inbox.wait_for(2)
+    assert before.headers["service-hash"] == hash_of(before, listening.key)
+    assert after.headers["service-hash"] == hash_of(after, new_key)
+    verifier(new_key).verify(after.body, after.headers)
+
+
+# --- where there is no endpoint ---------------------------------------------------------------------------
+
+
+def test_without_a_url_an_event_waits_in_the_log_until_it_is_asked_for(shop: Shop, inbox: Inbox) -> None:
+    silent = shop.transfer()["txnRef"]
+    assert event_of(shop, silent)["state"] == "no_endpoint"
+    send_events_to(shop, inbox.url)
+    heard = shop.transfer()["txnRef"]
+    wait_for_state(shop, heard, "delivered")
+    kept = event_of(shop, silent)
+    assert (kept["state"], kept["attempts"]) == ("no_endpoint", [])
+    assert resend(shop, event_id=kept["event_id"]) == {"status": 200, "message": "Sent again", "sent": 1}
+    wait_for_state(shop, silent, "delivered")
+    assert [letter.payload["txnRef"] for letter in inbox.letters] == [heard, silent]
+
+
+def test_an_endpoint_that_was_switched_off_hears_nothing(listening: Shop, inbox: Inbox) -> None:
+    heard = listening.transfer()["txnRef"]
+    wait_for_state(listening, heard, "delivered")
+    send_events_to(listening, "")
+    unheard = listening.transfer()["txnRef"]
+    assert event_of(listening, unheard)["state"] == "no_endpoint"
+    assert len(inbox.letters) == 1
+
+
+# --- scenarios --------------------------------------------------------------------------------------------
+
+
+def test_a_dropped_event_never_arrives_and_says_why(listening: Shop, inbox: Inbox) -> None:
+    dropped = listening.transfer(headers=tell("drop"))["txnRef"]
+    event = wait_for_state(listening, dropped, "exhausted")
+    assert [attempt["error"] for attempt in event["attempts"]] == ["dropped, as the scenario said"]
+    wait_for_state(listening, listening.transfer()["txnRef"], "delivered")
+    assert [letter.payload["txnRef"] == dropped for letter in inbox.letters] == [False]
+
+
+def test_a_dropped_event_arrives_when_it_is_sent_again(listening: Shop, inbox: Inbox) -> None:
+    dropped = listening.transfer(headers=tell("drop"))["txnRef"]
+    event = wait_for_state(listening, dropped, "exhausted")
+    resend(listening, event_id=event["event_id"])
+    [letter] = inbox.wait_for(1)
+    assert letter.id == event["event_id"]
+
+
+def test_a_doubled_event_arrives_twice_under_the_same_id(listening: Shop, inbox: Inbox) -> None:
+    sent = listening.transfer(headers=tell("dup"))["txnRef"]
+    event = wait_for_state(listening, sent, "delivered")
+    first, second = inbox.letters
+    assert first.id == second.id == event["event_id"]
+    assert first.body == second.body
+
+
+def test_a_late_event_comes_when_its_time_has_come(listening: Shop, inbox: Inbox) -> None:
+    late = listening.transfer(headers=tell("late:3600"))["txnRef"]
+    wait_for_state(listening, listening.transfer()["txnRef"], "delivered")
+    assert event_of(listening, late)["state"] == "scheduled"
+    assert "webhook" not in listening.advance(minutes=59)["ran"]
+    assert listening.advance(minutes=1)["ran"] == {"webhook": 1}
+    assert [letter.payload["txnRef"] == late for letter in inbox.letters] == [False, True]
+
+
+def test_a_badly_signed_event_can_be_told_by_both_of_its_signatures(listening: Shop, inbox: Inbox) -> None:
+    listening.transfer(headers=tell("bad-hash"))
+    [letter] = inbox.wait_for(1)
+    assert letter.headers["service-hash"] != hash_of(letter, listening.key)
+    with pytest.raises(WebhookVerificationError):
+        verifier(listening.key).verify(letter.body, letter.headers)
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1/", "ftp://127.0.0.1/", "http://user:word@127.0.0.1/", "nowhere"])
+def test_a_url_we_do_not_talk_to_is_refused_when_it_is_set(shop: Shop, url: str) -> None:
+    body: Any = shop.put("sandbox", action="webhook", url=url).body
+    assert body["status"] == 104
+    assert [fault["field"] for fault in body["errors"]] == ["url"]

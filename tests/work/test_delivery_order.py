@@ -1,0 +1,102 @@
+"""Events of one object, for merchants who want them in order: a later one waits until the earlier is out of the way.
+
+Nothing makes two events of one object yet, so the second is planted as a refund of a payment would write it.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.work.eventlog import event_of, send_events_to, wait_for_state, wait_until
+from tests.work.inbox import BROKEN, OK, Inbox, receiving
+
+START = "2026-01-05T09:00:00Z"
+SECOND = "planted"
+
+PLANT_EVENT = """
+    with b as (update book set events = events + 1, version = version + 1 from merchant m
+        where m.mid = $1 and m.merchant_id = book.merchant_id returning book.merchant_id, events)
+    insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
+    select b.merchant_id, b.events, $3, e.object, 2, e.kind, '{"second": true}', e.at
+    from b join event e on e.merchant_id = b.merchant_id and e.reference = $2
+"""
+PLANT_JOB = """
+    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    select decode(md5(random()::text), 'hex'), e.merchant_id, 'webhook.deliver', 'webhook', e.reference,
+        decode(md5(e.reference), 'hex'), e.at, now(), 0, 0, '{}'
+    from event e join merchant m using (merchant_id) where m.mid = $1 and e.reference = $2
+"""
+CLAIMS = "select claims from job join merchant using (merchant_id) where mid = $1 and reference = $2"
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with receiving() as opened:
+        yield opened
+
+
+def listen(deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox, order: str) -> Shop:
+    shop = open_shop(now=START)
+    deployment.command("merchant", "set", shop.mid, "--webhook-order", order)
+    send_events_to(shop, inbox.url)
+    return shop
+
+
+def fail_first(deployment: Deployment, shop: Shop, inbox: Inbox) -> str:
+    """An event that did not get through, and a second one of the same object, due at once."""
+    inbox.answers(then=BROKEN)
+    first = str(shop.transfer()["txnRef"])
+    wait_for_state(shop, first, "scheduled", attempts=1)
+    deployment.fetch(PLANT_EVENT, shop.mid, first, SECOND)
+    inbox.answers(then=OK)
+    deployment.fetch(PLANT_JOB, shop.mid, SECOND)
+    return first
+
+
+def was_put_back(deployment: Deployment, shop: Shop) -> None:
+    def look() -> bool:
+        [[claims]] = deployment.fetch(CLAIMS, shop.mid, SECOND)
+        return bool(claims >= 2)
+
+    wait_until("the courier has looked at it twice", look)
+
+
+def test_in_strict_order_an_event_waits_for_the_one_before_it(
+    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+) -> None:
+    shop = listen(deployment, open_shop, inbox, "strict")
+    first = fail_first(deployment, shop, inbox)
+    was_put_back(deployment, shop)
+    assert event_of(shop, SECOND)["attempts"] == []
+    shop.advance(seconds=5)
+    wait_for_state(shop, SECOND, "delivered")
+    ids = [event_of(shop, reference)["event_id"] for reference in (first, first, SECOND)]
+    assert inbox.ids == ids
+    assert [letter.headers["webhook-object"] for letter in inbox.letters] == [first] * 3
+    assert [letter.headers["webhook-sequence"] for letter in inbox.letters] == ["1", "1", "2"]
+
+
+def test_in_strict_order_an_event_goes_when_the_one_before_it_is_given_up(
+    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+) -> None:
+    shop = listen(deployment, open_shop, inbox, "strict")
+    first = fail_first(deployment, shop, inbox)
+    inbox.answers(then=BROKEN)
+    shop.advance(days=4)
+    inbox.answers(then=OK)
+    shop.advance(days=4)
+    assert event_of(shop, first)["state"] == "exhausted"
+    assert len(event_of(shop, first)["attempts"]) == 10
+    assert event_of(shop, SECOND)["state"] == "delivered"
+    assert inbox.ids[:10] == [event_of(shop, first)["event_id"]] * 10
+
+
+def test_in_loose_order_an_event_waits_for_nobody(
+    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+) -> None:
+    shop = listen(deployment, open_shop, inbox, "loose")
+    first = fail_first(deployment, shop, inbox)
+    wait_for_state(shop, SECOND, "delivered")
+    assert event_of(shop, first)["state"] == "scheduled"

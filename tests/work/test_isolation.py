@@ -1,0 +1,141 @@
+"""One merchant's endpoint is nobody else's trouble: not when it hangs, not when it is slow, not with a long backlog.
+
+Events are made late and let go together, those of the troublesome merchants first, so that everybody's wait in the
+same line. What is asserted is an order: an attempt that hangs is recorded when it is given up, and by then all the
+others have been delivered.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.work.eventlog import send_events_to, wait_until
+from tests.work.inbox import HANG, OK, Answer, Inbox, Letter, receiving
+
+# So many hang, each with such a backlog, that there are not connections enough for all of it.
+MERCHANTS, HANGING, BACKLOG = 200, 50, 40
+LATE = {"x-sandbox-scenario": "webhook=late:86400"}
+
+LET_GO = """
+    update job set run_at = now() - make_interval(secs => case when mid = any($2) then 60 else 0 end)
+    from merchant where merchant.merchant_id = job.merchant_id and mid = any($1) and lane = 'webhook'
+"""
+RECORDED = """
+    select mid, count(*) filter (where http = 200) as delivered, count(*) as attempts
+    from attempt join merchant using (merchant_id) where mid = any($1) group by mid
+"""
+WAITING = "select count(*) from job join merchant using (merchant_id) where mid = any($1) and lane = 'webhook'"
+PLANT_BACKLOG = """
+    with b as (update book set events = $2, version = version + 1 from merchant m
+        where m.mid = $1 and m.merchant_id = book.merchant_id returning book.merchant_id),
+    e as (insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
+        select merchant_id, n, 'planted-' || n, 'planted-' || n, 1, 'transfer', '{}', now()
+        from b, generate_series(1, $2::bigint) n returning merchant_id, seq, reference)
+    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    select decode(md5(merchant_id || reference), 'hex'), merchant_id, 'webhook.deliver', 'webhook', reference,
+        decode(md5(reference), 'hex'), now(), 'infinity', 0, 0, '{}' from e
+"""
+TAKE_AWAY = """
+    delete from job using merchant m where m.merchant_id = job.merchant_id and m.mid = $1 and lane = 'webhook'
+"""
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with receiving() as opened:
+        yield opened
+
+
+@pytest.fixture
+def hanging() -> Iterator[list[Inbox]]:
+    """Receivers of their own: who shares a host shares its places."""
+    with contextlib.ExitStack() as stack:
+        inboxes = [stack.enter_context(receiving()) for _ in range(HANGING)]
+        for inbox in inboxes:
+            inbox.answers(then=HANG)
+        yield inboxes
+        for inbox in inboxes:
+            inbox.released.set()
+
+
+def open_many(open_shop: Callable[..., Shop], count: int) -> list[Shop]:
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(lambda _: open_shop(), range(count)))
+
+
+def send_late(shop: Shop, url: str) -> None:
+    """An event that waits until it is let go."""
+    send_events_to(shop, url)
+    shop.transfer(headers=LATE)
+
+
+def send_all_late(shops: list[Shop], url: str) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda shop: send_late(shop, url), shops))
+
+
+def test_endpoints_that_hang_hold_up_nobody_else(
+    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox, hanging: list[Inbox]
+) -> None:
+    shops = open_many(open_shop, MERCHANTS)
+    stuck, well = shops[:HANGING], shops[HANGING:]
+    stuck_mids, well_mids = [shop.mid for shop in stuck], [shop.mid for shop in well]
+    for shop, its_inbox in zip(stuck, hanging, strict=True):
+        send_events_to(shop, its_inbox.url)
+        deployment.fetch(PLANT_BACKLOG, shop.mid, BACKLOG)
+    send_all_late(well, inbox.url)
+
+    deployment.fetch(LET_GO, stuck_mids + well_mids, stuck_mids)
+    wait_until("all others are delivered", lambda: len(deployment.fetch(RECORDED, well_mids)) == len(well))
+    assert deployment.fetch(RECORDED, stuck_mids) == []
+    assert all(its_inbox.letters for its_inbox in hanging)
+    told = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, well_mids)]
+    assert told == [(1, 1)] * len(well)
+    assert len(set(inbox.ids)) == len(inbox.ids) == len(well)
+    for shop in stuck:
+        deployment.fetch(TAKE_AWAY, shop.mid)
+
+
+def test_a_merchant_with_a_long_backlog_does_not_go_before_everybody(
+    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+) -> None:
+    long, others = open_shop(), open_many(open_shop, 5)
+    send_events_to(long, inbox.url)
+    for shop in others:
+        send_events_to(shop, inbox.url.replace("/events", "/other"))
+    deployment.fetch(PLANT_BACKLOG, long.mid, 6_000)
+    deployment.fetch(LET_GO, [long.mid], [long.mid])
+    inbox.wait_for(1)
+    for shop in others:
+        shop.transfer()
+    mids = [shop.mid for shop in others]
+    wait_until("the others are delivered", lambda: len(deployment.fetch(RECORDED, mids)) == len(others))
+    [[left]] = deployment.fetch(WAITING, [long.mid])
+    deployment.fetch(TAKE_AWAY, long.mid)
+    assert left > 0
+
+
+def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
+    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+) -> None:
+    """There are more of them than a host has places, and it takes longer to answer than one may wait for a place.
+    Who did not get one was not tried."""
+
+    def answer_slowly(letter: Letter) -> Answer:
+        time.sleep(5)
+        return OK
+
+    inbox.answer = answer_slowly
+    shops = open_many(open_shop, 40)
+    mids = [shop.mid for shop in shops]
+    send_all_late(shops, inbox.url)
+    deployment.fetch(LET_GO, mids, [])
+    wait_until("all are delivered", lambda: deployment.fetch(WAITING, mids)[0][0] == 0)
+    told = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, mids)]
+    assert told == [(1, 1)] * len(shops)
+    assert len(inbox.ids) == len(shops)
