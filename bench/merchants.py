@@ -48,9 +48,7 @@ def ask(port: int, path: str, merchant: Merchant, body: Mapping[str, object]) ->
     return reply
 
 
-def require(
-    port: int, path: str, merchant: Merchant, body: Mapping[str, object], status: int = 200
-) -> dict[str, Any]:
+def require(port: int, path: str, merchant: Merchant, body: Mapping[str, object], status: int = 200) -> dict[str, Any]:
     """The reply, which must have this status."""
     reply = ask(port, path, merchant, body)
     if reply.get("status") != status:

@@ -111,9 +111,7 @@ def choose_fresh(tables: list[Table]) -> None:
                 table.fresh.add(choose_column(table, index))
     shared = {(name, table.columns[name]) for table in tables for name in table.fresh}
     for table in tables:
-        table.fresh |= {
-            name for name, kind in table.columns.items() if kind in SHARED_TYPES and (name, kind) in shared
-        }
+        table.fresh |= {name for name, kind in table.columns.items() if kind in SHARED_TYPES and (name, kind) in shared}
 
 
 def choose_column(table: Table, index: list[str]) -> str:

@@ -28,9 +28,7 @@ def require_wrk() -> None:
         raise SystemExit("wrk is not installed, and it makes the load: run `make bench-setup`")
 
 
-def start(
-    orders: Iterable[Order], port: int, connections: int, seconds: int, directory: Path
-) -> subprocess.Popen[str]:
+def start(orders: Iterable[Order], port: int, connections: int, seconds: int, directory: Path) -> subprocess.Popen[str]:
     """wrk, under way."""
     run = f"{next(RUNS):04d}"
     written = directory / f"orders-{run}.lua"

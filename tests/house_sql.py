@@ -67,11 +67,7 @@ def unsafe_reads(source: Source) -> list[str]:
     known = constants(source)
     found = [f"line {line} writes or locks" for line, text in sql_of(source) if WRITING_SQL.search(text)]
     for node in ast.walk(source.tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ASKS_THE_DATABASE
-        ):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ASKS_THE_DATABASE:
             query = text_of(node.args[0], known) if node.args else None
             if query is None:
                 found.append(f"line {node.lineno} asks what cannot be read from the file")

@@ -92,9 +92,7 @@ def test_listen_prints_events_as_they_happen_and_forwards_them_signed(
         assert_signed(letter, shop.key)
 
 
-def test_what_is_forwarded_is_byte_for_byte_what_is_delivered(
-    deployment: Deployment, shop: Shop, inbox: Inbox
-) -> None:
+def test_what_is_forwarded_is_byte_for_byte_what_is_delivered(deployment: Deployment, shop: Shop, inbox: Inbox) -> None:
     with receiving() as endpoint, listening("--forward-to", inbox.url, *account(deployment, shop)) as terminal:
         send_events_to(shop, endpoint.url)
         terminal.line()
@@ -191,9 +189,7 @@ def test_trigger_forwards_to_an_application_on_this_machine(deployment: Deployme
 
 def test_trigger_of_an_unknown_reference_says_so_in_one_line(deployment: Deployment, shop: Shop) -> None:
     said = deployment.refused_command("trigger", "GP|FD|000000000|20260105A", *account(deployment, shop))
-    assert said == (
-        "kasuwa: there is no event of GP|FD|000000000|20260105A: it is not final, or not this merchant's\n"
-    )
+    assert said == ("kasuwa: there is no event of GP|FD|000000000|20260105A: it is not final, or not this merchant's\n")
 
 
 def test_trigger_without_an_endpoint_says_what_to_do(deployment: Deployment, shop: Shop) -> None:

@@ -91,9 +91,7 @@ def forward(event: Event, url: str, key: str) -> str:
 
 def describe(event: Event) -> str:
     said = event.payload
-    return (
-        f"{event.sequence:>6}  {event.kind:<10} {said['txnStatus']:<11} {said['chargedAmount']:>14}  {event.txn_ref}"
-    )
+    return f"{event.sequence:>6}  {event.kind:<10} {said['txnStatus']:<11} {said['chargedAmount']:>14}  {event.txn_ref}"
 
 
 def listen(account: Account, forward_to: str | None, say: Callable[[str], None]) -> None:

@@ -150,9 +150,7 @@ def test_something_else_than_an_object_is_named(said: object) -> None:
 
 
 KEYS = st.sampled_from(["amount", "account", "orderRef", "note", "colour", "times", "urgent", "address"])
-INNER = st.dictionaries(
-    st.sampled_from(["street", "number", "code"]), st.none() | st.integers() | st.text(max_size=9)
-)
+INNER = st.dictionaries(st.sampled_from(["street", "number", "code"]), st.none() | st.integers() | st.text(max_size=9))
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -277,9 +275,7 @@ def test_a_moment_without_a_zone_is_in_lagos(text: str, moment: datetime) -> Non
     assert told(b'{"until":"%b"}' % text.encode()).until == moment
 
 
-@pytest.mark.parametrize(
-    "text", [b'"soon"', b'""', b"5", b'"0001-01-01"', b'"9999-12-31T23:59:59Z"', b"true", b"1.5"]
-)
+@pytest.mark.parametrize("text", [b'"soon"', b'""', b"5", b'"0001-01-01"', b'"9999-12-31T23:59:59Z"', b"true", b"1.5"])
 def test_what_is_no_moment_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"until":' + text + b"}")] == ["until"]
 

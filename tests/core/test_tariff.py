@@ -59,9 +59,7 @@ def test_there_are_examples_on_both_sides_of_every_step() -> None:
         ({"transfer": {"stamp_duty": {"default_on": True, "threshold": "1"}}}, "1", Charge(1000, 75, 5000)),
     ],
 )
-def test_a_merchants_own_figures_lie_over_the_default(
-    override: dict[str, Any], amount: str, expected: Charge
-) -> None:
+def test_a_merchants_own_figures_lie_over_the_default(override: dict[str, Any], amount: str, expected: Charge) -> None:
     settings_of_one = MerchantSettings(tariff=override)
     merchant = make_merchant(1, "GP0000001", "Ada Stores", "test", settings_of_one)
     assert charge_transfer(merchant.tariff, minor_of(amount)) == expected

@@ -28,9 +28,7 @@ pytestmark = pytest.mark.chaos
 BOOKS = "select * from {} order by 1, 2"
 TABLES = ("transaction", "posting", "event", "hold", "account", "merchant", "merchant_key")
 LOCK_BOOK = "select 1 from book join merchant using (merchant_id) where mid = $1 for update of book"
-WAITING = (
-    "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'kasuwa writer'"
-)
+WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'kasuwa writer'"
 
 
 def contents(service: Service) -> dict[str, list[Any]]:
@@ -89,9 +87,7 @@ def test_requests_in_flight_are_answered_before_it_stops(tmp_path: Path, how: si
         assert service.broken_laws() == []
 
 
-def ask_and_stop(
-    service: Service, merchant: Merchant, release: Callable[[], None], how: signal.Signals
-) -> list[Reply]:
+def ask_and_stop(service: Service, merchant: Merchant, release: Callable[[], None], how: signal.Signals) -> list[Reply]:
     """Requests of many connections are sent, the signal comes, and only then can they be answered."""
     with ExitStack() as stack:
         clients = [stack.enter_context(Client(service.port, merchant)) for _ in range(40)]

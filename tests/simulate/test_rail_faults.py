@@ -239,9 +239,7 @@ def random_transfer(world: World, luck: random.Random, order_ref: str) -> tuple[
     if kind in ("timeout", "reset", "unavailable", "decline"):
         world.client.sandbox("fault", rail="bank", kind=kind, times=1)
     scenario = {"500": "http=500", "late": f"delay={luck.randrange(1, 80_000)}"}.get(kind, "")
-    account = (
-        luck.choice(("0000000900", "0000000910", "0000009100", "0000005100")) if kind == "magic" else "0000000000"
-    )
+    account = luck.choice(("0000000900", "0000000910", "0000009100", "0000005100")) if kind == "magic" else "0000000000"
     said = world.transfer(order_ref, scenario, account)
     assert said["status"] == 200, said
     ends_well = kind not in ("reset", "decline") and account not in ("0000009100", "0000005100")

@@ -64,9 +64,7 @@ def test_header_names_may_have_any_case_and_values_are_trimmed(shop: Shop) -> No
 # --- what is asked: 102 -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "path", ["nothing", "", "disburse/", "Disburse", "resources/wallet", "sandbox.php", "%2e%2e"]
-)
+@pytest.mark.parametrize("path", ["nothing", "", "disburse/", "Disburse", "resources/wallet", "sandbox.php", "%2e%2e"])
 def test_an_unknown_path_is_404(shop: Shop, path: str) -> None:
     assert refused(shop.send(path, VERIFY)) == (404, 102)
 

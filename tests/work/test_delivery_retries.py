@@ -49,9 +49,7 @@ def moments(event: Any) -> list[float]:
 # --- the ladder -------------------------------------------------------------------------------------------
 
 
-def test_an_event_is_tried_again_on_every_rung_exactly_and_then_stays_in_the_log(
-    listening: Shop, inbox: Inbox
-) -> None:
+def test_an_event_is_tried_again_on_every_rung_exactly_and_then_stays_in_the_log(listening: Shop, inbox: Inbox) -> None:
     txn_ref = fail_once(listening, inbox)
     for wait in LADDER:
         assert listening.advance(seconds=wait - 1)["ran"] == {}

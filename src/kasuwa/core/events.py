@@ -51,9 +51,7 @@ def standard_secret(key: str) -> str:
     return "whsec_" + b64encode(key.encode()).decode()
 
 
-def sign(
-    body: bytes, key: bytes, message_id: str, timestamp: int, hash_header: str, *, badly: bool
-) -> dict[str, str]:
+def sign(body: bytes, key: bytes, message_id: str, timestamp: int, hash_header: str, *, badly: bool) -> dict[str, str]:
     """The headers of one delivery; `badly` is the test environment's broken signature."""
     signing_key = key if not badly else b"not " + key
     return {

@@ -409,9 +409,7 @@ def _socket_directory(directory: Path) -> Path:
     return Path("/tmp", "kasuwa-" + hashlib.sha256(os.fsencode(directory)).hexdigest()[:12])
 
 
-def _server_command(
-    directory: Path, account: _Account | None, program: Path, options: Mapping[str, str]
-) -> list[str]:
+def _server_command(directory: Path, account: _Account | None, program: Path, options: Mapping[str, str]) -> list[str]:
     sockets, cluster = _socket_directory(directory), directory / "cluster"
     postgres = [str(program / "postgres"), "-D", _name_for_server(cluster / "data", account)]
     has_lz4 = _succeeds([*postgres, "-C", "port", "-c", "wal_compression=lz4"], account, cluster / "data")

@@ -91,9 +91,7 @@ class Memory:
         wanted = set(merchants)
         for merchant_id in wanted:
             self._books.pop(merchant_id, None)
-        self._rows = {
-            key: row for key, row in self._rows.items() if row is not None and row.merchant_id not in wanted
-        }
+        self._rows = {key: row for key, row in self._rows.items() if row is not None and row.merchant_id not in wanted}
 
     def distrust(self, merchants: Iterable[int]) -> None:
         """A batch decided on memory was not what the database held."""

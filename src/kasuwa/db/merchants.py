@@ -142,9 +142,7 @@ async def change_settings(
 ) -> MerchantSettings:
     async with connection.transaction():
         merchant_id = await find_merchant_id(connection, mid)
-        kept = await connection.fetchval(
-            "select settings from merchant where merchant_id = $1 for update", merchant_id
-        )
+        kept = await connection.fetchval("select settings from merchant where merchant_id = $1 for update", merchant_id)
         changed = change(msgspec.json.decode(kept, type=MerchantSettings))
         await connection.execute(
             "update merchant set settings = $2 where merchant_id = $1",

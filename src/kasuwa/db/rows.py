@@ -117,9 +117,7 @@ def part_sql(part: Part, place: int) -> str:
             f"update {table} t set {sets} from {rows}, {found(table, columns)}"
             " where t.ctid = f.place and t.version = x.expected returning 1"
         )
-    return (
-        f"select 1 from {rows}, {found(table, columns)}, {table} t where t.ctid = f.place and t.version = x.expected"
-    )
+    return f"select 1 from {rows}, {found(table, columns)}, {table} t where t.ctid = f.place and t.version = x.expected"
 
 
 @cache

@@ -81,9 +81,7 @@ def move(accounts: Mapping[str, Account], post: Post, reference: str, done: Appl
     credit.posted += post.amount
     if abs(debit.posted) > LARGEST_BALANCE or abs(credit.posted) > LARGEST_BALANCE:
         raise LedgerFault(f"{reference}: a balance beyond what the books can keep")
-    done.entries.append(
-        Entry(reference, post.debit, post.credit, post.amount, debit.posted, credit.posted, post.kind)
-    )
+    done.entries.append(Entry(reference, post.debit, post.credit, post.amount, debit.posted, credit.posted, post.kind))
 
 
 def release(accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: Group, done: Applied) -> Hold:

@@ -160,9 +160,7 @@ class Dispatch:
             return read_scenario(said)
         return None if "x-sandbox-scenario" in headers else NO_SCENARIO
 
-    async def _run(
-        self, action: Action, request: Any, merchant: Merchant, headers: Headers, scenario: Scenario
-    ) -> Any:
+    async def _run(self, action: Action, request: Any, merchant: Merchant, headers: Headers, scenario: Scenario) -> Any:
         parts = self._parts
         if isinstance(action, Read):
             return await action.read(request, merchant, parts.reader)

@@ -48,7 +48,9 @@ def context(
     listens: bool = False,
 ) -> Context:
     """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
-    return Context(of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, scenario, faults, listens)
+    return Context(
+        of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, scenario, faults, listens
+    )
 
 
 def read(said: dict[str, Any], of: Merchant = MERCHANT) -> Any:

@@ -143,9 +143,7 @@ def test_a_wallet_that_is_short_is_301_and_asks_to_be_funded() -> None:
 
 @pytest.mark.parametrize("tariff", [{}, DUTY_ON, FREE], ids=["default", "stamp duty", "free"])
 @pytest.mark.parametrize("example", WORKED, ids=lambda example: example["amount"])
-def test_what_is_held_is_the_amount_with_all_that_comes_on_top(
-    example: dict[str, str], tariff: dict[str, Any]
-) -> None:
+def test_what_is_held_is_the_amount_with_all_that_comes_on_top(example: dict[str, str], tariff: dict[str, Any]) -> None:
     decision = decided(order(amount=example["amount"]), context(of=merchant(tariff=tariff)))
     row = row_of(decision)
     duty = minor_of(example["stamp_duty"]) if tariff is DUTY_ON else 0

@@ -72,9 +72,7 @@ def test_no_order_is_run_at_once() -> None:
 
 
 def test_what_is_needed_is_the_wallet_and_every_reference_once() -> None:
-    request = bulk(
-        NEW | {"orderRef": "a"}, NEW | {"orderRef": "a"}, NEW | {"orderRef": "b"}, NEW, {"orderRef": "bad"}
-    )
+    request = bulk(NEW | {"orderRef": "a"}, NEW | {"orderRef": "a"}, NEW | {"orderRef": "b"}, NEW, {"orderRef": "bad"})
     assert need_bulk(request, MERCHANT, rules=TRANSFER_RULES) == Needs(
         ((Transaction, key_of("a")), (Transaction, key_of("b"))), (WALLET,)
     )

@@ -131,9 +131,7 @@ def test_settling_alike_twice_is_no_contradiction(shop: Shop, deployment: Deploy
     sent = shop.transfer(accountnumber=UNTIL_TOLD)
     for _ in range(2):
         shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome="successful")
-    notices = deployment.fetch(
-        "select 1 from notice n join merchant m using (merchant_id) where m.mid = $1", shop.mid
-    )
+    notices = deployment.fetch("select 1 from notice n join merchant m using (merchant_id) where m.mid = $1", shop.mid)
     assert notices == []
 
 

@@ -209,9 +209,7 @@ def read_order(raw: Any, merchant: Merchant, rules: Any) -> TransferRequest | Re
 
 def need_bulk(request: BulkRequest, merchant: Merchant, *, rules: Any) -> Needs:
     orders = [read_order(raw, merchant, rules) for raw in request.data]
-    named = [
-        order.order_ref for order in orders if isinstance(order, TransferRequest) and order.order_ref is not None
-    ]
+    named = [order.order_ref for order in orders if isinstance(order, TransferRequest) and order.order_ref is not None]
     keys = dict.fromkeys(transaction_key(merchant.merchant_id, KIND, order_ref) for order_ref in named)
     return Needs(tuple((Transaction, key) for key in keys), (WALLET,))
 
