@@ -89,9 +89,13 @@ def send_until(deployment: Deployment, shop: Shop, stopping: threading.Event) ->
     return sent
 
 
+def has_killed(killer: Killer, number: int) -> bool:
+    return len(killer.killed) >= number
+
+
 def outlive_kills(deployment: Deployment, killer: Killer) -> None:
     for number in range(1, KILLS + 1):
-        wait_until(f"kill number {number}", lambda number=number: len(killer.killed) >= number)
+        wait_until(f"kill number {number}", partial(has_killed, killer, number))
         wait_until("it is dead", partial(is_dead, killer.killed[number - 1]))
         deployment.fetch(EXPIRE)
 

@@ -95,7 +95,7 @@ def test_a_transfer_is_explained_from_its_request_to_its_last_delivery(listening
         (1, 500, "HTTP 500"),
         (2, 200, None),
     ]
-    assert [line["said"] for line in story[6:]] == [inbox.ids[0]] * 3
+    assert [line["event_id"] for line in story[6:]] == [inbox.ids[0]] * 3
     assert [line["body"].encode() for line in story[7:]] == [letter.body for letter in inbox.letters]
 
 
