@@ -93,7 +93,6 @@ FOUND_BY_INDEX = {"Index Scan", "Index Only Scan"}
 # A place is what the same statement found by an index before.
 NO_SEARCH = {"Tid Scan", "ModifyTable", "LockRows"}
 
-# As the driver's prepared statements are planned after their first few executions.
 GENERIC = {"plan_cache_mode": "force_generic_plan"}
 
 FILL = (
@@ -266,7 +265,7 @@ async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]
 
 
 def test_writers_that_race_for_one_merchant_add_up_exactly(tmp_path: Path) -> None:
-    """Guards the version of a book: without it a writer that decides on memory overwrites what others wrote."""
+    """Guards the lock and the version of a book: without them a writer overwrites what others wrote."""
 
     async def race(houses: list[app.House], merchant: Merchant) -> None:
         async def add(house: app.House) -> None:

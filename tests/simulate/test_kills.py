@@ -1,11 +1,10 @@
 """Kill -9 under load: what was acknowledged is there, once, as it was acknowledged, and everything ends.
 
 Guarded protections, each taken away once to see these tests fail:
-    the reply leaves only after its commit is durable        (reply before COMMIT; synchronous_commit off)
-    a reference is claimed in the commit that holds the money (claim looked up outside the transaction)
-    a job outlives who ran it, by its lease                    (a job without lease is never taken up again)
-    a step that is taken up again asks the rail first          (sent anew, it is paid again)
-    `serve` starts again what died                             (without it nothing answers)
+    the reply leaves only after its commit is durable      (reply before COMMIT; synchronous_commit off: lost)
+    a reference that was used is one transfer              (a second use as a new one: twice)
+    a job whose lease ran out is taken up by the next      (left alone: its hold never ends)
+    `serve` starts again what died, the database too       (left dead: nothing answers)
 The checker itself is tested below on losses, copies and wrong amounts planted in a real database.
 """
 
@@ -90,8 +89,8 @@ def test_kills_of_api_and_worker_lose_nothing_and_double_nothing(tmp_path: Path)
             wait_for_next_acknowledgement(load)
             answers = load.stop()
         wait_for_all_to_end(service)
-        assert {answer.http for answer in answers} <= {0, 200}
         check_books(service, answers)
+        assert {answer.http for answer in answers} <= {0, 200}
 
 
 # --- PostgreSQL -------------------------------------------------------------------------------------------
@@ -125,11 +124,11 @@ def test_kills_of_postgresql_lose_nothing_and_double_nothing(tmp_path: Path) -> 
             wait_for_next_acknowledgement(load)
             answers = load.stop()
         wait_for_all_to_end(service)
+        check_books(service, answers)
         # The API answered all along: with the truth, or that it cannot be reached for a moment.
         found = {(answer.http, answer.status, answer.lost) for answer in answers}
         assert found <= {(200, 200, ""), (503, 204, "")}
         assert pids_of_parts(service) == parts
-        check_books(service, answers)
 
 
 def is_started_again(service: Service, killed: psutil.Process) -> bool:

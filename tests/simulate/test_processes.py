@@ -5,7 +5,6 @@ Guarded protections, each taken away once to see these tests fail:
     the API answers what is in flight before it goes          (without draining: connections closed unanswered)
     the database stops last                                   (stopped first: what is in flight is a 503)
     a part whose parent is dead goes by itself                (without it two generations serve one port)
-    a database left over from a kill is taken over            (without it the next start cannot have the data)
 """
 
 import asyncio

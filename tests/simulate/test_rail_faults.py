@@ -3,11 +3,10 @@ ends once, and its money moves once or comes back once.
 
 Every merchant here has a clock that stands still, so nothing ends before the test says so, by `advance`.
 Guarded protections, each taken away once to see these tests fail:
-    an answer that was lost is asked after, never sent anew        (sent anew: paid twice at the rail)
+    an answer that was lost is asked after, never sent anew        (sent anew)
     "not found" is no failure before 24 hours                      (failed at the first re-query)
-    what the rail refused is tried again under the same key        (left alone: open for ever)
-    a final state is final, and a contradiction is written down    (the last call-back wins)
-    the hold ends in the commit that ends the transfer, once       (a second end gives it back again)
+    what the rail refused is sent again, not merely asked after    (asked after)
+    a final state is final, and a contradiction is written down    (the last one wins; not written down)
 """
 
 import random
@@ -33,6 +32,7 @@ EVENTS = """
     where m.mid = $1 and e.reference = $2
 """
 NOTICES = "select what from notice n join merchant m using (merchant_id) where m.mid = $1 and n.reference = $2"
+JOBS = "select kind from job j join merchant m using (merchant_id) where m.mid = $1 and j.reference = $2"
 HOLDS = "select state, taken from hold h join merchant m using (merchant_id) where m.mid = $1 and h.reference = $2"
 
 
@@ -107,6 +107,7 @@ def check_alone(world: World, order_ref: str, txn_ref: str, status: str) -> None
 def check_lost_answer(world: World, said: Any) -> None:
     """Open at first, found by the first re-query, which comes after five seconds."""
     assert said["txnStatus"] in OPEN
+    assert world.about(JOBS, said["txnRef"]) == [("disburse.ask",)]
     world.advance(seconds=4)
     check_open(world, "one", said["txnRef"])
     world.advance(seconds=2)
@@ -150,6 +151,7 @@ def test_a_refused_request_is_tried_again_under_its_key(service: Service, how: s
         said = world.transfer("one", "http=unavailable" if how == "header" else "")
         assert said["txnStatus"] in OPEN
         check_open(world, "one", said["txnRef"])
+        assert world.about(JOBS, said["txnRef"]) == [("disburse.send",)]
         world.advance(seconds=6)
         check_alone(world, "one", said["txnRef"], "successful")
 

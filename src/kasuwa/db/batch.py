@@ -115,6 +115,14 @@ def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventR
     return EventRow(merchant_id, seq, event.reference, about, event.object_seq, event.kind, payload, now)
 
 
+class MarkRow(msgspec.Struct):
+    """What a batch leaves behind to be known by."""
+
+    merchant_id: int
+    mark: bytes
+    at: datetime
+
+
 class NoticeRow(msgspec.Struct):
     merchant_id: int
     reference: str

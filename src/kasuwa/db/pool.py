@@ -22,6 +22,7 @@ LOST = (
     asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # used in the very moment in which it was cut
     asyncpg.exceptions.ReadOnlySQLTransactionError,
     ConnectionError,
     asyncio.TimeoutError,

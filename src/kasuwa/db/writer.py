@@ -16,26 +16,26 @@ What can go wrong, and what is done about it:
     a rule raises                          that one is answered 204, the others go on
     the database refuses the batch         each of it is tried alone, so one cannot fail its neighbours
     the connection is lost before COMMIT   nothing happened: the batch is run again on a new connection
-    the connection is lost during COMMIT   the transaction's id is asked after: committed, then it is answered
-                                           as such; aborted, then it is run again
+    the connection is lost during COMMIT   the batch's mark is looked for: there, then it is answered as such; not
+                                           there and nobody left who could still commit, then it is run again
     the database stays away                204, and the writer goes on trying for those who come later
 """
 
 import asyncio
 import contextlib
+import os
 import time
 from collections import deque
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job, More, Needs, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db import pool
-from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
+from kasuwa.db.batch import Book, Broken, Desk, MarkRow, Repeat, Result, Submission, World, decide_batch
 from kasuwa.db.memory import Memory
 from kasuwa.db.pool import Connection
 from kasuwa.db.rows import (
@@ -58,6 +58,10 @@ MOST_ROUNDS = 4
 PATIENCE_SECONDS = 8.0
 RETRY_SECONDS = 0.1
 
+# Asked in this order, each with a snapshot of its own: what ended between the two is marked.
+IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1)"
+WAS_MARKED = "select exists (select 1 from commit_mark where merchant_id = $1 and mark = $2)"
+
 LOCK_BOOKS = select_by_key(Book) + " order by key for update"
 SHIFT_JOBS = """
     update job set run_at = case
@@ -79,11 +83,12 @@ class Unreachable(Exception):
 
 
 class CommitLost(Exception):
-    """The connection broke while COMMIT was under way."""
+    """The connection broke while COMMIT was under way. `backend` is the server's process that was committing."""
 
-    def __init__(self, transaction_id: str) -> None:
-        super().__init__(transaction_id)
-        self.transaction_id = transaction_id
+    def __init__(self, mark: MarkRow, backend: int) -> None:
+        super().__init__(mark.mark.hex())
+        self.mark = mark
+        self.backend = backend
 
 
 class Moved(Exception):
@@ -187,7 +192,7 @@ class Writer:
             fail(taken, error)
             return False
         except CommitLost as lost:
-            committed = await self._was_committed(lost.transaction_id, time.monotonic() + PATIENCE_SECONDS)
+            committed = await self._was_committed(lost, time.monotonic() + PATIENCE_SECONDS)
             if committed is None:
                 self._memory.forget_all()
                 fail(taken, Unreachable(unsure=True))
@@ -224,7 +229,7 @@ class Writer:
                 self._memory.settle(decided.desk)
                 return decided.results
             except CommitLost as lost:
-                committed = await self._was_committed(lost.transaction_id, until)
+                committed = await self._was_committed(lost, until)
                 if committed and decided is not None:
                     return decided.results
                 unsure = committed is None
@@ -254,17 +259,21 @@ class Writer:
             desk.open_book(book)
         return await self._decide_on(desk, self._writing, submissions)
 
-    async def _was_committed(self, transaction_id: str, until: float) -> bool | None:
-        """What became of a COMMIT whose answer was lost; None when the database does not come back to say."""
+    async def _was_committed(self, lost: CommitLost, until: float) -> bool | None:
+        """What became of a COMMIT whose answer was lost; None when the database does not come back to say. While
+        the process that was committing lives, it may still do so."""
         while time.monotonic() < until:
             self._disconnect()
             try:
                 connection = await self._writing()
-                status = await connection.fetchval("select pg_xact_status($1::text::xid8)", transaction_id)
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                status = "in progress"
-            if status != "in progress":
-                return bool(status == "committed")
+                alive = await connection.fetchval(IS_ALIVE, lost.backend)
+                if await connection.fetchval(WAS_MARKED, lost.mark.merchant_id, lost.mark.mark):
+                    return True
+                if not alive:
+                    return False
+            except Exception as error:
+                if not pool.is_lost(error):
+                    raise
             await asyncio.sleep(RETRY_SECONDS)
         return None
 
@@ -330,8 +339,9 @@ class Writer:
 
     async def _commit(self, connection: Connection, desk: Desk, *, locked: bool) -> bool:
         """Write a desk and commit it. True, or it raises."""
-        parts, rows = changes(desk)
-        transaction_id, books = (await connection.fetch(write_sql(parts), *rows))[0]
+        mark = MarkRow(min(desk.books), os.urandom(16), desk.wall)
+        parts, rows = changes(desk, mark)
+        [[books]] = await connection.fetch(write_sql(parts), *rows)
         if books != len(desk.books):
             raise Moved
         for merchant_id, book in desk.moved_clocks.items():
@@ -342,9 +352,9 @@ class Writer:
         try:
             await connection.execute("commit and chain")
         except Exception:
-            if transaction_id is None:
+            if not desk.touched:
                 raise
-            raise CommitLost(transaction_id) from None
+            raise CommitLost(mark, connection.get_server_pid()) from None
         if self._warned:
             raise Unreachable(unsure=True)
         return True
@@ -362,7 +372,7 @@ def answer(taken: Taken, results: list[Result]) -> None:
             future.set_result(result)
 
 
-def changes(desk: Desk) -> tuple[tuple[Part, ...], list[str]]:
+def changes(desk: Desk, mark: MarkRow) -> tuple[tuple[Part, ...], list[str]]:
     """All that a desk changed, as the parts of one statement and the rows of each."""
     parts: list[Part] = []
     rows: list[str] = []
@@ -386,6 +396,8 @@ def changes(desk: Desk) -> tuple[tuple[Part, ...], list[str]]:
     if desk.gone:
         part, going = delete_part(Job)
         add(part, map(going, desk.gone.values()))
+    if desk.touched:
+        add(insert_part(MarkRow, "commit_mark"), [mark])
     for table, kept in (("posting", desk.postings), ("event", desk.events), ("notice", desk.notices)):
         if kept:
             add(insert_part(type(kept[0]), table), kept)

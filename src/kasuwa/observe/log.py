@@ -75,6 +75,8 @@ class RequestLog:
 def set_up(*, json_lines: bool) -> None:
     """What is not a request line: to standard error, for a person or as JSON."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    # The driver logs every connection it cannot restore, with a stack; /readyz and the replies say it better.
+    logging.getLogger("asyncpg").setLevel(logging.CRITICAL)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,

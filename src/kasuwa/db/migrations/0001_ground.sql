@@ -172,6 +172,16 @@ create table notice (
     primary key (merchant_id, notice_id)
 );
 
+-- One row a batch, written with it: whether a COMMIT whose answer was lost has happened is asked here. The number of a
+-- transaction would not do: after a crash PostgreSQL gives those out again that it had not yet written down.
+create table commit_mark (
+    merchant_id bigint not null,
+    mark bytea not null,
+    at timestamptz not null,
+    primary key (merchant_id, mark)
+);
+create index commit_mark_at on commit_mark (at);
+
 -- Replies kept under an Idempotency-Key, sealed, for a day.
 create table repeat (
     key bytea not null,
