@@ -52,7 +52,9 @@ def logged_bytes(deployment: Deployment, shop: Shop, txn_ref: str) -> bytes:
 # --- what arrives -----------------------------------------------------------------------------------------
 
 
-def test_an_event_arrives_byte_for_byte_as_it_is_logged(deployment: Deployment, listening: Shop, inbox: Inbox) -> None:
+def test_an_event_arrives_byte_for_byte_as_it_is_logged(
+    deployment: Deployment, listening: Shop, inbox: Inbox
+) -> None:
     sent = listening.transfer(orderRef="Ọ̀ṣun “1042” \\ é")
     [letter] = inbox.wait_for(1)
     assert letter.path == "/events"

@@ -1,8 +1,9 @@
 """The courier: delivers events to merchants, at least once, and never lets one hold up another.
 
 Deliveries are claimed a few of each merchant at a time; one whose endpoint has not just taken something gets very
-few places, and all of those together no more than half. Results are recorded together, many a statement. Killed between sending and recording, the lease runs out and
-the event is sent again with the same webhook-id: twice perhaps, never not at all.
+few places, and all of those together no more than half. Results are recorded together, many a statement. Killed
+between sending and recording, the lease runs out and the event is sent again with the same webhook-id: twice
+perhaps, never not at all.
 """
 
 import asyncio

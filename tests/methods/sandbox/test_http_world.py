@@ -1,4 +1,4 @@
-"""The scripted world over HTTP: where events go, one timeline of what happened, fresh books, and long stretches of time.
+"""The scripted world over HTTP: where events go, one timeline of what happened, fresh books, long stretches of time.
 
 What `PUT /sandbox` has besides is in test_http.py. (sandbox.md)
 """
@@ -62,7 +62,9 @@ def test_a_webhook_is_set_and_switched_off(shop: Shop, inbox: Inbox) -> None:
     assert [letter.payload["txnRef"] for letter in inbox.letters] == [heard]
 
 
-@pytest.mark.parametrize("fields", [{}, {"url": None}, {"url": 7}, {"url": "http://169.254.169.254/"}, {"url": "x" * 3000}])
+@pytest.mark.parametrize(
+    "fields", [{}, {"url": None}, {"url": 7}, {"url": "http://169.254.169.254/"}, {"url": "x" * 3000}]
+)
 def test_a_webhook_that_cannot_be_is_refused_by_its_field(shop: Shop, fields: dict[str, Any]) -> None:
     body = shop.put("sandbox", action="webhook", **fields).body
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, ["url"])
@@ -89,7 +91,10 @@ def test_a_transfer_is_explained_from_its_request_to_its_last_delivery(listening
         ("wallet:main:NGN", "income:transfer:NGN", "10.00", "9998490.00", "10.00"),
         ("wallet:main:NGN", "tax:vat:NGN", "0.75", "9998489.25", "0.75"),
     ]
-    assert [(line["number"], line["http"], line["error"]) for line in story[7:]] == [(1, 500, "HTTP 500"), (2, 200, None)]
+    assert [(line["number"], line["http"], line["error"]) for line in story[7:]] == [
+        (1, 500, "HTTP 500"),
+        (2, 200, None),
+    ]
     assert [line["said"] for line in story[6:]] == [inbox.ids[0]] * 3
     assert [line["body"].encode() for line in story[7:]] == [letter.body for letter in inbox.letters]
 
