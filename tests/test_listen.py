@@ -156,11 +156,12 @@ def test_listen_where_there_is_no_server_says_so_in_one_line(deployment: Deploym
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("server", ["127.0.0.1:8080", "nonsense", "http://", "http://[::1"])
-def test_an_address_that_is_none_is_one_clear_line_too(deployment: Deployment, server: str) -> None:
-    said = deployment.refused_command("listen", "--server", server)
-    assert said.startswith("kasuwa: ")
-    assert said.count("\n") == 1
+@pytest.mark.parametrize(
+    ("option", "said"), [("--server", "127.0.0.1:8080"), ("--server", "http://[::1"), ("--forward-to", "nonsense")]
+)
+def test_an_address_that_is_none_is_one_clear_line(deployment: Deployment, option: str, said: str) -> None:
+    heard = deployment.refused_command("listen", option, said)
+    assert heard == f"kasuwa: {said} is not an address such as http://127.0.0.1:8080\n"
 
 
 # --- trigger ------------------------------------------------------------------------------------------------

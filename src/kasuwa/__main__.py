@@ -34,6 +34,8 @@ command.add_typer(merchant_command, name="merchant")
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
 
+MOST_NAME = 200
+
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: GP0000001' -H 'key: 123456789' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""
 
@@ -47,7 +49,8 @@ def one_line_errors() -> Iterator[None]:
         sys.exit(f"kasuwa: {error}")
     except merchants.UnknownMerchant as error:
         sys.exit(f"kasuwa: no merchant has the mid {error}")
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
+        # A ValueError is the driver's word for an address that it cannot read.
         sys.exit(f"kasuwa: the database cannot be used: {supervise.one_line(error)}")
 
 
@@ -185,6 +188,8 @@ def trigger_command(
 @merchant_command.command(name="add")
 def add_merchant(name: str, data: DataOption = None) -> None:
     """Add a merchant with empty books; its key is shown this once."""
+    if not name.strip() or not name.isprintable() or len(name) > MOST_NAME:
+        sys.exit(f"kasuwa: a merchant's name has 1 to {MOST_NAME} printable characters")
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[int, str, str]:
         return await merchants.add_merchant(connection, vault, name)
@@ -200,9 +205,9 @@ def roll_key(
     data: DataOption = None,
 ) -> None:
     """Give a merchant a new key, shown this once; the old one works until the overlap ends."""
-    overlap = timedelta(hours=overlap_hours)
-    if not timedelta(0) <= overlap <= merchants.MOST_OVERLAP:
+    if not 0 <= overlap_hours <= merchants.MOST_OVERLAP / timedelta(hours=1):
         sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
+    overlap = timedelta(hours=overlap_hours)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         return await merchants.roll_key(connection, vault, mid, overlap)
@@ -241,7 +246,7 @@ def set_merchant(
         def change(kept: MerchantSettings) -> MerchantSettings:
             return msgspec.structs.replace(kept, **changes)
 
-        return await merchants.change_settings(connection, mid, change)
+        return await merchants.change_settings(connection, mid, change, endpoint_set=webhook_url is not None)
 
     typer.echo(msgspec.json.encode(with_connection(data, work)).decode())
 

@@ -50,7 +50,7 @@ def examine_secret(settings: Settings) -> Finding:
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
     try:
         connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         return [
             bad(
                 f"the database cannot be reached: {error or type(error).__name__}",

@@ -9,7 +9,9 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from http.client import HTTPException
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -23,6 +25,28 @@ class CannotListen(Exception):
     """Why not, in one line."""
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """As the courier has it: an answer that points elsewhere is an answer, and is not followed."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+TO_SERVER = urllib.request.build_opener(NoRedirects)
+# What is on this machine is not behind a proxy, whatever the environment says of the rest.
+TO_APPLICATION = urllib.request.build_opener(NoRedirects, urllib.request.ProxyHandler({}))
+
+
+def check_address(url: str) -> None:
+    try:
+        found = urlsplit(url)
+        good = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise CannotListen(f"{url} is not an address such as http://127.0.0.1:8080")
+
+
 class Account(msgspec.Struct, frozen=True):
     """Which server, and as whom."""
 
@@ -31,6 +55,7 @@ class Account(msgspec.Struct, frozen=True):
     key: str
 
     def ask(self, body: dict[str, Any]) -> Any:
+        check_address(self.server)
         request = urllib.request.Request(
             f"{self.server.rstrip('/')}/resources",
             data=json.dumps(body).encode(),
@@ -38,13 +63,13 @@ class Account(msgspec.Struct, frozen=True):
             headers={"mid": self.mid, "key": self.key, "content-type": "application/json"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:
+            with TO_SERVER.open(request, timeout=ANSWER_SECONDS) as answer:
                 reply = json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 401:
                 raise CannotListen(f"{self.server} does not know this mid and key") from None
             raise CannotListen(f"{self.server} answered HTTP {error.code}") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, HTTPException) as error:
             raise CannotListen(f"{self.server} cannot be reached: {getattr(error, 'reason', error)}") from None
         if reply.get("status") != 200:
             raise CannotListen(str(reply.get("message", reply)))
@@ -81,11 +106,11 @@ def forward(event: Event, url: str, key: str) -> str:
     headers["webhook-object"] = event.txn_ref
     request = urllib.request.Request(url, data=body, method="POST", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:
+        with TO_APPLICATION.open(request, timeout=ANSWER_SECONDS) as answer:
             return f"HTTP {answer.status}"
     except urllib.error.HTTPError as error:
         return f"HTTP {error.code}"
-    except OSError as error:
+    except (OSError, HTTPException) as error:
         return f"not reached: {getattr(error, 'reason', error)}"
 
 
@@ -96,6 +121,8 @@ def describe(event: Event) -> str:
 
 def listen(account: Account, forward_to: str | None, say: Callable[[str], None]) -> None:
     """Print events as they happen, for ever; a server that goes away is waited for."""
+    if forward_to is not None:
+        check_address(forward_to)
     sequence = last_sequence(account)
     say(f"Listening to {account.server} as {account.mid}, after event {sequence}. Ctrl-C stops.")
     away = False
@@ -115,6 +142,8 @@ def listen(account: Account, forward_to: str | None, say: Callable[[str], None])
 
 def trigger(account: Account, reference: str, forward_to: str | None) -> str:
     """Send the event of a reference again: to the merchant's endpoint, or to an application on this machine."""
+    if forward_to is not None:
+        check_address(forward_to)
     found = account.ask({"inquire": "events", "txnRef": reference, "limit": 1})["data"]
     if not found:
         raise CannotListen(f"there is no event of {reference}: it is not final, or not this merchant's")

@@ -57,7 +57,7 @@ def prepare(settings: Settings, dsn: str) -> None:
         asyncio.run(app.prepare(settings, dsn))
     except (MigrationError, SettingsError) as error:
         raise CannotServe(str(error)) from None
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         raise CannotServe(f"the database cannot be used: {one_line(error)}") from None
 
 

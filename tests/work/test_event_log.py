@@ -1,4 +1,4 @@
-"""The event log as merchants read it: all or one transaction's, by page or by sequence; and sending again. (D42)"""
+"""The event log as merchants read it: by page, by transaction or by sequence; and sending events again. (D42)"""
 
 import threading
 from collections.abc import Callable, Iterator

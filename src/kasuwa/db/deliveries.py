@@ -51,7 +51,8 @@ FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
 ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
     select t.key, t.run_at from (
-        select d.key, d.merchant_id, d.run_at, row_number() over (partition by d.merchant_id order by d.run_at) as turn
+        select d.key, d.merchant_id, d.run_at,
+            row_number() over (partition by d.merchant_id order by d.run_at) as turn
         from (select * from job where lane = 'webhook' and run_at <= $1 order by run_at limit {LOOK_AT}) d
         where {FREE}) t
     where t.turn <= {ROOM}

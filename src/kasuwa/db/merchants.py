@@ -22,7 +22,7 @@ from kasuwa.db.pool import Connection
 
 KEY_PLACE = "merchant_key.sealed"
 KEYS_OF = """
-    select sealed from merchant_key
+    select sealed, expires_at from merchant_key
     where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id
 """
 MOST_OVERLAP = timedelta(days=7)  # Spec silent: D40
@@ -78,14 +78,17 @@ async def add_merchant(
     return merchant_id, mid, key
 
 
-async def add_key(connection: Connection, vault: Vault, merchant_id: int, key: str) -> None:
+async def add_key(
+    connection: Connection, vault: Vault, merchant_id: int, key: str, expires_at: datetime | None = None
+) -> None:
     sealed = vault.seal(merchant_id, KEY_PLACE, key.encode(), secrets.token_bytes(12))
     await connection.execute(
-        "insert into merchant_key (merchant_id, key_id, verifier, sealed)"
-        " select $1, coalesce(max(key_id), 0) + 1, $2, $3 from merchant_key where merchant_id = $1",
+        "insert into merchant_key (merchant_id, key_id, verifier, sealed, expires_at)"
+        " select $1, coalesce(max(key_id), 0) + 1, $2, $3, $4::timestamptz from merchant_key where merchant_id = $1",
         merchant_id,
         vault.verifier(key),
         sealed,
+        expires_at,
     )
 
 
@@ -107,8 +110,8 @@ async def begin_anew(connection: Connection, vault: Vault, mid: str) -> int:
             new,
             book_key(new),
         )
-        for sealed in await connection.fetch(KEYS_OF, old):
-            await add_key(connection, vault, new, vault.open(old, KEY_PLACE, sealed[0]).decode())
+        for sealed, expires_at in await connection.fetch(KEYS_OF, old):
+            await add_key(connection, vault, new, vault.open(old, KEY_PLACE, sealed).decode(), expires_at)
         # What still waits in the old books must not reach the merchant any more.
         await connection.execute("update job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)
@@ -138,8 +141,13 @@ async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: time
 
 
 async def change_settings(
-    connection: Connection, mid: str, change: Callable[[MerchantSettings], MerchantSettings]
+    connection: Connection,
+    mid: str,
+    change: Callable[[MerchantSettings], MerchantSettings],
+    *,
+    endpoint_set: bool,
 ) -> MerchantSettings:
+    """Keep changed settings. Setting the endpoint, also to what it was, switches it on again."""
     async with connection.transaction():
         merchant_id = await find_merchant_id(connection, mid)
         kept = await connection.fetchval("select settings from merchant where merchant_id = $1 for update", merchant_id)
@@ -155,7 +163,7 @@ async def change_settings(
             merchant_id,
             bool(changed.webhook_url),
         )
-        if changed.webhook_url:
+        if changed.webhook_url and endpoint_set:
             await deliveries.switch_on(connection, merchant_id)
     return changed
 

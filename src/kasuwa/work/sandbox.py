@@ -127,7 +127,7 @@ class SandboxEngine(PlainEngine):
             return msgspec.structs.replace(kept, webhook_url=url)
 
         async with self._operators.acquire() as connection:
-            await merchants.change_settings(connection, merchant.mid, change)
+            await merchants.change_settings(connection, merchant.mid, change, endpoint_set=True)
         return None
 
     async def reset(self, merchant: Merchant) -> None:
@@ -135,6 +135,8 @@ class SandboxEngine(PlainEngine):
         async with self._operators.acquire() as connection:
             merchant_id = await merchants.begin_anew(connection, self._vault, merchant.mid)
         await fund_opening(self._writer, await self._directory.by_id(merchant_id))
+        # Until every process has looked the merchant up anew, some would still write in the old books.
+        await asyncio.sleep(merchants.STALE_SECONDS)
         self._directory.forget(merchant.mid)
 
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
