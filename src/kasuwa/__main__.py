@@ -69,14 +69,9 @@ def serve(
         )
         supervise.check_port(settings.host, settings.port)
         secret_key_of(settings)
-        dsn, cluster = supervise.open_database(settings)
-        try:
+        with supervise.open_database(settings) as (dsn, cluster):
             supervise.prepare(settings, dsn)
-        except BaseException:
-            if cluster is not None:
-                cluster.stop()
-            raise
-        supervise.Supervisor(settings, dsn, cluster).run(lambda: announce(settings))
+            supervise.Supervisor(settings, dsn, cluster).run(lambda: announce(settings))
 
 
 def announce(settings: Settings) -> None:
@@ -94,14 +89,8 @@ def with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T
     """Run something on the database that `serve` would use, also while it runs."""
     with one_line_errors():
         settings = read_settings(os.environ, data=data)
-        found = None if settings.database_url is not None else embedded.find(settings.data)
-        if settings.database_url is not None or found is not None:
-            return asyncio.run(work(settings, settings.database_url or found.dsn))  # type: ignore[union-attr,arg-type]
-        cluster = embedded.start(settings.data)
-        try:
-            return asyncio.run(work(settings, cluster.dsn))  # type: ignore[arg-type]
-        finally:
-            cluster.stop()
+        with supervise.open_database(settings) as (dsn, _):
+            return asyncio.run(work(settings, dsn))  # type: ignore[arg-type]
 
 
 def with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:

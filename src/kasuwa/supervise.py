@@ -6,6 +6,7 @@ SIGTERM the API processes answer what is in flight, the worker finishes its jobs
 """
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -14,13 +15,14 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import asyncpg
 import msgspec
 
 from kasuwa import app
 from kasuwa.db import embedded
+from kasuwa.db.borrow import borrow
 from kasuwa.db.migrate import MigrationError
 from kasuwa.settings import Settings, SettingsError
 
@@ -41,15 +43,14 @@ class Part(msgspec.Struct):
     started_at: float
 
 
-def open_database(settings: Settings) -> tuple[str, embedded.Cluster | None]:
-    """The given database, or the embedded one of the data directory."""
+@contextlib.contextmanager
+def open_database(settings: Settings) -> Iterator[tuple[str, embedded.Cluster | None]]:
+    """The given database, or the embedded one of the data directory, for as long as it is needed."""
     if settings.database_url is not None:
-        return settings.database_url, None
-    try:
-        cluster = embedded.start(settings.data)
-    except embedded.EmbeddedError as error:
-        raise CannotServe(str(error)) from None
-    return cluster.dsn, cluster
+        yield settings.database_url, None
+        return
+    with borrow(settings.data) as cluster:
+        yield cluster.dsn, cluster
 
 
 def prepare(settings: Settings, dsn: str) -> None:
@@ -132,7 +133,9 @@ class Supervisor:
 
     def _restart_dead(self) -> None:
         if self._cluster is not None and not self._cluster.is_running():
-            self._cluster = embedded.start(self._settings.data)
+            # Killed again while it starts, it is looked after at the next turn.
+            with contextlib.suppress(embedded.EmbeddedError):
+                self._cluster = embedded.start(self._settings.data)
         for n, part in enumerate(self._parts):
             if part.process.poll() is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
                 self._parts[n] = self._start(part.name)
@@ -148,5 +151,3 @@ class Supervisor:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
-        if self._cluster is not None:
-            self._cluster.stop()

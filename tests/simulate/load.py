@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 REQUEST_SECONDS = 60.0
-# After this long without an acknowledgement, an order is given up; the check then names it.
+# After this long an order that was not acknowledged is given up; the check then names it.
 PATIENCE_SECONDS = 90.0
 PAUSE_SECONDS = 0.03
-AGAIN_SECONDS = 0.1
+AGAIN_SECONDS = 0.2
 ROOT = Path(__file__).parents[2]
 
 # Most end at once; some are open at first and end at the first re-query, one of them by failing.
@@ -157,8 +157,8 @@ class Sender:
             if not await self._ask(merchant, order, amount):
                 # The connection may be held up behind what was lost: somebody else goes on with it.
                 again = Sender(self._plan, self._log, f"{self._name} again")
-                task = asyncio.create_task(again.ask_until_acknowledged(merchant, order, amount))
-                retries.add(task)
+                retries.add(asyncio.create_task(again.ask_until_acknowledged(merchant, order, amount)))
+                await asyncio.sleep(AGAIN_SECONDS)
             elif number % 7 == 0:
                 await self._ask(merchant, order, amount)  # a copy that nobody needed
             await asyncio.sleep(PAUSE_SECONDS)
@@ -192,14 +192,8 @@ class Sender:
         lines = (await self._reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
         length = next(int(line.partition(b":")[2]) for line in lines if line.startswith(b"content-length"))
         said = json.loads(await self._reader.readexactly(length))
-        return Answer(
-            order["orderRef"],
-            amount,
-            int(lines[0].split()[1]),
-            said["status"],
-            said.get("txnRef", ""),
-            said.get("txnStatus", ""),
-        )
+        told = said["status"], said.get("txnRef", ""), said.get("txnStatus", "")
+        return Answer(order["orderRef"], amount, int(lines[0].split()[1]), *told)
 
     def _hang_up(self) -> None:
         if self._writer is not None:
@@ -223,10 +217,17 @@ class Load:
     def __init__(self, log: Path, process: "subprocess.Popen[bytes]") -> None:
         self._log = log
         self._process = process
+        self._answers: list[Answer] = []
+        self._size = 0
 
     def answers(self) -> list[Answer]:
-        lines = self._log.read_bytes().splitlines(keepends=True) if self._log.exists() else []
-        return [msgspec.json.decode(line, type=Answer) for line in lines if line.endswith(b"\n")]
+        """Every line that is in the log by now; what was read before is kept."""
+        with self._log.open("rb") as log:
+            log.seek(self._size)
+            whole = log.read().rpartition(b"\n")[0]
+        self._size += len(whole) + bool(whole)
+        self._answers += [msgspec.json.decode(line, type=Answer) for line in whole.splitlines()]
+        return self._answers
 
     def acknowledged(self) -> int:
         return sum(answer.acknowledged for answer in self.answers())
@@ -239,11 +240,11 @@ class Load:
 
 
 @contextlib.contextmanager
-def loading(port: int, merchants: list[Merchant], log: Path, senders: int = 12) -> Iterator[Load]:
+def loading(port: int, merchants: list[Merchant], log: Path) -> Iterator[Load]:
     plan = log.with_suffix(".plan")
-    plan.write_bytes(msgspec.json.encode(Plan(port, str(log), merchants, senders)))
-    words = [sys.executable, "-m", "tests.simulate.load", str(plan)]
-    process = subprocess.Popen(words, cwd=ROOT)
+    plan.write_bytes(msgspec.json.encode(Plan(port, str(log), merchants)))
+    log.touch()
+    process = subprocess.Popen([sys.executable, "-m", "tests.simulate.load", str(plan)], cwd=ROOT)
     try:
         yield Load(log, process)
     finally:

@@ -49,6 +49,12 @@ TAKE_ADVANCE = """
 EXTEND_ADVANCE = "update advance_lease set leased_until = now() + $2::interval where merchant_id = $1"
 END_ADVANCE = "delete from advance_lease where merchant_id = $1"
 
+# What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches.
+TIDY = """
+    with old as (delete from repeat where expires_at < now() returning 1)
+    delete from commit_mark where at < now() - interval '1 day'
+"""
+
 
 class Claimed(msgspec.Struct):
     """A job, and its merchant's business time when it was claimed."""

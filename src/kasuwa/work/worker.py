@@ -6,6 +6,7 @@ loses it, and somebody else takes the job up. `run_once` does what is due now an
 """
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -13,7 +14,7 @@ import structlog
 
 from kasuwa.db import pool
 from kasuwa.db.batch import Broken
-from kasuwa.db.jobs import Claimed, claim
+from kasuwa.db.jobs import TIDY, Claimed, claim
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Connection
 from kasuwa.db.writer import Unreachable
@@ -24,6 +25,7 @@ MOST_CLAIMED = 64
 # How long an idle lane waits before it looks again: a job is never later than this.
 IDLE_SECONDS = 0.2
 AFTER_TROUBLE_SECONDS = 0.5
+TIDY_SECONDS = 600.0
 
 log = structlog.get_logger("kasuwa.work")
 
@@ -39,7 +41,18 @@ class Worker:
         self._stopping.set()
 
     async def run(self, lanes: Sequence[str]) -> None:
-        await asyncio.gather(*(self._run_lane(lane) for lane in lanes))
+        await asyncio.gather(self._tidy(), *(self._run_lane(lane) for lane in lanes))
+
+    async def _tidy(self) -> None:
+        """Throw away what nobody will ask for any more."""
+        while not self._stopping.is_set():
+            with contextlib.suppress(*pool.LOST):
+                connection = await pool.connect(self._dsn, {"application_name": "kasuwa worker tidy"})
+                try:
+                    await connection.execute(TIDY)
+                finally:
+                    await connection.close()
+            await self._pause(TIDY_SECONDS)
 
     async def _run_lane(self, lane: str) -> None:
         connection: Connection | None = None
