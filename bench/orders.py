@@ -66,6 +66,8 @@ def put(path: str, merchant: Merchant, body: Mapping[str, object]) -> Order:
     text = json.dumps(body, separators=(",", ":"))
     head = (
         f"PUT {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nmid: {merchant.mid}\r\nkey: {merchant.key}\r\n"
+        # The delivery job is written, as engine.md asks, and falls due tomorrow: deliveries are no part of this figure.
+        "x-sandbox-scenario: webhook=late:86400\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(text.encode())}\r\n\r\n"
     )
     before, gap, after = (head + text).partition(GAP)
