@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 REQUEST_SECONDS = 60.0
-# After this long an order that was not acknowledged is given up; the check then names it.
+# So long after the load was stopped an order that is not acknowledged is given up; the check then names it.
 PATIENCE_SECONDS = 90.0
 PAUSE_SECONDS = 0.03
 AGAIN_SECONDS = 0.2
@@ -157,19 +157,23 @@ class Sender:
             if not await self._ask(merchant, order, amount):
                 # The connection may be held up behind what was lost: somebody else goes on with it.
                 again = Sender(self._plan, self._log, f"{self._name} again")
-                retries.add(asyncio.create_task(again.ask_until_acknowledged(merchant, order, amount)))
+                retries.add(asyncio.create_task(again.ask_until_acknowledged(merchant, order, amount, stopping)))
                 await asyncio.sleep(AGAIN_SECONDS)
             elif number % 7 == 0:
                 await self._ask(merchant, order, amount)  # a copy that nobody needed
             await asyncio.sleep(PAUSE_SECONDS)
         self._hang_up()
 
-    async def ask_until_acknowledged(self, merchant: Merchant, order: dict[str, str], amount: int) -> None:
-        until = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < until:
+    async def ask_until_acknowledged(
+        self, merchant: Merchant, order: dict[str, str], amount: int, stopping: asyncio.Event
+    ) -> None:
+        until = None
+        while until is None or time.monotonic() < until:
             await asyncio.sleep(AGAIN_SECONDS)
             if await self._ask(merchant, order, amount):
                 break
+            if until is None and stopping.is_set():
+                until = time.monotonic() + PATIENCE_SECONDS
         self._hang_up()
 
     async def _ask(self, merchant: Merchant, order: dict[str, str], amount: int) -> bool:
