@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kasuwa.__main__ import read_changes
+from kasuwa.commands.merchant import read_changes
 from tests.running import Deployment
 from tests.shop import Shop, kobo
 

@@ -60,14 +60,16 @@ class Lookup(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """Work on a job: `call` talks to the outside with no transaction open, then `needs` and `decide` record
-    what its answer means, through the same writer as every request."""
+    """Work on a job: `call` talks to the outside with no transaction open (`beside` is what the request that wrote
+    the job keeps to itself; None for whoever takes it up later), then `needs` and `decide` record what its answer
+    means, through the same writer as every request. `settles`: a rail's call-back may be recorded on this job."""
 
     kind: str
     lane: str
     call: Callable[..., Awaitable[Any]]
     needs: Callable[..., Any]
     decide: Callable[..., Any]
+    settles: bool = True
 
 
 class Engine(Protocol):

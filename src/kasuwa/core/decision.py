@@ -17,6 +17,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
+from kasuwa.core.secrets import Vault, derive
 from kasuwa.core.tariff import Tariff
 
 
@@ -64,8 +65,8 @@ class Merchant(msgspec.Struct, frozen=True):
 
 class Context(msgspec.Struct):
     """What a rule may know besides its request: business time, entropy, the next free reference number (and
-    the permutation that hides it), whether the merchant has an endpoint for its events, and in the test
-    environment how the outside was told to behave."""
+    the permutation that hides it), the vault that seals what must not be kept plain, whether the merchant has an
+    endpoint for its events, and in the test environment how the outside was told to behave."""
 
     merchant: Merchant
     now: datetime
@@ -73,9 +74,17 @@ class Context(msgspec.Struct):
     number: int
     permutation: Callable[[int], int]
     digest: Callable[[bytes], bytes]
+    vault: Vault
     scenario: Scenario = NO_SCENARIO
     faults: tuple[PlannedFault, ...] = ()
     listens: bool = False
+
+    def seal(self, place: str, plain: bytes) -> bytes:
+        """Encrypted for one place (table, column and row) of this merchant; the nonce is this decision's luck."""
+        return self.vault.seal(self.merchant.merchant_id, place, plain, derive(self.entropy, f"nonce {place}"))
+
+    def unseal(self, place: str, sealed: bytes) -> bytes:
+        return self.vault.open(self.merchant.merchant_id, place, sealed)
 
 
 # --- what a rule needs ----------------------------------------------------------------------------------
@@ -202,7 +211,8 @@ class Notice(msgspec.Struct, frozen=True):
 
 class Decision(msgspec.Struct):
     """Everything that should happen. `numbers` counts the reference numbers used; `jobs_done` are finished;
-    `then` is a job of this decision to be run at once by who asked, `wait` says that the same request is
+    `then` is a job of this decision to be run at once by who asked, and `beside` what that run alone may know (a
+    card's secrets): it is handed on in memory and never kept; `wait` says that the same request is
     still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`
     makes the reply out of what became of them; `clock` moves the merchant's business time, and its jobs' wall times
     with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone)."""
@@ -216,6 +226,7 @@ class Decision(msgspec.Struct):
     notices: tuple[Notice, ...] = ()
     numbers: int = 0
     then: Job | None = None
+    beside: Any = None
     wait: bool = False
     parts: tuple["Decision | Refusal", ...] = ()
     join: Any = None

@@ -37,14 +37,14 @@ def hold_key(subject: bytes) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def lane_mark(lane: str) -> bytes:
-    return blake2b(lane.encode(), digest_size=2).digest()
+def kind_mark(kind: str) -> bytes:
+    return blake2b(kind.encode(), digest_size=2).digest()
 
 
-def ordered_key(moment_ms: int, lane: str, key: bytes) -> bytes:
+def ordered_key(moment_ms: int, kind: str, key: bytes) -> bytes:
     """A key that begins with its time, for rows nobody looks up by reference: they land at the index's end.
-    The lane tells two jobs of one subject apart that were written in the same millisecond."""
-    return moment_ms.to_bytes(6, "big") + lane_mark(lane) + key[:8]
+    The kind tells two jobs of one subject apart that were written in the same millisecond."""
+    return moment_ms.to_bytes(6, "big") + kind_mark(kind) + key[:8]
 
 
 # --- the permutation of reference numbers ---------------------------------------------------------------

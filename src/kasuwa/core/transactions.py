@@ -4,6 +4,7 @@ A transaction is pending or processing until it is successful or failed; those t
 one writes its event, and the job that delivers it, in the same commit (D14, D39).
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -118,8 +119,12 @@ def end_transaction(
     message: str,
     method: str,
     scenario: Scenario,
+    *,
+    charged: int | None = None,
+    told: Mapping[str, str] | None = None,
 ) -> Ending:
-    """The final row, its event and, where the merchant listens, the job that delivers it."""
+    """The final row, its event and, where the merchant listens, the job that delivers it. `charged` is what the
+    event names where that is not the amount; `told` what its payload carries in place of an orderRef."""
     ended = msgspec.structs.replace(
         row,
         status=status,
@@ -128,16 +133,17 @@ def end_transaction(
         final_at=context.now,
         trail=extend_trail(row.trail, context.now, status, message),
     )
+    paid = row.amount if charged is None else charged
     payload = EventPayload(
         status=200,
         txn_status=status,
         txn_ref=row.txn_ref,
-        charged_amount=format_minor(row.amount if status == SUCCESSFUL else 0),
+        charged_amount=format_minor(paid if status == SUCCESSFUL else 0),
         payment_method=method,
         endpoint=context.merchant.environment,
-        order_ref=row.order_ref,
+        order_ref=row.order_ref if told is None else None,
     )
-    event = Event(row.txn_ref, row.kind, msgspec.json.encode(payload))
+    event = Event(row.txn_ref, row.kind, encode_payload(payload, told))
     if not context.listens:
         return Ending(ended, event, ())
     job = new_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario))
@@ -145,24 +151,19 @@ def end_transaction(
     return Ending(ended, event, (job,))
 
 
-def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str, repeat: bytes | None = None) -> Job:
-    """A job about a transaction, due now. The writer fills in when that is on the wall's clock."""
-    key = ordered_key(max(0, int(context.now.timestamp() * 1000)), lane, row.key)
-    return Job(
-        key,
-        row.merchant_id,
-        kind,
-        lane,
-        row.txn_ref,
-        row.key,
-        context.now,
-        context.now,
-        None,
-        0,
-        0,
-        repeat,
-        work,
-    )
+def encode_payload(payload: EventPayload, told: Mapping[str, str] | None) -> bytes:
+    return msgspec.json.encode({**msgspec.to_builtins(payload), **told} if told else payload)
+
+
+def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:
+    """A job about a transaction, due now."""
+    return schedule(context, kind, lane, row, row.txn_ref, context.now, work)
+
+
+def schedule(context: Context, kind: str, lane: str, row: Row, reference: str, due: datetime, work: str) -> Job:
+    """A job about any row, at a business time. The writer fills in when that is on the wall's clock."""
+    key = ordered_key(max(0, int(context.now.timestamp() * 1000)), kind, row.key)
+    return Job(key, row.merchant_id, kind, lane, reference, row.key, due, due, None, 0, 0, None, work)
 
 
 def encode_text(said: Any) -> str:

@@ -249,6 +249,7 @@ class Desk:
                 book.numbers + 1,
                 self.world.permutation,
                 self.world.vault.digest,
+                self.world.vault,
                 submission.scenario,
                 read_faults(book.faults),
                 book.listens,

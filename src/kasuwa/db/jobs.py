@@ -32,7 +32,7 @@ CLAIM = f"""
     returning {COLUMNS}, b.clock_offset, b.clock_fixed
 """
 
-OF_REFERENCE = f"select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'"
+OF_SUBJECT = f"select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'"
 NEXT_DUE = f"""
     select {COLUMNS} from job j
     where j.merchant_id = $1 and j.due <= $2 and j.lane = any($3)

@@ -9,10 +9,13 @@ an HTTP adapter implement it. A rail answers, or raises one of two things, and t
 A rail keeps the deadline itself: what has not been answered after DEADLINE_SECONDS is NoAnswer.
 """
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
 
+from kasuwa.core.decision import Job
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 
 # How long a rail may take before whoever waits for it is told "processing". Spec silent: D28
@@ -38,9 +41,20 @@ UNAVAILABLE = "unavailable"
 
 
 class Answer(msgspec.Struct, frozen=True):
+    """`facts` is what else the rail told: a session, a meter's token, a card's issuer."""
+
     status: str
     code: str | None
     message: str
+    facts: Mapping[str, str] = {}
+
+
+NOBODY_ASKED = Answer(SUCCESSFUL, None, "")
+
+
+async def call_nobody(rails: "Rails", job: Job, now: datetime, beside: object) -> Answer:
+    """The call of a step whose work is all ours: a due date, an expiry, a monthly fee."""
+    return NOBODY_ASKED
 
 
 class TransferOrder(msgspec.Struct, frozen=True):

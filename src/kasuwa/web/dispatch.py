@@ -55,7 +55,7 @@ ENCODER = msgspec.json.Encoder()
 
 
 class Steps(Protocol):
-    async def run(self, job: Job, merchant: Merchant, now: Any) -> Result: ...
+    async def run(self, job: Job, merchant: Merchant, now: Any, beside: Any = None) -> Result: ...
 
 
 class Headers(Protocol):
@@ -202,7 +202,7 @@ class Dispatch:
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
         if isinstance(result, Decision) and result.then is not None:
-            result = await self._parts.steps.run(result.then, merchant, result.then.due)
+            result = await self._parts.steps.run(result.then, merchant, result.then.due, result.beside)
         if isinstance(result, Broken):
             raise result.error
         return result.reply if isinstance(result, Decision) else result

@@ -158,9 +158,10 @@ class SandboxEngine(PlainEngine):
         row = await self._find(merchant, reference)
         if row is None:
             return None
-        record = await self._operators.fetchrow(jobs.OF_REFERENCE, merchant.merchant_id, row.key)
-        if record is not None:
-            result = await self._stepper.record(Job(*record), merchant, TOLD[status])
+        waiting = await self._operators.fetch(jobs.OF_SUBJECT, merchant.merchant_id, row.key)
+        job = next((job for job in (Job(*record) for record in waiting) if self._stepper.may_settle(job)), None)
+        if job is not None:
+            result = await self._stepper.record(job, merchant, TOLD[status])
             if isinstance(result, Broken):
                 raise result.error
         else:

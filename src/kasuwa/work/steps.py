@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from kasuwa.core.action import Step
 from kasuwa.core.decision import Job, Merchant
@@ -30,13 +31,16 @@ class Stepper:
     def lanes(self) -> list[str]:
         return sorted({step.lane for step in self._steps.values()})
 
-    async def run(self, job: Job, merchant: Merchant, now: datetime) -> Result:
-        return await self.record(job, merchant, await self.call(job, now))
+    def may_settle(self, job: Job) -> bool:
+        return self._steps[job.kind].settles
 
-    async def call(self, job: Job, now: datetime) -> Answer:
+    async def run(self, job: Job, merchant: Merchant, now: datetime, beside: Any = None) -> Result:
+        return await self.record(job, merchant, await self.call(job, now, beside))
+
+    async def call(self, job: Job, now: datetime, beside: Any = None) -> Answer:
         """What the outside says, or that it says nothing. Anything else that is raised is a bug of ours."""
         try:
-            answer = await self._steps[job.kind].call(self._rails, job, now)
+            answer = await self._steps[job.kind].call(self._rails, job, now, beside)
         except Unavailable:
             return REFUSED
         except NoAnswer:

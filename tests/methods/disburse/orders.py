@@ -1,15 +1,13 @@
 """Transfers for the pure tests: a merchant, a context, an order as a merchant sends it, a bank's answer."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, Merchant, Row, Seen
 from kasuwa.core.fields import decode
-from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.references import hold_key
-from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
@@ -17,8 +15,8 @@ from kasuwa.methods.disburse.decide import KIND, WALLET, decide_transfer, need_t
 from kasuwa.methods.disburse.decide_answer import decide_answer, need_answer
 from kasuwa.methods.disburse.wire import TransferRequest
 from kasuwa.rails.ports import Answer
+from tests.rules import MERCHANT, context
 
-NOW = datetime(2026, 1, 5, 9, 30, 0, 123_457, tzinfo=UTC)
 ORDER: dict[str, Any] = {
     "amount": "5000.00",
     "bankcode": "058",
@@ -29,28 +27,6 @@ ORDER: dict[str, Any] = {
 }
 DUTY_ON = {"transfer": {"stamp_duty": {"default_on": True}}}
 FREE = {"transfer": {"bands": [{"up_to": None, "fee": "0"}]}}
-
-
-def merchant(environment: str = "test", **settings: Any) -> Merchant:
-    return make_merchant(7, "GP0000007", "Ada Stores", environment, MerchantSettings(**settings))
-
-
-MERCHANT = merchant()
-
-
-def context(
-    now: datetime = NOW,
-    *,
-    of: Merchant = MERCHANT,
-    number: int = 1,
-    scenario: Scenario = NO_SCENARIO,
-    faults: tuple[PlannedFault, ...] = (),
-    listens: bool = False,
-) -> Context:
-    """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
-    return Context(
-        of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, scenario, faults, listens
-    )
 
 
 def read(said: dict[str, Any], of: Merchant = MERCHANT) -> Any:

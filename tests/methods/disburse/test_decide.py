@@ -26,19 +26,16 @@ from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
 from tests.methods.disburse.orders import (
     DUTY_ON,
     FREE,
-    MERCHANT,
-    NOW,
     ORDER,
     Sent,
-    context,
     decided,
     hold_of,
     key_of,
-    merchant,
     order,
     read,
     seen,
 )
+from tests.rules import MERCHANT, NOW, context, merchant
 
 WORKED: list[dict[str, str]] = load("tariffs")["worked_transfer_with_stamp_duty"]
 

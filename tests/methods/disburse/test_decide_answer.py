@@ -16,7 +16,8 @@ from kasuwa.methods.disburse.decide import ASK, INCOME, RAIL, SEND, STAMP_DUTY, 
 from kasuwa.methods.disburse.decide_answer import MOST_TRAIL, need_answer, next_ask
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
-from tests.methods.disburse.orders import DUTY_ON, FREE, NOW, Sent, context, merchant
+from tests.methods.disburse.orders import DUTY_ON, FREE, Sent
+from tests.rules import NOW, context, merchant
 from tests.untimed import UNTIMED, untimed
 
 DAY = 24 * 3600

@@ -15,7 +15,8 @@ from kasuwa.methods.disburse.actions import TRANSFER_RULES
 from kasuwa.methods.disburse.decide import REFERENCE_USED, WALLET, WALLET_SHORT, WORK, decide_bulk, need_bulk
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply
 from tests.db.shelf import Shelf
-from tests.methods.disburse.orders import MERCHANT, ORDER, Sent, context, key_of
+from tests.methods.disburse.orders import ORDER, Sent, key_of
+from tests.rules import MERCHANT, context
 
 NEW = {"amount": "5000.00", "bankcode": "058", "accountnumber": "0000000000"}
 

@@ -21,7 +21,8 @@ from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.unconfigured import NoBank
 from kasuwa.work.steps import REFUSED, SILENT
-from tests.methods.disburse.orders import Sent, context
+from tests.methods.disburse.orders import Sent
+from tests.rules import context
 
 ACCOUNTS: list[dict[str, Any]] = load("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
@@ -32,7 +33,7 @@ def call(rails: Rails, sent: Sent, age: float) -> Answer:
     """As the stepper does it: a rail that refuses or says nothing is an answer too."""
     now = sent.row.created_at + timedelta(seconds=age)
     try:
-        return asyncio.run(call_bank(rails, sent.job, now))
+        return asyncio.run(call_bank(rails, sent.job, now, None))
     except Unavailable:
         return REFUSED
     except NoAnswer:

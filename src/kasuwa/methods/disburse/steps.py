@@ -8,7 +8,7 @@ from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, Rails, TransferOrder
 
 
-async def call_bank(rails: Rails, job: Job, now: datetime) -> Answer:
+async def call_bank(rails: Rails, job: Job, now: datetime, beside: None) -> Answer:
     """A job taken up from somebody who died may have been sent already: the rail is asked first, and what it
     never saw is sent under the same key."""
     order = order_of(job, now)

@@ -1,0 +1,59 @@
+"""What every command that touches a database does first: find it, open it, and say in one line what is wrong."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import asyncpg
+import typer
+
+from kasuwa import supervise
+from kasuwa.core.secrets import Vault
+from kasuwa.db import embedded, merchants, migrate
+from kasuwa.listen import CannotListen
+from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
+from kasuwa.supervise import CannotServe
+
+T = TypeVar("T")
+
+DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What people should see of an error they can mend: its line, on standard error, and exit code 1."""
+    try:
+        yield
+    except (CannotServe, CannotListen, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
+        sys.exit(f"kasuwa: {error}")
+    except merchants.UnknownMerchant as error:
+        sys.exit(f"kasuwa: no merchant has the mid {error}")
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
+        # A ValueError is the driver's word for an address that it cannot read.
+        sys.exit(f"kasuwa: the database cannot be used: {supervise.one_line(error)}")
+
+
+def with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T]]) -> T:
+    """Run something on the database that `serve` would use, also while it runs."""
+    with one_line_errors():
+        settings = read_settings(os.environ, data=data)
+        with supervise.open_database(settings) as (dsn, _):
+            return asyncio.run(work(settings, dsn))  # type: ignore[arg-type]
+
+
+def with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
+    async def run(settings: Settings, dsn: str) -> T:
+        connection = await asyncpg.connect(dsn, timeout=5)
+        try:
+            if await migrate.schema_version(connection) == 0:
+                raise CannotServe("this database is empty: run `kasuwa migrate` first")
+            vault = await migrate.open_vault(connection, secret_key_of(settings))
+            return await work(connection, vault, settings)
+        finally:
+            await connection.close()
+
+    return with_database(data, run)

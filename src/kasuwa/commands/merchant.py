@@ -1,0 +1,103 @@
+"""`kasuwa merchant`: add and change merchants."""
+
+import sys
+from datetime import timedelta
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from kasuwa import supervise
+from kasuwa.commands.database import DataOption, with_connection
+from kasuwa.core.merchant import MerchantSettings, check_settings
+from kasuwa.core.secrets import Vault
+from kasuwa.db import merchants
+from kasuwa.settings import Settings, loopback_allowed
+from kasuwa.supervise import CannotServe
+from kasuwa.work.egress import url_fault
+
+command = typer.Typer(no_args_is_help=True, help="Add and change merchants.")
+
+MOST_NAME = 200
+
+
+@command.command(name="add")
+def add_merchant(name: str, data: DataOption = None) -> None:
+    """Add a merchant with empty books; its key is shown this once."""
+    if not name.strip() or not name.isprintable() or len(name) > MOST_NAME:
+        sys.exit(f"kasuwa: a merchant's name has 1 to {MOST_NAME} printable characters")
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[int, str, str]:
+        return await merchants.add_merchant(connection, vault, name)
+
+    _, mid, key = with_connection(data, work)
+    typer.echo(f"mid {mid}\nkey {key}")
+
+
+@command.command(name="roll-key")
+def roll_key(
+    mid: str,
+    overlap_hours: Annotated[float, typer.Option(help="How long the old key still works, at most 168.")] = 24.0,
+    data: DataOption = None,
+) -> None:
+    """Give a merchant a new key, shown this once; the old one works until the overlap ends."""
+    if not 0 <= overlap_hours <= merchants.MOST_OVERLAP / timedelta(hours=1):
+        sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
+    overlap = timedelta(hours=overlap_hours)
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
+        return await merchants.roll_key(connection, vault, mid, overlap)
+
+    typer.echo(f"key {with_connection(data, work)}")
+
+
+@command.command(name="set")
+def set_merchant(
+    mid: str,
+    webhook_url: Annotated[str | None, typer.Option(help="Where events are sent; empty switches them off.")] = None,
+    webhook_order: Annotated[str | None, typer.Option(help="loose, or strict: an object's events in order.")] = None,
+    http_codes: Annotated[str | None, typer.Option(help="compat or strict.")] = None,
+    tariff: Annotated[str | None, typer.Option(help="JSON laid over the default tariff.")] = None,
+    limits: Annotated[str | None, typer.Option(help='JSON such as {"NGN": ["1.00", "500000.00"]}.')] = None,
+    rate: Annotated[str | None, typer.Option(help="Requests a second and burst, such as 100,200.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Change a merchant's settings."""
+    changes = read_changes(
+        webhook_url=webhook_url,
+        webhook_order=webhook_order,
+        http_codes=http_codes,
+        tariff=tariff,
+        limits=limits,
+        rate=rate,
+    )
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
+        if webhook_url:
+            allowed = loopback_allowed(settings)
+            fault = url_fault(webhook_url, environment=settings.environment, loopback_allowed=allowed)
+            if fault is not None:
+                raise CannotServe(f"--webhook-url: {fault}")
+
+        def change(kept: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(kept, **changes)
+
+        return await merchants.change_settings(connection, mid, change, endpoint_set=webhook_url is not None)
+
+    typer.echo(msgspec.json.encode(with_connection(data, work)).decode())
+
+
+def read_changes(**said: str | None) -> dict[str, Any]:
+    """The settings given, read and checked as a whole before anything is kept."""
+    given = {name: value for name, value in said.items() if value is not None}
+    try:
+        for name in ("tariff", "limits"):
+            if name in given:
+                given[name] = msgspec.json.decode(given[name])
+        if "rate" in given:
+            given["rate"] = [int(part) for part in given["rate"].split(",")]  # type: ignore[assignment]
+        checked = msgspec.convert(given, MerchantSettings)
+        check_settings(checked)
+    except (ValueError, msgspec.MsgspecError) as error:
+        sys.exit(f"kasuwa: {supervise.one_line(error)}")
+    return {name: getattr(checked, name) for name in given}

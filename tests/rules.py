@@ -1,0 +1,34 @@
+"""What the pure tests of every slice give to a rule: a merchant, and a context that a test can read through."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from kasuwa.core.decision import Context, Merchant
+from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
+from kasuwa.core.secrets import Vault
+
+NOW = datetime(2026, 1, 5, 9, 30, 0, 123_457, tzinfo=UTC)
+
+
+def merchant(environment: str = "test", **settings: Any) -> Merchant:
+    return make_merchant(7, "GP0000007", "Ada Stores", environment, MerchantSettings(**settings))
+
+
+MERCHANT = merchant()
+VAULT = Vault(bytes(32))
+
+
+def context(
+    now: datetime = NOW,
+    *,
+    of: Merchant = MERCHANT,
+    number: int = 1,
+    scenario: Scenario = NO_SCENARIO,
+    faults: tuple[PlannedFault, ...] = (),
+    listens: bool = False,
+) -> Context:
+    """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
+    return Context(
+        of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, VAULT, scenario, faults, listens
+    )
