@@ -21,6 +21,7 @@ from granian.server.embed import Server as Granian
 
 from kasuwa.core.action import Method, Step
 from kasuwa.core.decision import Merchant
+from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.db import merchants, migrate, pool
@@ -49,6 +50,9 @@ from kasuwa.work.worker import Worker
 
 METHODS: tuple[Method, ...] = (DISBURSE, RESOURCES)
 
+# What payments and transfers can be made for, by name: the rules of the slices that own it.
+PURPOSES: dict[str, Purpose] = {}
+
 # The demo merchant of the test environment. Live starts with none. Spec silent: D40
 DEMO_NAME = "Demo merchant"
 DEMO_KEY = "123456789"
@@ -73,9 +77,9 @@ def rails_of(settings: Settings) -> Rails:
 def world_of(vault: Vault, seed: str | None) -> World:
     """With a seed, references and luck are the same in every run (sandbox.md)."""
     if seed is None:
-        return World(vault, Permutation(vault.reference_key))
+        return World(vault, Permutation(vault.reference_key), None, PURPOSES)
     key = derive(seed.encode()[:64], "seed")
-    return World(vault, Permutation(key), key)
+    return World(vault, Permutation(key), key, PURPOSES)
 
 
 # --- before anything runs ---------------------------------------------------------------------------------

@@ -66,7 +66,8 @@ class Merchant(msgspec.Struct, frozen=True):
 class Context(msgspec.Struct):
     """What a rule may know besides its request: business time, entropy, the next free reference number (and
     the permutation that hides it), the vault that seals what must not be kept plain, whether the merchant has an
-    endpoint for its events, and in the test environment how the outside was told to behave."""
+    endpoint for its events, in the test environment how the outside was told to behave, and what money can be moved
+    for on behalf of another slice (`core.purpose.Purpose` by name)."""
 
     merchant: Merchant
     now: datetime
@@ -78,6 +79,7 @@ class Context(msgspec.Struct):
     scenario: Scenario = NO_SCENARIO
     faults: tuple[PlannedFault, ...] = ()
     listens: bool = False
+    purposes: Mapping[str, Any] = {}
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypted for one place (table, column and row) of this merchant; the nonce is this decision's luck."""
@@ -102,6 +104,10 @@ class Seen:
 
     def __init__(self, rows: Mapping[bytes, Row | None]) -> None:
         self._rows = rows
+
+    def has(self, key: bytes) -> bool:
+        """Whether a key was asked for, whatever was found."""
+        return key in self._rows
 
     def get(self, kind: type[R], key: bytes) -> R | None:
         row = self._rows[key]

@@ -28,6 +28,7 @@ from kasuwa.core.decision import (
     Row,
     Seen,
 )
+from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import KEY_BYTES, Permutation, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.secrets import Vault, derive
@@ -177,6 +178,7 @@ class World(msgspec.Struct, frozen=True):
     vault: Vault
     permutation: Permutation
     seed: bytes | None = None
+    purposes: Mapping[str, Purpose] = {}
 
 
 def business_now(book: Book, wall: datetime) -> datetime:
@@ -253,6 +255,7 @@ class Desk:
                 submission.scenario,
                 read_faults(book.faults),
                 book.listens,
+                self.world.purposes,
             )
             outcome = submission.decide(context, Seen(self.rows))
             if not isinstance(outcome, Decision):

@@ -1,0 +1,53 @@
+"""What money is moved for, where that is more than the wallet's: a repayment, a deposit, a disbursement.
+
+Slices do not import each other. A payment or a transfer made for another slice carries a purpose: a name and a
+reference ("loan", "LN…"). app.py hands the owners' rules over by name, and the decision that ends the payment or
+transfer adds what the purpose's rule answers, in the same group and the same commit.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from kasuwa.core.decision import Context, Job, Merchant, More, Needs, Notice, Post, Row, Seen
+from kasuwa.core.transactions import Transaction
+
+
+class Errand(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a transaction is for: kept in its detail."""
+
+    purpose: str
+    reference: str
+
+
+class Addition(msgspec.Struct, frozen=True):
+    """What a purpose adds to the decision that ends its transaction; `posts` go into the same group."""
+
+    posts: tuple[Post, ...] = ()
+    rows: tuple[Row, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    jobs_done: tuple[Job, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+NOTHING_MORE = Addition()
+
+
+class Purpose(msgspec.Struct, frozen=True):
+    """`needs(merchant, reference)` are the rows its rule must see; `end(row, reference, context, seen)` is asked with
+    the final transaction (its status successful or failed) and may ask for `More`."""
+
+    name: str
+    needs: Callable[[Merchant, str], Needs]
+    end: Callable[[Transaction, str, Context, Seen], Addition | More]
+
+
+def end_errand(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Addition | More:
+    """What a final transaction's purpose adds to its end."""
+    if errand is None:
+        return NOTHING_MORE
+    purpose = context.purposes[errand.purpose]
+    needs = purpose.needs(context.merchant, errand.reference)
+    if not all(seen.has(key) for _, key in needs.rows):
+        return More(needs)
+    return purpose.end(row, errand.reference, context, seen)
