@@ -46,7 +46,7 @@ def end_errand(row: Transaction, errand: Errand | None, context: Context, seen: 
     """What a final transaction's purpose adds to its end."""
     if errand is None:
         return NOTHING_MORE
-    purpose = context.purposes[errand.purpose]
+    purpose: Purpose = context.purposes[errand.purpose]
     needs = purpose.needs(context.merchant, errand.reference)
     if not all(seen.has(key) for _, key in needs.rows):
         return More(needs)
