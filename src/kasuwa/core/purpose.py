@@ -6,6 +6,7 @@ transfer adds what the purpose's rule answers, in the same group and the same co
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -21,8 +22,10 @@ class Errand(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Addition(msgspec.Struct, frozen=True):
-    """What a purpose adds to the decision that ends its transaction; `posts` go into the same group."""
+    """What a purpose adds to the decision on its transaction; `posts` go into the same group. `reply` is what whoever
+    waits is answered, where that is not the transaction's own reply."""
 
+    reply: Any = None
     posts: tuple[Post, ...] = ()
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
@@ -34,16 +37,17 @@ NOTHING_MORE = Addition()
 
 
 class Purpose(msgspec.Struct, frozen=True):
-    """`needs(merchant, reference)` are the rows its rule must see; `end(row, reference, context, seen)` is asked with
-    the final transaction (its status successful or failed) and may ask for `More`."""
+    """`needs(merchant, reference)` are the rows its rule must see; `end(row, reference, context, seen)` is asked each
+    time the rail has answered, and may ask for `More`. While the row is not final it adds its reply and nothing else;
+    once the row is successful or failed, all that follows from it."""
 
     name: str
     needs: Callable[[Merchant, str], Needs]
     end: Callable[[Transaction, str, Context, Seen], Addition | More]
 
 
-def end_errand(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Addition | More:
-    """What a final transaction's purpose adds to its end."""
+def ask_purpose(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Addition | More:
+    """What a transaction's purpose adds to what was decided of it."""
     if errand is None:
         return NOTHING_MORE
     purpose: Purpose = context.purposes[errand.purpose]

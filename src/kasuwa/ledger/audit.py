@@ -99,11 +99,12 @@ LAWS = (
                 select count(*) from event e where e.merchant_id = t.merchant_id and e.reference = t.txn_ref)""",
     ),
     Law(
-        "a successful transfer took its amount, fee, VAT and duty from the wallet, any other nothing",
+        "a successful transfer took its amount, fee, VAT and duty from what was held for it, any other nothing",
         f"""select t.merchant_id, t.txn_ref as place
             from transaction t join hold h on h.merchant_id = t.merchant_id and h.reference = t.txn_ref
-            where {scope("t")} and t.kind = 'transfer'
-            and h.taken <> case t.status when 'successful' then t.amount + t.fee + t.vat + t.duty else 0 end""",
+            where {scope("t")} and t.kind = 'transfer' group by t.merchant_id, t.txn_ref, t.status, t.amount, t.fee,
+            t.vat, t.duty having sum(h.taken) <> case t.status when 'successful' then t.amount + t.fee + t.vat + t.duty
+            else 0 end""",
     ),
     Law(
         "what a hold gave was posted under its reference",

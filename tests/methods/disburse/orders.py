@@ -78,7 +78,10 @@ class Sent(msgspec.Struct):
             rows[self.job.key] = None
         assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
         now = self.row.created_at + timedelta(seconds=age)
-        return decide_answer(self.job, answer, context(now, of=self.merchant, listens=self.listens), Seen(rows))
+        given = context(now, of=self.merchant, listens=self.listens)
+        decision = decide_answer(self.job, answer, given, Seen(rows))
+        assert isinstance(decision, Decision), decision
+        return decision
 
     def after(self, decision: Decision) -> "Sent":
         """The same transfer as the decision left it."""

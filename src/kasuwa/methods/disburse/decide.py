@@ -9,6 +9,9 @@ Postings of a transfer (all in the wallet's currency):
                  wallet → tax:stamp_duty             duty, where it is on
     failed       the hold is voided, nothing moves
 
+Money that another slice sends (a loan's principal, a savings account's cash-out, a split's payout) goes the same way:
+`send_money` with its own source account and its errand. The fee is the wallet's all the same, under a hold of its own.
+
 An unknown outcome is never sent again as a new transfer: see decide_answer.py.
 """
 
@@ -33,6 +36,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.fields import decode, read_untyped
 from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import Errand
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.scenario import Scenario, plan_call
 from kasuwa.core.tariff import charge_transfer
@@ -92,13 +96,15 @@ def account_fits_bank(merchant: Merchant, bank_code: str, account_number: str) -
 # --- a transfer is asked for ------------------------------------------------------------------------------
 
 
-class Order(msgspec.Struct, frozen=True):
-    """What the rail is told, kept with the transaction."""
+class Order(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the rail is told, kept with the transaction; and where the money comes from and what for."""
 
     bank_code: str
     account_number: str
     sender_name: str
     narration: str
+    source: str = WALLET
+    errand: Errand | None = None
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -145,14 +151,29 @@ def repeat_transfer(first: Transaction, digest: bytes) -> Decision | Refusal:
 def order_transfer(
     request: TransferRequest, digest: bytes, context: Context, number: int, batch_ref: str | None
 ) -> Decision:
-    """Hold the money and write the job that calls the bank."""
-    txn_ref = movement_reference("FD", context.permutation(number), lagos_day(context.now))
+    order = Order(request.bank_code, request.account_number, request.sender_name or "", request.narration or "")
+    return send_money(order, int(request.amount), context, number, request.order_ref, digest, batch_ref)
+
+
+def send_money(
+    order: Order,
+    amount: int,
+    context: Context,
+    number: int,
+    order_ref: str | None = None,
+    digest: bytes = b"",
+    batch_ref: str | None = None,
+    *,
+    letters: str = "FD",
+    short: Refusal = WALLET_SHORT,
+) -> Decision:
+    """Hold the money and write the job that calls the bank; `short` answers for a source that is not the wallet."""
+    txn_ref = movement_reference(letters, context.permutation(number), lagos_day(context.now))
     merchant = context.merchant
-    order_ref = request.order_ref or txn_ref
-    charge = charge_transfer(merchant.tariff, request.amount)
+    order_ref = order_ref or txn_ref
+    charge = charge_transfer(merchant.tariff, amount)
     luck = int.from_bytes(context.entropy[:8], "big") + number
     scenario, faults = plan_call(context.scenario, context.faults, LANE, luck)
-    order = Order(request.bank_code, request.account_number, request.sender_name or "", request.narration or "")
     row = Transaction(
         key=transaction_key(merchant.merchant_id, KIND, order_ref),
         merchant_id=merchant.merchant_id,
@@ -161,7 +182,7 @@ def order_transfer(
         order_ref=order_ref,
         batch_ref=batch_ref,
         currency=CURRENCY,
-        amount=int(request.amount),
+        amount=amount,
         fee=charge.fee,
         vat=charge.vat,
         duty=charge.duty,
@@ -175,15 +196,30 @@ def order_transfer(
         final_at=None,
     )
     work = encode_text(Work(context.now.timestamp(), order, row.amount, scenario))
-    hold = Reserve(hold_key(row.key), WALLET, row.amount + charge.total)
     return Decision(
         reply=reply_transfer(row),
-        groups=(Group(txn_ref, WALLET_SHORT, reserves=(hold,)),),
+        groups=hold_money(row, order.source, short),
         rows=(row,),
         jobs=(new_job(context, SEND, LANE, row, work),),
         numbers=1,
         faults=faults,
     )
+
+
+def hold_money(row: Transaction, source: str, short: Refusal) -> tuple[Group, ...]:
+    """Amount and fee under one hold where the wallet pays both; else each under its own."""
+    fees = row.fee + row.vat + row.duty
+    if source == WALLET:
+        hold = Reserve(hold_key(row.key), WALLET, row.amount + fees)
+        return (Group(row.txn_ref, WALLET_SHORT, reserves=(hold,)),)
+    amount = Group(row.txn_ref, short, reserves=(Reserve(hold_key(row.key), source, row.amount),))
+    if not fees:
+        return (amount,)
+    return amount, Group(row.txn_ref, WALLET_SHORT, reserves=(Reserve(fee_hold_key(row.key), WALLET, fees),))
+
+
+def fee_hold_key(key: bytes) -> bytes:
+    return hold_key(key + b"fee")
 
 
 def reply_transfer(row: Transaction, code: int = 200) -> TransferReply:

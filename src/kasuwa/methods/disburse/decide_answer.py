@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
-from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Post, Seen
+from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Row, Seen
+from kasuwa.core.purpose import ask_purpose
 from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import (
     FAILED,
@@ -30,6 +31,7 @@ from kasuwa.methods.disburse.decide import (
     WALLET,
     WALLET_SHORT,
     WORK,
+    fee_hold_key,
     reply_transfer,
 )
 from kasuwa.rails import ports
@@ -56,13 +58,18 @@ ENDINGS = {ports.SUCCESSFUL: SUCCESSFUL, ports.FAILED: FAILED}
 
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    rows: tuple[tuple[type[Row], bytes], ...]
     rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key))
-    if answer.status != ports.SUCCESSFUL:
-        return Needs(rows, (WALLET,))
-    return Needs(rows, POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED)
+    accounts: tuple[str, ...] = (WALLET,)
+    if answer.status == ports.SUCCESSFUL:
+        accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
+    source = WORK.decode(job.work).order.source
+    if source != WALLET:
+        return Needs((*rows, (Hold, fee_hold_key(job.subject))), (*accounts, source))
+    return Needs(rows, accounts)
 
 
-def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision:
+def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
     row = seen.get(Transaction, job.subject)
     assert row is not None
     here = seen.get(Job, job.key)
@@ -74,8 +81,8 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     if answer.status == ports.NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
         ending = FAILED
     if ending is None:
-        return ask_again(row, here, answer, context, age)
-    return end_transfer(row, here, answer, ending, context)
+        return ask_again(row, here, answer, context, seen)
+    return end_transfer(row, here, answer, ending, context, seen)
 
 
 def keep_final(row: Transaction, answer: Answer, job: Job | None) -> Decision:
@@ -83,24 +90,42 @@ def keep_final(row: Transaction, answer: Answer, job: Job | None) -> Decision:
     return Decision(reply=reply_transfer(row), notices=notices, jobs_done=() if job is None else (job,))
 
 
-def end_transfer(row: Transaction, job: Job, answer: Answer, ending: str, context: Context) -> Decision:
+def end_transfer(
+    row: Transaction, job: Job, answer: Answer, ending: str, context: Context, seen: Seen
+) -> Decision | More:
     message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else answer.message
-    scenario = WORK.decode(job.work).scenario
-    end = end_transaction(context, row, ending, answer.code, message, KIND, scenario)
-    posts = post_transfer(row) if ending == SUCCESSFUL else ()
+    work = WORK.decode(job.work)
+    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario)
+    added = ask_purpose(end.row, work.order.errand, context, seen)
+    if isinstance(added, More):
+        return added
     return Decision(
-        reply=reply_transfer(end.row),
-        groups=(Group(row.txn_ref, WALLET_SHORT, posts=posts, ends=hold_key(row.key)),),
-        rows=(end.row,),
-        jobs=end.jobs,
-        jobs_done=(job,),
+        reply=added.reply or reply_transfer(end.row),
+        groups=end_holds(end.row, work.order.source, added.posts, seen),
+        rows=(end.row, *added.rows),
+        jobs=(*end.jobs, *added.jobs),
+        jobs_done=(job, *added.jobs_done),
         events=(end.event,),
+        notices=added.notices,
     )
 
 
-def post_transfer(row: Transaction) -> tuple[Post, ...]:
+def end_holds(row: Transaction, source: str, added: tuple[Post, ...], seen: Seen) -> tuple[Group, ...]:
+    """Post what was held, or give it back. What a purpose adds to a failure has no hold to go under."""
+    hold, fee_hold = hold_key(row.key), fee_hold_key(row.key)
+    held = [hold] if source == WALLET or seen.get(Hold, fee_hold) is None else [hold, fee_hold]
+    if row.status == FAILED:
+        voided = tuple(Group(row.txn_ref, WALLET_SHORT, ends=key) for key in held)
+        return (*voided, Group(row.txn_ref, WALLET_SHORT, posts=added)) if added else voided
+    amount, fees = (Post(source, RAIL, row.amount, "transfer"),), post_fees(row)
+    if source == WALLET:
+        return (Group(row.txn_ref, WALLET_SHORT, posts=(*amount, *fees, *added), ends=hold),)
+    first = Group(row.txn_ref, WALLET_SHORT, posts=(*amount, *added), ends=hold)
+    return (first, Group(row.txn_ref, WALLET_SHORT, posts=fees, ends=fee_hold)) if fees else (first,)
+
+
+def post_fees(row: Transaction) -> tuple[Post, ...]:
     posts = (
-        Post(WALLET, RAIL, row.amount, "transfer"),
         Post(WALLET, INCOME, row.fee, "transfer fee"),
         Post(WALLET, VAT, row.vat, "VAT on fee"),
         Post(WALLET, STAMP_DUTY, row.duty, "stamp duty"),
@@ -108,8 +133,10 @@ def post_transfer(row: Transaction) -> tuple[Post, ...]:
     return tuple(post for post in posts if post.amount)
 
 
-def ask_again(row: Transaction, job: Job, answer: Answer, context: Context, age: float) -> Decision:
+def ask_again(row: Transaction, job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
     """Nothing is known yet. What was never taken in is sent again under its key; all else is asked after."""
+    work = WORK.decode(job.work)
+    age = context.now.timestamp() - work.sent_at
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
     trail = row.trail
     if len(trail) < MOST_TRAIL:
@@ -120,7 +147,10 @@ def ask_again(row: Transaction, job: Job, answer: Answer, context: Context, age:
     kind = SEND if answer.status == ports.UNAVAILABLE else ASK
     again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_ask(context.now, age))
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
-    return Decision(reply=reply_transfer(kept, code), rows=(kept,), jobs=(again,))
+    added = ask_purpose(kept, work.order.errand, context, seen)
+    if isinstance(added, More):
+        return added
+    return Decision(reply=added.reply or reply_transfer(kept, code), rows=(kept,), jobs=(again,))
 
 
 def next_ask(now: datetime, age: float) -> datetime:
