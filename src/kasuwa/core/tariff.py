@@ -1,14 +1,36 @@
 """What a transaction costs: the tariff's figures as typed data, and the fee with its VAT (D13)."""
 
 import re
-from typing import Any
+from fractions import Fraction
+from typing import Any, Literal
 
 import msgspec
 
 from kasuwa.core.catalogue import load
-from kasuwa.core.money import minor_of, percent_of
+from kasuwa.core.money import fraction_of, minor_of, percent_of
 
 PERCENTAGE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?|100", re.ASCII)
+# A collection's fee with its VAT takes at most this part of the payment. Past a half the gross that a customer pays
+# would be more than twice the price, and at the whole no gross would settle anything.
+MOST_OF_A_PAYMENT = Fraction(1, 2)
+
+# Who pays a collection's fee: the merchant, out of what is settled, or the customer, on top of the price.
+# `account` is an older word for the merchant. Spec silent: D13
+Bearer = Literal["merchant", "customer"]
+BearerWord = Literal["merchant", "customer", "account"]
+
+FeeClass = Literal[
+    "card_local",
+    "card_international",
+    "account",
+    "ussd",
+    "phone",
+    "qrpay",
+    "bank_transfer",
+    "mobile_money_gh",
+    "mobile_money_ke",
+    "mobile_money_ng",
+]
 
 
 class Band(msgspec.Struct, frozen=True):
@@ -29,8 +51,38 @@ class TransferTariff(msgspec.Struct, frozen=True):
     stamp_duty: StampDuty
 
 
+class CollectionFee(msgspec.Struct, frozen=True):
+    """A percentage and a flat part, waived on small payments; `cap` bounds the two together (None: nothing does)."""
+
+    percent: str
+    flat: str = "0"
+    flat_waived_below: str | None = None
+    cap: str | None = None
+
+
+class CollectionTariff(msgspec.Struct, frozen=True):
+    """One fee per class: the names are those of `FeeClass`. A saved card pays the class of its card."""
+
+    card_local: CollectionFee
+    card_international: CollectionFee
+    account: CollectionFee
+    ussd: CollectionFee
+    phone: CollectionFee
+    qrpay: CollectionFee
+    bank_transfer: CollectionFee
+    mobile_money_gh: CollectionFee
+    mobile_money_ke: CollectionFee
+    mobile_money_ng: CollectionFee
+
+    def of_class(self, fee_class: FeeClass) -> CollectionFee:
+        fee: CollectionFee = getattr(self, fee_class)
+        return fee
+
+
 class Tariff(msgspec.Struct, frozen=True):
     vat_percent_on_fees: str
+    bearer_default: BearerWord
+    collection: CollectionTariff
     transfer: TransferTariff
 
 
@@ -67,7 +119,21 @@ def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
         raise ValueError("transfer bands must rise, and the last must have no end")
     for figure in (*(band.fee for band in bands), stamp.amount, stamp.threshold):
         minor_of(figure)
+    check_collection(tariff)
     return tariff
+
+
+def check_collection(tariff: Tariff) -> None:
+    with_vat = 1 + Fraction(*fraction_of(tariff.vat_percent_on_fees))
+    for name in CollectionTariff.__struct_fields__:
+        fee: CollectionFee = getattr(tariff.collection, name)
+        if not PERCENTAGE.fullmatch(fee.percent):
+            raise ValueError(f"the percent of {name} is no percentage: {fee.percent!r}")
+        if Fraction(*fraction_of(fee.percent)) * with_vat > MOST_OF_A_PAYMENT:
+            raise ValueError(f"the fee of {name} with its VAT takes more than half of a payment")
+        for figure in (fee.flat, fee.flat_waived_below, fee.cap):
+            if figure is not None:
+                minor_of(figure)
 
 
 def charge_transfer(tariff: Tariff, amount: int) -> Charge:
