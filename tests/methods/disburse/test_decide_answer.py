@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Group, Post
+from kasuwa.core.requery import MOST_TRAIL, next_ask
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from kasuwa.methods.disburse.decide import ASK, INCOME, RAIL, SEND, STAMP_DUTY, VAT, WALLET, WALLET_SHORT
-from kasuwa.methods.disburse.decide_answer import MOST_TRAIL, need_answer, next_ask
+from kasuwa.methods.disburse.decide_answer import need_answer
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.methods.disburse.orders import DUTY_ON, FREE, Sent

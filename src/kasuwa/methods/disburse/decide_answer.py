@@ -1,13 +1,12 @@
 """What a bank's answer means for a transfer: post the hold, give it back, or ask again later. (D14, D28)"""
 
-from datetime import datetime, timedelta
-
 import msgspec
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Row, Seen
 from kasuwa.core.purpose import ask_purpose
 from kasuwa.core.references import hold_key
+from kasuwa.core.requery import MOST_TRAIL, NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_ask
 from kasuwa.core.transactions import (
     FAILED,
     PENDING,
@@ -36,17 +35,6 @@ from kasuwa.methods.disburse.decide import (
 )
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
-
-# Ages at which an unknown outcome is asked after, then every hour. Spec silent: D28
-ASK_AFTER_SECONDS = (5, 30, 120, 600, 1800)
-THEN_EVERY_SECONDS = 3600
-
-# "Not found" soon after sending is no failure: the rail may be behind. Spec silent: D28
-NOT_FOUND_IS_FAILED_AFTER_SECONDS = 24 * 3600
-
-# The trail of a transfer that never ends must not grow for ever: hourly asks are told apart from here on only
-# by their last one.
-MOST_TRAIL = 8_000
 
 POSTED = (WALLET, RAIL, INCOME, VAT)
 POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
@@ -151,11 +139,3 @@ def ask_again(row: Transaction, job: Job, answer: Answer, context: Context, seen
     if isinstance(added, More):
         return added
     return Decision(reply=added.reply or reply_transfer(kept, code), rows=(kept,), jobs=(again,))
-
-
-def next_ask(now: datetime, age: float) -> datetime:
-    """The next rung of the ladder, counted from when the transfer was first sent."""
-    rung = next((after for after in ASK_AFTER_SECONDS if after > age + 0.001), None)
-    if rung is None:
-        rung = (int(age + 0.001) // THEN_EVERY_SECONDS + 1) * THEN_EVERY_SECONDS
-    return now + timedelta(seconds=rung - age)
