@@ -19,6 +19,7 @@ from msgspec import Meta, inspect
 
 from kasuwa.core.action import Rule
 from kasuwa.core.calendar import LAGOS
+from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import Fault, Merchant
 from kasuwa.core.money import CURRENCIES, parse_minor, percent_of
 
@@ -47,6 +48,13 @@ ShortText = Annotated[str, Meta(max_length=200, description="at most 200 charact
 AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}$", max_length=10, description="ten digits")]
 BankCode = Annotated[str, Meta(pattern="^[0-9]{3,6}$", max_length=6, description="a bank code of 3, 5 or 6 digits")]
 
+
+Email = Annotated[
+    str,
+    Meta(max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address of at most 254 characters"),
+]
+Otp = Annotated[str, Meta(pattern="^[0-9]{4,8}$", max_length=8, description="4 to 8 digits")]
+Phone = Annotated[str, Meta(pattern=r"^\+?[0-9]{7,15}$", max_length=16, description="a telephone number in digits")]
 
 # Lists: where to begin, and how many. Spec silent: D8
 DEFAULT_LIMIT = 50
@@ -123,11 +131,26 @@ def read_percent(said: Any) -> Percent:
     return Percent(percent_of(100, str(Decimal(text) * 100)))
 
 
+class CardNumber(str):
+    """The digits of a card; on the wire a text, spaces between groups allowed."""
+
+
+CARD_REASON = "a card number: its digits, with a right length and check digit"
+
+
+def read_card_number(said: Any) -> CardNumber:
+    digits = said.replace(" ", "") if isinstance(said, str) and len(said) <= 30 else ""
+    if not is_card_number(digits):
+        raise ValueError(CARD_REASON)
+    return CardNumber(digits)
+
+
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
     Currency: read_currency,
     Moment: read_moment,
     Percent: read_percent,
+    CardNumber: read_card_number,
 }
 
 
@@ -148,6 +171,8 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         return {"type": "string", "enum": [*CURRENCIES, "NG"], "description": CURRENCY_REASON}
     if kind is Moment:
         return {"type": "string", "format": "date-time", "description": MOMENT_REASON}
+    if kind is CardNumber:
+        return {"type": "string", "pattern": "^[0-9 ]{12,30}$", "description": CARD_REASON}
     if kind is Percent:
         return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
     raise NotImplementedError(f"no schema for {kind}")

@@ -30,7 +30,8 @@ class NoAnswer(Exception):
     """Sent, and the answer was lost, late or unreadable as HTTP."""
 
 
-# What an answer means, whatever its code. `not_found` and `unreadable` are not failures: see D28 and D4.
+# What an answer means, whatever its code. `not_found` and `unreadable` are not failures: see D28 and D4. `challenge`:
+# the payer must act first; `wrong`: the code the payer gave is not right.
 SUCCESSFUL = "successful"
 FAILED = "failed"
 UNKNOWN = "unknown"
@@ -38,6 +39,8 @@ PROCESSING = "processing"
 NOT_FOUND = "not_found"
 UNREADABLE = "unreadable"
 UNAVAILABLE = "unavailable"
+CHALLENGE = "challenge"
+WRONG = "wrong"
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -93,7 +96,61 @@ class BankRail(Protocol):
     async def account_name(self, enquiry: NameEnquiry) -> NameAnswer: ...
 
 
+# --- collections --------------------------------------------------------------------------------------------------
+
+
+class CardSecrets(msgspec.Struct, frozen=True):
+    """A card as its holder gave it. It lives in the memory of one request, and says nothing of itself in a trace."""
+
+    number: str
+    expiry_month: str
+    expiry_year: str
+    cvv: str = ""
+    pin: str = ""
+
+    def __repr__(self) -> str:
+        return "CardSecrets(…)"
+
+
+class CollectOrder(msgspec.Struct, frozen=True):
+    """One payment as a rail sees it. `key` is its idempotency key; `session` is what the rail called it when it began;
+    `payer` is whom it asks (a telephone, an account), `provider` through whom; `attempt` counts the tries of one
+    due date. `age_seconds` and `scenario` are for the sandbox alone."""
+
+    key: str
+    method: str
+    amount: int
+    currency: str
+    session: str = ""
+    payer: str = ""
+    provider: str = ""
+    attempt: int = 1
+    age_seconds: float = 0
+    scenario: Scenario = NO_SCENARIO
+
+
+class CollectionRail(Protocol):
+    """Whoever takes money from payers: a card network, the banks' direct debit, the mobile operators. `begin` opens
+    a session (its facts say which and what the payer must do); `charge` takes the money, or asks the payer first;
+    `validate` brings the payer's code, or None where the payer declined; `query` asks what became of it."""
+
+    async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer: ...
+
+    async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer: ...
+
+    async def validate(self, order: CollectOrder, otp: str | None) -> Answer: ...
+
+    async def query(self, order: CollectOrder, card: CardSecrets | None) -> Answer: ...
+
+    async def refund(self, order: CollectOrder) -> Answer: ...
+
+    async def query_refund(self, order: CollectOrder) -> Answer: ...
+
+
 class Rails(msgspec.Struct, frozen=True):
     """Every rail a deployment has."""
 
     bank: BankRail
+    card: CollectionRail
+    debit: CollectionRail
+    mobile: CollectionRail

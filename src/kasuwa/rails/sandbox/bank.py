@@ -95,6 +95,10 @@ def answer_later(order: TransferOrder) -> Answer:
     code = code_of(order)
     if manner_of(order) == UNTIL_TOLD or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
         return in_progress()
+    return answer_when_asked(code)
+
+
+def answer_when_asked(code: str) -> Answer:
     if code in SUCCEED_WHEN_ASKED:
         return answer_with(APPROVED)
     if code in FAIL_WHEN_ASKED:

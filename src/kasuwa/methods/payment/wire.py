@@ -1,0 +1,207 @@
+"""What `PUT /payment` takes. Its replies are in wire_reply.py. (api.md, D13, D15–D27)"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from kasuwa.core.fields import (
+    AccountNumber,
+    Amount,
+    BankCode,
+    CardNumber,
+    Currency,
+    Email,
+    Otp,
+    Phone,
+    Reference,
+    ShortText,
+)
+
+Country = Annotated[str, Meta(pattern="^[A-Z]{2}$", max_length=2, description="a country as two capital letters")]
+Url = Annotated[
+    str, Meta(pattern=r"^https?://[^\s]+$", max_length=2048, description="an http or https URL of at most 2,048 characters")
+]
+TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}$", max_length=2, description="two digits")]
+Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])$", max_length=2, description="two digits, 01 to 12")]
+SecurityCode = Annotated[str, Meta(pattern="^[0-9]{3,4}$", max_length=4, description="three or four digits")]
+Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
+PercentText = Annotated[
+    str, Meta(pattern=r"^[0-9]{1,3}(\.[0-9]{1,4})?$", max_length=8, description="a percentage such as 12.5")
+]
+Bearer = Literal["merchant", "customer", "account"]
+
+
+class User(msgspec.Struct, kw_only=True):
+    """Who pays, as far as the merchant knows."""
+
+    firstname: ShortText | None = None
+    lastname: ShortText | None = None
+    email: Email | None = None
+    ip: ShortText | None = None
+    fingerprint: ShortText | None = None
+
+
+class Card(msgspec.Struct, kw_only=True):
+    """A card as its holder gives it. CVV and PIN are never kept."""
+
+    card_no: CardNumber
+    expiry_month: Month
+    expiry_year: TwoDigits
+    ccv: SecurityCode
+    pin: Pin | None = None
+
+    def __repr__(self) -> str:
+        return "Card(…)"
+
+
+class Part(msgspec.Struct, kw_only=True):
+    """One beneficiary's part: a percentage of what is settled, or a share of it as an amount."""
+
+    ref_code: Reference
+    percentage: PercentText | None = None
+    share: Amount | None = None
+    fixed: Amount | None = None
+
+
+Split = Annotated[list[Part], Meta(min_length=1, max_length=50, description="1 to 50 parts")]
+
+
+class Recurrent(msgspec.Struct, kw_only=True):
+    """When the next charges come: an hour (daily), an ISO weekday (weekly), a day (monthly)."""
+
+    frequency: Literal["daily", "weekly", "monthly"]
+    value: Annotated[str, Meta(pattern="^[0-9]{1,2}$", max_length=2, description="one or two digits")]
+
+
+class Installment(msgspec.Struct, kw_only=True):
+    """Dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it that add up to 100."""
+
+    payment_schedule: Annotated[dict[str, Amount], Meta(min_length=1, max_length=120, description="1 to 120 dates")]
+    total: Amount
+
+
+class Common(msgspec.Struct, kw_only=True):
+    """The fields that every payment type shares."""
+
+    user: User | None = None
+    country: Country | None = None
+    currency: Currency | None = None
+    customer_txnref: Reference | None = None
+    redirect_url: Url | None = None
+    bearer: Bearer | None = None
+    split: Split | None = None
+
+
+class InitiateCard(Common, kw_only=True):
+    """The first step of a card payment. `amount` may be absent where an instalment schedule says what is due."""
+
+    card: Card
+    amount: Amount | None = None
+    is_recurring: bool = False
+    recurrent: Recurrent | None = None
+    installment: Installment | None = None
+
+
+class ChargeCard(InitiateCard, kw_only=True):
+    """The second step: the same body, the reference and the authentication that the first step asked for."""
+
+    txn_ref: Reference = field(name="txnRef")
+    auth_type: Literal["PIN", "OTP", "3DSecure"]
+
+
+class ChargeToken(Common, kw_only=True):
+    """A saved card is charged again."""
+
+    token: Reference
+    amount: Amount | None = None
+    is_recurring: bool = False
+    installment: Installment | None = None
+
+
+class Account(msgspec.Struct, kw_only=True):
+    account_number: AccountNumber = field(name="accountnumber")
+    bank_code: BankCode = field(name="bankcode")
+
+
+class ChargeAccount(Common, kw_only=True):
+    """A bank account is debited, after an OTP."""
+
+    amount: Amount
+    account: Account
+    is_recurring: bool = False
+
+
+class ChargeUssd(Common, kw_only=True):
+    """The payer dials a code. The second of the two banks needs telephone and account."""
+
+    amount: Amount
+    bank: Literal["gtb", "zenith"]
+    phonenumber: Phone | None = None
+    accountnumber: AccountNumber | None = None
+    is_recurring: bool = False
+
+
+class ChargePhone(Common, kw_only=True):
+    """The payer is prompted on the telephone."""
+
+    amount: Amount
+    phonenumber: Phone
+    is_recurring: bool = False
+
+
+class ChargeShown(Common, kw_only=True):
+    """The payer is shown something: a QR code, or an account number to pay into."""
+
+    amount: Amount
+    business_name: ShortText | None = None
+    is_recurring: bool = False
+
+
+class ChargeMobileMoney(Common, kw_only=True):
+    """`type` selects the provider: paga (or paga_connect), ghana, mpesa."""
+
+    amount: Amount
+    type: Literal["paga", "paga_connect", "ghana", "mpesa"]
+    phonenumber: Phone | None = None
+    network: ShortText | None = None
+    is_recurring: bool = False
+
+
+class ValidateRequest(msgspec.Struct, kw_only=True):
+    """The code that the payer's bank sent. For account payments `validate` says "account"."""
+
+    txn_ref: Reference = field(name="txnRef")
+    otp: Otp
+    validate: Literal["card", "account"] | None = None
+
+
+class VerifyRequest(msgspec.Struct, kw_only=True):
+    """Either the service's own reference or the merchant's."""
+
+    txn_ref: Reference | None = field(name="txnRef", default=None)
+    customer_txnref: Reference | None = None
+
+
+class RefundRequest(msgspec.Struct, kw_only=True):
+    """All or a part of a payment goes back to the payer."""
+
+    txn_ref: Reference = field(name="txnRef")
+    amount: Amount
+    comment: ShortText | None = None
+
+
+class PayAccountRequest(msgspec.Struct, kw_only=True):
+    """A customer's bank transfer into an account that was shown, in the test environment."""
+
+    account_number: AccountNumber = field(name="accountNumber")
+    amount: Amount
+    sender_name: ShortText | None = None
+
+
+class BeneficiaryRequest(msgspec.Struct, kw_only=True):
+    """Somebody who gets a part of split payments."""
+
+    name: ShortText
+    bank_code: BankCode = field(name="bankcode")
+    account_number: AccountNumber = field(name="accountnumber")

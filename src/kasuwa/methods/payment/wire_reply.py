@@ -1,0 +1,99 @@
+"""What `PUT /payment` answers. One shape for every step: what does not apply is not there. (D15–D24)"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType, field
+
+PaymentStatus = Literal["successful", "failed", "pending"]
+
+
+class CardReply(msgspec.Struct, kw_only=True):
+    """What may be shown of a card. `hash` is keyed: the same card of the same merchant has the same."""
+
+    hash: str
+    mask: str
+    bin: str
+    brand: str | None
+    type: str | None
+    issuer: str | None
+    country: str | None
+
+
+class PaymentReply(msgspec.Struct, kw_only=True):
+    """200: `txnStatus` says how it ended, or pending. 202: the payer must act, and how."""
+
+    status: Literal[200, 201, 202] = 200
+    txn_ref: str = field(name="txnRef")
+    txn_status: PaymentStatus | UnsetType = field(name="txnStatus", default=UNSET)
+    message: str
+    # The step that the payer must take.
+    apply_auth: str | UnsetType = UNSET
+    auth_type: str | UnsetType = UNSET
+    validate: str | UnsetType = UNSET
+    auth_url: str | UnsetType = field(name="authURL", default=UNSET)
+    state: str | UnsetType = UNSET
+    ussd_code: str | UnsetType = UNSET
+    enrolment: bool | UnsetType = UNSET
+    qr_code: str | UnsetType = UNSET
+    qr_image: str | UnsetType = UNSET
+    account_number: str | UnsetType = field(name="accountNumber", default=UNSET)
+    account_name: str | UnsetType = field(name="accountName", default=UNSET)
+    bank_name: str | UnsetType = field(name="bankName", default=UNSET)
+    account_expires: int | UnsetType = field(name="accountExpires", default=UNSET)
+    amount: str | UnsetType = UNSET
+    expires: int | UnsetType = UNSET
+    # The completed result.
+    card_token: str | UnsetType = field(name="cardToken", default=UNSET)
+    bank_message: str | UnsetType = UNSET
+    fullname: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    charged_amount: str | UnsetType = field(name="chargedAmount", default=UNSET)
+    fraud_status: str | UnsetType = field(name="fraudStatus", default=UNSET)
+    card: CardReply | UnsetType = UNSET
+    currency: str | UnsetType = UNSET
+    payment_method: str | UnsetType = UNSET
+
+
+class VerifyReply(msgspec.Struct, kw_only=True):
+    """`chargedAmount` is a number here. Spec silent: D17"""
+
+    status: Literal[200] = 200
+    txn_status: PaymentStatus = field(name="txnStatus")
+    txn_ref: str = field(name="txnRef")
+    customer_txnref: str | None
+    message: str
+    charged_amount: Any = field(name="chargedAmount")
+    currency: str
+    payment_method: str
+    fullname: str
+    email: str
+    bank_message: str
+    fraud_status: str = field(name="fraudStatus")
+    card: CardReply | UnsetType = UNSET
+    card_token: str | UnsetType = field(name="cardToken", default=UNSET)
+    refunded_amount: str | UnsetType = field(name="refundedAmount", default=UNSET)
+
+
+class RefundReply(msgspec.Struct, kw_only=True):
+    """`refundedAmount` is what has gone back of the payment so far, `refundableAmount` what still may."""
+
+    status: Literal[200] = 200
+    txn_ref: str = field(name="txnRef")
+    refund_ref: str = field(name="refundRef")
+    txn_status: PaymentStatus = field(name="txnStatus")
+    refunded_amount: str = field(name="refundedAmount")
+    refundable_amount: str = field(name="refundableAmount")
+    message: str
+
+
+class InboundReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    txn_status: PaymentStatus = field(name="txnStatus")
+    txn_ref: str = field(name="txnRef")
+    message: str
+
+
+class BeneficiaryReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    ref_code: str
