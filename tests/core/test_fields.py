@@ -13,9 +13,11 @@ from kasuwa.core.action import Rule
 from kasuwa.core.decision import Fault, Merchant
 from kasuwa.core.fields import (
     AMOUNT_REASON,
+    FIGURE_REASON,
     AccountNumber,
     Amount,
     BankCode,
+    Figure,
     Moment,
     Percent,
     Reference,
@@ -288,3 +290,26 @@ def test_a_probability_becomes_whole_percent(text: bytes, percent: int) -> None:
 @pytest.mark.parametrize("text", [b"1.1", b"-0.5", b"2", b"true", b"1e-1", b'"x"'])
 def test_what_is_no_probability_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"chance":' + text + b"}")] == ["chance"]
+
+
+class Parts(msgspec.Struct, kw_only=True):
+    by_day: dict[str, Figure] | None = None
+    in_order: list[Amount] | None = None
+
+
+@pytest.mark.parametrize("text", ["0", "20", "33.3333", '"12.5"', "9999999999999"])
+def test_a_figure_stays_the_text_that_was_sent(text: str) -> None:
+    parts = decode(Parts, b'{"by_day":{"a":%b}}' % text.encode(), (), MERCHANT)
+    assert parts.by_day == {"a": text.strip('"')}
+
+
+@pytest.mark.parametrize(
+    "text", [b"-1", b"1e2", b'""', b'"5 %"', b"true", b"null", b"0.00001", b"10000000000000", b"{}"]
+)
+def test_what_is_no_figure_is_named_by_its_own_path(text: bytes) -> None:
+    body = b'{"by_day":{"good":1,"bad":' + text + b'},"in_order":[1,' + text + b"]}"
+    faults = decode(Parts, body, (), MERCHANT)
+    assert [(fault.field, fault.reason) for fault in faults] == [
+        ("by_day.bad", FIGURE_REASON),
+        *([] if text == b"10000000000000" else [("in_order.1", AMOUNT_REASON)]),
+    ]

@@ -81,6 +81,22 @@ def number_text(said: Any) -> str | None:
     return said if isinstance(said, str) else None
 
 
+class Figure(str):
+    """A number above or at zero that is a percentage or an amount: which, a rule has to find out. It stays the text
+    that was sent."""
+
+
+FIGURE_REASON = "a number, not negative, with at most four decimals"
+FIGURE_TEXT = re.compile(r"[0-9]{1,13}(\.[0-9]{1,4})?", re.ASCII)
+
+
+def read_figure(said: Any) -> Figure:
+    text = number_text(said)
+    if text is None or not FIGURE_TEXT.fullmatch(text):
+        raise ValueError(FIGURE_REASON)
+    return Figure(text)
+
+
 class Currency(str):
     """A currency we keep; public clients also send NG for NGN. Spec silent: D2"""
 
@@ -147,6 +163,7 @@ def read_card_number(said: Any) -> CardNumber:
 
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
+    Figure: read_figure,
     Currency: read_currency,
     Moment: read_moment,
     Percent: read_percent,
@@ -167,6 +184,10 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": 9_999_999_999_999, "multipleOf": 0.01}
         return {"anyOf": [text, number], "description": AMOUNT_REASON}
+    if kind is Figure:
+        text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,4})?$"}
+        number = {"type": "number", "minimum": 0, "maximum": 9_999_999_999_999}
+        return {"anyOf": [text, number], "description": FIGURE_REASON}
     if kind is Currency:
         return {"type": "string", "enum": [*CURRENCIES, "NG"], "description": CURRENCY_REASON}
     if kind is Moment:
@@ -300,12 +321,24 @@ def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[li
 
 
 def inner_faults(info: inspect.Type, value: Any, where: str) -> list[Fault]:
-    """The faults inside a nested object, or an array of them, each by its own path."""
+    """The faults inside a nested object, or an array or a map of them, each by its own path."""
     for option in info.types if isinstance(info, inspect.UnionType) else (info,):
         if isinstance(option, inspect.StructType) and isinstance(value, dict):
             return convert_fields(option.cls, value, where + ".")[0]
         if isinstance(option, inspect.ListType) and isinstance(value, list):
             return [f for n, below in enumerate(value) for f in inner_faults(option.item_type, below, f"{where}.{n}")]
+        if isinstance(option, inspect.DictType) and isinstance(value, dict):
+            return [f for n, below in value.items() for f in inner_faults(option.value_type, below, f"{where}.{n}")]
+        if isinstance(option, inspect.CustomType):
+            return scalar_faults(option.cls, value, where)
+    return []
+
+
+def scalar_faults(kind: type, value: Any, where: str) -> list[Fault]:
+    try:
+        read_scalar(kind, value)
+    except ValueError as error:
+        return [Fault(where, str(error))]
     return []
 
 
