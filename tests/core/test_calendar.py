@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.calendar import LAGOS, NEVER, lagos_day, lagos_text, utc_text
+from kasuwa.core.calendar import LAGOS, NEVER, is_business_day, lagos_day, lagos_text, settlement_time, utc_text
 from tests.untimed import UNTIMED
 
 TOKYO = timezone(timedelta(hours=9))
@@ -67,3 +67,59 @@ def test_both_texts_read_back_as_the_same_moment(moment: datetime) -> None:
 @given(moments)
 def test_never_comes_after_every_moment(moment: datetime) -> None:
     assert moment < NEVER
+
+
+@pytest.mark.parametrize(
+    "day",
+    [
+        date(2026, 1, 1),  # New Year's Day
+        date(2026, 1, 3),  # a Saturday
+        date(2026, 1, 4),  # a Sunday
+        date(2026, 4, 3),  # Good Friday
+        date(2026, 4, 6),  # Easter Monday
+        date(2026, 5, 1),  # Workers' Day
+        date(2026, 6, 12),  # Democracy Day
+        date(2026, 10, 1),  # National Day
+        date(2026, 12, 25),  # Christmas Day
+        date(2026, 12, 28),  # Boxing Day, which fell on a Saturday
+    ],
+)
+def test_weekends_and_public_holidays_are_no_business_days(day: date) -> None:
+    assert not is_business_day(day)
+
+
+@pytest.mark.parametrize(
+    ("now", "days", "settled"),
+    [
+        # Monday to Tuesday; the hour of the payment does not matter.
+        ("2026-01-05T00:00:00", 1, "2026-01-06T09:00"),
+        ("2026-01-05T23:59:59", 1, "2026-01-06T09:00"),
+        # Over a weekend, and from within one.
+        ("2026-01-09T12:00:00", 1, "2026-01-12T09:00"),
+        ("2026-01-10T12:00:00", 1, "2026-01-12T09:00"),
+        ("2026-01-11T12:00:00", 2, "2026-01-13T09:00"),
+        # Over Easter, and over the feasts and the turn of the year.
+        ("2026-04-02T12:00:00", 1, "2026-04-07T09:00"),
+        ("2026-12-24T12:00:00", 3, "2026-12-31T09:00"),
+        ("2026-12-31T12:00:00", 1, "2027-01-04T09:00"),
+    ],
+)
+def test_settlement_counts_business_days_from_the_day_in_lagos(now: str, days: int, settled: str) -> None:
+    at = [datetime.fromisoformat(said).replace(tzinfo=LAGOS) for said in (now, settled)]
+    assert settlement_time(at[0], days) == at[1]
+
+
+@UNTIMED
+@given(moments)
+def test_settlement_at_once_is_now_on_every_day(moment: datetime) -> None:
+    assert settlement_time(moment, 0) == moment
+
+
+@UNTIMED
+@given(moments.filter(lambda moment: moment.year < 8900), st.integers(1, 10))
+def test_settlement_falls_on_a_business_day_with_as_many_before_it(moment: datetime, days: int) -> None:
+    settled = lagos_day(settlement_time(moment, days))
+    between = (settled - lagos_day(moment)).days
+    passed = [lagos_day(moment) + timedelta(days=n) for n in range(1, between + 1)]
+    assert is_business_day(settled)
+    assert sum(map(is_business_day, passed)) == days

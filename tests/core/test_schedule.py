@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.calendar import LAGOS, lagos_day
+from kasuwa.core.calendar import LAGOS, lagos_day, moment_of
 from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.schedule import (
     COUNT_REASON,
@@ -27,7 +27,6 @@ from kasuwa.core.schedule import (
     Recurrence,
     amount_due,
     make_recurrence,
-    moment_of,
     next_due,
     next_retry,
     plan_instalments,

@@ -1,15 +1,51 @@
 """Business days and times: stored in UTC, lived in Lagos (D10)."""
 
-from datetime import UTC, date, datetime, timedelta, timezone
-from functools import lru_cache
+from collections.abc import Container
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from functools import cache, lru_cache
 
 # Nigeria has had no daylight saving since 1919: one fixed offset, cheaper than a time-zone look-up.
 LAGOS = timezone(timedelta(hours=1), "Africa/Lagos")
 NEVER = datetime.max.replace(tzinfo=UTC)
 
+# When something is due on a day that names no hour: after the banks have opened. Spec silent: D25
+USUAL_HOUR = 9
+
+FRIDAY = 5
+
 
 def lagos_day(moment: datetime) -> date:
     return moment.astimezone(LAGOS).date()
+
+
+def moment_of(day: date, hour: int = USUAL_HOUR) -> datetime:
+    """An hour of a day in Lagos."""
+    return datetime.combine(day, time(hour), LAGOS).astimezone(UTC)
+
+
+@cache
+def public_holidays() -> Container[date]:
+    """Nigeria's, reckoned year by year as they are asked for; feasts that the moon decides are estimates until they
+    are proclaimed. The package is slow to import, and few processes ask."""
+    from holidays import country_holidays
+
+    return country_holidays("NG")
+
+
+def is_business_day(day: date) -> bool:
+    return day.isoweekday() <= FRIDAY and day not in public_holidays()
+
+
+def settlement_time(now: datetime, days: int) -> datetime:
+    """T+n: the n-th business day after today at the usual hour; T+0 is at once. Spec silent: D12"""
+    if days == 0:
+        return now
+    day = lagos_day(now)
+    for _ in range(days):
+        day += timedelta(days=1)
+        while not is_business_day(day):
+            day += timedelta(days=1)
+    return moment_of(day)
 
 
 @lru_cache(maxsize=64)

@@ -7,17 +7,14 @@ down for a week finds the same dates as one that never was. Days are days in Lag
 import re
 from calendar import monthrange
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
 import msgspec
 
-from kasuwa.core.calendar import LAGOS, lagos_day
+from kasuwa.core.calendar import USUAL_HOUR, lagos_day, moment_of
 from kasuwa.core.money import MINOR_PER_MAJOR, parse_minor, percent_of
-
-# When something is due on a day that names no hour: after the banks have opened. Spec silent: D25
-USUAL_HOUR = 9
 
 Frequency = Literal["daily", "weekly", "monthly"]
 
@@ -29,10 +26,6 @@ VALUE_REASONS: dict[Frequency, str] = {
     "monthly": "a day from 1 to 30",
 }
 VALUE_TEXT = re.compile("[0-9]{1,2}", re.ASCII)
-
-
-def moment_of(day: date, hour: int = USUAL_HOUR) -> datetime:
-    return datetime.combine(day, time(hour), LAGOS).astimezone(UTC)
 
 
 # --- recurrent payments ---------------------------------------------------------------------------------------
