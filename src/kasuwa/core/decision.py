@@ -61,13 +61,14 @@ class Merchant(msgspec.Struct, frozen=True):
     tariff: Tariff
     limits: Mapping[str, Limits]
     rate: tuple[int, int] | None = None
+    settlement_days: int = 0
 
 
 class Context(msgspec.Struct):
     """What a rule may know besides its request: business time, entropy, the next free reference number (and
     the permutation that hides it), the vault that seals what must not be kept plain, whether the merchant has an
     endpoint for its events, in the test environment how the outside was told to behave, and what money can be moved
-    for on behalf of another slice (`core.purpose.Purpose` by name)."""
+    for on behalf of another slice (`core.purpose.Purpose` by name), and the address at which payers reach us."""
 
     merchant: Merchant
     now: datetime
@@ -80,6 +81,7 @@ class Context(msgspec.Struct):
     faults: tuple[PlannedFault, ...] = ()
     listens: bool = False
     purposes: Mapping[str, Any] = {}
+    public_url: str = ""
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypted for one place (table, column and row) of this merchant; the nonce is this decision's luck."""

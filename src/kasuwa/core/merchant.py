@@ -21,6 +21,9 @@ DEFAULT_LIMITS = {
 LIVE_RATE = (100, 200)
 
 
+MOST_SETTLEMENT_DAYS = 30
+
+
 class MerchantSettings(msgspec.Struct, omit_defaults=True):
     webhook_url: str = ""
     webhook_order: Literal["loose", "strict"] = "loose"
@@ -28,6 +31,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     tariff: dict[str, Any] = {}
     limits: dict[str, tuple[str, str]] = {}
     rate: tuple[int, int] | None = None
+    settlement_days: int = 0
 
 
 @lru_cache(maxsize=1024)
@@ -39,6 +43,8 @@ def check_settings(settings: MerchantSettings) -> None:
     """What would break a merchant's every request is refused when it is set. Raises ValueError."""
     if settings.rate is not None and min(settings.rate) < 1:
         raise ValueError("rate must be two whole numbers above zero")
+    if not 0 <= settings.settlement_days <= MOST_SETTLEMENT_DAYS:
+        raise ValueError(f"settlement_days must be 0 (at once) to {MOST_SETTLEMENT_DAYS} business days")
     for currency, (least, most) in settings.limits.items():
         if currency not in CURRENCIES:
             raise ValueError(f"limits: there is no currency {currency}")
@@ -58,4 +64,5 @@ def make_merchant(merchant_id: int, mid: str, name: str, environment: str, setti
         tariff=tariff_of(msgspec.json.encode(settings.tariff)),
         limits={currency: Limits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
         rate=settings.rate or (LIVE_RATE if environment == "live" else None),
+        settlement_days=settings.settlement_days,
     )

@@ -39,11 +39,13 @@ NOTHING_MORE = Addition()
 class Purpose(msgspec.Struct, frozen=True):
     """`needs(merchant, reference)` are the rows its rule must see; `end(row, reference, context, seen)` is asked each
     time the rail has answered, and may ask for `More`. While the row is not final it adds its reply and nothing else;
-    once the row is successful or failed, all that follows from it."""
+    once the row is successful or failed, all that follows from it. `account(reference, currency)` is where a payment's
+    money goes, whole, where that is not the wallet; the fee is the wallet's all the same."""
 
     name: str
     needs: Callable[[Merchant, str], Needs]
     end: Callable[[Transaction, str, Context, Seen], Addition | More]
+    account: Callable[[str, str], str] | None = None
 
 
 def ask_purpose(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Addition | More:

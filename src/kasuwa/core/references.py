@@ -36,6 +36,12 @@ def hold_key(subject: bytes) -> bytes:
     return blake2b(subject, digest_size=KEY_BYTES, person=b"hold").digest()
 
 
+@lru_cache(maxsize=8192)
+def job_key(subject: bytes) -> bytes:
+    """The one job of something that has one at a time, so that any of its rules finds it."""
+    return blake2b(subject, digest_size=KEY_BYTES, person=b"job").digest()
+
+
 @lru_cache(maxsize=64)
 def kind_mark(kind: str) -> bytes:
     return blake2b(kind.encode(), digest_size=2).digest()

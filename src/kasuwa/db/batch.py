@@ -179,6 +179,7 @@ class World(msgspec.Struct, frozen=True):
     permutation: Permutation
     seed: bytes | None = None
     purposes: Mapping[str, Purpose] = {}
+    public_url: str = ""
 
 
 def business_now(book: Book, wall: datetime) -> datetime:
@@ -256,6 +257,7 @@ class Desk:
                 read_faults(book.faults),
                 book.listens,
                 self.world.purposes,
+                self.world.public_url,
             )
             outcome = submission.decide(context, Seen(self.rows))
             if not isinstance(outcome, Decision):

@@ -26,6 +26,9 @@ KINDS = {
     "rail": Kind(None, "money on its way through a rail, until the rail settles with the operator"),
     "income": Kind(None, "the operator's fees"),
     "tax": Kind(None, "tax collected and not yet paid over"),
+    "settling": Kind(0, "collected for the merchant, and its own from a day on"),
+    "unapplied": Kind(0, "paid in by customers, not yet enough for what it was meant for"),
+    "beneficiary": Kind(0, "somebody else's part of split payments, until it is paid out"),
 }
 
 

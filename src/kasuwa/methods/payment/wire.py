@@ -12,6 +12,7 @@ from kasuwa.core.fields import (
     CardNumber,
     Currency,
     Email,
+    Figure,
     Otp,
     Phone,
     Reference,
@@ -26,9 +27,6 @@ TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}$", max_length=2, description=
 Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])$", max_length=2, description="two digits, 01 to 12")]
 SecurityCode = Annotated[str, Meta(pattern="^[0-9]{3,4}$", max_length=4, description="three or four digits")]
 Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
-PercentText = Annotated[
-    str, Meta(pattern=r"^[0-9]{1,3}(\.[0-9]{1,4})?$", max_length=8, description="a percentage such as 12.5")
-]
 Bearer = Literal["merchant", "customer", "account"]
 
 
@@ -59,7 +57,7 @@ class Part(msgspec.Struct, kw_only=True):
     """One beneficiary's part: a percentage of what is settled, or a share of it as an amount."""
 
     ref_code: Reference
-    percentage: PercentText | None = None
+    percentage: Figure | None = None
     share: Amount | None = None
     fixed: Amount | None = None
 
@@ -71,13 +69,13 @@ class Recurrent(msgspec.Struct, kw_only=True):
     """When the next charges come: an hour (daily), an ISO weekday (weekly), a day (monthly)."""
 
     frequency: Literal["daily", "weekly", "monthly"]
-    value: Annotated[str, Meta(pattern="^[0-9]{1,2}$", max_length=2, description="one or two digits")]
+    value: Annotated[str, Meta(pattern="^[0-9]{1,2}$", max_length=2, description="one or two digits")] | None = None
 
 
 class Installment(msgspec.Struct, kw_only=True):
     """Dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it that add up to 100."""
 
-    payment_schedule: Annotated[dict[str, Amount], Meta(min_length=1, max_length=120, description="1 to 120 dates")]
+    payment_schedule: dict[str, Figure]
     total: Amount
 
 

@@ -1,0 +1,209 @@
+"""From what a merchant sent to a payment that may begin: who pays, in which currency, what it costs, for whom.
+
+Faults that depend on more than one field, or on the day, are found here and named together.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.cards import bin_of
+from kasuwa.core.decision import Context, Fault, Merchant, Needs, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
+from kasuwa.core.schedule import amount_due, moment_of, plan_instalments, value_reason
+from kasuwa.core.splits import Part, divide_settled, part_reason
+from kasuwa.core.tariff import FeeClass
+from kasuwa.methods.payment.decide import (
+    CardFacts,
+    Detail,
+    InstalmentWish,
+    RecurrentWish,
+    amount_fits,
+)
+from kasuwa.methods.payment.decide_split import Beneficiary, beneficiary_key
+from kasuwa.methods.payment.wire import Card, ChargeToken, Common, InitiateCard, Installment, Recurrent, User
+from kasuwa.rails.ports import CardSecrets
+
+HOME, HOME_CURRENCY = "NG", "NGN"
+# Cards are charged in their country's currency, or in dollars.
+CARD_CURRENCIES = {"NG": ("NGN", "USD"), "GH": ("GHS", "USD"), "KE": ("KES", "USD"), "US": ("USD",)}
+
+NO_PRICE = Price(amount=0, fee=0, vat=0, charged=0, settled=0)
+
+
+# --- cards --------------------------------------------------------------------------------------------------------
+
+
+def card_hash(context: Context, number: str, month: str, year: str) -> str:
+    said = f"card {context.merchant.merchant_id} {number} {month} {year}"
+    return context.digest(said.encode()).hex()
+
+
+def card_facts(context: Context, card: Card) -> CardFacts:
+    issuer = bin_of(card.card_no)
+    return CardFacts(
+        hash=card_hash(context, card.card_no, card.expiry_month, card.expiry_year),
+        mask=f"{card.card_no[:6]}{'*' * (len(card.card_no) - 10)}{card.card_no[-4:]}",
+        bin=issuer.bin,
+        brand=issuer.brand,
+        type=issuer.type,
+        issuer=issuer.issuer,
+        country=issuer.country,
+    )
+
+
+def secrets_of(card: Card) -> CardSecrets:
+    return CardSecrets(str(card.card_no), card.expiry_month, card.expiry_year, card.ccv, card.pin or "")
+
+
+def expiry_faults(card: Card, today: date) -> list[Fault]:
+    """A card is good until the end of its month."""
+    month, year = int(card.expiry_month), 2000 + int(card.expiry_year)
+    if (year, month) >= (today.year, today.month):
+        return []
+    return [Fault("card.expiry_year" if year < today.year else "card.expiry_month", "the card has expired")]
+
+
+# --- country and currency -----------------------------------------------------------------------------------------
+
+
+def card_money_faults(country: str, currency: str) -> list[Fault]:
+    allowed = CARD_CURRENCIES.get(country)
+    if allowed is None:
+        return [Fault("country", "one of " + ", ".join(CARD_CURRENCIES))]
+    return [] if currency in allowed else [Fault("currency", f"{' or '.join(allowed)} in {country}")]
+
+
+def home_money_faults(country: str, currency: str) -> list[Fault]:
+    """Everything that Nigerian banks and telephones do, they do in naira."""
+    faults = [] if country == HOME else [Fault("country", f"{HOME} for this payment type")]
+    return faults if currency == HOME_CURRENCY else [*faults, Fault("currency", f"{HOME_CURRENCY} for this payment type")]
+
+
+def money_of(request: Common) -> tuple[str, str]:
+    return request.country or HOME, str(request.currency or HOME_CURRENCY)
+
+
+def limit_faults(merchant: Merchant, currency: str, amount: int) -> list[Fault]:
+    reason = amount_fits(merchant, currency, amount)
+    return [] if reason is None else [Fault("amount", reason)]
+
+
+# --- price and split ----------------------------------------------------------------------------------------------
+
+
+def price_of(request: Common, merchant: Merchant, fee_class: FeeClass, currency: str, amount: int) -> Price:
+    if not amount:
+        return NO_PRICE
+    bearer = bearer_of(merchant.tariff, request.bearer)
+    return price_collection(merchant.tariff, fee_class, currency, amount, bearer)
+
+
+def parts_of(request: Common) -> tuple[Part, ...]:
+    return tuple(
+        Part(
+            part.ref_code,
+            None if part.percentage is None else str(part.percentage),
+            None if part.share is None and part.fixed is None else int(part.share or part.fixed or 0),
+        )
+        for part in request.split or ()
+    )
+
+
+def need_split(request: Common, merchant: Merchant) -> Needs:
+    rows: tuple[tuple[type[Row], bytes], ...] = tuple(
+        (Beneficiary, beneficiary_key(merchant.merchant_id, part.ref_code)) for part in request.split or ()
+    )
+    return Needs(rows)
+
+
+def split_faults(parts: Sequence[Part], settled: int, context: Context, seen: Seen) -> list[Fault]:
+    faults = []
+    for n, part in enumerate(parts):
+        reason = part_reason(part)
+        if reason is not None:
+            faults.append(Fault(f"split.{n}", reason))
+        if seen.get(Beneficiary, beneficiary_key(context.merchant.merchant_id, part.ref_code)) is None:
+            faults.append(Fault(f"split.{n}.ref_code", "no beneficiary has this ref_code"))
+    if not faults:
+        divided = divide_settled(settled, parts)
+        if isinstance(divided, str):
+            faults.append(Fault("split", divided))
+    return faults
+
+
+# --- schedules ----------------------------------------------------------------------------------------------------
+
+
+def recurrent_faults(is_recurring: bool, recurrent: Recurrent | None) -> list[Fault]:
+    if recurrent is None:
+        return []
+    if not is_recurring:
+        return [Fault("is_recurring", "true, where recurrent says when")]
+    reason = None if recurrent.value is None else value_reason(recurrent.frequency, recurrent.value)
+    return [] if reason is None else [Fault("recurrent.value", reason)]
+
+
+def wish_of(request: InitiateCard) -> RecurrentWish | None:
+    if not request.is_recurring or request.recurrent is None:
+        return None
+    return RecurrentWish(request.recurrent.frequency, request.recurrent.value)
+
+
+def plan_of(installment: Installment, amount: int | None, today: date) -> tuple[int, InstalmentWish] | list[Fault]:
+    """What is due today and what later, or what is wrong. Spec silent: D26"""
+    figures = {day: str(figure) for day, figure in installment.payment_schedule.items()}
+    plan = plan_instalments(int(installment.total), figures)
+    if isinstance(plan, str):
+        return [Fault("installment.payment_schedule", plan)]
+    if plan[0].due < today:
+        return [Fault("installment.payment_schedule", "no date before today")]
+    due = amount_due(plan, today)
+    if amount is not None and amount != due:
+        return [Fault("amount", "what is due today by the schedule, or absent")]
+    later = tuple((moment_of(part.due).isoformat(), part.amount) for part in plan if part.due > today)
+    return due, InstalmentWish(int(installment.total), later)
+
+
+def amount_now(
+    request: InitiateCard | ChargeToken, currency: str, context: Context
+) -> tuple[int, InstalmentWish | None] | list[Fault]:
+    """What is to be charged now, and what follows by instalments."""
+    amount = None if request.amount is None else int(request.amount)
+    if request.installment is None:
+        if amount is None:
+            return [Fault("amount", "required")]
+        return limit_faults(context.merchant, currency, amount) or (amount, None)
+    planned = plan_of(request.installment, amount, lagos_day(context.now))
+    if isinstance(planned, list):
+        return planned
+    due, wish = planned
+    return (limit_faults(context.merchant, currency, due) if due else []) or (due, wish)
+
+
+# --- who pays -----------------------------------------------------------------------------------------------------
+
+
+def detail_of(request: Common, context: Context) -> Detail:
+    user = request.user or User()
+    return Detail(
+        country=request.country or HOME,
+        fullname=" ".join(filter(None, (user.firstname, user.lastname))),
+        email=user.email or "",
+        redirect_url=request.redirect_url or "",
+        bearer=bearer_of(context.merchant.tariff, request.bearer),
+        split=parts_of(request),
+    )
+
+
+def recurring_fault(request: Common) -> list[Fault]:
+    """Only cards can be charged again. Spec silent: D25"""
+    return [Fault("is_recurring", "card payments only")] if getattr(request, "is_recurring", False) else []
+
+
+def class_of_card(facts: CardFacts) -> FeeClass:
+    return card_class(facts.country)
+
+
+def refusal_of(faults: Sequence[Fault]) -> Refusal | None:
+    return refuse_fields(*faults) if faults else None

@@ -1,0 +1,283 @@
+"""The rules of card payments: initiate, charge, validate; and charging a saved card. (D15, D16)
+
+    initiate   a session is opened at the rail; what it wants (PIN, OTP, 3-D Secure) is the answer
+    charge     the same body again, with that; PIN goes on to completion, OTP and 3-D Secure ask the payer
+    validate   the payer's OTP; also straight after initiate
+"""
+
+from base64 import b64encode
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.codes import INVALID_REQUEST, NOT_VALIDATED
+from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.references import job_key
+from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call
+from kasuwa.core.transactions import Transaction, extend_trail, transaction_key
+from kasuwa.methods.payment import decide_ask as ask_rules
+from kasuwa.methods.payment.decide import (
+    AT_THE_RAIL,
+    AWAITING_3DS,
+    AWAITING_OTP,
+    CHANNELS,
+    CHARGE,
+    CHARGING,
+    DETAIL,
+    INITIATED,
+    KIND,
+    OPEN,
+    SAVED,
+    UNKNOWN_REFERENCE,
+    VALIDATE,
+    VALIDATING,
+    WORK,
+    Ask,
+    Payment,
+    SavedCard,
+    Work,
+    at_the_rail,
+    begin,
+    payment_key,
+    saved_card_key,
+)
+from kasuwa.methods.payment.decide_reply import reply_payment
+from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
+
+# Three codes and no more. Spec silent: D16
+MOST_TRIES = 3
+
+NOT_A_CARD_PAYMENT = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
+NOT_ANY_MORE = Refusal(NOT_VALIDATED, "The time or the tries for this OTP are used up; the payment has failed")
+
+
+def page_token(context: Context) -> str:
+    """What a payer's page is found by: nobody guesses it."""
+    return context.digest(b"page " + context.entropy).hex() + context.entropy[16:24].hex()
+
+
+# --- initiate -------------------------------------------------------------------------------------------------------
+
+
+def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
+    return ask_rules.need_split(request, merchant)
+
+
+def decide_initiate(request: InitiateCard, context: Context, seen: Seen) -> Decision | Refusal:
+    ask = ask_card(request, context, seen)
+    return ask if isinstance(ask, Refusal) else begin(ask, context, OPEN)
+
+
+def ask_card(request: InitiateCard, context: Context, seen: Seen) -> Ask | Refusal:
+    country, currency = ask_rules.money_of(request)
+    faults = ask_rules.expiry_faults(request.card, lagos_day(context.now))
+    faults += ask_rules.card_money_faults(country, currency)
+    faults += ask_rules.recurrent_faults(request.is_recurring, request.recurrent)
+    if not faults:
+        now = ask_rules.amount_now(request, currency, context)
+        if isinstance(now, list):
+            return refuse_fields(*now)
+        amount, instalments = now
+        facts = ask_rules.card_facts(context, request.card)
+        price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
+        faults += ask_rules.split_faults(ask_rules.parts_of(request), price.settled, context, seen)
+    if faults:
+        return refuse_fields(*faults)
+    detail = msgspec.structs.replace(
+        ask_rules.detail_of(request, context),
+        card=facts,
+        page=page_token(context),
+        recurrent=ask_rules.wish_of(request),
+        instalments=instalments,
+    )
+    return Ask(
+        method="card",
+        currency=currency,
+        price=price,
+        detail=detail,
+        customer_txnref=request.customer_txnref or "",
+        card=ask_rules.secrets_of(request.card),
+    )
+
+
+# --- charge -------------------------------------------------------------------------------------------------------
+
+
+def need_payment(txn_ref: str, merchant: Merchant) -> Needs:
+    key = transaction_key(merchant.merchant_id, KIND, txn_ref)
+    rows: tuple[tuple[type[Row], bytes], ...]
+    rows = ((Transaction, key), (Payment, payment_key(merchant.merchant_id, txn_ref)), (Job, job_key(key)))
+    return Needs(rows)
+
+
+def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
+    return need_payment(request.txn_ref, merchant)
+
+
+def decide_charge(request: ChargeCard, context: Context, seen: Seen) -> Decision | Refusal:
+    row, payment, job = see_payment(request.txn_ref, context.merchant, seen)
+    if row is None or payment is None or payment.method != "card":
+        return UNKNOWN_REFERENCE
+    faults = charge_faults(request, row, payment, context)
+    if faults:
+        return refuse_fields(*faults)
+    reply = reply_payment(row, payment, context.public_url)
+    if row.is_final or payment.stage != INITIATED:
+        # Repeated while the payer is awaited, the same step; after the end, the result. Spec silent: D15
+        return Decision(reply=reply, wait=payment.stage in AT_THE_RAIL)
+    assert job is not None
+    work = WORK.decode(job.work)
+    scenario, faults_left = scenario_now(context, work.scenario)
+    sent = work_of(work, payment, context, scenario)
+    charging = moved(row, payment, CHARGING, context, "charged")
+    job = at_the_rail(job, CHARGE, sent, context)
+    secrets = ask_rules.secrets_of(request.card)
+    return Decision(reply=reply, rows=charging, jobs=(job,), then=job, beside=secrets, faults=faults_left)
+
+
+def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[Fault]:
+    """What differs from the first step. Spec silent: D15"""
+    faults = []
+    card, detail = request.card, DETAIL.decode(payment.detail)
+    if payment.auth and request.auth_type != payment.auth:
+        faults.append(Fault("auth_type", f"{payment.auth}, as apply_auth said"))
+    if request.amount is not None and request.amount != row.amount:
+        faults.append(Fault("amount", "as it was initiated"))
+    if request.currency is not None and request.currency != row.currency:
+        faults.append(Fault("currency", "as it was initiated"))
+    said = ask_rules.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
+    if detail.card is None or said != detail.card.hash:
+        faults.append(Fault("card.card_no", "the card that was initiated"))
+    if payment.auth == "PIN" and card.pin is None:
+        faults.append(Fault("card.pin", "required"))
+    return faults
+
+
+def see_payment(
+    txn_ref: str, merchant: Merchant, seen: Seen
+) -> tuple[Transaction | None, Payment | None, Job | None]:
+    key = transaction_key(merchant.merchant_id, KIND, txn_ref)
+    payment = seen.get(Payment, payment_key(merchant.merchant_id, txn_ref))
+    return seen.get(Transaction, key), payment, seen.get(Job, job_key(key))
+
+
+def scenario_now(context: Context, kept: Scenario) -> tuple[Scenario, tuple[object, ...] | None]:
+    """How this step's call goes: as this request says, else a planned fault, else as the earlier step said."""
+    luck = int.from_bytes(context.entropy[:8], "big")
+    planned, left = plan_call(context.scenario, context.faults, CHANNELS["card"].fault, luck)
+    if planned == NO_SCENARIO:
+        return msgspec.structs.replace(kept, http=None), left
+    return planned, left
+
+
+def work_of(work: Work, payment: Payment, context: Context, scenario: Scenario) -> Work:
+    return msgspec.structs.replace(
+        work, sent_at=context.now.timestamp(), session=payment.session, scenario=scenario
+    )
+
+
+def moved(row: Transaction, payment: Payment, stage: str, context: Context, step: str) -> tuple[Row, ...]:
+    trail = extend_trail(row.trail, context.now, step)
+    return msgspec.structs.replace(row, trail=trail), msgspec.structs.replace(payment, stage=stage)
+
+
+# --- validate -------------------------------------------------------------------------------------------------------
+
+
+def need_validate(request: ValidateRequest, merchant: Merchant) -> Needs:
+    return need_payment(request.txn_ref, merchant)
+
+
+def decide_validate(request: ValidateRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    return bring_code(request.txn_ref, request.otp, context, seen, awaited=AWAITING_OTP)
+
+
+def bring_code(txn_ref: str, otp: str | None, context: Context, seen: Seen, *, awaited: str) -> Decision | Refusal:
+    """The payer's code goes to the rail; None says that the payer declined."""
+    row, payment, job = see_payment(txn_ref, context.merchant, seen)
+    if row is None or payment is None:
+        return UNKNOWN_REFERENCE
+    if payment.stage in AT_THE_RAIL:
+        return Decision(reply=reply_payment(row, payment, context.public_url), wait=True)
+    if row.is_final:
+        return NOT_ANY_MORE if was_not_validated(row, payment) else NOT_AWAITED
+    straight = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
+    if payment.stage != awaited and not (straight and awaited == expected_stage(payment.auth)):
+        return NOT_AWAITED
+    assert job is not None
+    work = WORK.decode(job.work)
+    scenario, faults_left = scenario_now(context, work.scenario)
+    job = at_the_rail(job, VALIDATE, work_of(work, payment, context, scenario), context)
+    return Decision(
+        reply=reply_payment(row, payment, context.public_url),
+        rows=moved(row, payment, VALIDATING, context, "validated"),
+        jobs=(job,),
+        then=job,
+        beside=Code(otp),
+        faults=faults_left,
+    )
+
+
+def expected_stage(auth: str) -> str:
+    return AWAITING_3DS if auth == "3DSecure" else AWAITING_OTP
+
+
+def was_not_validated(row: Transaction, payment: Payment) -> bool:
+    """Whether it failed for want of a right code in time: then a late code is told so. Spec silent: D16"""
+    return row.code in (EXPIRED, TRIES_USED_UP)
+
+
+EXPIRED = "expired"
+TRIES_USED_UP = "tries"
+
+
+class Code(msgspec.Struct, frozen=True):
+    """The payer's code on its way to the rail, in memory alone."""
+
+    otp: str | None
+
+    def __repr__(self) -> str:
+        return "Code(…)"
+
+
+# --- a saved card ---------------------------------------------------------------------------------------------------
+
+
+def need_token(request: ChargeToken, merchant: Merchant) -> Needs:
+    saved = (SavedCard, saved_card_key(merchant.merchant_id, request.token))
+    return Needs((saved, *ask_rules.need_split(request, merchant).rows))
+
+
+def decide_token(request: ChargeToken, context: Context, seen: Seen) -> Decision | Refusal:
+    ask = ask_token(request, context, seen)
+    return ask if isinstance(ask, Refusal) else begin(ask, context, CHARGE)
+
+
+def ask_token(request: ChargeToken, context: Context, seen: Seen) -> Ask | Refusal:
+    country, currency = ask_rules.money_of(request)
+    saved = seen.get(SavedCard, saved_card_key(context.merchant.merchant_id, request.token))
+    faults = [] if saved is not None else [Fault("token", "no saved card has this token")]
+    faults += ask_rules.card_money_faults(country, currency)
+    faults += ask_rules.recurring_fault(request)
+    now = ask_rules.amount_now(request, currency, context)
+    if isinstance(now, list):
+        faults += now
+    if faults or saved is None or isinstance(now, list):
+        return refuse_fields(*faults)
+    amount, instalments = now
+    facts = SAVED.decode(saved.detail)
+    price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
+    faults = ask_rules.split_faults(ask_rules.parts_of(request), price.settled, context, seen)
+    if faults:
+        return refuse_fields(*faults)
+    detail = msgspec.structs.replace(ask_rules.detail_of(request, context), card=facts, instalments=instalments)
+    return Ask(
+        method="token",
+        currency=currency,
+        price=price,
+        detail=detail,
+        customer_txnref=request.customer_txnref or "",
+        saved=saved,
+        sealed_saved=b64encode(saved.sealed).decode(),
+    )

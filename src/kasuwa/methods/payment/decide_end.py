@@ -1,0 +1,156 @@
+"""The end of a payment: its postings, its token, its event, and what follows from it."""
+
+from hashlib import blake2b
+
+import msgspec
+
+from kasuwa.core.decision import Context, Decision, Group, Job, More, Post, Row, Seen
+from kasuwa.core.purpose import Errand, ask_purpose
+from kasuwa.core.references import hold_key
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, encode_text, end_transaction
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.payment.decide import (
+    DETAIL,
+    DONE,
+    KEPT,
+    WALLET_SHORT,
+    WORK,
+    Detail,
+    Payment,
+    SavedCard,
+    Work,
+    rail_account,
+    saved_card_key,
+    saved_card_place,
+    sealed_card_place,
+)
+from kasuwa.methods.payment.decide_plan import follow_up
+from kasuwa.methods.payment.decide_reply import reply_completed
+from kasuwa.methods.payment.decide_split import Settling, settle
+
+ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def ending_accounts(work: Work) -> tuple[str, ...]:
+    """The accounts of an ordinary end; what a split, a settlement day or a purpose needs besides is asked for later."""
+    currency = work.currency
+    return (
+        chart.wallet(currency),
+        rail_account(work.method, currency),
+        chart.income("collection", currency),
+        chart.tax("vat", currency),
+    )
+
+
+def end_payment(
+    row: Transaction,
+    payment: Payment,
+    job: Job,
+    ending: str,
+    code: str | None,
+    message: str,
+    context: Context,
+    seen: Seen,
+) -> Decision | More:
+    detail = DETAIL.decode(payment.detail)
+    end = end_transaction(
+        context,
+        row,
+        ending,
+        code,
+        message,
+        payment.method,
+        WORK.decode(job.work).scenario,
+        charged=payment.charged,
+        told={"customer_txnref": row.order_ref} if row.order_ref else {},
+    )
+    paid = ending == SUCCESSFUL
+    done, saved = keep_card(payment, end.row, detail, context) if paid else (forget_card(payment), ())
+    added = ask_purpose(end.row, detail.errand, context, seen)
+    settling = settle(end.row, done, detail, context, seen) if paid else Settling()
+    following = follow_up(end.row, done, detail, context, seen)
+    for part in (added, settling, following):
+        if isinstance(part, More):
+            return part
+    assert not isinstance(added, More)
+    assert not isinstance(settling, More)
+    assert not isinstance(following, More)
+    return Decision(
+        reply=added.reply or reply_completed(end.row, done),
+        groups=end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, seen),
+        rows=(end.row, done, *saved, *settling.rows, *added.rows, *following.rows),
+        jobs=(*end.jobs, *settling.jobs, *added.jobs, *following.jobs),
+        jobs_done=(job, *added.jobs_done, *following.jobs_done),
+        events=(end.event,),
+        notices=added.notices,
+    )
+
+
+# --- the money ------------------------------------------------------------------------------------------------------
+
+
+def end_groups(
+    row: Transaction, payment: Payment, detail: Detail, added: tuple[Post, ...], context: Context, seen: Seen
+) -> tuple[Group, ...]:
+    """An ordinary payment is one group. Where a purpose takes the amount whole, the fee has its own, under its hold."""
+    wallet = chart.wallet(row.currency)
+    own = purpose_account(detail.errand, row.currency, context)
+    hold = hold_key(row.key) if seen.get(Hold, hold_key(row.key)) is not None else None
+    if row.status == FAILED:
+        return (Group(row.txn_ref, WALLET_SHORT, ends=hold),) if hold is not None else ()
+    if own is None:
+        posts = added
+        return (Group(row.txn_ref, WALLET_SHORT, posts=posts),) if posts else ()
+    first = Post(rail_account(payment.method, row.currency), own, payment.charged, "payment")
+    groups: tuple[Group, ...] = (Group(row.txn_ref, WALLET_SHORT, posts=(first, *added)),)
+    if hold is None:
+        return groups
+    return (*groups, Group(row.txn_ref, WALLET_SHORT, posts=fee_posts(row, wallet), ends=hold))
+
+
+def purpose_account(errand: Errand | None, currency: str, context: Context) -> str | None:
+    if errand is None:
+        return None
+    account = context.purposes[errand.purpose].account
+    return None if account is None else str(account(errand.reference, currency))
+
+
+def fee_posts(row: Transaction, payer: str) -> tuple[Post, ...]:
+    posts = (
+        Post(payer, chart.income("collection", row.currency), row.fee, "collection fee"),
+        Post(payer, chart.tax("vat", row.currency), row.vat, "VAT on fee"),
+    )
+    return tuple(post for post in posts if post.amount)
+
+
+# --- the card -------------------------------------------------------------------------------------------------------
+
+
+def forget_card(payment: Payment) -> Payment:
+    return msgspec.structs.replace(payment, stage=DONE, sealed_card=None, token=None)
+
+
+def keep_card(
+    payment: Payment, row: Transaction, detail: Detail, context: Context
+) -> tuple[Payment, tuple[Row, ...]]:
+    """A card that was charged gets a token, by which this merchant may charge it again."""
+    if payment.sealed_card is None or detail.card is None:
+        return msgspec.structs.replace(payment, stage=DONE), ()
+    kept = context.unseal(sealed_card_place(row.txn_ref), payment.sealed_card)
+    assert KEPT.decode(kept)
+    token = f"{token_letters(context)}.{int(context.now.timestamp())}"
+    saved = SavedCard(
+        key=saved_card_key(row.merchant_id, token),
+        merchant_id=row.merchant_id,
+        token=token,
+        sealed=context.seal(saved_card_place(token), kept),
+        detail=encode_text(detail.card),
+        created_at=context.now,
+    )
+    return msgspec.structs.replace(payment, stage=DONE, sealed_card=None, token=token), (saved,)
+
+
+def token_letters(context: Context) -> str:
+    chance = blake2b(context.entropy, digest_size=8, person=b"card token").digest()
+    return "".join(ALPHABET[byte % len(ALPHABET)] for byte in chance)

@@ -1,0 +1,311 @@
+"""Charges that follow by themselves: recurrent payments and instalments. (D25, D26)
+
+A plan has one job while it waits for its next due date, and none while a charge is under way: the end of that charge
+is asked through the plan's purpose, and writes the next job in the same commit. So no due date is charged twice and
+none is missed, whoever dies when.
+"""
+
+from base64 import b64encode
+from datetime import datetime
+from functools import cache
+from typing import ClassVar, Literal
+
+import msgspec
+
+from kasuwa.core.catalogue import load
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Context, Decision, Job, Merchant, More, Needs, Refusal, Row, Seen
+from kasuwa.core.money import format_minor
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.pricing import price_collection
+from kasuwa.core.purpose import Addition, Errand, Purpose
+from kasuwa.core.references import account_letters, job_key, row_key
+from kasuwa.core.schedule import Recurrence, make_recurrence, next_due, next_retry
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
+from kasuwa.methods.payment.decide import CHARGE, SAVED, Ask, Detail, Payment, SavedCard, begin, saved_card_key
+from kasuwa.methods.payment.wire import RecurrentRequest
+from kasuwa.methods.payment.wire_reply import RecurrentReply
+from kasuwa.rails.ports import Answer
+
+RECURRENT = "recurrent"
+INSTALMENT = "instalment"
+LANE = "schedule"
+CHARGES = {RECURRENT: "recurrent.charge", INSTALMENT: "instalment.charge"}
+
+ACTIVE = "active"
+PAUSED = "paused"
+STOPPED = "stopped"
+FINISHED = "finished"
+
+# Cycles that fail one after another before a plan is paused. Spec silent: D25
+MOST_MISSES = 3
+
+UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No recurrent payment has this id")
+IS_OVER = Refusal(INVALID_REQUEST, "This recurrent payment is over")
+
+
+@cache
+def retry_classes() -> dict[str, str]:
+    return {row["code"]: row["retry_class"] for row in load("response_codes")["iso8583"]}
+
+
+class Terms(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a plan charges and when; it never changes. `later` are an instalment plan's dates and amounts."""
+
+    amount: int = 0
+    total: int = 0
+    frequency: Literal["daily", "weekly", "monthly"] = "daily"
+    value: int = 0
+    later: tuple[tuple[str, int], ...] = ()
+    detail: Detail = Detail()
+    customer_txnref: str = ""
+
+
+TERMS: "msgspec.json.Decoder[Terms]" = msgspec.json.Decoder(Terms)
+
+
+class Plan(Row):
+    """`cycle_due` is the due date that is charged next or now, `attempt` its tries so far, `misses` how many cycles
+    failed one after another; `paid` counts what its charges brought."""
+
+    table: ClassVar[str] = "plan"
+    changing: ClassVar[tuple[str, ...]] = ("state", "cycle", "cycle_due", "attempt", "misses", "paid", "last_ref", "charging")
+
+    plan_id: str
+    kind: str
+    token: str
+    currency: str
+    first_ref: str
+    detail: str
+    created_at: datetime
+    state: str
+    cycle: int
+    cycle_due: datetime
+    attempt: int
+    misses: int
+    paid: int
+    last_ref: str
+    charging: bool
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def plan_key(merchant_id: int, plan_id: str) -> bytes:
+    return row_key(merchant_id, "plan", plan_id)
+
+
+class Follow(msgspec.Struct, frozen=True):
+    rows: tuple[Row, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    jobs_done: tuple[Job, ...] = ()
+
+
+def plan_job(plan: Plan, due: datetime) -> Job:
+    kind, key = CHARGES[plan.kind], job_key(plan.key)
+    return Job(key, plan.merchant_id, kind, LANE, plan.plan_id, plan.key, due, due, None, 0, 0, None, "{}")
+
+
+# --- the first charge has succeeded ---------------------------------------------------------------------------------
+
+
+def follow_up(row: Transaction, payment: Payment, detail: Detail, context: Context, seen: Seen) -> Follow:
+    """The plans that a payment asked for begin when it succeeds."""
+    if row.status != SUCCESSFUL or payment.token is None:
+        return Follow()
+    plans = []
+    plain = Detail(country=detail.country, fullname=detail.fullname, email=detail.email, bearer=detail.bearer, split=detail.split)
+    if detail.recurrent is not None:
+        wish = make_recurrence(detail.recurrent.frequency, detail.recurrent.value, context.now)  # type: ignore[arg-type]
+        terms = Terms(row.amount, 0, wish.frequency, wish.value, (), plain, row.order_ref)
+        plans.append(new_plan(RECURRENT, terms, next_due(wish, context.now), row, payment, context))
+    if detail.instalments is not None and detail.instalments.later:
+        wanted = detail.instalments
+        terms = Terms(total=wanted.total, later=wanted.later, detail=plain, customer_txnref=row.order_ref)
+        first = datetime.fromisoformat(wanted.later[0][0])
+        plans.append(new_plan(INSTALMENT, terms, first, row, payment, context))
+    return Follow(rows=tuple(plans), jobs=tuple(plan_job(plan, plan.cycle_due) for plan in plans))
+
+
+def new_plan(
+    kind: str, terms: Terms, due: datetime, row: Transaction, payment: Payment, context: Context
+) -> Plan:
+    plan_id = ("RC" if kind == RECURRENT else "IN") + account_letters(context.entropy, kind)
+    return Plan(
+        key=plan_key(row.merchant_id, plan_id),
+        merchant_id=row.merchant_id,
+        plan_id=plan_id,
+        kind=kind,
+        token=payment.token or "",
+        currency=row.currency,
+        first_ref=row.txn_ref,
+        detail=encode_text(terms),
+        created_at=context.now,
+        state=ACTIVE,
+        cycle=1,
+        cycle_due=due,
+        attempt=0,
+        misses=0,
+        paid=row.amount,
+        last_ref=row.txn_ref,
+        charging=False,
+    )
+
+
+# --- a due date has come ----------------------------------------------------------------------------------------------
+
+
+def need_due(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return Needs(((Plan, job.subject), (Job, job.key)))
+
+
+def decide_due(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
+    """Charge the saved card for the due date. The charge's own job is taken up at once."""
+    plan, here = seen.get(Plan, job.subject), seen.get(Job, job.key)
+    if plan is None or here is None or plan.state != ACTIVE or plan.charging:
+        return Decision(jobs_done=() if here is None else (here,))
+    key = saved_card_key(plan.merchant_id, plan.token)
+    if not seen.has(key):
+        return More(Needs(((SavedCard, key),)))
+    saved = seen.get(SavedCard, key)
+    assert saved is not None
+    decision = begin(ask_for(plan, saved, context), context, CHARGE)
+    charged = decision.rows[0]
+    assert isinstance(charged, Transaction)
+    under_way = msgspec.structs.replace(plan, attempt=plan.attempt + 1, last_ref=charged.txn_ref, charging=True)
+    return Decision(
+        rows=(*decision.rows, under_way),
+        jobs=decision.jobs,
+        jobs_done=(here,),
+        numbers=decision.numbers,
+        faults=decision.faults,
+    )
+
+
+def ask_for(plan: Plan, saved: SavedCard, context: Context) -> Ask:
+    from kasuwa.core.pricing import card_class
+
+    terms, facts = TERMS.decode(plan.detail), SAVED.decode(saved.detail)
+    amount = terms.amount if plan.kind == RECURRENT else terms.later[plan.cycle - 1][1]
+    bearer: Literal["merchant", "customer"] = "customer" if terms.detail.bearer == "customer" else "merchant"
+    price = price_collection(context.merchant.tariff, card_class(facts.country), plan.currency, amount, bearer)
+    detail = msgspec.structs.replace(terms.detail, card=facts, errand=Errand(plan.kind, plan.plan_id))
+    return Ask(
+        method="token",
+        currency=plan.currency,
+        price=price,
+        detail=detail,
+        customer_txnref=terms.customer_txnref,
+        saved=saved,
+        sealed_saved=b64encode(saved.sealed).decode(),
+        attempt=plan.attempt + 1,
+    )
+
+
+# --- the charge has ended -----------------------------------------------------------------------------------------------
+
+
+def need_plan(merchant: Merchant, plan_id: str) -> Needs:
+    return Needs(((Plan, plan_key(merchant.merchant_id, plan_id)),))
+
+
+def end_charge(row: Transaction, plan_id: str, context: Context, seen: Seen) -> Addition:
+    plan = seen.get(Plan, plan_key(row.merchant_id, plan_id))
+    assert plan is not None
+    if not row.is_final:
+        return Addition()
+    rested = msgspec.structs.replace(plan, charging=False)
+    if row.status == SUCCESSFUL:
+        return go_on(msgspec.structs.replace(rested, misses=0, paid=plan.paid + row.amount))
+    if retry_classes().get(row.code or "") != "soft":
+        # The card cannot be charged as things are: nothing is tried until somebody starts it again. Spec silent: D25
+        return Addition(rows=(hold_on(rested, PAUSED),))
+    again = next_retry(plan.cycle_due, context.now, following_due(plan))
+    if again is not None:
+        return wait_for(rested, again)
+    missed = msgspec.structs.replace(rested, misses=plan.misses + 1)
+    if missed.misses >= MOST_MISSES:
+        return Addition(rows=(hold_on(missed, PAUSED),))
+    return go_on(missed)
+
+
+def hold_on(plan: Plan, state: str) -> Plan:
+    """A plan that is started again tries the same due date anew."""
+    return msgspec.structs.replace(plan, state=plan.state if plan.state == STOPPED else state, attempt=0)
+
+
+def wait_for(plan: Plan, due: datetime) -> Addition:
+    return Addition(rows=(plan,), jobs=(plan_job(plan, due),) if plan.state == ACTIVE else ())
+
+
+def following_due(plan: Plan) -> datetime | None:
+    """The due date after the present one; None where an instalment plan ends."""
+    terms = TERMS.decode(plan.detail)
+    if plan.kind == RECURRENT:
+        return next_due(Recurrence(terms.frequency, terms.value), plan.cycle_due)
+    return datetime.fromisoformat(terms.later[plan.cycle][0]) if plan.cycle < len(terms.later) else None
+
+
+def go_on(plan: Plan) -> Addition:
+    """To the next due date, or to the end."""
+    due = following_due(plan)
+    if due is None:
+        return Addition(rows=(msgspec.structs.replace(plan, state=FINISHED, attempt=0),))
+    return wait_for(msgspec.structs.replace(plan, cycle=plan.cycle + 1, cycle_due=due, attempt=0), due)
+
+
+PURPOSES = (Purpose(RECURRENT, need_plan, end_charge), Purpose(INSTALMENT, need_plan, end_charge))
+
+
+# --- shown, stopped, started --------------------------------------------------------------------------------------------
+
+
+def need_recurrent(request: RecurrentRequest, merchant: Merchant) -> Needs:
+    key = plan_key(merchant.merchant_id, request.id)
+    return Needs(((Plan, key), (Job, job_key(key))))
+
+
+def decide_recurrent(request: RecurrentRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    key = plan_key(context.merchant.merchant_id, request.id)
+    plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
+    if plan is None or plan.kind != RECURRENT:
+        return UNKNOWN_PLAN
+    if request.status is None:
+        return Decision(reply=reply_plan(plan))
+    if plan.state == FINISHED:
+        return IS_OVER
+    if request.status == "stop":
+        stopped = msgspec.structs.replace(plan, state=STOPPED)
+        return Decision(reply=reply_plan(stopped), rows=(stopped,), jobs_done=() if job is None else (job,))
+    return start_again(plan, job, context)
+
+
+def start_again(plan: Plan, job: Job | None, context: Context) -> Decision:
+    """From now on: due dates that passed while it stood still are not charged after the fact. Spec silent: D25"""
+    if plan.state == ACTIVE:
+        return Decision(reply=reply_plan(plan))
+    terms = TERMS.decode(plan.detail)
+    recurrence = Recurrence(terms.frequency, terms.value)
+    due = plan.cycle_due if plan.cycle_due > context.now else next_due(recurrence, context.now)
+    started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
+    jobs = () if plan.charging or job is not None else (plan_job(started, due),)
+    return Decision(reply=reply_plan(started), rows=(started,), jobs=jobs)
+
+
+def reply_plan(plan: Plan) -> RecurrentReply:
+    terms = TERMS.decode(plan.detail)
+    return RecurrentReply(
+        id=plan.plan_id,
+        state=plan.state,
+        amount=format_minor(terms.amount),
+        currency=plan.currency,
+        frequency=terms.frequency,
+        value=f"{terms.value:02d}" if terms.frequency == "daily" else str(terms.value),
+        next_charge=utc_text(plan.cycle_due) if plan.state == ACTIVE else None,
+        charges=plan.cycle - (0 if plan.charging else 0),
+        card_token=plan.token,
+        txn_ref=plan.last_ref,
+        email=terms.detail.email,
+        date_created=utc_text(plan.created_at),
+    )

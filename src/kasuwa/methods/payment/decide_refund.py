@@ -1,0 +1,236 @@
+"""Refunds: all or a part of a payment goes back to the payer, out of the wallet. (D18)
+
+    requested    hold   wallet                       amount
+    successful   wallet → rail:<card|debit|mobile>   amount; the fee stays where it is
+    failed       the hold is voided
+
+What is under way counts as gone, on the payment's own row: refunds at once can never exceed the charge.
+"""
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
+from kasuwa.core.decision import Context, Decision, Fault, Group, Job, Merchant, Needs, Post, Refusal, Reserve, Row, Seen
+from kasuwa.core.decision import refuse_fields
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import hold_key, movement_reference
+from kasuwa.core.requery import MOST_TRAIL, NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_ask
+from kasuwa.core.scenario import plan_call
+from kasuwa.core.transactions import (
+    FAILED,
+    PENDING,
+    SUCCESSFUL,
+    Transaction,
+    begin_trail,
+    contradiction,
+    encode_text,
+    end_transaction,
+    extend_trail,
+    new_job,
+    transaction_key,
+)
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.payment.decide import (
+    CHANNELS,
+    DETAIL,
+    KIND,
+    UNKNOWN_REFERENCE,
+    WORK,
+    Payment,
+    Work,
+    payment_key,
+    rail_account,
+)
+from kasuwa.methods.payment.wire import RefundRequest
+from kasuwa.methods.payment.wire_reply import RefundReply
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer
+
+REFUND = "refund"
+SEND_REFUND = "payment.refund"
+ASK_REFUND = "payment.ask_refund"
+
+NOT_PAID = Refusal(INVALID_REQUEST, "Only a successful payment can be refunded")
+CANNOT_PAY_BACK = Refusal(INVALID_REQUEST, "Payments of this type cannot be paid back")
+MADE_FOR_ANOTHER = Refusal(INVALID_REQUEST, "This payment was made for a loan or savings and cannot be refunded")
+WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the refund; fund it and try again")
+
+MESSAGES = {SUCCESSFUL: "Refund Successful", PENDING: "Refund Pending", FAILED: "Refund Failed"}
+
+
+class RefundDetail(msgspec.Struct, frozen=True):
+    payment: str
+    comment: str
+    method: str
+
+
+REFUND_DETAIL: "msgspec.json.Decoder[RefundDetail]" = msgspec.json.Decoder(RefundDetail)
+
+
+def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref)),
+        (Payment, payment_key(merchant.merchant_id, request.txn_ref)),
+    )
+    return Needs(rows, tuple(chart.wallet(currency) for currency in merchant.limits))
+
+
+def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    merchant = context.merchant
+    row = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref))
+    payment = seen.get(Payment, payment_key(merchant.merchant_id, request.txn_ref))
+    if row is None or payment is None:
+        return UNKNOWN_REFERENCE
+    if row.status != SUCCESSFUL:
+        return NOT_PAID
+    if DETAIL.decode(payment.detail).errand is not None and not is_own(payment):
+        return MADE_FOR_ANOTHER
+    if not CHANNELS[payment.method].pays_back:
+        return CANNOT_PAY_BACK
+    if request.amount > refundable(payment):
+        return refuse_fields(Fault("amount", f"at most {format_minor(refundable(payment))}, what is left to refund"))
+    return order_refund(request, row, payment, context)
+
+
+def is_own(payment: Payment) -> bool:
+    """Charges of a recurrence or an instalment plan are the merchant's own."""
+    errand = DETAIL.decode(payment.detail).errand
+    return errand is not None and errand.purpose in ("recurrent", "instalment")
+
+
+def refundable(payment: Payment) -> int:
+    return payment.charged - payment.refunded - payment.refunding
+
+
+def order_refund(request: RefundRequest, paid: Transaction, payment: Payment, context: Context) -> Decision:
+    """Hold the money, count it as going, and write the job that tells the rail."""
+    merchant, amount = context.merchant, int(request.amount)
+    txn_ref = movement_reference("RF", context.permutation(context.number), lagos_day(context.now))
+    luck = int.from_bytes(context.entropy[:8], "big")
+    scenario, faults = plan_call(context.scenario, context.faults, CHANNELS[payment.method].fault, luck)
+    row = Transaction(
+        key=transaction_key(merchant.merchant_id, REFUND, txn_ref),
+        merchant_id=merchant.merchant_id,
+        kind=REFUND,
+        txn_ref=txn_ref,
+        order_ref=txn_ref,
+        batch_ref=None,
+        currency=paid.currency,
+        amount=amount,
+        fee=0,
+        vat=0,
+        duty=0,
+        status=PENDING,
+        code=None,
+        message=MESSAGES[PENDING],
+        digest=b"",
+        detail=encode_text(RefundDetail(paid.txn_ref, request.comment or "", payment.method)),
+        trail=begin_trail(context.now, "requested"),
+        created_at=context.now,
+        final_at=None,
+    )
+    work = Work(
+        sent_at=context.now.timestamp(),
+        method=payment.method,
+        amount=amount,
+        currency=paid.currency,
+        session=payment.session,
+        scenario=scenario,
+    )
+    going = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
+    job = new_job(context, SEND_REFUND, CHANNELS[payment.method].rail, row, encode_text(work))
+    reserve = Reserve(hold_key(row.key), chart.wallet(paid.currency), amount)
+    return Decision(
+        reply=reply_refund(row, going),
+        groups=(Group(txn_ref, WALLET_SHORT, reserves=(reserve,)),),
+        rows=(row, going),
+        jobs=(job,),
+        numbers=1,
+        then=job,
+        faults=faults,
+    )
+
+
+def reply_refund(row: Transaction, payment: Payment) -> RefundReply:
+    return RefundReply(
+        txn_ref=payment.txn_ref,
+        refund_ref=row.txn_ref,
+        txn_status=row.status,  # type: ignore[arg-type]
+        refunded_amount=format_minor(payment.refunded),
+        refundable_amount=format_minor(refundable(payment)),
+        message=row.message,
+    )
+
+
+# --- what the rail says ---------------------------------------------------------------------------------------------
+
+ENDINGS = {ports.SUCCESSFUL: SUCCESSFUL, ports.FAILED: FAILED}
+
+
+def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    work = WORK.decode(job.work)
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Transaction, job.subject),
+        (Hold, hold_key(job.subject)),
+        (Job, job.key),
+    )
+    return Needs(rows, (chart.wallet(work.currency), rail_account(work.method, work.currency)))
+
+
+def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | "More":
+    row = seen.get(Transaction, job.subject)
+    assert row is not None
+    key = payment_key(context.merchant.merchant_id, REFUND_DETAIL.decode(row.detail).payment)
+    if not seen.has(key):
+        return More(Needs(((Payment, key),)))
+    payment, here = seen.get(Payment, key), seen.get(Job, job.key)
+    assert payment is not None
+    ending = ENDINGS.get(answer.status)
+    if row.is_final or here is None:
+        notices = contradiction(row, ending or row.status)
+        return Decision(reply=reply_refund(row, payment), notices=notices, jobs_done=() if here is None else (here,))
+    age = context.now.timestamp() - WORK.decode(here.work).sent_at
+    if answer.status == ports.NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
+        ending = FAILED
+    if ending is None:
+        return ask_after_refund(row, payment, here, answer, context, age)
+    return end_refund(row, payment, here, answer, ending, context)
+
+
+def end_refund(row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context) -> Decision:
+    paid_back = ending == SUCCESSFUL
+    message = MESSAGES[SUCCESSFUL] if paid_back else f"{MESSAGES[FAILED]}: {answer.message}"
+    work = WORK.decode(job.work)
+    told = {"refundOf": payment.txn_ref}
+    end = end_transaction(context, row, ending, answer.code, message, REFUND, work.scenario, told=told)
+    left = msgspec.structs.replace(
+        payment,
+        refunding=payment.refunding - row.amount,
+        refunded=payment.refunded + (row.amount if paid_back else 0),
+        refunds=payment.refunds + 1,
+    )
+    post = Post(chart.wallet(row.currency), rail_account(payment.method, row.currency), row.amount, "refund")
+    # A refund's event belongs to its payment, after the payment's own.
+    event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1)
+    return Decision(
+        reply=reply_refund(end.row, left),
+        groups=(Group(row.txn_ref, WALLET_SHORT, posts=(post,) if paid_back else (), ends=hold_key(row.key)),),
+        rows=(end.row, left),
+        jobs=end.jobs,
+        jobs_done=(job,),
+        events=(event,),
+    )
+
+
+def ask_after_refund(
+    row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, age: float
+) -> Decision:
+    trail = row.trail
+    if len(trail) < MOST_TRAIL:
+        trail = extend_trail(trail, context.now, "asked" if job.kind == ASK_REFUND else "sent", answer.message)
+    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail)
+    kind = SEND_REFUND if answer.status == ports.UNAVAILABLE else ASK_REFUND
+    again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_ask(context.now, age))
+    return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))

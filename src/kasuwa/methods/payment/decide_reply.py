@@ -1,0 +1,145 @@
+"""A payment as its merchant is told of it, wherever it stands. (D15–D24)"""
+
+import msgspec
+from msgspec import UNSET
+
+from kasuwa.core.codes import UNREADABLE_ANSWER
+from kasuwa.core.money import format_minor
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
+from kasuwa.methods.payment.decide import (
+    AWAITING_3DS,
+    AWAITING_OTP,
+    AWAITING_PAYER,
+    DETAIL,
+    FACTS,
+    INITIATED,
+    PATIENCE,
+    PENDING_MESSAGE,
+    CardFacts,
+    Detail,
+    Payment,
+)
+from kasuwa.methods.payment.wire_reply import CardReply, PaymentReply
+
+OTP_PROMPT = "Enter the OTP that the bank sent to the customer"
+MESSAGES = {
+    "OTP": "Validate with the OTP",
+    "PIN": "Charge with the card's PIN",
+    "3DSecure": "Let the customer verify with the bank at authURL",
+    "ussd": "The customer dials the code",
+    "phone": "The customer approves on the telephone",
+    "qrpay": "The customer scans the code",
+    "bank_transfer": "The customer pays into the account",
+    "mobile_money": "The customer approves with the provider",
+}
+COMPLETED = {SUCCESSFUL: "Charge Successful", FAILED: "Charge Failed"}
+EXPIRES_SECONDS = int(PATIENCE.total_seconds())
+
+
+def reply_payment(row: Transaction, payment: Payment, public_url: str, code: int = 200) -> PaymentReply:
+    if row.is_final:
+        return reply_completed(row, payment)
+    detail = DETAIL.decode(payment.detail)
+    if payment.stage == INITIATED:
+        return reply_initiated(payment, detail, public_url)
+    if payment.stage in (AWAITING_OTP, AWAITING_3DS):
+        return reply_challenge(payment, detail, public_url)
+    if payment.stage == AWAITING_PAYER:
+        return reply_payer_step(row, payment, detail, public_url)
+    status = 201 if code == UNREADABLE_ANSWER else 200
+    return PaymentReply(
+        status=status,  # type: ignore[arg-type]
+        txn_ref=payment.txn_ref,
+        txn_status="pending",
+        message=PENDING_MESSAGE,
+    )
+
+
+def page_url(public_url: str, detail: Detail) -> str:
+    return f"{public_url}/pay/{detail.page}"
+
+
+def reply_initiated(payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
+    reply = PaymentReply(
+        status=202, txn_ref=payment.txn_ref, apply_auth=payment.auth, message=MESSAGES[payment.auth]
+    )
+    if payment.auth == "OTP":
+        reply.validate = OTP_PROMPT
+    if payment.auth == "3DSecure":
+        reply.auth_url = page_url(public_url, detail)
+    return reply
+
+
+def reply_challenge(payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
+    reply = PaymentReply(status=202, txn_ref=payment.txn_ref, message=MESSAGES[payment.auth])
+    if payment.method == "card":
+        reply.fraud_status = FACTS.decode(payment.facts).fraud
+    if payment.stage == AWAITING_3DS:
+        reply.auth_url = page_url(public_url, detail)
+        return reply
+    reply.auth_type = "OTP"
+    reply.validate = OTP_PROMPT
+    reply.state = detail.state or UNSET
+    return reply
+
+
+def reply_payer_step(row: Transaction, payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
+    """What the payer is shown, by the payment's type."""
+    reply = PaymentReply(
+        status=202, txn_ref=payment.txn_ref, auth_type="device", message=MESSAGES[payment.method]
+    )
+    if payment.method == "ussd":
+        reply.auth_type = "ussd"
+        reply.ussd_code = FACTS.decode(payment.facts).ussd_code
+        reply.expires = EXPIRES_SECONDS
+    elif payment.method == "phone" and detail.enrolment:
+        reply.enrolment = True
+    elif payment.method == "qrpay":
+        reply.qr_code = detail.qr
+        reply.qr_image = f"{page_url(public_url, detail)}/qr.svg"
+        reply.expires = EXPIRES_SECONDS
+    elif payment.method == "bank_transfer":
+        show_account(reply, row, payment, detail)
+    elif payment.method == "mobile_money" and detail.page:
+        reply.auth_type = UNSET
+        reply.auth_url = page_url(public_url, detail)
+    return reply
+
+
+def show_account(reply: PaymentReply, row: Transaction, payment: Payment, detail: Detail) -> None:
+    reply.account_number = detail.shown
+    reply.account_name = detail.business_name
+    reply.bank_name = detail.provider
+    reply.account_expires = EXPIRES_SECONDS
+    reply.amount = format_minor(payment.charged)
+    if payment.received:
+        reply.message = short_message(payment.received, payment.charged)
+
+
+def short_message(received: int, charged: int) -> str:
+    return f"{format_minor(received)} of {format_minor(charged)} has arrived; the rest is awaited"
+
+
+def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
+    detail = DETAIL.decode(payment.detail)
+    reply = PaymentReply(
+        txn_ref=payment.txn_ref,
+        txn_status=row.status,  # type: ignore[arg-type]
+        message=COMPLETED[row.status],
+        bank_message=row.message,
+        fullname=detail.fullname,
+        email=detail.email,
+        charged_amount=format_minor(payment.charged if row.status == SUCCESSFUL else 0),
+        fraud_status=FACTS.decode(payment.facts).fraud,
+        currency=row.currency,
+        payment_method=payment.method,
+    )
+    if detail.card is not None:
+        reply.card = card_reply(detail.card)
+    if row.status != FAILED and payment.token is not None:
+        reply.card_token = payment.token
+    return reply
+
+
+def card_reply(card: CardFacts) -> CardReply:
+    return msgspec.convert(card, CardReply, from_attributes=True)

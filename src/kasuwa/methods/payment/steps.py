@@ -1,0 +1,83 @@
+"""What a payment's job does outside: begin, charge, validate, ask. No decisions and no SQL here.
+
+Secrets come beside the job, in the memory of the request that brought them. A step that is taken up from somebody
+who died has none: it asks the rail what became of it, and decides nothing itself.
+"""
+
+from base64 import b64decode
+from datetime import datetime
+from typing import Any
+
+from kasuwa.core.decision import Job
+from kasuwa.core.secrets import Vault
+from kasuwa.methods.payment.decide import ASK, CHANNELS, KEPT, OPEN, VALIDATE, WORK, Work, saved_card_place
+from kasuwa.methods.payment.decide_card import Code
+from kasuwa.methods.payment.decide_refund import ASK_REFUND
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionRail, CollectOrder, Rails
+
+
+def recall_card(job: Job, vault: Vault) -> CardSecrets | None:
+    """The saved card that a job charges: its number, and nothing that authenticates its holder."""
+    work = WORK.decode(job.work)
+    if not work.token:
+        return None
+    kept = KEPT.decode(vault.open(job.merchant_id, saved_card_place(work.token), b64decode(work.sealed)))
+    return CardSecrets(kept.number, kept.expiry_month, kept.expiry_year)
+
+
+async def call_rail(rails: Rails, job: Job, now: datetime, beside: Any) -> Answer:
+    work = WORK.decode(job.work)
+    rail = rail_of(rails, work)
+    order = order_of(job, work, now)
+    card = beside if isinstance(beside, CardSecrets) else None
+    if job.kind == ASK or job.claims > 1:
+        answer = await rail.query(order, card)
+        if job.kind == ASK or answer.status != ports.NOT_FOUND or needs_secrets(job, work):
+            return answer
+    return await send(rail, job, order, work, beside)
+
+
+def needs_secrets(job: Job, work: Work) -> bool:
+    return work.method == "card" or job.kind == VALIDATE
+
+
+async def send(rail: CollectionRail, job: Job, order: CollectOrder, work: Work, beside: Any) -> Answer:
+    if job.kind == VALIDATE:
+        assert isinstance(beside, Code)
+        return await rail.validate(order, beside.otp)
+    card = beside if isinstance(beside, CardSecrets) else None
+    if job.kind == OPEN or work.method not in ("card", "token"):
+        return await rail.begin(order, card)
+    return await rail.charge(order, card)
+
+
+async def call_refund(rails: Rails, job: Job, now: datetime, beside: Any) -> Answer:
+    work = WORK.decode(job.work)
+    rail = rail_of(rails, work)
+    order = order_of(job, work, now)
+    if job.kind == ASK_REFUND or job.claims > 1:
+        answer = await rail.query_refund(order)
+        if job.kind == ASK_REFUND or answer.status != ports.NOT_FOUND:
+            return answer
+    return await rail.refund(order)
+
+
+def rail_of(rails: Rails, work: Work) -> CollectionRail:
+    rail: CollectionRail = getattr(rails, CHANNELS[work.method].rail)
+    return rail
+
+
+def order_of(job: Job, work: Work, now: datetime) -> CollectOrder:
+    return CollectOrder(
+        key=job.reference,
+        method=work.method,
+        amount=work.amount,
+        currency=work.currency,
+        session=work.session,
+        payer=work.payer,
+        provider=work.provider,
+        attempt=work.attempt,
+        age_seconds=now.timestamp() - work.sent_at,
+        scenario=work.scenario,
+    )
