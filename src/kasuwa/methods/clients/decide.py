@@ -1,0 +1,103 @@
+"""The rows and rules of clients: the people a merchant lends to and saves for. (D31)
+
+Loans and savings borrow from here: `Client` and its key, `bank_account_of` (where money is sent), `refuse_inactive`
+(who may borrow and save) and `count_account` (an open account keeps its client active).
+"""
+
+from datetime import datetime
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Refusal, Row
+from kasuwa.core.references import row_key
+
+PENDING_APPROVAL = "pending_approval"
+INACTIVE = "inactive"
+ACTIVE = "active"
+REJECTED = "rejected"
+EXITED = "exited"
+BLACKLISTED = "blacklisted"
+
+UNKNOWN_CLIENT = Refusal(INVALID_REQUEST, "Invalid Client Reference")
+NO_BANK_ACCOUNT = Refusal(INVALID_REQUEST, "The client has no bankAccount; add one by update")
+
+
+class Client(Row):
+    """`detail` is what the merchant told of the person, as one JSON object, without the BVN."""
+
+    table: ClassVar[str] = "client"
+    changing: ClassVar[tuple[str, ...]] = (
+        *("status", "bvn_verified", "open_accounts", "bvn_hash", "bvn_mask", "bvn_sealed"),
+        *("detail", "changed_at", "erased_at"),
+    )
+
+    client_id: str
+    number: int
+    status: str
+    bvn_verified: bool
+    open_accounts: int
+    bvn_hash: bytes | None
+    bvn_mask: str | None
+    bvn_sealed: bytes | None
+    detail: str
+    created_at: datetime
+    changed_at: datetime
+    erased_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def client_key(merchant_id: int, client_id: str) -> bytes:
+    return row_key(merchant_id, "client", client_id)
+
+
+# --- what loans and savings borrow --------------------------------------------------------------------------
+
+
+class BankAccount(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where a client's money is sent. `account_name` is the merchant's word for it, where it said one."""
+
+    bank_code: str
+    account_number: str
+    account_name: str = ""
+
+
+class Reachable(msgspec.Struct, frozen=True, rename={"bank_account": "bankAccount"}):
+    """Of a client's detail, what sending money takes."""
+
+    firstname: str = ""
+    lastname: str = ""
+    bank_account: BankAccount | None = None
+
+
+REACHABLE: "msgspec.json.Decoder[Reachable]" = msgspec.json.Decoder(Reachable)
+
+
+def full_name_of(client: Client) -> str:
+    told = REACHABLE.decode(client.detail)
+    return f"{told.firstname} {told.lastname}".strip()
+
+
+def bank_account_of(client: Client) -> BankAccount | None:
+    """The account that loans are paid out to and savings cashed out to; under the client's name where no other
+    was said."""
+    told = REACHABLE.decode(client.detail)
+    if told.bank_account is None or told.bank_account.account_name:
+        return told.bank_account
+    return msgspec.structs.replace(told.bank_account, account_name=full_name_of(client))
+
+
+def refuse_inactive(client: Client) -> Refusal | None:
+    """Only active clients may borrow and save."""
+    if client.status == ACTIVE:
+        return None
+    return Refusal(INVALID_REQUEST, f"The client is {client.status}; only an active one may borrow and save")
+
+
+def count_account(client: Client, by: int) -> Client:
+    """The client with a loan or savings more (1) or less (-1) that is not closed: goes into the same decision."""
+    return msgspec.structs.replace(client, open_accounts=client.open_accounts + by)
