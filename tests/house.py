@@ -31,6 +31,7 @@ MAY_IMPORT = {
 ANYTHING = {"app", "supervise", "doctor", "listen", "commands", "__main__"}
 # Slices do not import each other, but these may borrow the others' decide rules.
 BORROWS = {
+    "payment": {"disburse"},
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
 }

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import asyncpg
+import msgspec
 import structlog
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -30,13 +31,15 @@ from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Writer
 from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.observe import log
 from kasuwa.rails.ports import Rails
 from kasuwa.rails.sandbox.bank import SandboxBank
-from kasuwa.rails.unconfigured import NoBank
-from kasuwa.settings import Settings, loopback_allowed, read_settings, secret_key_of
+from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
+from kasuwa.rails.unconfigured import NoBank, NoCollection
+from kasuwa.settings import Settings, loopback_allowed, public_url_of, read_settings, secret_key_of
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
 from kasuwa.web.server import Server, encode_openapi
@@ -48,10 +51,14 @@ from kasuwa.work.steps import Stepper
 from kasuwa.work.webhooks import Courier
 from kasuwa.work.worker import Worker
 
-METHODS: tuple[Method, ...] = (DISBURSE, RESOURCES)
+# What a slice adds to a path that is not its own: look-ups about it, and what the test environment can play of it.
+ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
+ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*SANDBOX.actions, *payment.SANDBOX))
+
+METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, ALL_RESOURCES)
 
 # What payments and transfers can be made for, by name: the rules of the slices that own it.
-PURPOSES: dict[str, Purpose] = {}
+PURPOSES: dict[str, Purpose] = {purpose.name: purpose for purpose in payment.PURPOSES}
 
 # The demo merchant of the test environment. Live starts with none. Spec silent: D40
 DEMO_NAME = "Demo merchant"
@@ -67,19 +74,20 @@ errors = structlog.get_logger("kasuwa")
 
 
 def methods_of(environment: str) -> tuple[Method, ...]:
-    return (*METHODS, SANDBOX) if environment == "test" else METHODS
+    return (*METHODS, ALL_SANDBOX) if environment == "test" else METHODS
 
 
 def rails_of(settings: Settings) -> Rails:
-    return Rails(bank=SandboxBank() if settings.environment == "test" else NoBank())
+    if settings.environment == "test":
+        return Rails(bank=SandboxBank(), card=SandboxCards(), debit=SandboxDebit(), mobile=SandboxMobile())
+    return Rails(bank=NoBank(), card=NoCollection(), debit=NoCollection(), mobile=NoCollection())
 
 
-def world_of(vault: Vault, seed: str | None) -> World:
+def world_of(vault: Vault, settings: Settings) -> World:
     """With a seed, references and luck are the same in every run (sandbox.md)."""
-    if seed is None:
-        return World(vault, Permutation(vault.reference_key), None, PURPOSES)
-    key = derive(seed.encode()[:64], "seed")
-    return World(vault, Permutation(key), key, PURPOSES)
+    seed = settings.sandbox_seed
+    key = None if seed is None else derive(seed.encode()[:64], "seed")
+    return World(vault, Permutation(key or vault.reference_key), key, PURPOSES, public_url_of(settings))
 
 
 # --- before anything runs ---------------------------------------------------------------------------------
@@ -105,7 +113,7 @@ async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: st
         await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
     if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
         return
-    writer = Writer(dsn, world_of(vault, settings.sandbox_seed))
+    writer = Writer(dsn, world_of(vault, settings))
     writer.start()
     demo: Merchant = await Directory(connection, vault, settings.environment).by_id(1)
     await fund_opening(writer, demo)
@@ -128,9 +136,9 @@ class House:
         self.methods = methods
         self.rails = rails_of(settings)
         self.directory = Directory(reader, vault, settings.environment)
-        self.world = world_of(vault, settings.sandbox_seed)
+        self.world = world_of(vault, settings)
         self.writer = Writer(dsn, self.world)
-        self.stepper = Stepper(self.writer, self.rails, steps)
+        self.stepper = Stepper(self.writer, self.rails, steps, vault)
         self.egress = Egress(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header)
 

@@ -33,11 +33,17 @@ class Settings(msgspec.Struct, kw_only=True):
     request_log: str = "off"
     hash_header: str = DEFAULT_HASH_HEADER
     webhook_loopback: str = "on"
+    public_url: str | None = None
 
 
 def loopback_allowed(settings: Settings) -> bool:
     """Developers' receivers live on loopback; in live nothing of ours is to be reached that way. (D39)"""
     return settings.environment == "test" and settings.webhook_loopback == "on"
+
+
+def public_url_of(settings: Settings) -> str:
+    """Where payers reach us: as told, or where we listen. Spec silent: D1"""
+    return (settings.public_url or f"http://{settings.host}:{settings.port}").rstrip("/")
 
 
 WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "workers": (1, 64)}
@@ -60,6 +66,8 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
     if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header):
         raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header, not {settings.hash_header!r}")
+    if settings.public_url is not None and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", settings.public_url):
+        raise SettingsError(f"KASUWA_PUBLIC_URL must be an http or https address, not {settings.public_url!r}")
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
     return settings

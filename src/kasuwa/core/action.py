@@ -62,7 +62,9 @@ class Lookup(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """Work on a job: `call` talks to the outside with no transaction open (`beside` is what the request that wrote
     the job keeps to itself; None for whoever takes it up later), then `needs` and `decide` record what its answer
-    means, through the same writer as every request. `settles`: a rail's call-back may be recorded on this job."""
+    means, through the same writer as every request. `settles`: a rail's call-back may be recorded on this job.
+    `recall(job, vault)` makes what stands beside a job out of what is sealed in it (a saved card); `also` names other
+    lanes that such jobs run in."""
 
     kind: str
     lane: str
@@ -70,6 +72,8 @@ class Step(msgspec.Struct, frozen=True):
     needs: Callable[..., Any]
     decide: Callable[..., Any]
     settles: bool = True
+    recall: Callable[..., Any] | None = None
+    also: tuple[str, ...] = ()
 
 
 class Engine(Protocol):

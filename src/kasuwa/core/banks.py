@@ -89,3 +89,10 @@ def may_exist(merchant: Merchant, bank: Bank, account_number: str) -> bool:
 def bank_is_known(merchant: Merchant, bank_code: str) -> str | None:
     """A rule (core.action.Rule) for every request that names a bank."""
     return None if bank_code in banks_by_code() else "no bank has this code; see the banks resource"
+
+
+def account_fits_bank(merchant: Merchant, bank_code: str, account_number: str) -> str | None:
+    bank = banks_by_code().get(bank_code)
+    if bank is None or may_exist(merchant, bank, account_number):
+        return None
+    return f"not an account number of {bank.name}"

@@ -62,6 +62,7 @@ class Merchant(msgspec.Struct, frozen=True):
     limits: Mapping[str, Limits]
     rate: tuple[int, int] | None = None
     settlement_days: int = 0
+    inbound_bank: str = "035"
 
 
 class Context(msgspec.Struct):

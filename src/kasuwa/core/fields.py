@@ -51,7 +51,9 @@ BankCode = Annotated[str, Meta(pattern="^[0-9]{3,6}$", max_length=6, description
 
 Email = Annotated[
     str,
-    Meta(max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address of at most 254 characters"),
+    Meta(
+        max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address of at most 254 characters"
+    ),
 ]
 Otp = Annotated[str, Meta(pattern="^[0-9]{4,8}$", max_length=8, description="4 to 8 digits")]
 Phone = Annotated[str, Meta(pattern=r"^\+?[0-9]{7,15}$", max_length=16, description="a telephone number in digits")]

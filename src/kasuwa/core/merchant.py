@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import Limits, Merchant
 from kasuwa.core.money import CURRENCIES, minor_of
 from kasuwa.core.tariff import Tariff, read_tariff
@@ -23,6 +24,9 @@ LIVE_RATE = (100, 200)
 
 MOST_SETTLEMENT_DAYS = 30
 
+# The bank whose account numbers customers pay into, where the operator has not said another.
+DEFAULT_INBOUND_BANK = "035"
+
 
 class MerchantSettings(msgspec.Struct, omit_defaults=True):
     webhook_url: str = ""
@@ -32,6 +36,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     limits: dict[str, tuple[str, str]] = {}
     rate: tuple[int, int] | None = None
     settlement_days: int = 0
+    inbound_bank: str = DEFAULT_INBOUND_BANK
 
 
 @lru_cache(maxsize=1024)
@@ -45,6 +50,9 @@ def check_settings(settings: MerchantSettings) -> None:
         raise ValueError("rate must be two whole numbers above zero")
     if not 0 <= settings.settlement_days <= MOST_SETTLEMENT_DAYS:
         raise ValueError(f"settlement_days must be 0 (at once) to {MOST_SETTLEMENT_DAYS} business days")
+    bank = banks_by_code().get(settings.inbound_bank)
+    if bank is None or bank.cbn_code is None:
+        raise ValueError("inbound_bank must be the code of a bank that has a CBN code")
     for currency, (least, most) in settings.limits.items():
         if currency not in CURRENCIES:
             raise ValueError(f"limits: there is no currency {currency}")
@@ -65,4 +73,5 @@ def make_merchant(merchant_id: int, mid: str, name: str, environment: str, setti
         limits={currency: Limits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
         rate=settings.rate or (LIVE_RATE if environment == "live" else None),
         settlement_days=settings.settlement_days,
+        inbound_bank=settings.inbound_bank,
     )

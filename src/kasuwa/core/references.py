@@ -53,6 +53,19 @@ def ordered_key(moment_ms: int, kind: str, key: bytes) -> bytes:
     return moment_ms.to_bytes(6, "big") + kind_mark(kind) + key[:8]
 
 
+# --- ids that nobody can guess --------------------------------------------------------------------------------
+
+ALPHANUMERICS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+OPAQUE_LENGTH = 22
+
+
+def opaque_id(prefix: str, entropy: bytes) -> str:
+    """`prefix` and 22 alphanumerics, some 131 bits of this decision's luck. Spec silent: D6"""
+    number = int.from_bytes(blake2b(prefix.encode(), key=entropy[:64], digest_size=32).digest(), "big")
+    places = (number // 62**place % 62 for place in range(OPAQUE_LENGTH))
+    return prefix + "".join(ALPHANUMERICS[digit] for digit in places)
+
+
 # --- the permutation of reference numbers ---------------------------------------------------------------
 
 NUMBERS = 1_000_000_000  # nine digits

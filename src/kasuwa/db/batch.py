@@ -428,6 +428,10 @@ class Desk:
         row = self.rows[claim.key]
         if not claim.opens and not (isinstance(row, Repeat) and row.open and row.digest == claim.digest):
             return  # the reply was given already, or a day later the key is another request's
+        if isinstance(decision.reply, Refusal):
+            if not claim.opens:  # refusals are not kept: the key is free again. Spec silent: D7
+                self.put(Repeat(claim.key, merchant_id, claim.digest, b"", False, self.wall))
+            return
         reply = msgspec.json.encode(decision.reply)
         nonce = derive(submission.entropy, "kept reply" if claim.opens else "kept last reply")
         sealed = self.world.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)

@@ -138,8 +138,8 @@ class Dispatch:
         except (msgspec.DecodeError, RecursionError):
             return refused(Refusal(INVALID_JSON, "Invalid JSON request: send one JSON object"), strict=strict)
         action = path.find(envelope)
-        if action is None:
-            return refused(NO_ACTION, strict=strict)
+        if action is None or isinstance(action, Refusal):
+            return refused(action or NO_ACTION, strict=strict)
         request = decode(action.request, body, action.rules, merchant)
         scenario = self._scenario(headers)
         if isinstance(request, tuple) or scenario is None:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import field
 
 from kasuwa.core.action import Action, Method
+from kasuwa.core.decision import Fault, Refusal, refuse_fields
 
 
 class Envelope(msgspec.Struct):
@@ -28,18 +29,26 @@ class Choice(msgspec.Struct):
     plain: Action | None = None
     variants: dict[tuple[str, str], Action] = msgspec.field(default_factory=dict)
 
-    def pick(self, envelope: Envelope) -> Action | None:
+    def pick(self, envelope: Envelope) -> Action | Refusal:
         for (name, value), action in self.variants.items():
             if getattr(envelope, VARIANT_FIELDS[name]) == value:
                 return action
-        return self.plain
+        return self.plain or self.no_variant()
+
+    def no_variant(self) -> Refusal:
+        """The action is known, and which of its variants is meant is not said."""
+        names = {name for name, _ in self.variants}
+        return refuse_fields(*(Fault(name, "one of " + self.values(name)) for name in sorted(names)))
+
+    def values(self, name: str) -> str:
+        return ", ".join(value for of, value in self.variants if of == name)
 
 
 class Path(msgspec.Struct):
     method: Method
     choices: dict[str, Choice]
 
-    def find(self, envelope: Envelope) -> Action | None:
+    def find(self, envelope: Envelope) -> Action | Refusal | None:
         for selector in self.method.selectors:
             said = getattr(envelope, selector)
             if isinstance(said, str):

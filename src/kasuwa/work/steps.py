@@ -12,6 +12,7 @@ from typing import Any
 
 from kasuwa.core.action import Step
 from kasuwa.core.decision import Job, Merchant
+from kasuwa.core.secrets import Vault
 from kasuwa.db.batch import Result, Submission, closing_claim
 from kasuwa.db.writer import Writer
 from kasuwa.rails import ports
@@ -22,14 +23,15 @@ SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
 
 
 class Stepper:
-    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step]) -> None:
+    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault) -> None:
+        self._vault = vault
         self._writer = writer
         self._rails = rails
         self._steps = steps
 
     @property
     def lanes(self) -> list[str]:
-        return sorted({step.lane for step in self._steps.values()})
+        return sorted({lane for step in self._steps.values() for lane in (step.lane, *step.also)})
 
     def may_settle(self, job: Job) -> bool:
         return self._steps[job.kind].settles
@@ -39,8 +41,11 @@ class Stepper:
 
     async def call(self, job: Job, now: datetime, beside: Any = None) -> Answer:
         """What the outside says, or that it says nothing. Anything else that is raised is a bug of ours."""
+        step = self._steps[job.kind]
+        if beside is None and step.recall is not None:
+            beside = step.recall(job, self._vault)
         try:
-            answer = await self._steps[job.kind].call(self._rails, job, now, beside)
+            answer = await step.call(self._rails, job, now, beside)
         except Unavailable:
             return REFUSED
         except NoAnswer:

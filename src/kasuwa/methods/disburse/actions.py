@@ -3,13 +3,13 @@
 from functools import partial
 
 from kasuwa.core.action import Method, Read, Rule, Step, Write
-from kasuwa.core.banks import bank_is_known
+from kasuwa.core.banks import account_fits_bank, bank_is_known
 from kasuwa.methods.disburse import decide, decide_answer, steps, store, wire
 
 TRANSFER_RULES = (
     Rule(("amount",), decide.amount_fits),
     Rule(("bank_code",), bank_is_known),
-    Rule(("bank_code", "account_number"), decide.account_fits_bank),
+    Rule(("bank_code", "account_number"), account_fits_bank),
 )
 
 EXAMPLE_ORDER = {

@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.banks import banks_by_code, may_exist
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import (
@@ -39,7 +38,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.scenario import Scenario, plan_call
-from kasuwa.core.tariff import charge_transfer
+from kasuwa.core.tariff import Charge, charge_transfer
 from kasuwa.core.transactions import (
     PENDING,
     PROCESSING,
@@ -84,13 +83,6 @@ def amount_fits(merchant: Merchant, amount: int) -> str | None:
     if limits.least <= amount <= limits.most:
         return None
     return f"between {format_minor(limits.least)} and {format_minor(limits.most)}"
-
-
-def account_fits_bank(merchant: Merchant, bank_code: str, account_number: str) -> str | None:
-    bank = banks_by_code().get(bank_code)
-    if bank is None or may_exist(merchant, bank, account_number):
-        return None
-    return f"not an account number of {bank.name}"
 
 
 # --- a transfer is asked for ------------------------------------------------------------------------------
@@ -166,12 +158,14 @@ def send_money(
     *,
     letters: str = "FD",
     short: Refusal = WALLET_SHORT,
+    free: bool = False,
 ) -> Decision:
-    """Hold the money and write the job that calls the bank; `short` answers for a source that is not the wallet."""
+    """Hold the money and write the job that calls the bank; `short` answers for a source that is not the wallet, and
+    nobody pays for what is `free`."""
     txn_ref = movement_reference(letters, context.permutation(number), lagos_day(context.now))
     merchant = context.merchant
     order_ref = order_ref or txn_ref
-    charge = charge_transfer(merchant.tariff, amount)
+    charge = Charge(0, 0, 0) if free else charge_transfer(merchant.tariff, amount)
     luck = int.from_bytes(context.entropy[:8], "big") + number
     scenario, faults = plan_call(context.scenario, context.faults, LANE, luck)
     row = Transaction(

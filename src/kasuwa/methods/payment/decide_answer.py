@@ -1,6 +1,6 @@
 """What a rail's answer means for a payment: ask the payer, end it, or ask again later. (D14–D16, D20–D24)"""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -14,8 +14,6 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.decide import (
     ASK,
     ASKING,
-    AWAITING_3DS,
-    AWAITING_OTP,
     AWAITING_PAYER,
     CHARGE,
     DETAIL,
@@ -31,7 +29,8 @@ from kasuwa.methods.payment.decide import (
 )
 from kasuwa.methods.payment.decide_card import EXPIRED, MOST_TRIES, TRIES_USED_UP, expected_stage
 from kasuwa.methods.payment.decide_end import end_payment, ending_accounts
-from kasuwa.methods.payment.decide_reply import reply_payer_step, reply_payment
+from kasuwa.methods.payment.decide_reply import reply_payer_step, reply_payment, reply_validated
+from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
@@ -66,10 +65,9 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
         notices = contradiction(row, ENDINGS.get(answer.status, row.status))
         done = () if here is None or not row.is_final else (here,)
         return Decision(reply=reply_payment(row, payment, context.public_url), notices=notices, jobs_done=done)
-    if here.kind != job.kind:
+    if here.kind != job.kind and (answer.status not in ENDINGS or job.kind == EXPIRE):
         # Somebody took the next step meanwhile: what this one heard is out of date, unless it is final.
-        if answer.status not in ENDINGS or job.kind == EXPIRE:
-            return Decision(reply=reply_payment(row, payment, context.public_url))
+        return Decision(reply=reply_payment(row, payment, context.public_url))
     told = learn(payment, answer)
     if job.kind == EXPIRE and answer.code is None:
         return end_payment(row, told, here, FAILED, EXPIRED, TOO_LATE, context, seen)
@@ -78,7 +76,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
         return ask_payer(row, told, here, INITIATED, context)
     if ending is not None:
         decision = end_payment(row, told, here, ending, answer.code, answer.message, context, seen)
-        return at_once_shown(decision, row, told, job, ending, context)
+        return as_the_step_answers(decision, row, told, job, ending, context)
     return go_on(row, told, here, answer, context, seen)
 
 
@@ -96,23 +94,33 @@ def learn(payment: Payment, answer: Answer) -> Payment:
     )
 
 
-def at_once_shown(
+def as_the_step_answers(
     decision: Decision | More, row: Transaction, payment: Payment, job: Job, ending: str, context: Context
 ) -> Decision | More:
-    """A payer's step that ends at once still answers as one: clients wait for the event. Spec silent: D21"""
-    shown = job.kind == CHARGE and ending == SUCCESSFUL and payment.method in PAYER_METHODS
-    if shown and isinstance(decision, Decision):
+    """A success is told in the step's own words. A payer's step that ends at once still answers as one: clients wait
+    for the event. Spec silent: D16, D21"""
+    if isinstance(decision, More) or ending != SUCCESSFUL or not isinstance(decision.reply, PaymentReply):
+        return decision
+    if job.kind == CHARGE and payment.method in PAYER_METHODS:
         decision.reply = reply_payer_step(row, payment, DETAIL.decode(payment.detail), context.public_url)
+    if job.kind == VALIDATE:
+        decision.reply = reply_validated(decision.reply)
     return decision
 
 
-def go_on(row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
+def go_on(
+    row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: Seen
+) -> Decision | More:
     """Nothing final is known: the payer is asked, a code was wrong, or the rail is to be asked again."""
     if answer.status == ports.CHALLENGE:
         return ask_payer(row, payment, job, stage_of(payment), context)
     if answer.status == ports.WRONG:
         return count_try(row, payment, job, context, seen)
-    if answer.status == ports.UNAVAILABLE and job.kind in (OPEN, VALIDATE, CHARGE) and payment.method in ("card", "account"):
+    if (
+        answer.status == ports.UNAVAILABLE
+        and job.kind in (OPEN, VALIDATE, CHARGE)
+        and payment.method in ("card", "account")
+    ):
         return step_back(row, payment, job, context, seen)
     return ask_again(row, payment, job, answer, context, seen)
 
@@ -135,7 +143,7 @@ def ask_payer(row: Transaction, payment: Payment, job: Job, stage: str, context:
     return Decision(reply=reply_payment(row, asked, context.public_url), rows=(kept, asked), jobs=(again,))
 
 
-def next_look(payment: Payment, sent_at: float, context: Context):  # type: ignore[no-untyped-def]
+def next_look(payment: Payment, sent_at: float, context: Context) -> datetime:
     """The ladder, but never past the moment at which the payer's time is up."""
     return min(next_ask(context.now, context.now.timestamp() - sent_at), payment.expires_at)
 
@@ -172,7 +180,9 @@ def ask_again(
     work = WORK.decode(job.work)
     age = context.now.timestamp() - work.sent_at
     expired = context.now >= payment.expires_at
-    never_seen = answer.status == ports.NOT_FOUND and (work.method != "token" or age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS)
+    never_seen = answer.status == ports.NOT_FOUND and (
+        work.method != "token" or age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS
+    )
     if expired and (payment.stage == AWAITING_PAYER or never_seen):
         return end_payment(row, payment, job, FAILED, EXPIRED, TOO_LATE, context, seen)
     awaited = payment.method in PAYER_METHODS

@@ -6,11 +6,11 @@ Faults that depend on more than one field, or on the day, are found here and nam
 from collections.abc import Sequence
 from datetime import date
 
-from kasuwa.core.calendar import lagos_day
+from kasuwa.core.calendar import lagos_day, moment_of
 from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Context, Fault, Merchant, Needs, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
-from kasuwa.core.schedule import amount_due, moment_of, plan_instalments, value_reason
+from kasuwa.core.schedule import amount_due, plan_instalments, value_reason
 from kasuwa.core.splits import Part, divide_settled, part_reason
 from kasuwa.core.tariff import FeeClass
 from kasuwa.methods.payment.decide import (
@@ -77,7 +77,9 @@ def card_money_faults(country: str, currency: str) -> list[Fault]:
 def home_money_faults(country: str, currency: str) -> list[Fault]:
     """Everything that Nigerian banks and telephones do, they do in naira."""
     faults = [] if country == HOME else [Fault("country", f"{HOME} for this payment type")]
-    return faults if currency == HOME_CURRENCY else [*faults, Fault("currency", f"{HOME_CURRENCY} for this payment type")]
+    return (
+        faults if currency == HOME_CURRENCY else [*faults, Fault("currency", f"{HOME_CURRENCY} for this payment type")]
+    )
 
 
 def money_of(request: Common) -> tuple[str, str]:
@@ -117,8 +119,12 @@ def need_split(request: Common, merchant: Merchant) -> Needs:
     return Needs(rows)
 
 
-def split_faults(parts: Sequence[Part], settled: int, context: Context, seen: Seen) -> list[Fault]:
+def split_faults(parts: Sequence[Part], currency: str, settled: int, context: Context, seen: Seen) -> list[Fault]:
     faults = []
+    if parts and currency != HOME_CURRENCY:
+        faults.append(Fault("split", f"{HOME_CURRENCY} payments only: beneficiaries are paid by bank transfer"))
+    if len({part.ref_code for part in parts}) != len(parts):
+        faults.append(Fault("split", "each ref_code once"))
     for n, part in enumerate(parts):
         reason = part_reason(part)
         if reason is not None:

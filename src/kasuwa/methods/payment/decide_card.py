@@ -1,8 +1,8 @@
 """The rules of card payments: initiate, charge, validate; and charging a saved card. (D15, D16)
 
-    initiate   a session is opened at the rail; what it wants (PIN, OTP, 3-D Secure) is the answer
-    charge     the same body again, with that; PIN goes on to completion, OTP and 3-D Secure ask the payer
-    validate   the payer's OTP; also straight after initiate
+initiate   a session is opened at the rail; what it wants (PIN, OTP, 3-D Secure) is the answer
+charge     the same body again, with that; PIN goes on to completion, OTP and 3-D Secure ask the payer
+validate   the payer's OTP; also straight after initiate
 """
 
 from base64 import b64encode
@@ -13,7 +13,7 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_VALIDATED
 from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.references import job_key
-from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call
+from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario, plan_call
 from kasuwa.core.transactions import Transaction, extend_trail, transaction_key
 from kasuwa.methods.payment import decide_ask as ask_rules
 from kasuwa.methods.payment.decide import (
@@ -81,7 +81,7 @@ def ask_card(request: InitiateCard, context: Context, seen: Seen) -> Ask | Refus
         amount, instalments = now
         facts = ask_rules.card_facts(context, request.card)
         price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
-        faults += ask_rules.split_faults(ask_rules.parts_of(request), price.settled, context, seen)
+        faults += ask_rules.split_faults(ask_rules.parts_of(request), currency, price.settled, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
@@ -128,7 +128,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: Seen) -> Decision
         return Decision(reply=reply, wait=payment.stage in AT_THE_RAIL)
     assert job is not None
     work = WORK.decode(job.work)
-    scenario, faults_left = scenario_now(context, work.scenario)
+    scenario, faults_left = scenario_now(context, work)
     sent = work_of(work, payment, context, scenario)
     charging = moved(row, payment, CHARGING, context, "charged")
     job = at_the_rail(job, CHARGE, sent, context)
@@ -154,27 +154,23 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
     return faults
 
 
-def see_payment(
-    txn_ref: str, merchant: Merchant, seen: Seen
-) -> tuple[Transaction | None, Payment | None, Job | None]:
+def see_payment(txn_ref: str, merchant: Merchant, seen: Seen) -> tuple[Transaction | None, Payment | None, Job | None]:
     key = transaction_key(merchant.merchant_id, KIND, txn_ref)
     payment = seen.get(Payment, payment_key(merchant.merchant_id, txn_ref))
     return seen.get(Transaction, key), payment, seen.get(Job, job_key(key))
 
 
-def scenario_now(context: Context, kept: Scenario) -> tuple[Scenario, tuple[object, ...] | None]:
+def scenario_now(context: Context, work: Work) -> tuple[Scenario, tuple[PlannedFault, ...] | None]:
     """How this step's call goes: as this request says, else a planned fault, else as the earlier step said."""
     luck = int.from_bytes(context.entropy[:8], "big")
-    planned, left = plan_call(context.scenario, context.faults, CHANNELS["card"].fault, luck)
+    planned, left = plan_call(context.scenario, context.faults, CHANNELS[work.method].fault, luck)
     if planned == NO_SCENARIO:
-        return msgspec.structs.replace(kept, http=None), left
+        return msgspec.structs.replace(work.scenario, http=None), left
     return planned, left
 
 
 def work_of(work: Work, payment: Payment, context: Context, scenario: Scenario) -> Work:
-    return msgspec.structs.replace(
-        work, sent_at=context.now.timestamp(), session=payment.session, scenario=scenario
-    )
+    return msgspec.structs.replace(work, sent_at=context.now.timestamp(), session=payment.session, scenario=scenario)
 
 
 def moved(row: Transaction, payment: Payment, stage: str, context: Context, step: str) -> tuple[Row, ...]:
@@ -207,7 +203,7 @@ def bring_code(txn_ref: str, otp: str | None, context: Context, seen: Seen, *, a
         return NOT_AWAITED
     assert job is not None
     work = WORK.decode(job.work)
-    scenario, faults_left = scenario_now(context, work.scenario)
+    scenario, faults_left = scenario_now(context, work)
     job = at_the_rail(job, VALIDATE, work_of(work, payment, context, scenario), context)
     return Decision(
         reply=reply_payment(row, payment, context.public_url),
@@ -268,7 +264,7 @@ def ask_token(request: ChargeToken, context: Context, seen: Seen) -> Ask | Refus
     amount, instalments = now
     facts = SAVED.decode(saved.detail)
     price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
-    faults = ask_rules.split_faults(ask_rules.parts_of(request), price.settled, context, seen)
+    faults = ask_rules.split_faults(ask_rules.parts_of(request), currency, price.settled, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(ask_rules.detail_of(request, context), card=facts, instalments=instalments)

@@ -27,7 +27,7 @@ from kasuwa.methods.payment.decide import (
 )
 from kasuwa.methods.payment.decide_plan import follow_up
 from kasuwa.methods.payment.decide_reply import reply_completed
-from kasuwa.methods.payment.decide_split import Settling, settle
+from kasuwa.methods.payment.decide_split import Settling, fee_posts, settle
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -35,12 +35,18 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 def ending_accounts(work: Work) -> tuple[str, ...]:
     """The accounts of an ordinary end; what a split, a settlement day or a purpose needs besides is asked for later."""
     currency = work.currency
-    return (
+    usual = (
         chart.wallet(currency),
         rail_account(work.method, currency),
         chart.income("collection", currency),
         chart.tax("vat", currency),
     )
+    return (*usual, unapplied(currency)) if work.method == "bank_transfer" else usual
+
+
+def unapplied(currency: str) -> str:
+    """What customers have paid in and does not make up its payment: it is applied whole, or returned."""
+    return f"unapplied:main:{currency}"
 
 
 def end_payment(
@@ -97,11 +103,16 @@ def end_groups(
     wallet = chart.wallet(row.currency)
     own = purpose_account(detail.errand, row.currency, context)
     hold = hold_key(row.key) if seen.get(Hold, hold_key(row.key)) is not None else None
+    if payment.received:
+        back = Post(unapplied(row.currency), rail_account(payment.method, row.currency), payment.received, "applied")
+        if row.status == FAILED:
+            back = msgspec.structs.replace(back, kind="returned to the payer")
+        added = (back, *added)
     if row.status == FAILED:
-        return (Group(row.txn_ref, WALLET_SHORT, ends=hold),) if hold is not None else ()
+        voided = (Group(row.txn_ref, WALLET_SHORT, ends=hold),) if hold is not None else ()
+        return (*voided, Group(row.txn_ref, WALLET_SHORT, posts=added)) if added else voided
     if own is None:
-        posts = added
-        return (Group(row.txn_ref, WALLET_SHORT, posts=posts),) if posts else ()
+        return (Group(row.txn_ref, WALLET_SHORT, posts=added),) if added else ()
     first = Post(rail_account(payment.method, row.currency), own, payment.charged, "payment")
     groups: tuple[Group, ...] = (Group(row.txn_ref, WALLET_SHORT, posts=(first, *added)),)
     if hold is None:
@@ -116,14 +127,6 @@ def purpose_account(errand: Errand | None, currency: str, context: Context) -> s
     return None if account is None else str(account(errand.reference, currency))
 
 
-def fee_posts(row: Transaction, payer: str) -> tuple[Post, ...]:
-    posts = (
-        Post(payer, chart.income("collection", row.currency), row.fee, "collection fee"),
-        Post(payer, chart.tax("vat", row.currency), row.vat, "VAT on fee"),
-    )
-    return tuple(post for post in posts if post.amount)
-
-
 # --- the card -------------------------------------------------------------------------------------------------------
 
 
@@ -131,9 +134,7 @@ def forget_card(payment: Payment) -> Payment:
     return msgspec.structs.replace(payment, stage=DONE, sealed_card=None, token=None)
 
 
-def keep_card(
-    payment: Payment, row: Transaction, detail: Detail, context: Context
-) -> tuple[Payment, tuple[Row, ...]]:
+def keep_card(payment: Payment, row: Transaction, detail: Detail, context: Context) -> tuple[Payment, tuple[Row, ...]]:
     """A card that was charged gets a token, by which this merchant may charge it again."""
     if payment.sealed_card is None or detail.card is None:
         return msgspec.structs.replace(payment, stage=DONE), ()

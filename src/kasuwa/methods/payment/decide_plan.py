@@ -12,19 +12,19 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.catalogue import load
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Job, Merchant, More, Needs, Refusal, Row, Seen
 from kasuwa.core.money import format_minor
-from kasuwa.core.calendar import utc_text
-from kasuwa.core.pricing import price_collection
+from kasuwa.core.pricing import card_class, price_collection
 from kasuwa.core.purpose import Addition, Errand, Purpose
-from kasuwa.core.references import account_letters, job_key, row_key
+from kasuwa.core.references import job_key, opaque_id, row_key
 from kasuwa.core.schedule import Recurrence, make_recurrence, next_due, next_retry
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
 from kasuwa.methods.payment.decide import CHARGE, SAVED, Ask, Detail, Payment, SavedCard, begin, saved_card_key
 from kasuwa.methods.payment.wire import RecurrentRequest
-from kasuwa.methods.payment.wire_reply import RecurrentReply
+from kasuwa.methods.payment.wire_reply import RecurrentChanged, RecurrentReply
 from kasuwa.rails.ports import Answer
 
 RECURRENT = "recurrent"
@@ -66,10 +66,20 @@ TERMS: "msgspec.json.Decoder[Terms]" = msgspec.json.Decoder(Terms)
 
 class Plan(Row):
     """`cycle_due` is the due date that is charged next or now, `attempt` its tries so far, `misses` how many cycles
-    failed one after another; `paid` counts what its charges brought."""
+    failed one after another; `paid` counts what its charges brought, `facts` lists the cycles that were missed."""
 
     table: ClassVar[str] = "plan"
-    changing: ClassVar[tuple[str, ...]] = ("state", "cycle", "cycle_due", "attempt", "misses", "paid", "last_ref", "charging")
+    changing: ClassVar[tuple[str, ...]] = (
+        "state",
+        "cycle",
+        "cycle_due",
+        "attempt",
+        "misses",
+        "paid",
+        "last_ref",
+        "charging",
+        "facts",
+    )
 
     plan_id: str
     kind: str
@@ -86,6 +96,7 @@ class Plan(Row):
     paid: int
     last_ref: str
     charging: bool
+    facts: str
 
     @property
     def is_open(self) -> bool:
@@ -115,7 +126,9 @@ def follow_up(row: Transaction, payment: Payment, detail: Detail, context: Conte
     if row.status != SUCCESSFUL or payment.token is None:
         return Follow()
     plans = []
-    plain = Detail(country=detail.country, fullname=detail.fullname, email=detail.email, bearer=detail.bearer, split=detail.split)
+    plain = Detail(
+        country=detail.country, fullname=detail.fullname, email=detail.email, bearer=detail.bearer, split=detail.split
+    )
     if detail.recurrent is not None:
         wish = make_recurrence(detail.recurrent.frequency, detail.recurrent.value, context.now)  # type: ignore[arg-type]
         terms = Terms(row.amount, 0, wish.frequency, wish.value, (), plain, row.order_ref)
@@ -128,10 +141,8 @@ def follow_up(row: Transaction, payment: Payment, detail: Detail, context: Conte
     return Follow(rows=tuple(plans), jobs=tuple(plan_job(plan, plan.cycle_due) for plan in plans))
 
 
-def new_plan(
-    kind: str, terms: Terms, due: datetime, row: Transaction, payment: Payment, context: Context
-) -> Plan:
-    plan_id = ("RC" if kind == RECURRENT else "IN") + account_letters(context.entropy, kind)
+def new_plan(kind: str, terms: Terms, due: datetime, row: Transaction, payment: Payment, context: Context) -> Plan:
+    plan_id = opaque_id("RC" if kind == RECURRENT else "IN", context.entropy)
     return Plan(
         key=plan_key(row.merchant_id, plan_id),
         merchant_id=row.merchant_id,
@@ -150,6 +161,7 @@ def new_plan(
         paid=row.amount,
         last_ref=row.txn_ref,
         charging=False,
+        facts="[]",
     )
 
 
@@ -184,8 +196,6 @@ def decide_due(job: Job, answer: Answer, context: Context, seen: Seen) -> Decisi
 
 
 def ask_for(plan: Plan, saved: SavedCard, context: Context) -> Ask:
-    from kasuwa.core.pricing import card_class
-
     terms, facts = TERMS.decode(plan.detail), SAVED.decode(saved.detail)
     amount = terms.amount if plan.kind == RECURRENT else terms.later[plan.cycle - 1][1]
     bearer: Literal["merchant", "customer"] = "customer" if terms.detail.bearer == "customer" else "merchant"
@@ -203,7 +213,7 @@ def ask_for(plan: Plan, saved: SavedCard, context: Context) -> Ask:
     )
 
 
-# --- the charge has ended -----------------------------------------------------------------------------------------------
+# --- the charge has ended -------------------------------------------------------------------------------------------
 
 
 def need_plan(merchant: Merchant, plan_id: str) -> Needs:
@@ -224,10 +234,16 @@ def end_charge(row: Transaction, plan_id: str, context: Context, seen: Seen) -> 
     again = next_retry(plan.cycle_due, context.now, following_due(plan))
     if again is not None:
         return wait_for(rested, again)
-    missed = msgspec.structs.replace(rested, misses=plan.misses + 1)
+    missed = msgspec.structs.replace(
+        rested, misses=plan.misses + 1, facts=encode_text([*missed_cycles(plan), plan.cycle])
+    )
     if missed.misses >= MOST_MISSES:
         return Addition(rows=(hold_on(missed, PAUSED),))
     return go_on(missed)
+
+
+def missed_cycles(plan: Plan) -> list[int]:
+    return msgspec.json.decode(plan.facts, type=list[int])
 
 
 def hold_on(plan: Plan, state: str) -> Plan:
@@ -258,7 +274,7 @@ def go_on(plan: Plan) -> Addition:
 PURPOSES = (Purpose(RECURRENT, need_plan, end_charge), Purpose(INSTALMENT, need_plan, end_charge))
 
 
-# --- shown, stopped, started --------------------------------------------------------------------------------------------
+# --- shown, stopped, started ----------------------------------------------------------------------------------------
 
 
 def need_recurrent(request: RecurrentRequest, merchant: Merchant) -> Needs:
@@ -272,25 +288,29 @@ def decide_recurrent(request: RecurrentRequest, context: Context, seen: Seen) ->
     if plan is None or plan.kind != RECURRENT:
         return UNKNOWN_PLAN
     if request.status is None:
-        return Decision(reply=reply_plan(plan))
+        return Decision(reply=shown(plan))
     if plan.state == FINISHED:
         return IS_OVER
     if request.status == "stop":
         stopped = msgspec.structs.replace(plan, state=STOPPED)
-        return Decision(reply=reply_plan(stopped), rows=(stopped,), jobs_done=() if job is None else (job,))
+        return Decision(reply=shown(stopped), rows=(stopped,), jobs_done=() if job is None else (job,))
     return start_again(plan, job, context)
 
 
 def start_again(plan: Plan, job: Job | None, context: Context) -> Decision:
     """From now on: due dates that passed while it stood still are not charged after the fact. Spec silent: D25"""
     if plan.state == ACTIVE:
-        return Decision(reply=reply_plan(plan))
+        return Decision(reply=shown(plan))
     terms = TERMS.decode(plan.detail)
     recurrence = Recurrence(terms.frequency, terms.value)
     due = plan.cycle_due if plan.cycle_due > context.now else next_due(recurrence, context.now)
     started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
     jobs = () if plan.charging or job is not None else (plan_job(started, due),)
-    return Decision(reply=reply_plan(started), rows=(started,), jobs=jobs)
+    return Decision(reply=shown(started), rows=(started,), jobs=jobs)
+
+
+def shown(plan: Plan) -> RecurrentChanged:
+    return RecurrentChanged(message=f"The recurrent payment is {plan.state}", data=reply_plan(plan))
 
 
 def reply_plan(plan: Plan) -> RecurrentReply:
@@ -303,7 +323,7 @@ def reply_plan(plan: Plan) -> RecurrentReply:
         frequency=terms.frequency,
         value=f"{terms.value:02d}" if terms.frequency == "daily" else str(terms.value),
         next_charge=utc_text(plan.cycle_due) if plan.state == ACTIVE else None,
-        charges=plan.cycle - (0 if plan.charging else 0),
+        paid=format_minor(plan.paid),
         card_token=plan.token,
         txn_ref=plan.last_ref,
         email=terms.detail.email,

@@ -11,8 +11,22 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Fault, Group, Job, Merchant, Needs, Post, Refusal, Reserve, Row, Seen
-from kasuwa.core.decision import refuse_fields
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Fault,
+    Group,
+    Job,
+    Merchant,
+    More,
+    Needs,
+    Post,
+    Refusal,
+    Reserve,
+    Row,
+    Seen,
+    refuse_fields,
+)
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.requery import MOST_TRAIL, NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_ask
@@ -179,7 +193,7 @@ def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, (chart.wallet(work.currency), rail_account(work.method, work.currency)))
 
 
-def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | "More":
+def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
     row = seen.get(Transaction, job.subject)
     assert row is not None
     key = payment_key(context.merchant.merchant_id, REFUND_DETAIL.decode(row.detail).payment)

@@ -60,9 +60,7 @@ def page_url(public_url: str, detail: Detail) -> str:
 
 
 def reply_initiated(payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
-    reply = PaymentReply(
-        status=202, txn_ref=payment.txn_ref, apply_auth=payment.auth, message=MESSAGES[payment.auth]
-    )
+    reply = PaymentReply(status=202, txn_ref=payment.txn_ref, apply_auth=payment.auth, message=MESSAGES[payment.auth])
     if payment.auth == "OTP":
         reply.validate = OTP_PROMPT
     if payment.auth == "3DSecure":
@@ -85,9 +83,7 @@ def reply_challenge(payment: Payment, detail: Detail, public_url: str) -> Paymen
 
 def reply_payer_step(row: Transaction, payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
     """What the payer is shown, by the payment's type."""
-    reply = PaymentReply(
-        status=202, txn_ref=payment.txn_ref, auth_type="device", message=MESSAGES[payment.method]
-    )
+    reply = PaymentReply(status=202, txn_ref=payment.txn_ref, auth_type="device", message=MESSAGES[payment.method])
     if payment.method == "ussd":
         reply.auth_type = "ussd"
         reply.ussd_code = FACTS.decode(payment.facts).ussd_code
@@ -139,6 +135,15 @@ def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
     if row.status != FAILED and payment.token is not None:
         reply.card_token = payment.token
     return reply
+
+
+def reply_validated(completed: PaymentReply) -> PaymentReply:
+    return PaymentReply(
+        txn_ref=completed.txn_ref,
+        txn_status=completed.txn_status,
+        message="Validation Successful",
+        card_token=completed.card_token,
+    )
 
 
 def card_reply(card: CardFacts) -> CardReply:

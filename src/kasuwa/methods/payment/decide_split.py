@@ -16,12 +16,12 @@ import msgspec
 from kasuwa.core.calendar import lagos_day, moment_of, settlement_time
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Notice, Post, Row, Seen
 from kasuwa.core.purpose import Addition, Errand, Purpose
-from kasuwa.core.references import account_letters, job_key, row_key
+from kasuwa.core.references import job_key, opaque_id, row_key
 from kasuwa.core.splits import divide_settled
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.decide import Order, send_money
-from kasuwa.methods.payment.decide import Detail, Payment, WALLET_SHORT, rail_account
+from kasuwa.methods.payment.decide import WALLET_SHORT, Detail, Payment, rail_account
 from kasuwa.methods.payment.wire import BeneficiaryRequest
 from kasuwa.methods.payment.wire_reply import BeneficiaryReply
 from kasuwa.rails.ports import Answer
@@ -63,10 +63,16 @@ def need_beneficiary(request: BeneficiaryRequest, merchant: Merchant) -> Needs:
 
 
 def decide_beneficiary(request: BeneficiaryRequest, context: Context, seen: Seen) -> Decision:
-    ref_code = "RS_" + account_letters(context.entropy, "beneficiary")
+    ref_code = opaque_id("RS", context.entropy)
     key = beneficiary_key(context.merchant.merchant_id, ref_code)
     row = Beneficiary(
-        key, context.merchant.merchant_id, ref_code, request.name, request.bank_code, request.account_number, context.now
+        key,
+        context.merchant.merchant_id,
+        ref_code,
+        request.name,
+        request.bank_code,
+        request.account_number,
+        context.now,
     )
     return Decision(reply=BeneficiaryReply(ref_code=ref_code), rows=(row,))
 
@@ -126,7 +132,9 @@ def gather(wanted: Gather, context: Context, seen: Seen) -> tuple[Gathering, tup
     day = f"{lagos_day(wanted.due):%Y%m%d}"
     row = Gathering(key, merchant_id, wanted.kind, wanted.owner, day, wanted.currency, wanted.amount, DUE)
     kind = SETTLE if wanted.kind == SETTLEMENT else PAY_OUT
-    job = Job(job_key(key), merchant_id, kind, LANE, wanted.reference, key, wanted.due, wanted.due, None, 0, 0, None, "{}")
+    job = Job(
+        job_key(key), merchant_id, kind, LANE, wanted.reference, key, wanted.due, wanted.due, None, 0, 0, None, "{}"
+    )
     return row, (job,)
 
 

@@ -21,7 +21,8 @@ from kasuwa.core.fields import (
 
 Country = Annotated[str, Meta(pattern="^[A-Z]{2}$", max_length=2, description="a country as two capital letters")]
 Url = Annotated[
-    str, Meta(pattern=r"^https?://[^\s]+$", max_length=2048, description="an http or https URL of at most 2,048 characters")
+    str,
+    Meta(pattern=r"^https?://[^\s]+$", max_length=2048, description="an http or https URL of at most 2,048 characters"),
 ]
 TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}$", max_length=2, description="two digits")]
 Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])$", max_length=2, description="two digits, 01 to 12")]
@@ -187,6 +188,32 @@ class RefundRequest(msgspec.Struct, kw_only=True):
     txn_ref: Reference = field(name="txnRef")
     amount: Amount
     comment: ShortText | None = None
+
+
+class RecurrentRequest(msgspec.Struct, kw_only=True):
+    """One recurrent payment; with `status` it is stopped or started."""
+
+    id: Reference
+    status: Literal["stop", "start"] | None = None
+
+
+class PlansRequest(msgspec.Struct):
+    """Nothing more is asked."""
+
+
+class ChargesRequest(msgspec.Struct, kw_only=True):
+    """What a payment would cost: by the card's first six digits (or all of them), or by payment type."""
+
+    amount: Amount
+    card_no: Annotated[str, Meta(pattern="^[0-9]{6,19}$", max_length=19, description="6 to 19 digits")] | None = None
+    type: Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"] | None = None
+    country: Country | None = None
+    currency: Currency | None = None
+    bearer: Bearer | None = None
+
+
+class ChargeableBanksRequest(msgspec.Struct):
+    """Nothing more is asked."""
 
 
 class PayAccountRequest(msgspec.Struct, kw_only=True):

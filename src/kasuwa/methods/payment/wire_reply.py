@@ -1,6 +1,6 @@
 """What `PUT /payment` answers. One shape for every step: what does not apply is not there. (D15–D24)"""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType, field
@@ -63,7 +63,7 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     txn_ref: str = field(name="txnRef")
     customer_txnref: str | None
     message: str
-    charged_amount: Any = field(name="chargedAmount")
+    charged_amount: float = field(name="chargedAmount")
     currency: str
     payment_method: str
     fullname: str
@@ -97,3 +97,73 @@ class InboundReply(msgspec.Struct, kw_only=True):
 class BeneficiaryReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     ref_code: str
+
+
+class RecurrentReply(msgspec.Struct, kw_only=True):
+    """A recurrent payment as it stands; `txnRef` is its newest charge, `paid` what all of them brought."""
+
+    id: str
+    state: str
+    amount: str
+    currency: str
+    frequency: str
+    value: str
+    next_charge: str | None
+    paid: str
+    card_token: str = field(name="cardToken")
+    txn_ref: str = field(name="txnRef")
+    email: str
+    date_created: str = field(name="dateCreated")
+
+
+class RecurrentChanged(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: RecurrentReply
+
+
+class InstallmentLine(msgspec.Struct, kw_only=True):
+    date: str
+    amount: str
+    paid: bool
+
+
+class InstallmentReply(msgspec.Struct, kw_only=True):
+    id: str
+    state: str
+    total: str
+    paid: str
+    currency: str
+    next_charge: str | None
+    payment_schedule: list[InstallmentLine]
+    card_token: str = field(name="cardToken")
+    txn_ref: str = field(name="txnRef")
+    email: str
+    date_created: str = field(name="dateCreated")
+
+
+class Charges(msgspec.Struct, kw_only=True):
+    """`fee` is without VAT; the payer pays `total_charge`, the merchant gets `settled`."""
+
+    amount: str
+    fee: str
+    vat: str
+    total_charge: str
+    settled: str
+    currency: str
+    bearer: str
+
+
+class ChargesReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: Charges
+
+
+class ChargeableBank(msgspec.Struct, kw_only=True):
+    bankname: str
+    bankcode: str
+
+
+class ChargeableBanksReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[ChargeableBank]

@@ -43,7 +43,9 @@ USSD_PREFIX = {"gtb": "*737*000*", "zenith": "*966*000*"}
 @cache
 def card_meanings() -> dict[str, str]:
     meanings = {row["code"]: row["meaning"] for row in load("response_codes")["iso8583"]}
-    return meanings | {row["rr"]: row["bank_message"] for row in load("magic_values")["cards"]} | {CANCELLED: CANCELLATION}
+    return (
+        meanings | {row["rr"]: row["bank_message"] for row in load("magic_values")["cards"]} | {CANCELLED: CANCELLATION}
+    )
 
 
 @cache

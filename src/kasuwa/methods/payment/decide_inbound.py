@@ -1,0 +1,108 @@
+"""Money that customers transfer into an account they were shown: exact, too little, too much, too late. (D23)
+
+exact       the payment succeeds
+too little  rail:debit → unapplied, and the rest is awaited; it goes back if the time runs out
+too much    the payment succeeds, the excess goes back
+too late    rail:debit → unapplied → rail:debit: it goes back at once
+"""
+
+import msgspec
+
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Fault,
+    Group,
+    Job,
+    Merchant,
+    More,
+    Needs,
+    Post,
+    Refusal,
+    Row,
+    Seen,
+    refuse_fields,
+)
+from kasuwa.core.directory import Entry, directory_key
+from kasuwa.core.inbound import ACCOUNT, PAYMENT
+from kasuwa.core.references import hold_key, job_key
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.payment.decide import KIND, WALLET_SHORT, Payment, Work, payment_key, rail_account
+from kasuwa.methods.payment.decide_end import end_payment, ending_accounts, unapplied
+from kasuwa.methods.payment.decide_reply import short_message
+from kasuwa.methods.payment.wire import PayAccountRequest
+from kasuwa.methods.payment.wire_reply import InboundReply
+
+UNKNOWN_ACCOUNT = refuse_fields(Fault("accountNumber", "no customer was shown this account"))
+RETURNED = "The payment is over; the money goes back to the payer"
+APPROVED, APPROVED_MESSAGE = "00", "Approved or completed successfully"
+
+
+def need_inbound(request: PayAccountRequest, merchant: Merchant) -> Needs:
+    return Needs()
+
+
+def decide_inbound(request: PayAccountRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """Whose account it is stands in the directory; another merchant's is as unknown as nobody's."""
+    key = directory_key(context.vault, ACCOUNT, request.account_number)
+    if not seen.has(key):
+        return More(Needs(((Entry, key),)))
+    entry = seen.get(Entry, key)
+    if entry is None or entry.merchant_id != context.merchant.merchant_id:
+        return UNKNOWN_ACCOUNT
+    what, _, reference = entry.reference.partition(" ")
+    if what != PAYMENT:
+        return UNKNOWN_ACCOUNT
+    return receive(reference, int(request.amount), context, seen)
+
+
+def receive(txn_ref: str, amount: int, context: Context, seen: Seen) -> Decision | More:
+    key = transaction_key(context.merchant.merchant_id, KIND, txn_ref)
+    if not seen.has(key):
+        return More(need_receipt(txn_ref, context.merchant))
+    row = seen.get(Transaction, key)
+    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, txn_ref))
+    job = seen.get(Job, job_key(key))
+    assert row is not None
+    assert payment is not None
+    if row.is_final or job is None or context.now > payment.expires_at:
+        return return_late(row, amount)
+    return take_in(row, payment, job, amount, context, seen)
+
+
+def need_receipt(txn_ref: str, merchant: Merchant) -> Needs:
+    key = transaction_key(merchant.merchant_id, KIND, txn_ref)
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Transaction, key),
+        (Payment, payment_key(merchant.merchant_id, txn_ref)),
+        (Job, job_key(key)),
+        (Hold, hold_key(key)),
+    )
+    return Needs(rows, ending_accounts(Work(0, "bank_transfer", 0, "NGN")))
+
+
+def return_late(row: Transaction, amount: int) -> Decision:
+    rail, parked = rail_account("bank_transfer", row.currency), unapplied(row.currency)
+    posts = (Post(rail, parked, amount, "late payment"), Post(parked, rail, amount, "returned to the payer"))
+    reply = InboundReply(txn_status=row.status, txn_ref=row.txn_ref, message=RETURNED)  # type: ignore[arg-type]
+    return Decision(reply=reply, groups=(Group(row.txn_ref, WALLET_SHORT, posts=posts),))
+
+
+def take_in(row: Transaction, payment: Payment, job: Job, amount: int, context: Context, seen: Seen) -> Decision | More:
+    rail, parked = rail_account("bank_transfer", row.currency), unapplied(row.currency)
+    arrived = Group(row.txn_ref, WALLET_SHORT, posts=(Post(rail, parked, amount, "inbound transfer"),))
+    more = msgspec.structs.replace(payment, received=payment.received + amount)
+    if more.received < payment.charged:
+        message = short_message(more.received, payment.charged)
+        kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "underpaid", message))
+        reply = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=message)
+        return Decision(reply=reply, groups=(arrived,), rows=(kept, more))
+    decision = end_payment(row, more, job, SUCCESSFUL, APPROVED, APPROVED_MESSAGE, context, seen)
+    if isinstance(decision, More):
+        return decision
+    decision.groups = (arrived, *decision.groups)
+    excess = more.received - payment.charged
+    message = "Paid" if not excess else "Paid; the excess goes back to the payer"
+    decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message=message)
+    return decision

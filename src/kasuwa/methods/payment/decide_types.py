@@ -1,0 +1,200 @@
+"""How payments begin that are no cards: account, USSD, telephone, QR, bank transfer, mobile money. (D19–D24)"""
+
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.banks import Bank, banks_by_code, may_exist
+from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.directory import list_as
+from kasuwa.core.emvco import Shown, write_payload
+from kasuwa.core.inbound import ACCOUNT, PAYMENT, free_number
+from kasuwa.core.pricing import MOBILE_MONEY_CLASSES
+from kasuwa.core.references import row_key
+from kasuwa.core.tariff import FeeClass
+from kasuwa.methods.payment import decide_ask as ask_rules
+from kasuwa.methods.payment.decide import CHARGE, Ask, Detail, begin
+from kasuwa.methods.payment.decide_card import page_token
+from kasuwa.methods.payment.wire import (
+    ChargeAccount,
+    ChargeMobileMoney,
+    ChargePhone,
+    ChargeShown,
+    ChargeUssd,
+    Common,
+)
+
+# Which banks can be debited, and dialled. Spec silent: D20, D36
+CHARGEABLE_KINDS = frozenset({"commercial"})
+USSD_NEEDS_PAYER = "zenith"
+
+# A provider's country and currency; who is sent to a page of the provider needs somewhere to come back to.
+PROVIDERS = {
+    "paga": ("NG", "NGN"),
+    "paga_connect": ("NG", "NGN"),
+    "ghana": ("GH", "GHS"),
+    "mpesa": ("KE", "KES"),
+}
+SENT_TO_A_PAGE = frozenset({"paga", "paga_connect"})
+
+
+class EnrolledPhone(Row):
+    """A telephone that has paid this merchant before, by keyed hash."""
+
+    table: ClassVar[str] = "enrolled_phone"
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def begin_type(
+    request: Common,
+    context: Context,
+    seen: Seen,
+    method: str,
+    fee_class: FeeClass,
+    amount: int,
+    detail: Detail,
+    faults: list[Fault],
+    rows: tuple[Row, ...] = (),
+) -> Decision | Refusal:
+    """What all of them share: limits, price, split; then the payment begins at its rail."""
+    currency = str(request.currency or ask_rules.HOME_CURRENCY)
+    faults = [*faults, *ask_rules.recurring_fault(request)]
+    faults += ask_rules.limit_faults(context.merchant, currency, amount)
+    price = ask_rules.price_of(request, context.merchant, fee_class, currency, amount)
+    faults += ask_rules.split_faults(ask_rules.parts_of(request), currency, price.settled, context, seen)
+    if faults:
+        return refuse_fields(*faults)
+    decision = begin(Ask(method, currency, price, detail, request.customer_txnref or ""), context, CHARGE)
+    decision.rows = (*decision.rows, *rows)
+    return decision
+
+
+def home_faults(request: Common) -> list[Fault]:
+    return ask_rules.home_money_faults(*ask_rules.money_of(request))
+
+
+# --- account --------------------------------------------------------------------------------------------------------
+
+
+def chargeable_banks() -> list[Bank]:
+    """Banks whose accounts can be debited, by name."""
+    found = {bank.name: bank for bank in banks_by_code().values() if bank.kind in CHARGEABLE_KINDS}
+    return [found[name] for name in sorted(found)]
+
+
+def decide_account(request: ChargeAccount, context: Context, seen: Seen) -> Decision | Refusal:
+    account, faults = request.account, home_faults(request)
+    bank = banks_by_code().get(account.bank_code)
+    if bank is None or bank.kind not in CHARGEABLE_KINDS:
+        faults.append(Fault("account.bankcode", "a bank of supported_chargable_banks"))
+    elif not may_exist(context.merchant, bank, account.account_number):
+        faults.append(Fault("account.accountnumber", f"not an account number of {bank.name}"))
+    detail = msgspec.structs.replace(
+        ask_rules.detail_of(request, context), payer=account.account_number, provider=account.bank_code
+    )
+    return begin_type(request, context, seen, "account", "account", int(request.amount), detail, faults)
+
+
+# --- USSD and telephone ---------------------------------------------------------------------------------------------
+
+
+def decide_ussd(request: ChargeUssd, context: Context, seen: Seen) -> Decision | Refusal:
+    faults = home_faults(request)
+    if request.bank == USSD_NEEDS_PAYER:
+        given = {"phonenumber": request.phonenumber, "accountnumber": request.accountnumber}
+        faults += [Fault(name, f"required for {USSD_NEEDS_PAYER}") for name, value in given.items() if value is None]
+    detail = msgspec.structs.replace(
+        ask_rules.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
+    )
+    return begin_type(request, context, seen, "ussd", "ussd", int(request.amount), detail, faults)
+
+
+def decide_phone(request: ChargePhone, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """The first payment of a telephone enrols it."""
+    merchant_id = context.merchant.merchant_id
+    hashed = context.digest(f"phone {merchant_id} {request.phonenumber}".encode()).hex()
+    key = row_key(merchant_id, "enrolled phone", hashed)
+    if not seen.has(key):
+        return More(Needs(((EnrolledPhone, key),)))
+    first = seen.get(EnrolledPhone, key) is None
+    detail = msgspec.structs.replace(ask_rules.detail_of(request, context), payer=request.phonenumber, enrolment=first)
+    rows = (EnrolledPhone(key, merchant_id),) if first else ()
+    return begin_type(request, context, seen, "phone", "phone", int(request.amount), detail, home_faults(request), rows)
+
+
+# --- what a payer is shown ------------------------------------------------------------------------------------------
+
+
+def shown_name(request: ChargeShown, merchant: Merchant) -> str:
+    return request.business_name or merchant.name
+
+
+def decide_qrpay(request: ChargeShown, context: Context, seen: Seen) -> Decision | Refusal:
+    token = page_token(context)
+    price = ask_rules.price_of(request, context.merchant, "qrpay", ask_rules.HOME_CURRENCY, int(request.amount))
+    faults = home_faults(request)
+    name = shown_name(request, context.merchant)
+    reference = context.permutation(context.number)
+    fits = not ask_rules.limit_faults(context.merchant, ask_rules.HOME_CURRENCY, int(request.amount))
+    payload = Shown(f"{reference:09d}", price.charged, ask_rules.HOME_CURRENCY, name)
+    detail = msgspec.structs.replace(
+        ask_rules.detail_of(request, context),
+        business_name=name,
+        page=token,
+        qr=write_payload(payload) if fits else "",
+    )
+    return begin_type(request, context, seen, "qrpay", "qrpay", int(request.amount), detail, faults)
+
+
+def decide_bank_transfer(request: ChargeShown, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """An account number of its own for each payment, so that whoever pays into it pays this."""
+    bank = banks_by_code()[context.merchant.inbound_bank]
+    number = free_number(bank, context, seen)
+    if isinstance(number, More):
+        return number
+    detail = msgspec.structs.replace(
+        ask_rules.detail_of(request, context),
+        business_name=shown_name(request, context.merchant),
+        provider=bank.name,
+        shown=number,
+        page=page_token(context),
+    )
+    decision = begin_type(
+        request, context, seen, "bank_transfer", "bank_transfer", int(request.amount), detail, home_faults(request)
+    )
+    if isinstance(decision, Decision):
+        reference = decision.jobs[0].reference
+        decision.rows = (*decision.rows, list_as(context, ACCOUNT, number, f"{PAYMENT} {reference}"))
+    return decision
+
+
+# --- mobile money ---------------------------------------------------------------------------------------------------
+
+
+def decide_mobile_money(request: ChargeMobileMoney, context: Context, seen: Seen) -> Decision | Refusal:
+    country, currency = PROVIDERS[request.type]
+    faults = []
+    if (request.country or ask_rules.HOME) != country:
+        faults.append(Fault("country", f"{country} for {request.type}"))
+    if str(request.currency or ask_rules.HOME_CURRENCY) != currency:
+        faults.append(Fault("currency", f"{currency} for {request.type}"))
+    to_a_page = request.type in SENT_TO_A_PAGE
+    if to_a_page and request.redirect_url is None:
+        faults.append(Fault("redirect_url", f"required for {request.type}"))
+    if not to_a_page and request.phonenumber is None:
+        faults.append(Fault("phonenumber", f"required for {request.type}"))
+    if request.type == "ghana" and request.network is None:
+        faults.append(Fault("network", "required for ghana"))
+    detail = msgspec.structs.replace(
+        ask_rules.detail_of(request, context),
+        payer=request.phonenumber or "",
+        provider=request.type,
+        page=page_token(context) if to_a_page else "",
+    )
+    if faults:
+        return refuse_fields(*faults)
+    fee_class = MOBILE_MONEY_CLASSES[country]
+    return begin_type(request, context, seen, "mobile_money", fee_class, int(request.amount), detail, faults)

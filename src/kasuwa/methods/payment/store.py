@@ -1,0 +1,192 @@
+"""Plain reads of payments and plans. No writes; merchant_id in every WHERE."""
+
+from datetime import datetime
+
+from kasuwa.core.calendar import lagos_day, utc_text
+from kasuwa.core.cards import bin_of
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
+from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
+from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
+from kasuwa.core.reading import Reader
+from kasuwa.core.tariff import FeeClass
+from kasuwa.core.transactions import PENDING, SUCCESSFUL, transaction_key
+from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, amount_fits, payment_key
+from kasuwa.methods.payment.decide_ask import HOME
+from kasuwa.methods.payment.decide_plan import TERMS, Plan, missed_cycles, reply_plan
+from kasuwa.methods.payment.decide_reply import COMPLETED, card_reply, short_message
+from kasuwa.methods.payment.decide_types import chargeable_banks
+from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest, PlansRequest, VerifyRequest
+from kasuwa.methods.payment.wire_reply import (
+    ChargeableBank,
+    ChargeableBanksReply,
+    Charges,
+    ChargesReply,
+    InstallmentLine,
+    InstallmentReply,
+    RecurrentReply,
+    VerifyReply,
+)
+
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or customer_txnref"))
+AWAITING = "Awaiting Validation"
+
+BY_KEYS = """
+    select t.status, t.txn_ref, t.order_ref, t.message, t.currency, p.method, p.charged, p.received, p.refunded,
+        p.token, p.detail, p.facts
+    from transaction t, payment p
+    where t.key = $1 and t.merchant_id = $3 and p.key = $2 and p.merchant_id = $3
+"""
+# The successful one of those that share a merchant's reference, else the newest. Spec silent: D7
+BY_CUSTOMER_REFERENCE = """
+    select txn_ref from transaction where merchant_id = $1 and order_ref = $2 and kind = $3
+    order by (status = 'successful') desc, created_at desc limit 1
+"""
+
+
+async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Reader) -> VerifyReply | Refusal:
+    txn_ref = request.txn_ref
+    if txn_ref is None:
+        if request.customer_txnref is None:
+            return NO_REFERENCE
+        found = await reader.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref, KIND)
+        if found is None:
+            return UNKNOWN_REFERENCE
+        txn_ref = found[0]
+    keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
+    row = await reader.fetchrow(BY_KEYS, *keys, merchant.merchant_id)
+    return UNKNOWN_REFERENCE if row is None else reply_verify(*row)
+
+
+def reply_verify(
+    status: str,
+    txn_ref: str,
+    order_ref: str,
+    message: str,
+    currency: str,
+    method: str,
+    charged: int,
+    received: int,
+    refunded: int,
+    token: str | None,
+    detail: str,
+    facts: str,
+) -> VerifyReply:
+    asked = DETAIL.decode(detail)
+    waiting = short_message(received, charged) if received else AWAITING
+    reply = VerifyReply(
+        txn_status=status,  # type: ignore[arg-type]
+        txn_ref=txn_ref,
+        customer_txnref=order_ref or None,
+        message=PENDING_MESSAGE if status == PENDING else COMPLETED[status],
+        charged_amount=charged / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
+        currency=currency,
+        payment_method=method,
+        fullname=asked.fullname,
+        email=asked.email,
+        bank_message=waiting if status == PENDING else message,
+        fraud_status=FACTS.decode(facts).fraud,
+    )
+    if status == SUCCESSFUL:
+        reply.refunded_amount = format_minor(refunded)
+        if asked.card is not None:
+            reply.card = card_reply(asked.card)
+        if token is not None:
+            reply.card_token = token
+    return reply
+
+
+# --- plans ----------------------------------------------------------------------------------------------------------
+
+PLAN_COLUMNS = ", ".join(Plan.__struct_fields__)
+PLANS = f"select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2 order by created_at desc, plan_id"
+
+
+async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: Reader) -> list[RecurrentReply]:
+    rows = await reader.fetch(PLANS, merchant.merchant_id, "recurrent")
+    return [reply_plan(Plan(*row)) for row in rows]
+
+
+async def list_installments(request: PlansRequest, merchant: Merchant, reader: Reader) -> list[InstallmentReply]:
+    rows = await reader.fetch(PLANS, merchant.merchant_id, "instalment")
+    return [reply_instalments(Plan(*row)) for row in rows]
+
+
+def reply_instalments(plan: Plan) -> InstallmentReply:
+    terms = TERMS.decode(plan.detail)
+    first = terms.total - sum(amount for _, amount in terms.later)
+    done = len(terms.later) if plan.state == "finished" else plan.cycle - 1
+    missed = missed_cycles(plan)
+    lines = [
+        InstallmentLine(
+            date=day_text(datetime.fromisoformat(due)),
+            amount=format_minor(amount),
+            paid=n < done and n + 1 not in missed,
+        )
+        for n, (due, amount) in enumerate(terms.later)
+    ]
+    if first:
+        lines.insert(0, InstallmentLine(date=day_text(plan.created_at), amount=format_minor(first), paid=True))
+    return InstallmentReply(
+        id=plan.plan_id,
+        state=plan.state,
+        total=format_minor(terms.total),
+        paid=format_minor(plan.paid),
+        currency=plan.currency,
+        next_charge=utc_text(plan.cycle_due) if plan.state == "active" else None,
+        payment_schedule=lines,
+        card_token=plan.token,
+        txn_ref=plan.last_ref,
+        email=terms.detail.email,
+        date_created=utc_text(plan.created_at),
+    )
+
+
+def day_text(moment: datetime) -> str:
+    return f"{lagos_day(moment):%d-%m-%Y}"
+
+
+# --- what it costs, and whom it can be taken from -------------------------------------------------------------------
+
+
+async def show_charges(request: ChargesRequest, merchant: Merchant, reader: Reader) -> ChargesReply | Refusal:
+    """Exactly what a payment then costs: both ask the same function. (D13)"""
+    currency = str(request.currency or "NGN")
+    fault = amount_fits(merchant, currency, request.amount)
+    if fault is not None:
+        return refuse_fields(Fault("amount", fault))
+    fee_class = class_of(request)
+    if isinstance(fee_class, Refusal):
+        return fee_class
+    bearer = bearer_of(merchant.tariff, request.bearer)
+    price = price_collection(merchant.tariff, fee_class, currency, int(request.amount), bearer)
+    return ChargesReply(
+        data=Charges(
+            amount=format_minor(price.amount),
+            fee=format_minor(price.fee),
+            vat=format_minor(price.vat),
+            total_charge=format_minor(price.charged),
+            settled=format_minor(price.settled),
+            currency=currency,
+            bearer=bearer,
+        )
+    )
+
+
+def class_of(request: ChargesRequest) -> FeeClass | Refusal:
+    if request.card_no is not None:
+        return card_class(bin_of(request.card_no).country)
+    if request.type is None:
+        return refuse_fields(Fault("type", "required, or card_no"))
+    if request.type in ("card", "token"):
+        return "card_local"
+    if request.type == "mobile_money":
+        found = MOBILE_MONEY_CLASSES.get(request.country or HOME)
+        return found or refuse_fields(Fault("country", "one of " + ", ".join(MOBILE_MONEY_CLASSES)))
+    return request.type  # type: ignore[return-value]
+
+
+async def list_chargeable(request: ChargeableBanksRequest, merchant: Merchant, reader: Reader) -> ChargeableBanksReply:
+    banks = [ChargeableBank(bankname=bank.name, bankcode=bank.cbn_code or "") for bank in chargeable_banks()]
+    return ChargeableBanksReply(data=banks)

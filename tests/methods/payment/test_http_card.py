@@ -1,0 +1,236 @@
+"""Card payments over HTTP: every authentication, every step, every magic number. (D15, D16, D17)"""
+
+from typing import Any
+
+import pytest
+
+from kasuwa.core.catalogue import load
+from tests.methods.payment.till import OTP, VISA_OK, Till, card
+from tests.shop import Shop
+
+CARDS: list[dict[str, Any]] = load("magic_values")["cards"]
+LATER = {row["rr"]: row["txnStatus"].partition(" -> ")[2] for row in CARDS if "->" in row["txnStatus"]}
+PENDING_AT_FIRST = {*LATER, "99"}
+
+
+@pytest.fixture
+def till(shop: Shop) -> Till:
+    return Till(shop)
+
+
+def test_a_pin_payment_completes_with_everything_the_contract_lists(till: Till) -> None:
+    before = till.shop.wallet().balance
+    given = card(auth="PIN")
+    begun = till.initiate(given)
+    assert (begun["status"], begun["apply_auth"]) == (202, "PIN")
+    assert begun["txnRef"].startswith("GP")
+    done = till.charge(begun, given)
+    assert (done["status"], done["txnStatus"]) == (200, "successful")
+    wanted = {"cardToken", "bank_message", "fullname", "email", "chargedAmount", "fraudStatus", "card", "currency"}
+    assert wanted | {"payment_method", "message", "txnRef"} <= set(done)
+    assert (done["chargedAmount"], done["currency"], done["payment_method"]) == ("1500.00", "NGN", "card")
+    assert (done["fullname"], done["email"], done["fraudStatus"]) == ("Ada Obi", "ada@example.com", "ok")
+    shown = done["card"]
+    assert set(shown) == {"hash", "mask", "bin", "brand", "type", "issuer", "country"}
+    assert (shown["mask"], shown["bin"], shown["brand"]) == ("411111******0013", "411111", "visa")
+    # 1.5 % and 7.5 % VAT on it; the flat part is waived below 2,500.
+    assert till.shop.wallet().balance - before == 150_000 - 2_250 - 169
+
+
+def test_an_otp_payment_asks_for_the_code_and_ends_by_validate(till: Till) -> None:
+    given = card()
+    begun = till.initiate(given)
+    assert (begun["status"], begun["apply_auth"], "validate" in begun) == (202, "OTP", True)
+    asked = till.charge(begun, given)
+    assert (asked["status"], asked["auth_type"], asked["fraudStatus"]) == (202, "OTP", "ok")
+    assert "validate" in asked
+    assert "authURL" not in asked
+    assert till.charge(begun, given) == asked
+    assert till.verify(begun["txnRef"]) | {"email": "", "fullname": ""} == {
+        "status": 200,
+        "txnStatus": "pending",
+        "txnRef": begun["txnRef"],
+        "customer_txnref": None,
+        "message": "PENDING",
+        "chargedAmount": 0,
+        "currency": "NGN",
+        "payment_method": "card",
+        "fullname": "",
+        "email": "",
+        "bank_message": "Awaiting Validation",
+        "fraudStatus": "ok",
+    }
+    done = till.validate(begun["txnRef"])
+    assert (done["status"], done["txnStatus"], done["message"]) == (200, "successful", "Validation Successful")
+    assert done["cardToken"]
+    verified = till.verify(begun["txnRef"])
+    assert (verified["txnStatus"], verified["chargedAmount"], verified["refundedAmount"]) == (
+        "successful",
+        1500.0,
+        "0.00",
+    )
+    assert verified["cardToken"] == done["cardToken"]
+    # After the end, charge answers the result and validate is out of place.
+    assert till.charge(begun, given)["txnStatus"] == "successful"
+    assert till.validate(begun["txnRef"])["status"] == 104
+
+
+def test_validate_straight_after_initiate_completes_an_otp_payment(till: Till) -> None:
+    begun = till.initiate(card())
+    assert till.validate(begun["txnRef"])["txnStatus"] == "successful"
+
+
+def test_three_wrong_codes_fail_the_payment(till: Till) -> None:
+    begun = till.initiate(card())
+    for _ in range(2):
+        assert till.validate(begun["txnRef"], "000000")["status"] == 203
+        assert till.verify(begun["txnRef"])["txnStatus"] == "pending"
+    assert till.validate(begun["txnRef"], "111111")["status"] == 203
+    assert till.verify(begun["txnRef"])["txnStatus"] == "failed"
+    assert till.validate(begun["txnRef"])["status"] == 203
+
+
+def test_after_ten_minutes_the_payment_has_failed(till: Till) -> None:
+    begun = till.initiate(card())
+    till.shop.advance(minutes=9)
+    assert till.verify(begun["txnRef"])["txnStatus"] == "pending"
+    till.shop.advance(minutes=2)
+    assert till.verify(begun["txnRef"])["txnStatus"] == "failed"
+    assert till.validate(begun["txnRef"])["status"] == 203
+
+
+def test_an_unknown_outcome_is_pending_until_the_rail_is_asked(till: Till) -> None:
+    begun = till.initiate(card())
+    unknown = till.validate(begun["txnRef"], "999999")
+    assert unknown == {"status": 200, "txnStatus": "pending", "txnRef": begun["txnRef"], "message": "PENDING"}
+    till.shop.advance(seconds=6)
+    assert till.verify(begun["txnRef"])["txnStatus"] == "successful"
+
+
+@pytest.mark.parametrize(("pin", "message"), [("0000", "Incorrect PIN"), ("9999", "PIN Tries Exceeded")])
+def test_a_wrong_card_pin_is_the_issuers_refusal(till: Till, pin: str, message: str) -> None:
+    given = card(auth="PIN", pin=pin)
+    done = till.charge(till.initiate(given), given)
+    assert (done["status"], done["txnStatus"], done["chargedAmount"]) == (200, "failed", "0.00")
+    assert done["bank_message"].lower() == message.lower()
+    assert "cardToken" not in done
+
+
+@pytest.mark.parametrize("row", CARDS, ids=[row["rr"] for row in CARDS])
+def test_every_magic_card_answers_as_the_table_says(till: Till, row: dict[str, Any]) -> None:
+    done = till.paid(row["visa"])
+    code = row["rr"]
+    first = "pending" if code in PENDING_AT_FIRST else row["txnStatus"]
+    assert done["txnStatus"] == first, done
+    if first != "pending":
+        assert done["bank_message"] == row["bank_message"]
+        assert done["fraudStatus"] == ("flagged" if code == "59" else "ok")
+    till.shop.advance(seconds=6)
+    assert till.verify(done["txnRef"])["txnStatus"] == LATER.get(code, first)
+
+
+def test_what_never_ends_by_itself_is_ended_by_the_rails_call_back(till: Till) -> None:
+    done = till.paid("4111119900000015")
+    assert done["txnStatus"] == "pending"
+    told = till.shop.put("sandbox", action="settle", txnRef=done["txnRef"], outcome="successful").body
+    assert told["txnStatus"] == "successful"
+    assert till.verify(done["txnRef"])["cardToken"]
+
+
+def test_a_saved_card_is_charged_by_its_token_and_by_its_merchant_alone(till: Till, open_shop: Any) -> None:
+    token = till.token()
+    head, _, epoch = token.partition(".")
+    assert (len(head), epoch.isdecimal()) == (8, True)
+    done = till.charge_token(token)
+    assert (done["txnStatus"], done["payment_method"], done["cardToken"]) == ("successful", "token", token)
+    stranger = Till(open_shop())
+    assert stranger.charge_token(token) == stranger.charge_token("nothing.1")
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [("4111110051000011", "failed"), ("4111110054000018", "failed"), ("4111110091000013", "failed")],
+)
+def test_later_charges_of_a_card_answer_by_their_own_digits(till: Till, number: str, status: str) -> None:
+    token = till.token(number)
+    assert till.charge_token(token)["txnStatus"] == status
+
+
+def test_what_changes_between_the_steps_is_refused_and_named(till: Till) -> None:
+    given = card(auth="PIN")
+    begun = till.initiate(given)
+    wrong = till.charge(begun, card("5123450000000016", "PIN"), amount="1501.00", auth_type="OTP")
+    assert wrong["status"] == 104
+    assert {fault["field"] for fault in wrong["errors"]} == {"auth_type", "amount", "card.card_no"}
+    assert till.charge(begun, given)["txnStatus"] == "successful"
+
+
+def test_a_card_is_checked_before_anything_is_kept(till: Till) -> None:
+    for changes, field in (
+        ({"card_no": "4111110000000014"}, "card.card_no"),
+        ({"card_no": "41111100000013"}, "card.card_no"),
+        ({"expiry_month": "13"}, "card.expiry_month"),
+        ({"expiry_year": "20"}, "card.expiry_year"),
+        ({"ccv": "12"}, "card.ccv"),
+    ):
+        refused = till.initiate(card(**changes))
+        assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
+
+
+def test_currency_and_country_must_go_together(till: Till) -> None:
+    refused = till.initiate(card(), country="GH", currency="NGN")
+    assert [fault["field"] for fault in refused["errors"]] == ["currency"]
+    paid = till.paid(amount="20.00", currency="USD")
+    assert (paid["txnStatus"], paid["currency"]) == ("successful", "USD")
+
+
+def test_verify_by_the_merchants_reference_prefers_the_successful_one(till: Till) -> None:
+    first = till.paid(customer_txnref="basket-1")
+    till.paid("4111110500000018", customer_txnref="basket-1")
+    found = till.pay(action="verify", customer_txnref="basket-1")
+    assert (found["txnRef"], found["customer_txnref"]) == (first["txnRef"], "basket-1")
+
+
+def test_the_customer_may_bear_the_fee_and_pays_what_charges_said(till: Till) -> None:
+    before = till.shop.wallet().balance
+    said = till.shop.put("resources", inquire="charges", card_no=VISA_OK[:6], amount="1500.00", bearer="customer").body
+    done = till.paid(bearer="customer")
+    assert done["chargedAmount"] == said["data"]["total_charge"]
+    assert till.shop.wallet().balance - before == 150_000
+
+
+def test_a_fault_on_the_way_to_the_rail_is_never_charged_twice(till: Till) -> None:
+    given = card(auth="PIN")
+    begun = till.initiate(given)
+    lost = till.charge(begun, given, {"x-sandbox-scenario": "http=timeout"})
+    assert (lost["status"], lost["txnStatus"]) == (200, "pending")
+    till.shop.advance(seconds=6)
+    assert till.verify(begun["txnRef"])["txnStatus"] == "successful"
+    away = till.initiate(given)
+    assert till.charge(away, given, {"x-sandbox-scenario": "http=unavailable"})["status"] == 204
+    assert till.charge(away, given)["txnStatus"] == "successful"
+    never = till.initiate(given)
+    assert till.charge(never, given, {"x-sandbox-scenario": "http=reset"})["txnStatus"] == "pending"
+    till.shop.advance(minutes=31)
+    assert till.verify(never["txnRef"])["txnStatus"] == "failed"
+
+
+def test_events_tell_the_end_of_a_payment_and_of_its_refund_in_order(till: Till) -> None:
+    done = till.paid(customer_txnref="basket-9")
+    till.refund(done["txnRef"], "100.00")
+    log = till.shop.put("resources", inquire="event_feed").body["data"]
+    payload = log[0]["payload"]
+    assert payload == {
+        "status": 200,
+        "txnStatus": "successful",
+        "txnRef": done["txnRef"],
+        "chargedAmount": "1500.00",
+        "paymentMethod": "card",
+        "endpoint": "test",
+        "customer_txnref": "basket-9",
+    }
+    assert log[1]["payload"]["paymentMethod"] == "refund"
+
+
+def test_otp_is_the_documented_one() -> None:
+    assert OTP in load("magic_values")["otp"]
