@@ -4,6 +4,8 @@ Three more tables are this slice's: what `resources` answers about payments, wha
 the purposes that payments and transfers are made for here. app.py puts them where they belong.
 """
 
+from functools import partial
+
 from kasuwa.core.action import Method, Read, Rule, Step, Write
 from kasuwa.core.banks import account_fits_bank, bank_is_known
 from kasuwa.methods.payment import (
@@ -67,7 +69,7 @@ PAYMENT = Method(
             request=wire.ChargeAccount,
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
-            decide=decide_types.decide_account,
+            decide=partial(decide_types.begin_with, decide_types.ask_account),
             summary="Debit a bank account, after an OTP",
             example={
                 "action": "charge",
@@ -92,7 +94,7 @@ PAYMENT = Method(
             request=wire.ChargeUssd,
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
-            decide=decide_types.decide_ussd,
+            decide=partial(decide_types.begin_with, decide_types.ask_ussd),
             summary="A code that the payer dials",
             example={"action": "charge", "paymentType": "ussd", "user": USER, "amount": "1000.00", "bank": "gtb"},
         ),
@@ -102,7 +104,7 @@ PAYMENT = Method(
             request=wire.ChargePhone,
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
-            decide=decide_types.decide_phone,
+            decide=partial(decide_types.begin_with, decide_types.ask_phone),
             summary="Prompt the payer on the telephone",
             example={"action": "charge", "paymentType": "phone", "amount": "1000.00", "phonenumber": "08000000009"},
         ),
@@ -112,7 +114,7 @@ PAYMENT = Method(
             request=wire.ChargeShown,
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
-            decide=decide_types.decide_qrpay,
+            decide=partial(decide_types.begin_with, decide_types.ask_qrpay),
             summary="A QR code that the payer scans",
             example={"action": "charge", "paymentType": "qrpay", "amount": "1000.00", "business_name": "Ada Stores"},
         ),
@@ -122,7 +124,7 @@ PAYMENT = Method(
             request=wire.ChargeShown,
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
-            decide=decide_types.decide_bank_transfer,
+            decide=partial(decide_types.begin_with, decide_types.ask_bank_transfer),
             summary="An account number that the payer pays into",
             example={"action": "charge", "paymentType": "bank_transfer", "amount": "1000.00"},
         ),
@@ -132,7 +134,7 @@ PAYMENT = Method(
             request=wire.ChargeMobileMoney,
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
-            decide=decide_types.decide_mobile_money,
+            decide=partial(decide_types.begin_with, decide_types.ask_mobile_money),
             summary="Mobile money: paga, ghana, mpesa",
             example={
                 "action": "charge",

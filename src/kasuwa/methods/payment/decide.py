@@ -21,6 +21,7 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Refusal, Reserve, Row
 from kasuwa.core.directory import list_as
+from kasuwa.core.inbound import ACCOUNT, PAYMENT
 from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import Price
 from kasuwa.core.purpose import Errand
@@ -49,6 +50,11 @@ AWAITING_PAYER = "awaiting_payer"
 ASKING = "asking"
 DONE = "done"
 AT_THE_RAIL = frozenset({OPENING, CHARGING, VALIDATING})
+
+PENDING_MESSAGE = "PENDING"
+
+# The directory's word for a payer's page.
+PAGE = "page"
 
 # How long a payer may take. Spec silent: D16, D20
 PATIENCE = timedelta(minutes=10)
@@ -256,6 +262,7 @@ class Ask(msgspec.Struct, frozen=True):
     saved: SavedCard | None = None
     sealed_saved: str = ""
     attempt: int = 1
+    rows: tuple[Row, ...] = ()
 
     def __repr__(self) -> str:
         return f"Ask({self.method})"
@@ -310,10 +317,9 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
         scenario=scenario,
     )
     job = payment_job(row, ask.method, kind, context.now, work)
-    page = () if not ask.detail.page else (list_as(context, "page", ask.detail.page, txn_ref),)
     return Decision(
         groups=hold_fee(row, ask.detail.errand, context),
-        rows=(row, payment, *page),
+        rows=(row, payment, *ask.rows, *found_by(ask.detail, txn_ref, context)),
         jobs=(job,),
         numbers=1,
         then=job,
@@ -322,7 +328,11 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
     )
 
 
-PENDING_MESSAGE = "PENDING"
+def found_by(detail: Detail, txn_ref: str, context: Context) -> tuple[Row, ...]:
+    """What a payer shows to be found again: the address of a page, an account number."""
+    page = (list_as(context, PAGE, detail.page, txn_ref),) if detail.page else ()
+    account = (list_as(context, ACCOUNT, detail.shown, f"{PAYMENT} {txn_ref}"),) if detail.shown else ()
+    return (*page, *account)
 
 
 def make_payment(ask: Ask, row: Transaction, kind: str, context: Context) -> Payment:

@@ -1,14 +1,14 @@
 """How payments begin that are no cards: account, USSD, telephone, QR, bank transfer, mobile money. (D19–D24)"""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import msgspec
 
 from kasuwa.core.banks import Bank, banks_by_code, may_exist
 from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Row, Seen, refuse_fields
-from kasuwa.core.directory import list_as
 from kasuwa.core.emvco import Shown, write_payload
-from kasuwa.core.inbound import ACCOUNT, PAYMENT, free_number
+from kasuwa.core.inbound import free_number
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import FeeClass
@@ -48,7 +48,14 @@ class EnrolledPhone(Row):
         return False
 
 
-def begin_type(
+def begin_with(
+    ask_rule: Callable[..., Ask | Refusal | More], request: Common, context: Context, seen: Seen
+) -> Decision | Refusal | More:
+    ask = ask_rule(request, context, seen)
+    return begin(ask, context, CHARGE) if isinstance(ask, Ask) else ask
+
+
+def ask_type(
     request: Common,
     context: Context,
     seen: Seen,
@@ -58,8 +65,8 @@ def begin_type(
     detail: Detail,
     faults: list[Fault],
     rows: tuple[Row, ...] = (),
-) -> Decision | Refusal:
-    """What all of them share: limits, price, split; then the payment begins at its rail."""
+) -> Ask | Refusal:
+    """What all of them share: limits, price, split."""
     currency = str(request.currency or ask_rules.HOME_CURRENCY)
     faults = [*faults, *ask_rules.recurring_fault(request)]
     faults += ask_rules.limit_faults(context.merchant, currency, amount)
@@ -67,9 +74,7 @@ def begin_type(
     faults += ask_rules.split_faults(ask_rules.parts_of(request), currency, price.settled, context, seen)
     if faults:
         return refuse_fields(*faults)
-    decision = begin(Ask(method, currency, price, detail, request.customer_txnref or ""), context, CHARGE)
-    decision.rows = (*decision.rows, *rows)
-    return decision
+    return Ask(method, currency, price, detail, request.customer_txnref or "", rows=rows)
 
 
 def home_faults(request: Common) -> list[Fault]:
@@ -85,7 +90,7 @@ def chargeable_banks() -> list[Bank]:
     return [found[name] for name in sorted(found)]
 
 
-def decide_account(request: ChargeAccount, context: Context, seen: Seen) -> Decision | Refusal:
+def ask_account(request: ChargeAccount, context: Context, seen: Seen) -> Ask | Refusal:
     account, faults = request.account, home_faults(request)
     bank = banks_by_code().get(account.bank_code)
     if bank is None or bank.kind not in CHARGEABLE_KINDS:
@@ -95,13 +100,13 @@ def decide_account(request: ChargeAccount, context: Context, seen: Seen) -> Deci
     detail = msgspec.structs.replace(
         ask_rules.detail_of(request, context), payer=account.account_number, provider=account.bank_code
     )
-    return begin_type(request, context, seen, "account", "account", int(request.amount), detail, faults)
+    return ask_type(request, context, seen, "account", "account", int(request.amount), detail, faults)
 
 
 # --- USSD and telephone ---------------------------------------------------------------------------------------------
 
 
-def decide_ussd(request: ChargeUssd, context: Context, seen: Seen) -> Decision | Refusal:
+def ask_ussd(request: ChargeUssd, context: Context, seen: Seen) -> Ask | Refusal:
     faults = home_faults(request)
     if request.bank == USSD_NEEDS_PAYER:
         given = {"phonenumber": request.phonenumber, "accountnumber": request.accountnumber}
@@ -109,10 +114,10 @@ def decide_ussd(request: ChargeUssd, context: Context, seen: Seen) -> Decision |
     detail = msgspec.structs.replace(
         ask_rules.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
     )
-    return begin_type(request, context, seen, "ussd", "ussd", int(request.amount), detail, faults)
+    return ask_type(request, context, seen, "ussd", "ussd", int(request.amount), detail, faults)
 
 
-def decide_phone(request: ChargePhone, context: Context, seen: Seen) -> Decision | Refusal | More:
+def ask_phone(request: ChargePhone, context: Context, seen: Seen) -> Ask | Refusal | More:
     """The first payment of a telephone enrols it."""
     merchant_id = context.merchant.merchant_id
     hashed = context.digest(f"phone {merchant_id} {request.phonenumber}".encode()).hex()
@@ -122,7 +127,7 @@ def decide_phone(request: ChargePhone, context: Context, seen: Seen) -> Decision
     first = seen.get(EnrolledPhone, key) is None
     detail = msgspec.structs.replace(ask_rules.detail_of(request, context), payer=request.phonenumber, enrolment=first)
     rows = (EnrolledPhone(key, merchant_id),) if first else ()
-    return begin_type(request, context, seen, "phone", "phone", int(request.amount), detail, home_faults(request), rows)
+    return ask_type(request, context, seen, "phone", "phone", int(request.amount), detail, home_faults(request), rows)
 
 
 # --- what a payer is shown ------------------------------------------------------------------------------------------
@@ -132,7 +137,7 @@ def shown_name(request: ChargeShown, merchant: Merchant) -> str:
     return request.business_name or merchant.name
 
 
-def decide_qrpay(request: ChargeShown, context: Context, seen: Seen) -> Decision | Refusal:
+def ask_qrpay(request: ChargeShown, context: Context, seen: Seen) -> Ask | Refusal:
     token = page_token(context)
     price = ask_rules.price_of(request, context.merchant, "qrpay", ask_rules.HOME_CURRENCY, int(request.amount))
     faults = home_faults(request)
@@ -146,10 +151,10 @@ def decide_qrpay(request: ChargeShown, context: Context, seen: Seen) -> Decision
         page=token,
         qr=write_payload(payload) if fits else "",
     )
-    return begin_type(request, context, seen, "qrpay", "qrpay", int(request.amount), detail, faults)
+    return ask_type(request, context, seen, "qrpay", "qrpay", int(request.amount), detail, faults)
 
 
-def decide_bank_transfer(request: ChargeShown, context: Context, seen: Seen) -> Decision | Refusal | More:
+def ask_bank_transfer(request: ChargeShown, context: Context, seen: Seen) -> Ask | Refusal | More:
     """An account number of its own for each payment, so that whoever pays into it pays this."""
     bank = banks_by_code()[context.merchant.inbound_bank]
     number = free_number(bank, context, seen)
@@ -162,19 +167,15 @@ def decide_bank_transfer(request: ChargeShown, context: Context, seen: Seen) -> 
         shown=number,
         page=page_token(context),
     )
-    decision = begin_type(
+    return ask_type(
         request, context, seen, "bank_transfer", "bank_transfer", int(request.amount), detail, home_faults(request)
     )
-    if isinstance(decision, Decision):
-        reference = decision.jobs[0].reference
-        decision.rows = (*decision.rows, list_as(context, ACCOUNT, number, f"{PAYMENT} {reference}"))
-    return decision
 
 
 # --- mobile money ---------------------------------------------------------------------------------------------------
 
 
-def decide_mobile_money(request: ChargeMobileMoney, context: Context, seen: Seen) -> Decision | Refusal:
+def ask_mobile_money(request: ChargeMobileMoney, context: Context, seen: Seen) -> Ask | Refusal:
     country, currency = PROVIDERS[request.type]
     faults = []
     if (request.country or ask_rules.HOME) != country:
@@ -197,4 +198,4 @@ def decide_mobile_money(request: ChargeMobileMoney, context: Context, seen: Seen
     if faults:
         return refuse_fields(*faults)
     fee_class = MOBILE_MONEY_CLASSES[country]
-    return begin_type(request, context, seen, "mobile_money", fee_class, int(request.amount), detail, faults)
+    return ask_type(request, context, seen, "mobile_money", fee_class, int(request.amount), detail, faults)

@@ -8,6 +8,8 @@ from base64 import b64decode
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from kasuwa.core.decision import Job
 from kasuwa.core.secrets import Vault
 from kasuwa.methods.payment.decide import ASK, CHANNELS, KEPT, OPEN, VALIDATE, WORK, Work, saved_card_place
@@ -49,7 +51,19 @@ async def send(rail: CollectionRail, job: Job, order: CollectOrder, work: Work, 
     card = beside if isinstance(beside, CardSecrets) else None
     if job.kind == OPEN or work.method not in ("card", "token"):
         return await rail.begin(order, card)
+    if work.method == "card" and not work.session:
+        return await begin_and_charge(rail, order, card)
     return await rail.charge(order, card)
+
+
+async def begin_and_charge(rail: CollectionRail, order: CollectOrder, card: CardSecrets | None) -> Answer:
+    """Both steps of a card payment in one, where nobody is asked in between."""
+    begun = await rail.begin(order, card)
+    if begun.status != ports.SUCCESSFUL:
+        return begun
+    session = begun.facts.get("session", "")
+    charged = await rail.charge(msgspec.structs.replace(order, session=session), card)
+    return msgspec.structs.replace(charged, facts={**begun.facts, **charged.facts})
 
 
 async def call_refund(rails: Rails, job: Job, now: datetime, beside: Any) -> Answer:

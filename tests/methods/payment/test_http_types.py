@@ -1,0 +1,247 @@
+"""Payments that are no cards, over HTTP: how each begins, ends, fails and expires. (D19–D24)"""
+
+from typing import Any
+
+import pytest
+
+from kasuwa.core.banks import nuban_check_digit
+from tests.methods.payment.till import OTP, Till
+from tests.shop import Shop
+
+
+@pytest.fixture
+def till(shop: Shop) -> Till:
+    return Till(shop)
+
+
+def begin(till: Till, kind: str, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+    return till.pay(headers, action="charge", paymentType=kind, **{"amount": "1000.00", **fields})
+
+
+def settle(till: Till, txn_ref: str, outcome: str) -> Any:
+    return till.shop.put("sandbox", action="settle", txnRef=txn_ref, outcome=outcome).body
+
+
+# --- account --------------------------------------------------------------------------------------------------------
+
+
+def account(number: str = "0000000000", bank: str = "058") -> dict[str, str]:
+    return {"accountnumber": number, "bankcode": bank}
+
+
+def test_an_account_is_debited_after_its_otp(till: Till) -> None:
+    asked = begin(till, "account", account=account())
+    assert (asked["status"], asked["auth_type"]) == (202, "OTP")
+    assert {"txnRef", "validate", "message"} <= set(asked)
+    done = till.validate(asked["txnRef"], validate="account")
+    assert (done["txnStatus"], done["message"], "cardToken" in done) == ("successful", "Validation Successful", False)
+    assert till.verify(asked["txnRef"])["payment_method"] == "account"
+
+
+@pytest.mark.parametrize(
+    ("number", "first", "later"),
+    [
+        ("0000005100", "failed", "failed"),
+        ("0000000900", "pending", "successful"),
+        ("0000000010", "pending", "successful"),
+        ("0000000020", "pending", "pending"),
+        ("0000009600", "pending", "failed"),
+    ],
+)
+def test_an_account_answers_as_its_digits_say(till: Till, number: str, first: str, later: str) -> None:
+    asked = begin(till, "account", account=account(number))
+    assert till.validate(asked["txnRef"], OTP)["txnStatus"] == first
+    till.shop.advance(seconds=6)
+    assert till.verify(asked["txnRef"])["txnStatus"] == later
+
+
+def test_three_wrong_codes_fail_an_account_payment_too(till: Till) -> None:
+    asked = begin(till, "account", account=account())
+    assert [till.validate(asked["txnRef"], "000000")["status"] for _ in range(3)] == [203, 203, 203]
+    assert till.verify(asked["txnRef"])["txnStatus"] == "failed"
+
+
+def test_only_accounts_of_chargeable_banks_can_be_debited(till: Till) -> None:
+    listed = till.shop.put("resources", inquire="supported_chargable_banks").body["data"]
+    assert {"bankname": "Guaranty Trust Bank", "bankcode": "058"} in listed
+    refused = begin(till, "account", account=account(bank="999"))
+    assert [fault["field"] for fault in refused["errors"]] == ["account.bankcode"]
+    refused = begin(till, "account", account=account("0123456780", "058"))
+    assert [fault["field"] for fault in refused["errors"]] == ["account.accountnumber"]
+
+
+# --- USSD and telephone ---------------------------------------------------------------------------------------------
+
+
+def test_ussd_gives_a_code_to_dial_and_ends_by_the_call_back(till: Till) -> None:
+    asked = begin(till, "ussd", bank="gtb")
+    assert (asked["status"], asked["auth_type"], asked["expires"]) == (202, "ussd", 600)
+    assert asked["ussd_code"].startswith("*737*000*")
+    assert settle(till, asked["txnRef"], "successful")["txnStatus"] == "successful"
+    assert till.verify(asked["txnRef"])["chargedAmount"] == 1000.0
+
+
+def test_the_second_ussd_bank_needs_telephone_and_account(till: Till) -> None:
+    refused = begin(till, "ussd", bank="zenith")
+    assert {fault["field"] for fault in refused["errors"]} == {"phonenumber", "accountnumber"}
+    asked = begin(till, "ussd", bank="zenith", phonenumber="08012345678", accountnumber="0123456789")
+    assert asked["ussd_code"].startswith("*966*000*")
+
+
+@pytest.mark.parametrize(
+    ("phone", "first", "later"),
+    [
+        ("08000000000", "successful", "successful"),
+        ("08000000009", "pending", "successful"),
+        ("08000000006", "pending", "failed"),
+        ("08000000099", "pending", "pending"),
+        ("08000000068", "pending", "pending"),
+        ("08031234567", "pending", "pending"),
+    ],
+)
+def test_a_telephone_answers_as_its_digits_say(till: Till, phone: str, first: str, later: str) -> None:
+    asked = begin(till, "phone", phonenumber=phone)
+    assert (asked["status"], asked["auth_type"], asked["enrolment"]) == (202, "device", True)
+    assert till.verify(asked["txnRef"])["txnStatus"] == first
+    till.shop.advance(seconds=6)
+    assert till.verify(asked["txnRef"])["txnStatus"] == later
+    assert "enrolment" not in begin(till, "phone", phonenumber=phone)
+
+
+@pytest.mark.parametrize("phone", ["08000000051", "08000000017", "08000000091"])
+def test_a_telephone_may_refuse_at_once(till: Till, phone: str) -> None:
+    assert begin(till, "phone", phonenumber=phone)["txnStatus"] == "failed"
+
+
+def test_what_a_payer_leaves_open_fails_when_it_expires(till: Till) -> None:
+    begun = [
+        begin(till, "ussd", bank="gtb"),
+        begin(till, "phone", phonenumber="08000000068"),
+        begin(till, "qrpay"),
+        begin(till, "bank_transfer"),
+        begin(till, "mobile_money", type="mpesa", country="KE", currency="KES", phonenumber="0700000099"),
+    ]
+    till.shop.advance(seconds=599)
+    assert {till.verify(one["txnRef"])["txnStatus"] for one in begun} == {"pending"}
+    till.shop.advance(seconds=2)
+    assert {till.verify(one["txnRef"])["txnStatus"] for one in begun} == {"failed"}
+    # A call-back that comes too late changes nothing.
+    assert settle(till, begun[0]["txnRef"], "successful")["txnStatus"] == "failed"
+
+
+# --- QR -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_qr_payment_carries_the_payload_and_its_picture(till: Till) -> None:
+    asked = begin(till, "qrpay", business_name="Ada Stores")
+    assert (asked["status"], asked["auth_type"], asked["expires"]) == (202, "device", 600)
+    assert asked["qr_code"].startswith("000201010212")
+    assert "5910Ada Stores" in asked["qr_code"]
+    assert asked["qr_image"].endswith("/qr.svg")
+
+
+# --- bank transfer --------------------------------------------------------------------------------------------------
+
+
+def pay_in(till: Till, number: str, amount: str) -> Any:
+    return till.shop.put("sandbox", action="pay_account", accountNumber=number, amount=amount).body
+
+
+def test_a_bank_transfer_is_paid_into_its_own_account(till: Till) -> None:
+    before = till.shop.wallet().balance
+    asked = begin(till, "bank_transfer", business_name="Ada Stores")
+    assert {"accountNumber", "accountName", "bankName", "accountExpires", "amount", "message"} <= set(asked)
+    number = asked["accountNumber"]
+    assert (asked["accountName"], asked["amount"], asked["accountExpires"]) == ("Ada Stores", "1000.00", 600)
+    assert int(number[9]) == nuban_check_digit("035", number[:9])
+    assert pay_in(till, number, "1000.00")["txnStatus"] == "successful"
+    assert till.shop.wallet().balance - before == 100_000 - 1_000 - 75
+    assert till.verify(asked["txnRef"])["txnStatus"] == "successful"
+
+
+def test_what_is_underpaid_waits_for_the_rest(till: Till) -> None:
+    asked = begin(till, "bank_transfer")
+    short = pay_in(till, asked["accountNumber"], "400.00")
+    assert (short["txnStatus"], "400.00 of 1000.00" in short["message"]) == ("pending", True)
+    assert "400.00 of 1000.00" in till.verify(asked["txnRef"])["bank_message"]
+    assert pay_in(till, asked["accountNumber"], "600.00")["txnStatus"] == "successful"
+
+
+def test_what_is_overpaid_goes_back_beyond_the_amount(till: Till) -> None:
+    before = till.shop.wallet().balance
+    asked = begin(till, "bank_transfer")
+    done = pay_in(till, asked["accountNumber"], "1500.00")
+    assert (done["txnStatus"], "excess" in done["message"]) == ("successful", True)
+    assert till.shop.wallet().balance - before == 100_000 - 1_000 - 75
+    assert till.verify(asked["txnRef"])["chargedAmount"] == 1000.0
+
+
+def test_what_is_late_or_never_completed_goes_back(till: Till) -> None:
+    before = till.shop.wallet().balance
+    asked = begin(till, "bank_transfer")
+    pay_in(till, asked["accountNumber"], "400.00")
+    till.shop.advance(minutes=11)
+    assert till.verify(asked["txnRef"])["txnStatus"] == "failed"
+    late = pay_in(till, asked["accountNumber"], "600.00")
+    assert (late["txnStatus"], "goes back" in late["message"]) == ("failed", True)
+    assert till.shop.wallet().balance == before
+
+
+def test_an_account_number_is_its_merchants_alone(till: Till, open_shop: Any) -> None:
+    asked = begin(till, "bank_transfer")
+    stranger = Till(open_shop())
+    unknown = pay_in(stranger, "0000000001", "1000.00")
+    assert unknown["status"] == 104
+    assert pay_in(stranger, asked["accountNumber"], "1000.00") == unknown
+
+
+# --- mobile money ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "phone"),
+    [
+        ({"type": "ghana", "network": "mtn", "country": "GH", "currency": "GHS"}, "0240000009"),
+        ({"type": "mpesa", "country": "KE", "currency": "KES"}, "0700000009"),
+    ],
+)
+def test_mobile_money_settles_in_the_wallet_of_its_currency(till: Till, fields: dict[str, str], phone: str) -> None:
+    asked = begin(till, "mobile_money", phonenumber=phone, **fields)
+    assert (asked["status"], asked["auth_type"]) == (202, "device")
+    till.shop.advance(seconds=6)
+    assert till.verify(asked["txnRef"])["txnStatus"] == "successful"
+    assert till.shop.wallet(fields["currency"]).balance > 0
+
+
+@pytest.mark.parametrize("name", ["paga", "paga_connect"])
+def test_the_nigerian_provider_takes_the_payer_to_a_page(till: Till, name: str) -> None:
+    refused = begin(till, "mobile_money", type=name)
+    assert [fault["field"] for fault in refused["errors"]] == ["redirect_url"]
+    asked = begin(till, "mobile_money", type=name, redirect_url="https://shop.example/back")
+    assert (asked["status"], "/pay/" in asked["authURL"]) == (202, True)
+    assert settle(till, asked["txnRef"], "successful")["txnStatus"] == "successful"
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"type": "ghana"}, {"country", "currency", "phonenumber", "network"}),
+        ({"type": "mpesa", "country": "KE"}, {"currency", "phonenumber"}),
+        ({"type": "nonesuch"}, {"type"}),
+    ],
+)
+def test_providers_have_their_own_country_and_fields(till: Till, fields: dict[str, str], named: set[str]) -> None:
+    refused = begin(till, "mobile_money", **fields)
+    assert refused["status"] == 104
+    assert {fault["field"] for fault in refused["errors"]} == named
+
+
+def test_an_unknown_payment_type_is_named(till: Till) -> None:
+    for kind in ("cheque", None):
+        refused = till.pay(action="charge", paymentType=kind, amount="1.00")
+        assert (refused["status"], refused["errors"][0]["field"]) == (104, "paymentType")
+
+
+def test_only_cards_can_recur(till: Till) -> None:
+    refused = begin(till, "phone", phonenumber="08000000000", is_recurring=True)
+    assert [fault["field"] for fault in refused["errors"]] == ["is_recurring"]
