@@ -141,7 +141,13 @@ def play(shop: Shop, until: Row | None = None) -> list[Played]:
         played.append(Played(row, fields, shop.ask(row.method, fields)))
         if row.title in NEEDS_ENDPOINT:
             wait_until_tried(shop)
+            shop.put("sandbox", action="webhook", url="")
     return played
+
+
+def ready(shop: Shop, row: Row) -> dict[str, Any]:
+    """A row's example with references of its own, after all the examples before it were sent."""
+    return freshened(row, known_references(row.example, play(shop, until=row)))
 
 
 def wait_until_tried(shop: Shop) -> None:
@@ -158,7 +164,8 @@ def wait_until_tried(shop: Shop) -> None:
 def known_references(fields: dict[str, Any], played: list[Played]) -> dict[str, Any]:
     for path in list(example_paths(fields, ())):
         if stands_for_another(path[-1], value_at(fields, path)):
-            made = [value for one in played for name, value in leaves(one.heard.body) if name == path[-1]]
+            wanted = named(value_at(fields, path)) or path[-1]
+            made = [value for one in played for name, value in leaves(one.heard.body) if name == wanted]
             fields = with_value(fields, path, made[-1]) if made else fields
     return fields
 
@@ -167,7 +174,12 @@ def stands_for_another(name: str | int, said: Any) -> bool:
     """Whether a value of an example is of the service's making: only a run can tell it."""
     if not isinstance(name, str) or not isinstance(said, str):
         return False
-    return said == f"<{name}>" or said.startswith("GP") or name.endswith("_id")
+    return named(said) is not None or said.startswith("GP") or name.endswith("_id")
+
+
+def named(said: Any) -> str | None:
+    """The field of an earlier reply that an example points to: `<cardToken>`."""
+    return said[1:-1] if isinstance(said, str) and said.startswith("<") and said.endswith(">") else None
 
 
 def freshened(row: Row, fields: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,19 @@ import msgspec
 import pytest
 
 from tests.shop import Heard, Shop
-from tests.walk.rows import ROWS, Field, Row, check_reply, fields_of, freshened, is_refusal, play, with_value
+from tests.walk.rows import (
+    ROWS,
+    Field,
+    Row,
+    check_reply,
+    fields_of,
+    freshened,
+    is_refusal,
+    known_references,
+    play,
+    ready,
+    with_value,
+)
 
 HOSTILE = (
     *("null", "true", "false", "0", "-1", "1", "1.5", "-0.0", "1e400", "1E-400", "9223372036854775808", "1" * 4000),
@@ -30,16 +42,15 @@ INSIDES = re.compile(
 
 MARK = "\N{BLACK STAR} the place of the value \N{BLACK STAR}"
 
-FIELDS = [(row, field) for row in ROWS for field in fields_of(row)]
-REQUIRED = [(row, field) for row, field in FIELDS if field.required]
+REQUIRED = {row.title: [field for field in fields_of(row) if field.required] for row in ROWS}
 
 
 def title(value: Any) -> str:
     return str(value.title)
 
 
-def send_with(shop: Shop, row: Row, field: Field, text: str) -> Heard:
-    fields = with_value(freshened(row, row.example), field.path, MARK)
+def send_with(shop: Shop, row: Row, example: dict[str, Any], field: Field, text: str) -> Heard:
+    fields = with_value(freshened(row, example), field.path, MARK)
     return shop.send(row.method, msgspec.json.encode(fields).replace(msgspec.json.encode(MARK), text.encode()))
 
 
@@ -48,29 +59,30 @@ def available(shop: Shop) -> dict[str, int]:
     return {currency: wallet.available for currency, wallet in shop.wallets().items()}
 
 
-@pytest.mark.parametrize(("row", "field"), FIELDS, ids=title)
-def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: Shop, row: Row, field: Field) -> None:
-    play(shop)
-    had = available(shop)
-    for text in HOSTILE:
-        heard = send_with(shop, row, field, text)
-        check_reply(row, heard, text)
-        assert not INSIDES.search(heard.raw), text
-        has = available(shop)
-        if is_refusal(heard.body):
-            assert has == had, text
-        had = has
+@pytest.mark.parametrize("row", ROWS, ids=title)
+def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: Shop, row: Row) -> None:
+    """A field whose every hostile value is refused has moved nothing; after one that was taken, one looks anew."""
+    example = known_references(row.example, play(shop))
+    for field in fields_of(row):
+        had, taken = available(shop), False
+        for text in HOSTILE:
+            heard = send_with(shop, row, example, field, text)
+            check_reply(row, heard, text)
+            assert not INSIDES.search(heard.raw), (field.title, text)
+            taken = taken or not is_refusal(heard.body)
+        assert taken or available(shop) == had, field.title
 
 
-@pytest.mark.parametrize(("row", "field"), REQUIRED, ids=title)
-def test_a_required_field_that_is_missing_is_named(shop: Shop, row: Row, field: Field) -> None:
+@pytest.mark.parametrize("row", [row for row in ROWS if REQUIRED[row.title]], ids=title)
+def test_a_required_field_that_is_missing_is_named(shop: Shop, row: Row) -> None:
     had = shop.wallets()
-    fields = row.example
-    del fields[str(field.path[0])]
-    for said in (fields, {**fields, str(field.path[0]): None}):
-        heard = shop.ask(row.method, said)
-        assert (heard.http, heard.body["status"]) == (200, 104)
-        assert {"field": field.title, "reason": "required"} in heard.body["errors"]
+    for field in REQUIRED[row.title]:
+        fields = row.example
+        del fields[str(field.path[0])]
+        for said in (fields, {**fields, str(field.path[0]): None}):
+            heard = shop.ask(row.method, said)
+            assert (heard.http, heard.body["status"]) == (200, 104), field.title
+            assert {"field": field.title, "reason": "required"} in heard.body["errors"]
     assert shop.wallets() == had
 
 
@@ -78,7 +90,7 @@ def test_a_required_field_that_is_missing_is_named(shop: Shop, row: Row, field: 
 def test_every_field_wrong_at_once_is_every_field_named(shop: Shop, row: Row) -> None:
     known = [str(field.path[0]) for field in fields_of(row) if len(field.path) == 1]
     typed = [name for name in known if name in row.action.request.__struct_encode_fields__]
-    fields = {**row.example, **{name: {"no": ["such"]} for name in typed}}
+    fields = {**row.example, **dict.fromkeys(typed, -1.5)}
     heard = shop.ask(row.method, fields)
     if typed:
         assert heard.body["status"] == 104
@@ -89,11 +101,11 @@ def test_every_field_wrong_at_once_is_every_field_named(shop: Shop, row: Row) ->
 
 @pytest.mark.parametrize("row", ROWS, ids=title)
 def test_fields_nobody_asked_for_are_ignored(shop: Shop, row: Row) -> None:
-    play(shop, until=row)
+    example = ready(shop, row)
     strange = {"__class__": "x", "merchant_id": 1, "status": "successful", "": None, "\N{GRINNING FACE}": [{}]}
     strange = {
         name: value for name, value in strange.items() if name not in row.action.request.__struct_encode_fields__
     }
-    heard = shop.ask(row.method, {**strange, **row.example})
+    heard = shop.ask(row.method, {**strange, **example})
     check_reply(row, heard)
     assert not is_refusal(heard.body), heard.body

@@ -60,6 +60,10 @@ def set_merchant(
     tariff: Annotated[str | None, typer.Option(help="JSON laid over the default tariff.")] = None,
     limits: Annotated[str | None, typer.Option(help='JSON such as {"NGN": ["1.00", "500000.00"]}.')] = None,
     rate: Annotated[str | None, typer.Option(help="Requests a second and burst, such as 100,200.")] = None,
+    settlement_days: Annotated[
+        int | None, typer.Option(help="Business days until collections settle; 0: at once.")
+    ] = None,
+    inbound_bank: Annotated[str | None, typer.Option(help="The bank whose accounts customers pay into.")] = None,
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
@@ -70,6 +74,8 @@ def set_merchant(
         tariff=tariff,
         limits=limits,
         rate=rate,
+        settlement_days=settlement_days,
+        inbound_bank=inbound_bank,
     )
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
@@ -87,7 +93,7 @@ def set_merchant(
     typer.echo(msgspec.json.encode(with_connection(data, work)).decode())
 
 
-def read_changes(**said: str | None) -> dict[str, Any]:
+def read_changes(**said: Any) -> dict[str, Any]:
     """The settings given, read and checked as a whole before anything is kept."""
     given = {name: value for name, value in said.items() if value is not None}
     try:
@@ -95,7 +101,7 @@ def read_changes(**said: str | None) -> dict[str, Any]:
             if name in given:
                 given[name] = msgspec.json.decode(given[name])
         if "rate" in given:
-            given["rate"] = [int(part) for part in given["rate"].split(",")]  # type: ignore[assignment]
+            given["rate"] = [int(part) for part in given["rate"].split(",")]
         checked = msgspec.convert(given, MerchantSettings)
         check_settings(checked)
     except (ValueError, msgspec.MsgspecError) as error:

@@ -8,8 +8,10 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
+from kasuwa.app import rails_of
 from kasuwa.core.catalogue import load
 from kasuwa.core.decision import Decision
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
@@ -17,16 +19,21 @@ from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESS
 from kasuwa.methods.disburse.decide import ASK, SEND
 from kasuwa.methods.disburse.steps import call_bank
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
+from kasuwa.rails.ports import Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.unconfigured import NoBank
+from kasuwa.settings import Settings
 from kasuwa.work.steps import REFUSED, SILENT
 from tests.methods.disburse.orders import Sent
 from tests.rules import context
 
 ACCOUNTS: list[dict[str, Any]] = load("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
-SANDBOX = Rails(bank=SandboxBank())
+SANDBOX = rails_of(Settings())
+
+
+def with_bank(bank: BankRail) -> Rails:
+    return msgspec.structs.replace(SANDBOX, bank=bank)
 
 
 def call(rails: Rails, sent: Sent, age: float) -> Answer:
@@ -104,7 +111,7 @@ def test_a_scenario_ends_a_transfer_at_the_next_rung(scenario: Scenario, age: in
 
 
 def test_where_there_is_no_bank_a_transfer_stays_processing_and_is_sent_again_and_again() -> None:
-    story = follow(Rails(bank=NoBank()))
+    story = follow(with_bank(NoBank()))
     assert {(verb, status) for _, verb, status in story} == {(SEND, PROCESSING)}
 
 
@@ -141,7 +148,7 @@ def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
 ) -> None:
     sent, bank = Sent.new(), Recorder(known)
     sent.job.claims = claims
-    assert call(Rails(bank=bank), sent, 25.0).status == SUCCESSFUL
+    assert call(with_bank(bank), sent, 25.0).status == SUCCESSFUL
     assert bank.heard == [f"{verb} {sent.row.txn_ref}" for verb in verbs]
 
 
@@ -149,5 +156,5 @@ def test_what_was_asked_after_and_not_found_is_not_sent_again() -> None:
     sent, bank = Sent.new(), Recorder(NOT_FOUND)
     sent.job.kind = ASK
     sent.job.claims = 2
-    assert call(Rails(bank=bank), sent, 25.0).status == ports.NOT_FOUND
+    assert call(with_bank(bank), sent, 25.0).status == ports.NOT_FOUND
     assert bank.heard == [f"query {sent.row.txn_ref}"]

@@ -206,7 +206,7 @@ def test_an_account_number_is_its_merchants_alone(till: Till, open_shop: Any) ->
     ],
 )
 def test_mobile_money_settles_in_the_wallet_of_its_currency(till: Till, fields: dict[str, str], phone: str) -> None:
-    asked = begin(till, "mobile_money", phonenumber=phone, **fields)
+    asked = begin(till, "mobile_money", None, phonenumber=phone, **fields)
     assert (asked["status"], asked["auth_type"]) == (202, "device")
     till.shop.advance(seconds=6)
     assert till.verify(asked["txnRef"])["txnStatus"] == "successful"
@@ -231,7 +231,7 @@ def test_the_nigerian_provider_takes_the_payer_to_a_page(till: Till, name: str) 
     ],
 )
 def test_providers_have_their_own_country_and_fields(till: Till, fields: dict[str, str], named: set[str]) -> None:
-    refused = begin(till, "mobile_money", **fields)
+    refused = begin(till, "mobile_money", None, **fields)
     assert refused["status"] == 104
     assert {fault["field"] for fault in refused["errors"]} == named
 

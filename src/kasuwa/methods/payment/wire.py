@@ -50,9 +50,6 @@ class Card(msgspec.Struct, kw_only=True):
     ccv: SecurityCode
     pin: Pin | None = None
 
-    def __repr__(self) -> str:
-        return "Card(…)"
-
 
 class Part(msgspec.Struct, kw_only=True):
     """One beneficiary's part: a percentage of what is settled, or a share of it as an amount."""

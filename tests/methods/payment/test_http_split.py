@@ -1,0 +1,108 @@
+"""Splits, settlement and payouts over HTTP. (D12, D27)"""
+
+from typing import Any
+
+import pytest
+
+from tests.methods.payment.till import Till
+from tests.running import Deployment
+from tests.shop import Shop
+
+NOW = "2026-01-05T09:30:00+01:00"  # a Monday
+
+
+@pytest.fixture
+def till(open_shop: Any) -> Till:
+    return Till(open_shop(now=NOW))
+
+
+def beneficiary(shop: Shop, name: str = "Bola", account: str = "0000000000") -> str:
+    made = shop.put("sandbox", action="beneficiary", name=name, bankcode="058", accountnumber=account).body
+    return str(made["ref_code"])
+
+
+def balances(deployment: Deployment, shop: Shop, kind: str) -> dict[str, int]:
+    query = """select a.name, a.posted from account a join merchant m using (merchant_id)
+        where m.mid = $1 and m.current and a.name like $2"""
+    return {name.split(":")[1]: posted for name, posted in deployment.fetch(query, shop.mid, f"{kind}:%")}
+
+
+def test_parts_are_the_beneficiaries_and_the_rest_the_merchants(till: Till, deployment: Deployment) -> None:
+    first, second = beneficiary(till.shop), beneficiary(till.shop, "Chidi")
+    before = till.shop.wallet().balance
+    split = [{"ref_code": first, "percentage": "33.33"}, {"ref_code": second, "share": "100.00"}]
+    done = till.paid(split=split, amount="1000.00")
+    settled = 100_000 - 1_500 - 113
+    part = (settled * 3333 + 5000) // 10_000
+    assert done["txnStatus"] == "successful"
+    assert balances(deployment, till.shop, "beneficiary") == {first: part, second: 10_000}
+    assert till.shop.wallet().balance - before == settled - part - 10_000
+
+
+def test_parts_are_paid_out_daily_to_their_bank_accounts(till: Till, deployment: Deployment) -> None:
+    ref_code = beneficiary(till.shop)
+    for _ in range(2):
+        till.paid(split=[{"ref_code": ref_code, "fixed": "100.00"}])
+    till.shop.advance(until="2026-01-06T08:59:00+01:00")
+    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 20_000}
+    assert till.shop.advance(minutes=2)["ran"]["payout"] == 1
+    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 0}
+    payouts = [
+        line["payload"]
+        for line in till.shop.put("resources", inquire="events").body["data"]
+        if line["kind"] == "transfer"
+    ]
+    assert [(one["txnStatus"], one["chargedAmount"]) for one in payouts] == [("successful", "200.00")]
+
+
+def test_a_payout_that_fails_is_tried_again_the_next_day(till: Till, deployment: Deployment) -> None:
+    ref_code = beneficiary(till.shop)
+    till.paid(split=[{"ref_code": ref_code, "share": "100.00"}])
+    till.shop.put("sandbox", action="fault", rail="bank", kind="decline", times=1)
+    till.shop.advance(until="2026-01-06T10:00:00+01:00")
+    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 10_000}
+    till.shop.advance(days=1)
+    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 0}
+
+
+@pytest.mark.parametrize(
+    ("split", "field"),
+    [
+        ([{"ref_code": "RSnobody", "share": "1.00"}], "split.0.ref_code"),
+        ([{"ref_code": "HERE"}], "split.0"),
+        ([{"ref_code": "HERE", "share": "1.00", "percentage": "1"}], "split.0"),
+        ([{"ref_code": "HERE", "share": "2000.00"}], "split"),
+        ([{"ref_code": "HERE", "percentage": "101"}], "split.0"),
+        ([{"ref_code": "HERE", "share": "1.00"}, {"ref_code": "HERE", "share": "1.00"}], "split"),
+    ],
+)
+def test_a_split_that_cannot_be_is_refused(till: Till, split: list[dict[str, str]], field: str) -> None:
+    here = beneficiary(till.shop)
+    said = [{**part, "ref_code": part["ref_code"].replace("HERE", here)} for part in split]
+    refused = till.initiate({**CARD}, split=said)
+    assert field in [fault["field"] for fault in refused["errors"]]
+
+
+CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30", "ccv": "100", "pin": "1234"}
+
+
+def test_money_settles_on_a_later_business_day_where_the_merchant_asks_for_it(
+    till: Till, deployment: Deployment
+) -> None:
+    deployment.command("merchant", "set", till.shop.mid, "--settlement-days", "2")
+    ref_code = beneficiary(till.shop)
+    till.shop.advance(until="2026-04-02T12:00:00+01:00")  # Good Friday and Easter Monday follow
+    before = till.shop.wallet().balance
+    for _ in range(2):
+        till.paid(amount="1000.00", split=[{"ref_code": ref_code, "share": "100.00"}])
+    rest = 2 * (100_000 - 1_500 - 113 - 10_000)
+    assert till.shop.wallet().balance == before
+    assert balances(deployment, till.shop, "settling") == {"20260408": rest}
+    till.shop.advance(until="2026-04-08T08:59:00+01:00")
+    assert till.shop.wallet().balance == before
+    assert till.shop.advance(minutes=2)["ran"]["settlement"] == 1
+    assert till.shop.wallet().balance == before + rest
+    assert balances(deployment, till.shop, "settling") == {"20260408": 0}
+    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 20_000}
+    till.shop.advance(days=1)
+    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 0}
