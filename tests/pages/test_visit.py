@@ -26,6 +26,7 @@ def send(till: MemoryTill, **fields: str) -> Page:
         "/pay/",
         ADDRESS[:-1],
         ADDRESS + "x",
+        "/pay/" + "x" * 101,
         ADDRESS + "/",
         ADDRESS + "/qr.png",
         "/pay/0000000000000000000000",

@@ -88,7 +88,9 @@ def draw(template: str, policy: str, facts: dict[str, Any], http: int = 200) -> 
 
 
 def sum_of(amount: int, currency: str) -> str:
-    """`NGN 1,500.00`"""
+    """`NGN 1,500.00`. A card may be confirmed before anything is due. Spec silent: D26"""
+    if not amount:
+        return "Nothing is charged now"
     whole, _, cents = format_minor(amount).partition(".")
     return f"{currency}\N{NO-BREAK SPACE}{int(whole):,}.{cents}"
 

@@ -21,7 +21,7 @@ from kasuwa.observe.log import where_it_broke
 from kasuwa.pages.bill import Bill
 from kasuwa.pages.render import FRAMED, JSON, bare, render_bill, render_code, render_notice
 
-ADDRESS = re.compile(r"(/pay/([A-Za-z0-9]{22}))(/qr\.svg|/state)?", re.ASCII)
+ADDRESS = re.compile(r"(/pay/([A-Za-z0-9]{20,100}))(/qr\.svg|/state)?", re.ASCII)
 OTP = re.compile("[0-9]{4,8}", re.ASCII)
 # The form has three fields; more is no form of ours.
 MOST_FIELDS = 10
@@ -80,8 +80,9 @@ class Visits:
         return render_bill(bill, address)
 
     async def _take_answer(self, bill: Bill, address: str, token: str, fields: dict[str, str]) -> Page:
-        if not bill.awaits_payer:
+        if bill.status != "pending":
             return render_bill(bill, address)
+        # An answer that is at the rail this moment is waited for by its copies, as everywhere: the rule knows.
         decision, otp = fields.get("decision"), fields.get("otp", "").strip()
         if decision not in ("approve", "decline"):
             return NOT_OUR_FORM
