@@ -39,7 +39,7 @@ def make_bill(kind: str = "challenge", **facts: Any) -> Bill:
     elif kind == "handoff":
         shown |= {"provider": "Paga"}
     elif kind == "qr":
-        shown |= {"payload": write_payload(Shown(REFERENCE, 150_000, "NGN", "Ada Stores"))}
+        shown |= {"payload": write_payload(Shown("GP0000001", REFERENCE, 150_000, "NGN", "Ada Stores"))}
     else:
         shown |= {"account_number": "0123456789", "account_name": "Ada Stores", "bank_name": "Wema Bank"}
     return Bill(kind=kind, **(shown | facts))

@@ -22,6 +22,7 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
     redirect_url: str | None = None
     result: bytes = b""
     card: str = ""
+    tries_left: int = 0
     provider: str = ""
     payload: str = ""
     account_number: str = ""

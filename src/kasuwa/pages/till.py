@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import msgspec
 
 from kasuwa.core.action import Write
+from kasuwa.core.codes import NOT_VALIDATED
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.reading import Reader
 from kasuwa.core.secrets import Vault
@@ -14,8 +15,8 @@ from kasuwa.db import directory
 from kasuwa.db.merchants import Directory
 from kasuwa.methods.payment import store
 from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
-from kasuwa.methods.payment.decide import AWAITING_3DS, AWAITING_PAYER, DETAIL, INITIATED, Detail, Payment
-from kasuwa.methods.payment.decide_card import AnswerChallenge
+from kasuwa.methods.payment.decide import AWAITING_3DS, AWAITING_PAYER, DETAIL, INITIATED, PAGE, Detail, Payment
+from kasuwa.methods.payment.decide_card import MOST_TRIES, AnswerChallenge
 from kasuwa.methods.payment.decide_reply import reply_payment
 from kasuwa.pages.bill import Bill
 
@@ -25,6 +26,8 @@ PAGES = {"card": "challenge", "mobile_money": "handoff", "qrpay": "qr", "bank_tr
 ASKED = {"challenge": (INITIATED, AWAITING_3DS), "handoff": (AWAITING_PAYER,)}
 THREE_D_SECURE = "3DSecure"
 
+WRONG_CODE = "The code is not right. Please try again; tries left: {}"
+NOT_REACHED = "Your bank cannot be reached for a moment. Nothing was charged: please try again"
 AGAIN = "Your answer has not arrived yet. Please try again in a moment"
 
 
@@ -43,7 +46,7 @@ class PaymentTill:
         self._public_url = public_url
 
     async def find(self, token: str) -> Bill | None:
-        found = await directory.find(self._reader, self._vault, "page", token)
+        found = await directory.find(self._reader, self._vault, PAGE, token)
         if found is None:
             return None
         merchant_id, reference = found
@@ -52,7 +55,7 @@ class PaymentTill:
         return None if rows is None else bill_of(*rows, merchant, self._public_url)
 
     async def answer(self, token: str, otp: str | None) -> Bill | str:
-        found = await directory.find(self._reader, self._vault, "page", token)
+        found = await directory.find(self._reader, self._vault, PAGE, token)
         assert found is not None, "a page that was shown is in the directory"
         merchant_id, reference = found
         merchant = await self._merchants.by_id(merchant_id)
@@ -61,7 +64,14 @@ class PaymentTill:
         assert bill is not None
         if not bill.awaits_payer:
             return bill
-        return reply.message if isinstance(reply, Refusal) else AGAIN
+        return problem_of(reply, bill)
+
+
+def problem_of(reply: Any, bill: Bill) -> str:
+    """Why a payer is still asked, in a payer's words."""
+    if not isinstance(reply, Refusal):
+        return AGAIN
+    return WRONG_CODE.format(bill.tries_left) if reply.code == NOT_VALIDATED else NOT_REACHED
 
 
 def bill_of(row: Transaction, payment: Payment, merchant: Merchant, public_url: str) -> Bill | None:
@@ -83,8 +93,9 @@ def bill_of(row: Transaction, payment: Payment, merchant: Merchant, public_url: 
         is_test=merchant.environment == "test",
         redirect_url=detail.redirect_url or None,
         result=msgspec.json.encode(reply_payment(row, payment, public_url)),
-        **shown_by(kind, detail),
+        tries_left=MOST_TRIES - payment.tries,
         received=payment.received,
+        **shown_by(kind, detail),
     )
 
 

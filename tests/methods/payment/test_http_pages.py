@@ -101,14 +101,22 @@ def test_declining_fails_the_payment(shop: Shop) -> None:
 
 def test_a_wrong_code_may_be_mended_twice_and_not_thrice(shop: Shop) -> None:
     asked = ask_card(shop)
-    for _ in range(2):
+    for left in (2, 1):
         again = asked.send(otp=WRONG, decision="approve")
         assert again.http == 200
-        assert b'role="alert"' in again.raw
+        assert f"The code is not right. Please try again; tries left: {left}" in again.raw.decode()
         assert asked.verified()["txnStatus"] == "pending"
     assert outcome(asked.send(otp=WRONG, decision="approve")) == "failed"
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "failed"
     assert asked.verified()["txnStatus"] == "failed"
+
+
+def test_a_bank_that_cannot_be_reached_is_asked_again_by_the_payer(shop: Shop) -> None:
+    asked = ask_card(shop)
+    shop.put("sandbox", action="fault", rail="card", kind="unavailable", times=1)
+    away = asked.send(otp=RIGHT, decision="approve")
+    assert "Your bank cannot be reached for a moment" in away.raw.decode()
+    assert outcome(asked.send(otp=RIGHT, decision="approve")) == "successful"
 
 
 def test_an_outcome_that_is_not_known_is_said_to_be_pending(shop: Shop) -> None:
@@ -157,6 +165,7 @@ def test_a_qr_code_is_a_picture_and_a_page_that_waits(shop: Shop) -> None:
     charged = shop.put("payment", action="charge", paymentType="qrpay", amount="1500.00", business_name="Ọlá & Co").body
     picture = urlsplit(charged["qr_image"]).path
     asked = Asked(shop, charged["txnRef"], picture.removesuffix("/qr.svg"))
+    assert shop.mid in charged["qr_code"]
     assert asked.open("/qr.svg").headers["content-type"] == "image/svg+xml"
     assert "Scan to pay Ọlá &amp; Co" in asked.open().raw.decode()
     assert asked.open("/state").body == {"txnStatus": "pending"}
