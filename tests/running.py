@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 
@@ -44,6 +45,10 @@ LOOK_SECONDS = 0.02
 
 # Below the ports that the system gives to outgoing connections, so that no client takes it first.
 FIRST_PORT, PORTS = 20_000, 12_000
+given_ports: set[int] = set()
+
+
+T = TypeVar("T")
 
 
 class NotRunning(Exception):
@@ -51,11 +56,15 @@ class NotRunning(Exception):
 
 
 def free_port() -> int:
-    """Each process begins to look at another place, so that two never want the same port at once."""
+    """Each process begins to look at another place, so that two never want the same port at once; and none is
+    given out twice, since who asked for it may not listen yet."""
     for step in range(PORTS):
         port = FIRST_PORT + (os.getpid() * 97 + step + int(time.monotonic() * 1000)) % PORTS
+        if port in given_ports:
+            continue
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
+            given_ports.add(port)
             return port
     raise NotRunning("no port is free")
 
@@ -76,17 +85,21 @@ def ending_with_us(pid: int, number: signal.Signals, directory: Path | None = No
 # --- PostgreSQL -------------------------------------------------------------------------------------------
 
 
-def debian_bin() -> Path:
-    """The binaries of PostgreSQL 15, installed first where that is ours to do."""
-    if (DEBIAN_BIN / "postgres").exists():
-        return DEBIAN_BIN
+def install_package(package: str, proof: Path) -> None:
+    """Debian's package that `proof` comes with, installed first where that is ours to do."""
+    if proof.exists():
+        return
     if os.geteuid() != 0:
-        raise NotRunning(f"PostgreSQL 15 is missing: install the package {DEBIAN_PACKAGE}")
+        raise NotRunning(f"{proof} is missing: install the package {package}")
     with Path(tempfile.gettempdir(), "kasuwa-apt.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (DEBIAN_BIN / "postgres").exists():
+        if not proof.exists():
             subprocess.run(["apt-get", "update"], check=True)
-            subprocess.run(["apt-get", "install", "-y", DEBIAN_PACKAGE], check=True)
+            subprocess.run(["apt-get", "install", "-y", package], check=True)
+
+
+def debian_bin() -> Path:
+    install_package(DEBIAN_PACKAGE, DEBIAN_BIN / "postgres")
     return DEBIAN_BIN
 
 
@@ -124,17 +137,21 @@ class Deployment:
         self.directory = directory
         self.dsn = dsn
         self.port = free_port()
+        self.console_port = free_port()
         self.out = directory / "serve.out"
         self.err = directory / "serve.err"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
         ours = {"KASUWA_DATABASE_URL": dsn, "KASUWA_DATA": str(directory), "KASUWA_REQUEST_LOG": "stdout"}
         self._environment = {**kept, **ours, **environment}
+        # Its loop lives in a thread of its own: a test that drives a browser has one running already.
         self._runner = asyncio.Runner()
+        self._thread = ThreadPoolExecutor(max_workers=1)
         self._connection: asyncpg.Connection[Any] | None = None
         self._heard = 0
 
     def start(self) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "kasuwa", "serve", "--port", str(self.port), "--data", str(self.directory)]
+        ports = ["--port", str(self.port), "--console-port", str(self.console_port)]
+        command = [sys.executable, "-m", "kasuwa", "serve", *ports, "--data", str(self.directory)]
         with self.out.open("wb") as out, self.err.open("wb") as err:
             return subprocess.Popen(command, env=self._environment, stdout=out, stderr=err, start_new_session=True)
 
@@ -184,7 +201,7 @@ class Deployment:
         return subprocess.run(command, env=self._environment, capture_output=True, text=True)
 
     def fetch(self, query: str, *values: Any) -> list[Any]:
-        return self._runner.run(self._fetch(query, values))
+        return self._run_apart(self._fetch(query, values))
 
     async def _fetch(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         connection = await self._connected()
@@ -203,7 +220,7 @@ class Deployment:
             rows = await connection.fetch("select merchant_id from merchant where mid = any($1)", mids)
             return await audit(connection, [row[0] for row in rows])
 
-        return self._runner.run(look())
+        return self._run_apart(look())
 
     def complaints(self) -> str:
         """What the processes said on standard error since this was last asked."""
@@ -213,8 +230,12 @@ class Deployment:
 
     def close(self) -> None:
         if self._connection is not None:
-            self._runner.run(self._connection.close())
-        self._runner.close()
+            self._run_apart(self._connection.close())
+        self._thread.submit(self._runner.close).result()
+        self._thread.shutdown()
+
+    def _run_apart(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._thread.submit(self._runner.run, work).result()
 
 
 @contextlib.contextmanager
@@ -271,6 +292,7 @@ class Deployments:
             await connection.execute(f'create database "{name}"')
             await connection.close()
 
-        asyncio.run(create())
+        with ThreadPoolExecutor(max_workers=1) as apart:
+            apart.submit(asyncio.run, create()).result()
         with running_deployment(self._directory / name, cluster.dsn_for(name), **environment) as deployment:
             yield deployment

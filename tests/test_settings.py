@@ -14,6 +14,7 @@ from kasuwa.settings import (
     SettingsError,
     decode_key,
     make_secret,
+    public_url_of,
     read_settings,
     secret_key_of,
 )
@@ -60,6 +61,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "request_log": "stdout",
         "hash_header": "x-shop-hash",
         "webhook_loopback": "off",
+        "public_url": "https://pay.example",
     }
     assert set(said) == set(Settings.__struct_fields__)
     found = read_settings({f"KASUWA_{name.upper()}": value for name, value in said.items()})
@@ -93,6 +95,31 @@ def test_an_unknown_word_is_refused_in_one_line(name: str, said: str, rule: str)
     with pytest.raises(SettingsError) as error:
         read_settings({f"KASUWA_{name}": said})
     assert one_line(error) == f"KASUWA_{name} must be {rule}, not {said!r}"
+
+
+@pytest.mark.parametrize(
+    ("said", "url"),
+    [
+        ({}, "http://127.0.0.1:8080"),
+        ({"KASUWA_HOST": "10.0.0.1", "KASUWA_PORT": "9000"}, "http://10.0.0.1:9000"),
+        ({"KASUWA_HOST": "0.0.0.0"}, "http://127.0.0.1:8080"),
+        ({"KASUWA_HOST": "::"}, "http://[::1]:8080"),
+        ({"KASUWA_PUBLIC_URL": "https://pay.example"}, "https://pay.example"),
+        ({"KASUWA_PUBLIC_URL": "https://shop.example:8443/kasuwa/"}, "https://shop.example:8443/kasuwa"),
+    ],
+)
+def test_payers_reach_us_where_it_is_said_else_where_we_listen(said: dict[str, str], url: str) -> None:
+    assert public_url_of(read_settings(said)) == url
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["pay.example", "ftp://pay.example", "https://", "https://a b", "https://a?x=1", "https://a#b", "https://u@a"],
+)
+def test_what_is_no_address_to_go_to_is_refused_in_one_line(said: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings({"KASUWA_PUBLIC_URL": said})
+    assert one_line(error) == f"KASUWA_PUBLIC_URL must be an http or https address, not {said!r}"
 
 
 # --- the secret ----------------------------------------------------------------------------------------------

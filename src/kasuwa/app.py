@@ -35,6 +35,8 @@ from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.observe import log
+from kasuwa.pages.till import PaymentTill
+from kasuwa.pages.visit import Visits
 from kasuwa.rails.ports import Rails
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
@@ -217,7 +219,9 @@ def make_server(house: House, engine: Any) -> Server:
     )
     openapi = encode_openapi(describe(house.methods, house.settings.environment))
     request_log = log.RequestLog(1 if house.settings.request_log == "stdout" else None)
-    return Server(make_table(house.methods), Dispatch(parts), openapi, readiness(house), request_log)
+    dispatch = Dispatch(parts)
+    till = PaymentTill(house.reader, house.vault, house.directory, dispatch, house.world.public_url)
+    return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, Visits(till))
 
 
 def readiness(house: House) -> Callable[[], Awaitable[str | None]]:

@@ -42,9 +42,15 @@ def loopback_allowed(settings: Settings) -> bool:
 
 
 def public_url_of(settings: Settings) -> str:
-    """Where payers reach us: as told, or where we listen. Spec silent: D1"""
-    return (settings.public_url or f"http://{settings.host}:{settings.port}").rstrip("/")
+    """Where payers reach us: as it was set, else where we listen. An address that means every interface is no
+    address to go to. Spec silent: D1"""
+    if settings.public_url is not None:
+        return settings.public_url.rstrip("/")
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
+    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
+
+PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
 WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "workers": (1, 64)}
 
@@ -66,7 +72,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
     if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header):
         raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header, not {settings.hash_header!r}")
-    if settings.public_url is not None and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", settings.public_url):
+    if settings.public_url is not None and not PUBLIC_URL.fullmatch(settings.public_url):
         raise SettingsError(f"KASUWA_PUBLIC_URL must be an http or https address, not {settings.public_url!r}")
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")

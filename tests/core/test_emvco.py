@@ -98,14 +98,14 @@ def test_the_objects_of_the_standards_example_are_written_as_printed() -> None:
 
 
 def test_a_payment_is_written_out() -> None:
-    shown = Shown("GP12345678920260105K", 150_000, "NGN", "Ada Stores")
+    shown = Shown("GP0000001", "GP12345678920260105K", 150_000, "NGN", "Ada Stores")
     written = write_payload(shown)
     assert written[-4:] == checksum(written[:-4])
     objects = Reader(written).objects()
     assert next(iter(objects)) == "00"
     assert list(objects)[-1] == "63"
     account = objects.pop("26")
-    assert Reader(account).objects() == {"00": SCHEME, "01": "GP12345678920260105K"}
+    assert Reader(account).objects() == {"00": SCHEME, "01": "GP0000001"}
     assert objects == {
         "00": "01",
         "01": "12",
@@ -122,6 +122,7 @@ def test_a_payment_is_written_out() -> None:
 
 shown_payments = st.builds(
     Shown,
+    merchant=st.just("GP0000001"),
     reference=st.just("GP12345678920260105K"),
     amount=st.integers(1, 10**12 - 1),
     currency=st.sampled_from(CURRENCIES),
@@ -167,11 +168,11 @@ def test_a_value_has_one_to_ninety_nine_characters(value: str) -> None:
 
 def test_an_amount_that_no_code_can_hold_is_not_cut() -> None:
     with pytest.raises(ValueError, match="does not fit"):
-        write_payload(Shown("GP12345678920260105K", 10**13, "NGN", "Ada"))
+        write_payload(Shown("GP0000001", "GP12345678920260105K", 10**13, "NGN", "Ada"))
 
 
 def test_changed_anywhere_a_code_no_longer_fits_its_checksum() -> None:
-    written = write_payload(Shown("GP12345678920260105K", 150_000, "NGN", "Ada Stores"))
+    written = write_payload(Shown("GP0000001", "GP12345678920260105K", 150_000, "NGN", "Ada Stores"))
     for place in range(len(written) - 4):
         other = written[:place] + chr(ord(written[place]) ^ 1) + written[place + 1 :]
         assert checksum(other[:-4]) != other[-4:]

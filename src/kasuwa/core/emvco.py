@@ -33,8 +33,10 @@ NUMERIC_CURRENCIES = {currency["code"]: currency["numeric"] for currency in load
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What a payer's wallet shows and sends back: `reference` finds the payment again."""
+    """What a payer's wallet shows and sends back: `merchant` and `reference` together find the payment again, as two
+    merchants may well use the same reference."""
 
+    merchant: str
     reference: str
     amount: int
     currency: str
@@ -50,12 +52,12 @@ def write_payload(shown: Shown) -> str:
     return sign_payload(
         write_object("00", FORMAT_VERSION)
         + write_object("01", SHOWN_ONCE)
-        + write_object("26", write_object("00", SCHEME) + write_object("01", shown.reference))
+        + write_object("26", write_object("00", SCHEME) + write_object("01", shown.merchant))
         + write_object("52", NO_CATEGORY)
         + write_object("53", NUMERIC_CURRENCIES[shown.currency])
         + write_object("54", amount)
         + write_object("58", shown.country)
-        + write_object("59", plain_text(shown.name, LONGEST_NAME) or shown.reference)
+        + write_object("59", plain_text(shown.name, LONGEST_NAME) or shown.merchant)
         + write_object("60", plain_text(shown.city, LONGEST_CITY) or shown.country)
         + write_object("62", write_object("05", shown.reference))
     )

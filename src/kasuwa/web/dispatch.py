@@ -64,6 +64,9 @@ class Headers(Protocol):
     def __contains__(self, key: str) -> bool: ...
 
 
+JSON_HEADERS = (("content-type", "application/json"),)
+
+
 class Answered(msgspec.Struct):
     """A reply, and what the log may say of it."""
 
@@ -73,6 +76,7 @@ class Answered(msgspec.Struct):
     mid: str = ""
     action: str = ""
     retry_after: int | None = None
+    headers: tuple[tuple[str, str], ...] = JSON_HEADERS
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):
@@ -176,6 +180,10 @@ class Dispatch:
         return await self._write(action, request, merchant, scenario, idempotency_key)
 
     # --- writes ---------------------------------------------------------------------------------------------
+
+    async def perform(self, action: Write, request: Any, merchant: Merchant) -> Any:
+        """A write that nobody asked for over the API: what a payer does on a page."""
+        return await self._write(action, request, merchant, NO_SCENARIO, None)
 
     async def _write(
         self, action: Write, request: Any, merchant: Merchant, scenario: Scenario, idempotency_key: str | None

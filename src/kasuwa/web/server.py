@@ -12,6 +12,7 @@ import msgspec
 
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
+from kasuwa.core.page import Pages
 from kasuwa.observe.log import RequestLog
 from kasuwa.web.dispatch import Answered, Dispatch, refused
 from kasuwa.web.table import Path
@@ -20,6 +21,10 @@ API_VERSION = "1"
 BODY_SECONDS = 10.0
 # After this long without a request in flight at shutdown, the process goes anyway.
 DRAIN_SECONDS = 15.0
+
+# Where payers' pages are, and the most that one of their forms may hold: a code and a decision.
+PAGES = "/pay/"
+MOST_FORM = 4 * 1024
 
 NO_PATH = refused(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
 NO_VERB = refused(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
@@ -84,12 +89,14 @@ class Server:
         openapi: bytes,
         is_ready: Callable[[], Awaitable[str | None]],
         request_log: RequestLog,
+        pages: Pages,
     ) -> None:
         self._table = table
         self._dispatch = dispatch
         self._openapi = openapi
         self._is_ready = is_ready
         self._log = request_log
+        self._pages = pages
         self._prefix = os.urandom(5).hex()
         self._numbers = itertools.count(1)
         self._in_flight = 0
@@ -110,11 +117,7 @@ class Server:
         if request_id is None or not REQUEST_ID.fullmatch(request_id):
             request_id = f"{self._prefix}-{next(self._numbers):x}"
         answered = await self._answer(scope, protocol, headers)
-        out = [
-            ("content-type", "application/json"),
-            ("x-request-id", request_id),
-            ("x-api-version", API_VERSION),
-        ]
+        out = [*answered.headers, ("x-request-id", request_id), ("x-api-version", API_VERSION)]
         if answered.retry_after is not None:
             out.append(("retry-after", str(answered.retry_after)))
         if answered.http in HANG_UP:
@@ -127,7 +130,7 @@ class Server:
         self._log.write(
             request_id,
             scope.method if scope.method in ("PUT", "POST", "GET") else "other",
-            scope.path if scope.path in self._table else "other",
+            self._loggable(scope.path),
             answered.action,
             answered.mid,
             answered.http,
@@ -135,26 +138,46 @@ class Server:
             seconds,
         )
 
+    def _loggable(self, path: str) -> str:
+        """A page's address holds a payer's token, and strangers' paths anything."""
+        if path.startswith(PAGES):
+            return PAGES
+        return path if path in self._table else "other"
+
     async def _answer(self, scope: Any, protocol: Any, headers: Any) -> Answered:
         path = self._table.get(scope.path)
         if path is None:
-            return await self._answer_plain(scope)
+            is_page = scope.path.startswith(PAGES)
+            return await self._answer_page(scope, protocol, headers) if is_page else await self._answer_plain(scope)
         if scope.method not in ("PUT", "POST"):
             return NO_VERB
         if self.stopping:
             return STOPPING
+        body = await self._read(protocol, headers, path.method.most_bytes)
+        return body if isinstance(body, Answered) else await self._dispatch.answer(path, headers, body)
+
+    async def _answer_page(self, scope: Any, protocol: Any, headers: Any) -> Answered:
+        if self.stopping:
+            return STOPPING
+        form = await self._read(protocol, headers, MOST_FORM) if scope.method == "POST" else b""
+        if isinstance(form, Answered):
+            return form
+        page = await self._pages.answer(scope.method, scope.path, form)
+        return Answered(page.http, page.body, page.http, action="page", headers=page.headers)
+
+    async def _read(self, protocol: Any, headers: Any, most: int) -> bytes | Answered:
+        """The body, or what is answered to one that is too slow or too large."""
         reading = self._patience.begin()
         try:
-            body = await read_body(protocol, headers, path.method.most_bytes)
+            return await read_body(protocol, headers, most)
         except asyncio.CancelledError:
             if not self._patience.is_over(reading):
                 raise
             return TOO_SLOW
         except TooLarge:
-            return too_large(path.method.most_bytes)
+            return too_large(most)
         finally:
             self._patience.end(reading)
-        return await self._dispatch.answer(path, headers, body)
 
     async def _answer_plain(self, scope: Any) -> Answered:
         if scope.path not in ("/healthz", "/readyz", "/openapi.json"):

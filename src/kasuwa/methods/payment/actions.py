@@ -212,6 +212,18 @@ PAYMENT = Method(
     ),
 )
 
+# What payers do on their pages (pages/): no path of the API leads here.
+ANSWER_CHALLENGE = Write(
+    name="answer_challenge",
+    request=decide_card.AnswerChallenge,
+    reply=wire_reply.PaymentReply,
+    needs=decide_card.need_challenge,
+    decide=decide_card.answer_challenge,
+    summary="The payer approves or declines on a page",
+    example={},
+    repeatable=False,
+)
+
 RESOURCES = (
     Read(
         name="supported_chargable_banks",

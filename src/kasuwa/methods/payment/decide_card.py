@@ -190,6 +190,28 @@ def decide_validate(request: ValidateRequest, context: Context, seen: Seen) -> D
     return bring_code(request.txn_ref, request.otp, context, seen, awaited=AWAITING_OTP)
 
 
+class AnswerChallenge(msgspec.Struct, frozen=True):
+    """What a payer does on a page of ours: approve, with a code where one is asked for, or decline (None). It is on no
+    wire of the API, and says nothing of itself in a trace."""
+
+    txn_ref: str
+    otp: str | None
+
+    def __repr__(self) -> str:
+        return "AnswerChallenge(…)"
+
+
+def need_challenge(request: AnswerChallenge, merchant: Merchant) -> Needs:
+    return need_payment(request.txn_ref, merchant)
+
+
+def answer_challenge(request: AnswerChallenge, context: Context, seen: Seen) -> Decision | Refusal:
+    """The payer has answered on a page: 3-D Secure, or a wallet's hand-off. Spec silent: D15, D24"""
+    _, payment, _ = see_payment(request.txn_ref, context.merchant, seen)
+    awaited = AWAITING_3DS if payment is not None and payment.method == "card" else AWAITING_PAYER
+    return bring_code(request.txn_ref, request.otp, context, seen, awaited=awaited)
+
+
 def bring_code(txn_ref: str, otp: str | None, context: Context, seen: Seen, *, awaited: str) -> Decision | Refusal:
     """The payer's code goes to the rail; None says that the payer declined."""
     row, payment, job = see_payment(txn_ref, context.merchant, seen)

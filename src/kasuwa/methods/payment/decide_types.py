@@ -144,7 +144,7 @@ def ask_qrpay(request: ChargeShown, context: Context, seen: Seen) -> Ask | Refus
     name = shown_name(request, context.merchant)
     reference = context.permutation(context.number)
     fits = not ask_rules.limit_faults(context.merchant, ask_rules.HOME_CURRENCY, int(request.amount))
-    payload = Shown(f"{reference:09d}", price.charged, ask_rules.HOME_CURRENCY, name)
+    payload = Shown(context.merchant.mid, f"{reference:09d}", price.charged, ask_rules.HOME_CURRENCY, name)
     detail = msgspec.structs.replace(
         ask_rules.detail_of(request, context),
         business_name=name,

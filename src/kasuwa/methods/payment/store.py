@@ -10,8 +10,8 @@ from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.core.reading import Reader
 from kasuwa.core.tariff import FeeClass
-from kasuwa.core.transactions import PENDING, SUCCESSFUL, transaction_key
-from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, amount_fits, payment_key
+from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
+from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Payment, amount_fits, payment_key
 from kasuwa.methods.payment.decide_ask import HOME
 from kasuwa.methods.payment.decide_plan import TERMS, Plan, missed_cycles, reply_plan
 from kasuwa.methods.payment.decide_reply import COMPLETED, card_reply, short_message
@@ -95,6 +95,26 @@ def reply_verify(
         if token is not None:
             reply.card_token = token
     return reply
+
+
+# --- a payment's rows, for its payer's page ---------------------------------------------------------------------------
+
+# Both in one statement, so that they are of one moment.
+ROWS = f"""
+    select {", ".join(f"t.{name}" for name in Transaction.__struct_fields__)},
+        {", ".join(f"p.{name}" for name in Payment.__struct_fields__)}
+    from transaction t, payment p
+    where t.key = $1 and t.merchant_id = $3 and p.key = $2 and p.merchant_id = $3
+"""
+
+
+async def read_payment(txn_ref: str, merchant: Merchant, reader: Reader) -> tuple[Transaction, Payment] | None:
+    keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
+    found = await reader.fetchrow(ROWS, *keys, merchant.merchant_id)
+    if found is None:
+        return None
+    width = len(Transaction.__struct_fields__)
+    return Transaction(*found[:width]), Payment(*found[width:])
 
 
 # --- plans ----------------------------------------------------------------------------------------------------------

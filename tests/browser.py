@@ -1,0 +1,86 @@
+"""A real browser for what people see: Debian's Chromium, driven by Playwright, and axe for its accessibility.
+
+The fixtures are imported by the test files that want them (`from tests.browser import browser, open_page`), which
+also mark themselves with `BROWSER_GROUP`, so that one xdist worker runs them all. The browser is a module's, not
+the session's: while Playwright's loop exists, no other test of its thread can run a loop of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.running import install_package
+
+CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM_PACKAGE = "chromium"
+# No sandbox: the tests may run as root in a container. The rest keeps it from calling home.
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+ANSWER_MILLISECONDS = 15_000
+
+BROWSER_GROUP = pytest.mark.xdist_group("browser")
+
+# The widths and themes that every page must be sound in.
+WIDTHS = {"narrow": 360, "wide": 1440}
+THEMES = ("light", "dark")
+HEIGHT = 900
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    install_package(CHROMIUM_PACKAGE, CHROMIUM)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Pages, each in a profile of its own unless a context is given. What a page's script or policy complains of
+    fails the test."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(*, width: int = WIDTHS["wide"], theme: Any = "light", **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": HEIGHT}, color_scheme=theme, **options)
+        context.set_default_timeout(ANSWER_MILLISECONDS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def accessibility_faults(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.1 A and AA, each as a line that names its places."""
+    rules = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
+    found = Axe().run(page, options=rules).response["violations"]
+    return [
+        f"{fault['id']}: {fault['help']}: " + "; ".join(str(node["target"]) for node in fault["nodes"][:3])
+        for fault in found
+    ]
+
+
+def overflows(page: Page) -> bool:
+    """Whether the page as a whole scrolls sideways."""
+    return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))

@@ -1,0 +1,147 @@
+"""Payers' pages in a real browser: on a phone and a desk, light and dark, in a window and in a frame of another
+site, with no script and no cookie where none is needed."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser import BROWSER_GROUP, THEMES, WIDTHS, OpenPage, accessibility_faults, browser, open_page, overflows
+from tests.pages.stall import ADDRESS, REFERENCE, RIGHT_CODE, MemoryTill, make_bill, serving
+
+__all__ = ["browser", "open_page"]
+pytestmark = BROWSER_GROUP
+
+# The smallest window that 3-D Secure knows for a challenge (EMV 3DS, challengeWindowSize 01).
+SMALLEST_FRAME = (250, 400)
+
+LONG_NAME = "The Very Respectable and Extraordinarily Long-Named Trading Company of Onitsha (Nigeria) Limited"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
+def test_a_page_is_sound_in_every_width_and_theme(kind: str, theme: str, open_page: OpenPage) -> None:
+    bill = make_bill(kind, merchant=LONG_NAME, amount=999_999_999_99, received=50_000 if kind == "transfer" else 0)
+    with serving(MemoryTill(bill)) as stall:
+        page = open_page(width=WIDTHS["narrow"], theme=theme)
+        page.goto(stall.origin + ADDRESS)
+        assert accessibility_faults(page) == []
+        assert not overflows(page)
+        for width, height in ((WIDTHS["wide"], 900), SMALLEST_FRAME):
+            page.set_viewport_size({"width": width, "height": height})
+            assert not overflows(page)
+        assert page.context.cookies() == []
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_what_is_said_at_the_end_is_sound_too(theme: str, open_page: OpenPage) -> None:
+    till = MemoryTill(make_bill("qr", merchant=LONG_NAME, redirect_url="https://shop.example/done"))
+    till.end("failed")
+    with serving(till) as stall:
+        page = open_page(width=WIDTHS["narrow"], theme=theme)
+        for path in (ADDRESS, "/pay/nowhere"):
+            page.goto(stall.origin + path)
+            assert accessibility_faults(page) == []
+            assert not overflows(page)
+
+
+def test_the_challenge_is_answered_without_script_and_leads_to_the_merchant(open_page: OpenPage) -> None:
+    with serving(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
+        till = MemoryTill(make_bill(redirect_url=f"{shop.origin}/done?order=7"))
+        with serving(till) as stall:
+            page = open_page(width=WIDTHS["narrow"], java_script_enabled=False)
+            page.goto(stall.origin + ADDRESS)
+            page.get_by_label("One-time code").fill("000000")
+            page.get_by_role("button", name="Approve").click()
+            expect(page.get_by_role("alert")).to_contain_text("not right")
+            page.get_by_label("One-time code").fill(RIGHT_CODE)
+            page.get_by_label("One-time code").press("Enter")  # As the keyboard of a phone does it.
+            page.wait_for_url(re.compile("/done"))
+            assert page.url == f"{shop.origin}/done?order=7&txnRef={REFERENCE}&txnStatus=successful"
+    assert till.told == ["000000", RIGHT_CODE]
+
+
+def test_declining_does_not_ask_for_the_code(open_page: OpenPage) -> None:
+    with serving(pages={"/done": "<h1>Pity</h1>"}) as shop:
+        till = MemoryTill(make_bill(redirect_url=f"{shop.origin}/done"))
+        with serving(till) as stall:
+            page = open_page()
+            page.goto(stall.origin + ADDRESS)
+            page.get_by_role("button", name="Decline").click()
+            page.wait_for_url(re.compile("txnStatus=failed"))
+    assert till.told == [None]
+
+
+def test_an_empty_code_does_not_leave_the_page(open_page: OpenPage) -> None:
+    till = MemoryTill(make_bill())
+    with serving(till) as stall:
+        page = open_page()
+        page.goto(stall.origin + ADDRESS)
+        page.get_by_role("button", name="Approve").click()
+        assert page.get_by_label("One-time code").evaluate("field => field.validity.valueMissing")
+    assert till.told == []
+
+
+@pytest.mark.parametrize("sandbox", ["", ' sandbox="allow-forms"'], ids=["plain", "sandboxed"])
+def test_the_challenge_works_in_a_frame_of_another_site(sandbox: str, open_page: OpenPage) -> None:
+    """The shop and the pages are two origins; the frame goes back to the shop, which still stands around it."""
+    with serving(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
+        till = MemoryTill(make_bill(redirect_url=f"{shop.origin}/done"))
+        with serving(till) as stall:
+            shop.pages["/checkout"] = f'<h1>Checkout</h1><iframe src="{stall.origin}{ADDRESS}"{sandbox}></iframe>'
+            page = open_page()
+            page.goto(f"{shop.origin}/checkout")
+            frame = page.frame_locator("iframe")
+            frame.get_by_label("One-time code").fill(RIGHT_CODE)
+            frame.get_by_role("button", name="Approve").click()
+            expect(frame.get_by_role("heading")).to_have_text("Thank you")
+            assert page.url == f"{shop.origin}/checkout"
+            assert f"/done?txnRef={REFERENCE}&txnStatus=successful" in shop.seen
+    assert till.told == [RIGHT_CODE]
+
+
+def test_the_other_pages_show_themselves_in_no_frame(browser: Browser) -> None:
+    with serving() as shop, serving(MemoryTill(make_bill("transfer"))) as stall, browser.new_context() as context:
+        shop.pages["/checkout"] = f'<h1>Checkout</h1><iframe src="{stall.origin}{ADDRESS}"></iframe>'
+        page = context.new_page()
+        with page.expect_event("console", lambda said: "frame-ancestors" in said.text):
+            page.goto(f"{shop.origin}/checkout")
+        assert page.frame_locator("iframe").get_by_text("0123456789").count() == 0
+
+
+def test_without_an_address_the_body_is_the_bare_result(open_page: OpenPage) -> None:
+    till = MemoryTill(make_bill("handoff"))
+    with serving(till) as stall:
+        page = open_page()
+        page.goto(stall.origin + ADDRESS)
+        page.get_by_role("button", name="Pay").click()
+        page.wait_for_function("document.contentType == 'application/json'")
+        assert page.evaluate("JSON.parse(document.body.innerText)") == {
+            "status": 200,
+            "txnRef": REFERENCE,
+            "txnStatus": "successful",
+        }
+
+
+@pytest.mark.parametrize("kind", ["qr", "transfer"])
+def test_a_page_that_waits_sees_the_end_by_itself(kind: str, open_page: OpenPage) -> None:
+    till = MemoryTill(make_bill(kind, redirect_url="https://shop.example/done"))
+    with serving(till) as stall:
+        page = open_page()
+        page.clock.install()
+        page.goto(stall.origin + ADDRESS)
+        expect(page.get_by_role("link", name="I have paid")).to_be_visible()
+        till.end("successful")
+        page.clock.run_for(3_000)
+        expect(page.get_by_role("heading")).to_have_text("Payment successful")
+        back = page.get_by_role("link", name="Back to Ada Stores").get_attribute("href")
+        assert back == f"https://shop.example/done?txnRef={REFERENCE}&txnStatus=successful"
+
+
+def test_the_code_is_a_picture_that_a_shop_can_show(open_page: OpenPage) -> None:
+    with serving() as shop, serving(MemoryTill(make_bill("qr"))) as stall:
+        shop.pages["/checkout"] = f'<img alt="QR code" src="{stall.origin}{ADDRESS}/qr.svg">'
+        page = open_page()
+        page.goto(f"{shop.origin}/checkout")
+        picture = page.get_by_role("img")
+        assert picture.evaluate("image => image.complete && image.naturalWidth > 100")
