@@ -55,7 +55,7 @@ from kasuwa.work.worker import Worker
 
 # What a slice adds to a path that is not its own: look-ups about it, and what the test environment can play of it.
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
-ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*SANDBOX.actions, *payment.SANDBOX))
+ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *SANDBOX.actions))
 
 METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, ALL_RESOURCES)
 

@@ -170,11 +170,15 @@ def known_references(fields: dict[str, Any], played: list[Played]) -> dict[str, 
     return fields
 
 
+# References that are digits alone: an example must show some, and means those that were given out.
+NUMBERED = frozenset({"accountNumber"})
+
+
 def stands_for_another(name: str | int, said: Any) -> bool:
     """Whether a value of an example is of the service's making: only a run can tell it."""
     if not isinstance(name, str) or not isinstance(said, str):
         return False
-    return named(said) is not None or said.startswith("GP") or name.endswith("_id")
+    return named(said) is not None or said.startswith("GP") or name.endswith("_id") or name in NUMBERED
 
 
 def named(said: Any) -> str | None:

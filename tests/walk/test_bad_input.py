@@ -5,6 +5,7 @@ among them. Beyond each reply, the service itself must not have complained: the 
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ import pytest
 
 from tests.shop import Heard, Shop
 from tests.walk.rows import (
+    NOW,
     ROWS,
     Field,
     Row,
@@ -43,6 +45,12 @@ INSIDES = re.compile(
 MARK = "\N{BLACK STAR} the place of the value \N{BLACK STAR}"
 
 REQUIRED = {row.title: [field for field in fields_of(row) if field.required] for row in ROWS}
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    """Its clock stands still: what one request left open does not end while another is looked at."""
+    return open_shop(now=NOW)
 
 
 def title(value: Any) -> str:

@@ -20,7 +20,9 @@ REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|c
 
 # References made for the stranger itself differ from one request to the next.
 MADE = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|walk-[0-9]+")
-OWN_FIELDS = frozenset({"mid", "key", "now"})
+OWN_FIELDS = frozenset(
+    {"mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"}
+)
 
 OTHER_DAY = "2031-07-01T12:00:00+01:00"
 
@@ -87,7 +89,7 @@ def worth_trying(field: Field, references: dict[str, str]) -> dict[str, str]:
 def outline(said: Any, reference: str) -> Any:
     """A reply without what must differ: the reference that was sent, and what was made for the stranger."""
     if isinstance(said, dict):
-        return {name: "own" if name in OWN_FIELDS else outline(value, reference) for name, value in said.items()}
+        return {name: outline(value, reference) for name, value in said.items() if name not in OWN_FIELDS}
     if isinstance(said, list):
         return [outline(value, reference) for value in said]
     return MADE.sub("made", said.replace(reference, "sent")) if isinstance(said, str) else said

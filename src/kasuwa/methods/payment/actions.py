@@ -27,7 +27,15 @@ from kasuwa.rails.ports import call_nobody
 
 USER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
 CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "100", "pin": "1234"}
-BODY = {"user": USER, "amount": "1500.00", "country": "NG", "currency": "NGN", "customer_txnref": "basket-77"}
+BODY = {
+    "user": USER,
+    "amount": "1500.00",
+    "country": "NG",
+    "currency": "NGN",
+    "customer_txnref": "basket-77",
+    "is_recurring": True,
+    "recurrent": {"frequency": "monthly", "value": "30"},
+}
 
 # A payment's jobs run beside those of its own rail.
 OTHER_LANES = ("debit", "mobile")
@@ -286,7 +294,7 @@ SANDBOX = (
         needs=decide_inbound.need_inbound,
         decide=decide_inbound.decide_inbound,
         summary="A customer's bank transfer into an account that was shown",
-        example={"action": "pay_account", "accountNumber": "<accountNumber>", "amount": "1000.00"},
+        example={"action": "pay_account", "accountNumber": "0123456789", "amount": "1000.00"},
     ),
 )
 

@@ -30,6 +30,7 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call
 from kasuwa.core.splits import Part
 from kasuwa.core.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
 from kasuwa.ledger import chart
+from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails.ports import CardSecrets
 
 KIND = "payment"
@@ -318,6 +319,7 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
     )
     job = payment_job(row, ask.method, kind, context.now, work)
     return Decision(
+        reply=PaymentReply(txn_ref=txn_ref, txn_status="pending", message=PENDING_MESSAGE),
         groups=hold_fee(row, ask.detail.errand, context),
         rows=(row, payment, *ask.rows, *found_by(ask.detail, txn_ref, context)),
         jobs=(job,),

@@ -238,13 +238,6 @@ def bring_code(txn_ref: str, otp: str | None, context: Context, seen: Seen, *, a
     )
 
 
-def answer_page(txn_ref: str, otp: str | None, context: Context, seen: Seen) -> Decision | Refusal:
-    """What a payer decided on a page of ours: 3-D Secure, or a mobile-money provider's hand-off."""
-    _, payment, _ = see_payment(txn_ref, context.merchant, seen)
-    handed_off = payment is not None and payment.method == "mobile_money"
-    return bring_code(txn_ref, otp, context, seen, awaited=AWAITING_PAYER if handed_off else AWAITING_3DS)
-
-
 def expected_stage(auth: str) -> str:
     return AWAITING_3DS if auth == "3DSecure" else AWAITING_OTP
 
