@@ -57,6 +57,10 @@ ROWS = tuple(
 )
 
 
+# What begins a merchant's books anew would take its references and its clock along.
+[RESET] = [row for row in ROWS if row.title == "sandbox-reset"]
+
+
 # --- the fields of a request --------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import pytest
 from kasuwa.core.references import check_letter, is_reference
 from tests.running import NEWEST, Deployment, Deployments
 from tests.shop import Shop, fresh
-from tests.walk.rows import NOW, ROWS, Field, Row, fields_of, freshened, leaves, play, with_value
+from tests.walk.rows import NOW, RESET, ROWS, Field, Row, fields_of, freshened, leaves, play, with_value
 
 # Names of fields that hold references: of ours, of the merchant's own making, and of what can be drawn upon.
 REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")
@@ -37,10 +37,6 @@ class World(NamedTuple):
     stranger: Shop
     other: Shop
     references: dict[str, str]
-
-
-# What begins a merchant's books anew would take its references along.
-[RESET] = [row for row in ROWS if row.title == "sandbox-reset"]
 
 
 @pytest.fixture(scope="module")
