@@ -21,7 +21,7 @@ from kasuwa.core.codes import (
 )
 from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
 from kasuwa.core.fields import NotJson, check_json, decode
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import SealedReader
 from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
 from kasuwa.core.secrets import Vault
@@ -92,7 +92,7 @@ class Parts(msgspec.Struct):
 
     directory: Directory
     writer: Writer
-    reader: Reader
+    reader: SealedReader
     steps: Steps
     rails: Any
     engine: Engine | None
@@ -222,7 +222,7 @@ class Dispatch:
     # --- look-ups -------------------------------------------------------------------------------------------
 
     async def _look_up(self, action: Lookup, request: Any, merchant: Merchant, scenario: Scenario) -> Any:
-        if self._parts.environment == "test":
+        if action.rail is not None and self._parts.environment == "test":
             scenario = await self._take_fault(action.rail, merchant, scenario)
         return await action.ask(request, merchant, self._parts.rails, scenario)
 
