@@ -61,6 +61,11 @@ def verifications(merchant: Merchant, references: Iterable[str]) -> list[Order]:
     return [put("/payment", merchant, {"action": "verify", "txnRef": reference}) for reference in references]
 
 
+def pulls(merchant: Merchant) -> list[Order]:
+    """The whole catalogue of bills: the largest reply there is, and the same for everybody."""
+    return [put("/bills", merchant, {"action": "pull"})]
+
+
 def put(path: str, merchant: Merchant, body: Mapping[str, object]) -> Order:
     """The request, cut in two at the gap if it has one."""
     text = json.dumps(body, separators=(",", ":"))

@@ -6,6 +6,7 @@ import typer
 
 from kasuwa import app
 from kasuwa.commands.database import DataOption, with_connection
+from kasuwa.core.billers import Unsellable
 from kasuwa.core.secrets import Vault
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import Settings
@@ -29,7 +30,7 @@ def refresh_catalogue(data: DataOption = None) -> None:
             return await take_edition(connection, app.biller_of(settings), only_if_due=False)
         except (Unavailable, NoAnswer) as error:
             raise CannotServe(f"the catalogue cannot be taken: {error}") from None
-        except ValueError as error:
+        except Unsellable as error:
             raise CannotServe(f"the biller rail's catalogue is refused: {error}") from None
 
     typer.echo(f"edition {with_connection(data, work)} of the catalogue is listed")

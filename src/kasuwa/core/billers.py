@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Merchant
-from kasuwa.core.money import minor_of
+from kasuwa.core.money import parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import PERCENTAGE
 
@@ -65,32 +65,37 @@ class Sheet(msgspec.Struct, frozen=True):
 EMPTY_SHEET = Sheet((), (), ())
 
 
+class Unsellable(Exception):
+    """What is wrong with a sheet, in one line."""
+
+
 def check_sheet(sheet: Sheet) -> None:
-    """A sheet that cannot be sold from is refused whole, and the edition before it stands. Raises ValueError."""
+    """A sheet that cannot be sold from is refused whole, and the edition before it stands."""
     codes = {category.code for category in sheet.categories}
     billers = {biller.id: biller for biller in sheet.billers}
     if len(codes) != len(sheet.categories) or len(billers) != len(sheet.billers):
-        raise ValueError("two categories or two billers have the same code")
+        raise Unsellable("two categories or two billers have the same code")
     for biller in sheet.billers:
         if biller.category not in codes:
-            raise ValueError(f"{biller.name}: there is no category {biller.category}")
+            raise Unsellable(f"{biller.name}: there is no category {biller.category}")
         try:
             compiled(biller.pattern)
         except re.error:
-            raise ValueError(f"{biller.name}: its pattern of references cannot be read") from None
+            raise Unsellable(f"{biller.name}: its pattern of references cannot be read") from None
     if len({item.paycode for item in sheet.items}) != len(sheet.items):
-        raise ValueError("two items have the same paycode")
+        raise Unsellable("two items have the same paycode")
     for item in sheet.items:
         check_item(item, billers.get(item.bills_id))
 
 
 def check_item(item: Item, biller: Biller | None) -> None:
     if biller is None:
-        raise ValueError(f"{item.name}: there is no biller {item.bills_id}")
-    if not item.paycode or item.fee < 0 or not PERCENTAGE.fullmatch(item.discount):
-        raise ValueError(f"{item.name}: paycode, fee or discount cannot be used")
-    if not minor_of(item.amount) and None in (biller.least, biller.most):
-        raise ValueError(f"{item.name}: an open amount needs bounds")
+        raise Unsellable(f"{item.name}: there is no biller {item.bills_id}")
+    price = parse_minor(item.amount)
+    if price is None or not item.paycode or item.fee < 0 or not PERCENTAGE.fullmatch(item.discount):
+        raise Unsellable(f"{item.name}: amount, paycode, fee or discount cannot be used")
+    if price == 0 and None in (biller.least, biller.most):
+        raise Unsellable(f"{item.name}: an open amount needs bounds")
 
 
 def paycode_key(paycode: str) -> bytes:

@@ -9,7 +9,7 @@ import contextlib
 
 import structlog
 
-from kasuwa.core.billers import EMPTY_SHEET, Listing, check_sheet
+from kasuwa.core.billers import EMPTY_SHEET, Listing, Unsellable, check_sheet
 from kasuwa.db import billers, pool
 from kasuwa.db.pool import Connection, Pool
 from kasuwa.observe.log import where_it_broke
@@ -77,7 +77,7 @@ class Keeper:
                 await self.run_once()
             except (Unavailable, NoAnswer):
                 log.debug("the biller rail has no catalogue to give")
-            except ValueError as error:
+            except Unsellable as error:
                 log.error("the biller rail's catalogue is refused", why=str(error))
             except Exception as error:
                 if not pool.is_lost(error):

@@ -133,8 +133,9 @@ class Voucher(Row):
         return False
 
 
-def voucher_key(merchant_id: int, order_ref: str) -> bytes:
-    return row_key(merchant_id, Voucher.table, order_ref)
+def voucher_key(merchant_id: int, subject: bytes) -> bytes:
+    """Of the bill whose transaction has this key."""
+    return row_key(merchant_id, Voucher.table, subject.hex())
 
 
 def voucher_place(txn_ref: str) -> str:
@@ -209,13 +210,9 @@ WORK: "msgspec.json.Decoder[Work]" = msgspec.json.Decoder(Work)
 
 
 def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
-    merchant_id = merchant.merchant_id
-    rows = (
-        (Transaction, transaction_key(merchant_id, KIND, request.order_ref)),
-        (Voucher, voucher_key(merchant_id, request.order_ref)),
-        (Paycode, paycode_key(request.paycode)),
-    )
-    return Needs(rows, (WALLET,))
+    key = transaction_key(merchant.merchant_id, KIND, request.order_ref)
+    voucher, paycode = voucher_key(merchant.merchant_id, key), paycode_key(request.paycode)
+    return Needs(((Transaction, key), (Voucher, voucher), (Paycode, paycode)), (WALLET,))
 
 
 def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
@@ -246,9 +243,15 @@ def repeat_bill(first: Transaction, digest: bytes, context: Context, seen: Seen)
     """The first answer with its current status; while it is at the rail, worth waiting for. Spec silent: D7"""
     if first.digest != digest:
         return REFERENCE_USED
-    voucher = seen.get(Voucher, voucher_key(first.merchant_id, first.order_ref))
-    goods = NO_GOODS if voucher is None else GOODS.decode(context.unseal(voucher_place(first.txn_ref), voucher.sealed))
-    return Decision(reply=reply_bill(first, goods), wait=first.code is None and not first.is_final)
+    reply = reply_bill(first, kept_goods(first, context, seen))
+    return Decision(reply=reply, wait=first.code is None and not first.is_final)
+
+
+def kept_goods(row: Transaction, context: Context, seen: Seen) -> Goods:
+    voucher = seen.get(Voucher, voucher_key(row.merchant_id, row.key))
+    if voucher is None:
+        return NO_GOODS
+    return GOODS.decode(context.unseal(voucher_place(row.txn_ref), voucher.sealed))
 
 
 def order_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, context: Context) -> Decision:

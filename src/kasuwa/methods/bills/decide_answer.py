@@ -24,6 +24,7 @@ from kasuwa.methods.bills.decide import (
     WORK,
     Voucher,
     Work,
+    kept_goods,
     reply_bill,
     voucher_key,
     voucher_place,
@@ -36,7 +37,8 @@ KINDS = Kinds(SEND, ASK)
 
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
-    rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key))
+    voucher = voucher_key(job.merchant_id, job.subject)
+    rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key), (Voucher, voucher))
     if answer.status != ports.SUCCESSFUL:
         return Needs(rows, (WALLET,))
     return Needs(rows, (WALLET, RAIL, INCOME, VAT))
@@ -47,7 +49,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     assert row is not None
     here = seen.get(Job, job.key)
     if row.is_final:
-        return keep_final(row, answer, here)
+        return keep_final(row, answer, here, kept_goods(row, context, seen))
     assert here is not None
     work = WORK.decode(here.work)
     age = context.now.timestamp() - work.sent_at
@@ -67,9 +69,9 @@ def goods_of(answer: Answer, work: Work) -> Goods | None:
     return msgspec.convert(dict(answer.facts), Goods) if answer.facts.get(promised) else None
 
 
-def keep_final(row: Transaction, answer: Answer, job: Job | None) -> Decision:
+def keep_final(row: Transaction, answer: Answer, job: Job | None, goods: Goods) -> Decision:
     notices = contradiction(row, ending_of(answer, 0) or row.status)
-    return Decision(reply=reply_bill(row, NO_GOODS), notices=notices, jobs_done=() if job is None else (job,))
+    return Decision(reply=reply_bill(row, goods), notices=notices, jobs_done=() if job is None else (job,))
 
 
 def end_bill(row: Transaction, job: Job, answer: Answer, ending: str, goods: Goods, context: Context) -> Decision:
@@ -93,7 +95,7 @@ def end_bill(row: Transaction, job: Job, answer: Answer, ending: str, goods: Goo
 
 def seal_goods(row: Transaction, goods: Goods, context: Context) -> Voucher:
     sealed = context.seal(voucher_place(row.txn_ref), msgspec.json.encode(goods))
-    return Voucher(voucher_key(row.merchant_id, row.order_ref), row.merchant_id, row.txn_ref, sealed)
+    return Voucher(voucher_key(row.merchant_id, row.key), row.merchant_id, row.txn_ref, sealed)
 
 
 def post_bill(row: Transaction, commission: int) -> tuple[Post, ...]:
