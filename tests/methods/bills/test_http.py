@@ -278,6 +278,32 @@ def test_explain_tells_a_bills_story_by_its_order_reference(shop: Shop) -> None:
     assert [line["amount"] for line in story if line["what"] == "posting"] == ["5000.00", "100.00", "7.50", "75.00"]
 
 
+# --- the laws ---------------------------------------------------------------------------------------------------
+
+COMMISSION_OF = """
+    update transaction t set detail = (t.detail::jsonb || jsonb_build_object('commission', $2::bigint))::json
+    from merchant m where m.merchant_id = t.merchant_id and m.mid = $1 returning 1
+"""
+VOUCHERS_OF = """
+    update bill_voucher v set txn_ref = $2 from merchant m
+    where m.merchant_id = v.merchant_id and m.mid = $1 returning 1
+"""
+
+
+def test_the_auditor_notices_a_commission_or_a_token_that_is_not_there(shop: Shop, deployment: Deployment) -> None:
+    txn_ref = pay(shop)["txnRef"]
+    for statement, wrong, right, law in (
+        (COMMISSION_OF, COMMISSION - 1, COMMISSION, "gave its commission back"),
+        (VOUCHERS_OF, "elsewhere", txn_ref, "what a bill brought is kept"),
+    ):
+        deployment.fetch(statement, shop.mid, wrong)
+        (line,) = deployment.broken_laws([shop.mid])
+        assert law in line
+        assert line.endswith(txn_ref)
+        deployment.fetch(statement, shop.mid, right)
+    assert deployment.broken_laws([shop.mid]) == []
+
+
 # --- many at once -----------------------------------------------------------------------------------------------
 
 
