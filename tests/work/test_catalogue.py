@@ -47,7 +47,7 @@ def prepaid_paycode(shop: Shop) -> str:
 def pay(shop: Shop, paycode: str) -> Any:
     """The same payment again and again, so each waits until it is no likely duplicate."""
     shop.advance(seconds=30)
-    said = {"paycode": paycode, "reference": METER, "amount": "5000.00", "orderRef": fresh("bill")}
+    said: dict[str, Any] = {"paycode": paycode, "reference": METER, "amount": "5000.00", "orderRef": fresh("bill")}
     return shop.put("bills", action="pay", **said).body
 
 

@@ -130,7 +130,7 @@ def test_bad_input_is_named_and_moves_nothing(shop: Shop, fields: dict[str, Any]
 
 
 def test_a_wallet_that_is_short_is_301_and_keeps_nothing(shop: Shop) -> None:
-    fields = {"paycode": REMITA, "reference": "290007654321", "amount": "10000000.00"}
+    fields: dict[str, Any] = {"paycode": REMITA, "reference": "290007654321", "amount": "10000000.00"}
     assert pay(shop, orderRef="tax", **fields)["status"] == 301
     assert verify(shop, "tax")["status"] == 104
     shop.put("sandbox", action="fund_wallet", currency="NGN", amount="1000.00")
