@@ -21,6 +21,7 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
 from kasuwa.core.action import Method, Step
+from kasuwa.core.billers import Unsellable
 from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
@@ -38,7 +39,7 @@ from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.observe import log
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
-from kasuwa.rails.ports import BillerRail, Rails, Unavailable
+from kasuwa.rails.ports import BillerRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
@@ -111,7 +112,8 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
-        with contextlib.suppress(Unavailable):
+        # The worker will try again, and says what is wrong.
+        with contextlib.suppress(Unavailable, NoAnswer, Unsellable):
             await take_edition(connection, biller_of(settings), only_if_due=True)
         if settings.environment == "test":
             await connection.execute("select pg_advisory_lock($1)", migrate.LOCK)

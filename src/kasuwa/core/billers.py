@@ -7,7 +7,6 @@ paycode that is no longer in it is accepted for another day of wall time, becaus
 import re
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -115,14 +114,14 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 class Listing:
-    """One edition as it is served. `prepared` keeps the replies already made of it: they are the same for
-    everybody until the next edition."""
+    """One edition as it is served. `prepared` keeps the replies already made of it, by category and biller: they are
+    the same for everybody until the next edition."""
 
     def __init__(self, edition: int, sheet: Sheet, retired: tuple[Listed, ...] = ()) -> None:
         self.edition = edition
         self.sheet = sheet
         self.billers = {biller.id: biller for biller in sheet.billers}
-        self.prepared: dict[Any, msgspec.Raw] = {}
+        self.prepared: dict[tuple[str | None, int | None], bytes] = {}
         current = [Listed(item, self.billers[item.bills_id]) for item in sheet.items]
         self._by_paycode = {listed.item.paycode: listed for listed in (*retired, *current)}
 

@@ -252,6 +252,8 @@ def refused(refusal: Refusal, *, strict: bool, http: int | None = None) -> Answe
 def replied(reply: Any, *, strict: bool) -> Answered:
     if isinstance(reply, Refusal):
         return refused(reply, strict=strict)
+    if isinstance(reply, bytes):  # encoded beforehand, because everybody gets the same
+        return Answered(200, reply)
     status = getattr(reply, "status", 200)
     code = status if isinstance(status, int) else 200
     return Answered(http_status(code, strict=strict), ENCODER.encode(reply), code)
