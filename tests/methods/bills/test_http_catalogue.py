@@ -1,5 +1,6 @@
 """The catalogue and its customers over HTTP: pull and resolve. (api.md, D30)"""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -87,6 +88,16 @@ def test_a_pull_uses_up_no_fault_of_the_biller(shop: Shop) -> None:
     assert pull(shop)["status"] == 200
     assert resolve(shop, "45012345678")["status"] == 204
     assert resolve(shop, "45012345678")["status"] == 200
+
+
+def test_the_same_bytes_again_are_checked_like_the_first(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+    """The body of a pull is remembered; who asks, where and how is not."""
+    body = b'{"action":"pull","bills_id":14}'
+    first = shop.send("bills", body)
+    assert shop.send("bills", body).raw == open_shop().send("bills", body).raw == first.raw
+    assert shop.send("bills", body, headers={"key": "wrong"}).body["status"] == 101
+    assert shop.send("bills", body, headers={"x-sandbox-scenario": "nonsense"}).body["status"] == 104
+    assert shop.send("disburse", body).body["status"] == 102
 
 
 # --- resolve ----------------------------------------------------------------------------------------------------
