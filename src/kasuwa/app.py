@@ -88,10 +88,17 @@ def biller_of(settings: Settings) -> BillerRail:
 
 
 def rails_of(settings: Settings, shelf: MemoryShelf) -> Rails:
-    biller = biller_of(settings)
     if settings.environment == "test":
-        return Rails(SandboxBank(), SandboxCards(), SandboxDebit(), SandboxMobile(), biller, shelf)
-    return Rails(NoBank(), NoCollection(), NoCollection(), NoCollection(), biller, shelf)
+        return Rails(
+            bank=SandboxBank(),
+            card=SandboxCards(),
+            debit=SandboxDebit(),
+            mobile=SandboxMobile(),
+            biller=biller_of(settings),
+            shelf=shelf,
+        )
+    nobody = NoCollection()
+    return Rails(bank=NoBank(), card=nobody, debit=nobody, mobile=nobody, biller=biller_of(settings), shelf=shelf)
 
 
 def world_of(vault: Vault, settings: Settings) -> World:
