@@ -39,7 +39,7 @@ from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.observe import log
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
-from kasuwa.rails.ports import BillerRail, NoAnswer, Rails, Unavailable
+from kasuwa.rails.ports import NOT_GIVEN, BillerRail, NoAnswer, Rails, Shelf, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
@@ -87,7 +87,7 @@ def biller_of(settings: Settings) -> BillerRail:
     return SandboxBiller() if settings.environment == "test" else NoBiller()
 
 
-def rails_of(settings: Settings, shelf: MemoryShelf) -> Rails:
+def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN) -> Rails:
     if settings.environment == "test":
         return Rails(
             bank=SandboxBank(),

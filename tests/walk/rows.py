@@ -127,8 +127,6 @@ class Played(NamedTuple):
 # Nobody listens there: events stay scheduled, and can be sent again.
 NOBODY = "http://127.0.0.1:9/events"
 NEEDS_ENDPOINT = frozenset({"resources-resend"})
-# What it answers counts deliveries: those that are due now are the worker's.
-COUNTS_DELIVERIES = frozenset({"sandbox-advance"})
 
 
 def play(shop: Shop, until: Row | None = None) -> list[Played]:
@@ -139,8 +137,6 @@ def play(shop: Shop, until: Row | None = None) -> list[Played]:
             shop.put("sandbox", action="webhook", url=NOBODY)
         if row == until:
             break
-        if row.title in COUNTS_DELIVERIES:
-            wait_until_tried(shop)
         fields = known_references(row.example, played)
         played.append(Played(row, fields, shop.ask(row.method, fields)))
         if row.title in NEEDS_ENDPOINT:
