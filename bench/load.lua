@@ -4,8 +4,6 @@
 -- Content-Length is known beforehand and a request costs one concatenation here.
 -- A request of one string is sent as it is.
 
-local SUCCESS = '"txnStatus":"successful"'
-
 -- The first thread's number tells the references of two threads apart; wrk gives each its own Lua.
 local threads = {}
 
@@ -18,10 +16,10 @@ end
 refused = 0
 sample = ""
 
-local before, after, count, prefix
+local before, after, count, prefix, success
 local sent = 0
 
--- wrk passes what follows `--`: the file of requests and the name of the run.
+-- wrk passes what follows `--`: the file of requests, the name of the run, and what a good reply holds.
 function init(args)
    local orders = dofile(args[1])
    before, after, count = {}, {}, #orders
@@ -29,6 +27,7 @@ function init(args)
       before[place], after[place] = order[1], order[2]
    end
    prefix = args[2] .. string.char(96 + number)
+   success = args[3]
 end
 
 function request()
@@ -43,7 +42,7 @@ end
 
 -- Refusals are HTTP 200, so the body has to be read. The headers are not looked at.
 function response(status, headers, body)
-   if status == 200 and string.find(body, SUCCESS, 1, true) then return end
+   if status == 200 and string.find(body, success, 1, true) then return end
    refused = refused + 1
    if sample == "" then sample = status .. " " .. string.sub(body, 1, 300) end
 end

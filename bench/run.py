@@ -14,11 +14,12 @@ from bench.merchants import PIECES_SPREAD, Merchant, make_merchant, make_payment
 from bench.preload import preload
 from kasuwa.db import embedded
 
-NAMES = ("hot64", "hot256", "spread64", "token", "verify", "latency", "preload", "memory", "start")
+NAMES = ("hot64", "hot256", "spread64", "token", "verify", "pull", "latency", "preload", "memory", "start")
 
 # What must be measured before a row has its denominator.
 NEEDS = {
     "verify": {"hot64"},
+    "pull": {"hot64"},
     "latency": {"hot64", "hot256"},
     "preload": {"hot64"},
     "memory": {"hot64"},
@@ -29,6 +30,9 @@ SPREAD = 100
 
 # Enough different rows that a verify is a look-up.
 VERIFIED_PAYMENTS = 50
+
+# How the whole catalogue begins.
+PULLED = '{"status":200,"data":{"categories":[{'
 
 # Plans, connections and caches are made in the first moments, whatever comes after.
 WARM_UP_SECONDS = 2
@@ -61,16 +65,20 @@ class Stage:
     seconds: int
     figures: Figures
 
-    def load(self, name: str, requests: Sequence[orders.Order], connections: int) -> None:
+    def load(
+        self, name: str, requests: Sequence[orders.Order], connections: int, success: str = wrk.SUCCESSFUL
+    ) -> None:
         """Measured after a checkpoint, with the memory it leaves the API process with."""
         postgres.settle(self.dsn)
-        load = self.make_load(requests, connections, self.seconds)
+        load = self.make_load(requests, connections, self.seconds, success)
         self.figures.loads[name] = load
         self.figures.memory_mb.append(processes.resident_mb(processes.api_process(self.running.process)))
         say(f"{name}: {load.rate:,.0f}/s, refused {load.refused}, wrk {load.maker_cpu:.0%} of a core")
 
-    def make_load(self, requests: Sequence[orders.Order], connections: int, seconds: int) -> Load:
-        return wrk.finish(wrk.start(requests, self.running.port, connections, seconds, self.directory))
+    def make_load(
+        self, requests: Sequence[orders.Order], connections: int, seconds: int, success: str = wrk.SUCCESSFUL
+    ) -> Load:
+        return wrk.finish(wrk.start(requests, self.running.port, connections, seconds, self.directory, success))
 
 
 def measure(plan: Plan) -> Figures:
@@ -153,6 +161,7 @@ def measure_loads(plan: Plan, on: Stage) -> None:
         "spread64": lambda: on.load("spread64", orders.transfers(make_spread(on)), 64),
         "token": lambda: on.load("token", make_token_charges(on), 64),
         "verify": lambda: on.load("verify", make_verifications(on), 64),
+        "pull": lambda: on.load("pull", orders.pulls(on.hot), 64, PULLED),
     }
     for name, measurement in measurements.items():
         if plan.wants(name):

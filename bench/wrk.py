@@ -18,6 +18,9 @@ from bench.orders import Order, write_lua
 THREADS = 1
 SCRIPT = Path(__file__).with_name("load.lua")
 
+# What every reply of a measurement must hold.
+SUCCESSFUL = '"txnStatus":"successful"'
+
 # References must differ between the runs on one database.
 RUNS = itertools.count(1)
 
@@ -28,14 +31,16 @@ def require_wrk() -> None:
         raise SystemExit("wrk is not installed, and it makes the load: run `make bench-setup`")
 
 
-def start(orders: Iterable[Order], port: int, connections: int, seconds: int, directory: Path) -> subprocess.Popen[str]:
-    """wrk, under way."""
+def start(
+    orders: Iterable[Order], port: int, connections: int, seconds: int, directory: Path, success: str = SUCCESSFUL
+) -> subprocess.Popen[str]:
+    """wrk, under way; a reply without the words of `success` counts as refused."""
     run = f"{next(RUNS):04d}"
     written = directory / f"orders-{run}.lua"
     write_lua(orders, written)
     command = ["wrk", f"-t{THREADS}", f"-c{connections}", f"-d{seconds}s", "-s", str(SCRIPT)]
     return subprocess.Popen(
-        [*command, f"http://127.0.0.1:{port}", "--", str(written), run],
+        [*command, f"http://127.0.0.1:{port}", "--", str(written), run, success],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -21,7 +21,7 @@ from tests.walk.rows import NOW, Row, play
 FOLDER = Path(__file__).parent.parent / "docs" / "examples"
 
 # Fields and headers whose values differ from one merchant, deployment or run to the next.
-VOLATILE = frozenset({"txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms"})
+VOLATILE = frozenset({"txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"})
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"

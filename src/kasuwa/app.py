@@ -21,6 +21,7 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
 from kasuwa.core.action import Method, Step
+from kasuwa.core.billers import Unsellable
 from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
@@ -30,6 +31,7 @@ from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Writer
+from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.resources.actions import RESOURCES
@@ -37,15 +39,17 @@ from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.observe import log
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
-from kasuwa.rails.ports import Rails
+from kasuwa.rails.ports import NOT_GIVEN, BillerRail, NoAnswer, Rails, Shelf, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
+from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.unconfigured import NoBank, NoCollection
+from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection
 from kasuwa.settings import Settings, loopback_allowed, public_url_of, read_settings, secret_key_of
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
 from kasuwa.web.server import Server, encode_openapi
 from kasuwa.web.table import make_table
+from kasuwa.work.billers import Keeper, MemoryShelf, take_edition
 from kasuwa.work.egress import Egress
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.sandbox import SandboxEngine, fund_opening
@@ -57,7 +61,7 @@ from kasuwa.work.worker import Worker
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
 ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *SANDBOX.actions))
 
-METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, ALL_RESOURCES)
+METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, ALL_RESOURCES, BILLS)
 
 # What payments and transfers can be made for, by name: the rules of the slices that own it.
 PURPOSES: dict[str, Purpose] = {purpose.name: purpose for purpose in payment.PURPOSES}
@@ -79,10 +83,22 @@ def methods_of(environment: str) -> tuple[Method, ...]:
     return (*METHODS, ALL_SANDBOX) if environment == "test" else METHODS
 
 
-def rails_of(settings: Settings) -> Rails:
+def biller_of(settings: Settings) -> BillerRail:
+    return SandboxBiller() if settings.environment == "test" else NoBiller()
+
+
+def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN) -> Rails:
     if settings.environment == "test":
-        return Rails(bank=SandboxBank(), card=SandboxCards(), debit=SandboxDebit(), mobile=SandboxMobile())
-    return Rails(bank=NoBank(), card=NoCollection(), debit=NoCollection(), mobile=NoCollection())
+        return Rails(
+            bank=SandboxBank(),
+            card=SandboxCards(),
+            debit=SandboxDebit(),
+            mobile=SandboxMobile(),
+            biller=biller_of(settings),
+            shelf=shelf,
+        )
+    nobody = NoCollection()
+    return Rails(bank=NoBank(), card=nobody, debit=nobody, mobile=nobody, biller=biller_of(settings), shelf=shelf)
 
 
 def world_of(vault: Vault, settings: Settings) -> World:
@@ -96,12 +112,16 @@ def world_of(vault: Vault, settings: Settings) -> World:
 
 
 async def prepare(settings: Settings, dsn: str) -> list[str]:
-    """Migrate, and in test make sure that the demo merchant is there and funded. Several may race."""
+    """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
+    may race."""
     secret_key = secret_key_of(settings)
     connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
+        # The worker will try again, and says what is wrong.
+        with contextlib.suppress(Unavailable, NoAnswer, Unsellable):
+            await take_edition(connection, biller_of(settings), only_if_due=True)
         if settings.environment == "test":
             await connection.execute("select pg_advisory_lock($1)", migrate.LOCK)
             await ensure_demo(connection, vault, settings, dsn)
@@ -136,7 +156,8 @@ class House:
         self.vault = vault
         self.reader = reader
         self.methods = methods
-        self.rails = rails_of(settings)
+        self.shelf = MemoryShelf(reader)
+        self.rails = rails_of(settings, self.shelf)
         self.directory = Directory(reader, vault, settings.environment)
         self.world = world_of(vault, settings)
         self.writer = Writer(dsn, self.world)
@@ -168,6 +189,8 @@ async def run_api(settings: Settings, dsn: str) -> None:
     house = await House.build(settings, dsn)
     operators = await pool.open_operators(dsn)
     house.writer.start()
+    await house.shelf.look()
+    looking = asyncio.create_task(house.shelf.run())
     server = make_server(house, make_engine(house, operators))
     granian = Granian(
         server,
@@ -187,6 +210,7 @@ async def run_api(settings: Settings, dsn: str) -> None:
     granian.signal_handler_interrupt()  # type: ignore[no-untyped-call]
     await serving
     await server.drain()
+    looking.cancel()
     await house.close()
     await operators.close()
 
@@ -210,7 +234,7 @@ def make_server(house: House, engine: Any) -> Server:
     parts = Parts(
         directory=house.directory,
         writer=house.writer,
-        reader=house.reader,
+        reader=pool.Reading(house.reader, house.vault),
         steps=house.stepper,
         rails=house.rails,
         engine=engine,
@@ -253,10 +277,13 @@ async def run_worker(settings: Settings, dsn: str) -> None:
     worker = Worker(dsn, house.stepper, house.directory)
     stopping = stop_signal()
     present = asyncio.create_task(show_presence(dsn))
-    running = [asyncio.create_task(worker.run(house.stepper.lanes)), asyncio.create_task(house.courier.run())]
+    keeper = Keeper(dsn, house.rails.biller)
+    duties = (worker.run(house.stepper.lanes), house.courier.run(), keeper.run())
+    running = [asyncio.create_task(duty) for duty in duties]
     await stopping.wait()
     worker.stop()
     house.courier.stop()
+    keeper.stop()
     await asyncio.gather(*running)
     present.cancel()
     await house.close()

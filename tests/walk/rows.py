@@ -25,7 +25,7 @@ from kasuwa.core.codes import (
     NOT_COVERED,
     NOT_VALIDATED,
 )
-from tests.shop import Heard, Shop, fresh
+from tests.shop import Heard, Shop, fresh, numbers
 
 REFUSALS = frozenset(
     {AUTHENTICATION_FAILED, ERROR, INVALID_JSON, INVALID_METHOD, INVALID_REQUEST, NOT_COVERED, NOT_VALIDATED}
@@ -191,11 +191,14 @@ def named(said: Any) -> str | None:
 
 
 def freshened(row: Row, fields: dict[str, Any]) -> dict[str, Any]:
-    """With references of its own, where the request makes something under them."""
+    """With references of its own, where the request makes something under them; a bill also with a customer of its
+    own, because the same one paid twice would be taken for a mistake."""
     if isinstance(row.action, Write):
         for path in list(example_paths(fields, ())):
             if path[-1] == "orderRef":
                 fields = with_value(fields, path, fresh("walk"))
+        if "paycode" in fields:
+            fields = with_value(fields, ("reference",), str(45_000_000_000 + next(numbers)))
     return fields
 
 

@@ -20,8 +20,12 @@ REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|c
 
 # References made for the stranger itself differ from one request to the next.
 MADE = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|walk-[0-9]+")
+# What is made for the stranger itself, and what a register tells anybody of whoever is asked about.
 OWN_FIELDS = frozenset(
-    {"mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"}
+    {
+        *("mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"),
+        *("token", "custName"),
+    }
 )
 
 OTHER_DAY = "2031-07-01T12:00:00+01:00"

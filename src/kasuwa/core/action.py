@@ -48,10 +48,12 @@ class Read(msgspec.Struct, frozen=True):
 
 
 class Lookup(msgspec.Struct, frozen=True):
+    """`rail` is whom it calls; None where it answers from what a rail told earlier."""
+
     name: str
     request: type[msgspec.Struct]
     reply: Any
-    rail: str
+    rail: str | None
     ask: Callable[..., Awaitable[Any]]
     summary: str
     example: Mapping[str, Any]
@@ -64,7 +66,7 @@ class Step(msgspec.Struct, frozen=True):
     the job keeps to itself; None for whoever takes it up later), then `needs` and `decide` record what its answer
     means, through the same writer as every request. `settles`: a rail's call-back may be recorded on this job.
     `recall(job, vault)` makes what stands beside a job out of what is sealed in it (a saved card); `also` names other
-    lanes that such jobs run in."""
+    lanes that such jobs run in; `told(rails, job, answer)` adds to a call-back what it does not say by itself."""
 
     kind: str
     lane: str
@@ -74,6 +76,7 @@ class Step(msgspec.Struct, frozen=True):
     settles: bool = True
     recall: Callable[..., Any] | None = None
     also: tuple[str, ...] = ()
+    told: Callable[..., Awaitable[Any]] | None = None
 
 
 class Engine(Protocol):

@@ -1,9 +1,17 @@
-"""When an unknown outcome is asked after: the same ladder for every rail. (D28)
+"""The ladder of D28: when an outcome that is not known is asked after, and when it counts as failed.
 
-What is not known is never done again as something new; it is asked after under the same reference.
+Whatever was sent and not answered is never sent anew: it is asked after under its own reference, soon at first and
+then every hour. What was refused before anything was done is sent again under the same key, on the same rungs.
+Transfers and bills climb it alike; which statuses and words they show meanwhile is their own.
 """
 
 from datetime import datetime, timedelta
+from typing import Protocol
+
+import msgspec
+
+from kasuwa.core.decision import Context, Job
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, extend_trail
 
 # Ages at which an unknown outcome is asked after, then every hour. Spec silent: D28
 ASK_AFTER_SECONDS = (5, 30, 120, 600, 1800)
@@ -12,8 +20,56 @@ THEN_EVERY_SECONDS = 3600
 # "Not found" soon after sending is no failure: the rail may be behind. Spec silent: D28
 NOT_FOUND_IS_FAILED_AFTER_SECONDS = 24 * 3600
 
-# The trail of what never ends must not grow for ever: hourly asks are told apart from here on only by their last one.
+# The trail of what never ends must not grow for ever: hourly asks are told apart from here on only by their
+# last one.
 MOST_TRAIL = 8_000
+
+# What a rail can mean that is neither an end nor a promise of one.
+NOT_FOUND = "not_found"
+UNAVAILABLE = "unavailable"
+
+FINAL_ANSWERS = frozenset({SUCCESSFUL, FAILED})
+
+
+class Heard(Protocol):
+    """What a rail said, as `rails.ports.Answer` holds it."""
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def code(self) -> str | None: ...
+
+    @property
+    def message(self) -> str: ...
+
+
+class Kinds(msgspec.Struct, frozen=True):
+    """A slice's two jobs: the one that sends, and the one that asks what became of it."""
+
+    send: str
+    ask: str
+
+
+def ending_of(answer: Heard, age: float) -> str | None:
+    """How an answer ends its transaction, if it does, so many seconds after it was first sent."""
+    if answer.status == NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
+        return FAILED
+    return answer.status if answer.status in FINAL_ANSWERS else None
+
+
+def ask_again(
+    row: Transaction, job: Job, answer: Heard, context: Context, age: float, kinds: Kinds, status: str, message: str
+) -> tuple[Transaction, Job]:
+    """Nothing is known yet. What was never taken in is sent again under its key; all else is asked after."""
+    trail = row.trail
+    if len(trail) < MOST_TRAIL:
+        step = "asked" if job.kind == kinds.ask else "sent"
+        trail = extend_trail(trail, context.now, step, answer.message)
+    kept = msgspec.structs.replace(row, status=status, code=answer.code or answer.status, message=message, trail=trail)
+    kind = kinds.send if answer.status == UNAVAILABLE else kinds.ask
+    again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_ask(context.now, age))
+    return kept, again
 
 
 def next_ask(now: datetime, age: float) -> datetime:

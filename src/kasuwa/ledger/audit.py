@@ -99,12 +99,26 @@ LAWS = (
                 select count(*) from event e where e.merchant_id = t.merchant_id and e.reference = t.txn_ref)""",
     ),
     Law(
-        "a successful transfer took its amount, fee, VAT and duty from what was held for it, any other nothing",
+        "a successful transfer or bill took its amount, fee, VAT and duty from what was held for it, any other nothing",
         f"""select t.merchant_id, t.txn_ref as place
             from transaction t join hold h on h.merchant_id = t.merchant_id and h.reference = t.txn_ref
-            where {scope("t")} and t.kind = 'transfer' group by t.merchant_id, t.txn_ref, t.status, t.amount, t.fee,
-            t.vat, t.duty having sum(h.taken) <> case t.status when 'successful' then t.amount + t.fee + t.vat + t.duty
-            else 0 end""",
+            where {scope("t")} and t.kind in ('transfer', 'bill')
+            group by t.merchant_id, t.txn_ref, t.status, t.amount, t.fee, t.vat, t.duty
+            having sum(h.taken)
+                <> case t.status when 'successful' then t.amount + t.fee + t.vat + t.duty else 0 end""",
+    ),
+    Law(
+        "a successful bill gave its commission back to the wallet, any other nothing",
+        f"""select t.merchant_id, t.txn_ref as place from transaction t where {scope("t")} and t.kind = 'bill'
+            and (select coalesce(sum(p.amount), 0) from posting p where p.merchant_id = t.merchant_id
+                and p.reference = t.txn_ref and p.credit like 'wallet:%')
+            <> case t.status when 'successful' then (t.detail ->> 'commission')::bigint else 0 end""",
+    ),
+    Law(
+        "what a bill brought is kept if it promised a token or a PIN and was delivered, and only then",
+        f"""select t.merchant_id, t.txn_ref as place from transaction t where {scope("t")} and t.kind = 'bill'
+            and (t.status = 'successful' and t.detail ->> 'fulfilment' in ('electricity_token', 'pin'))
+            <> exists (select 1 from bill_voucher v where v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref)""",
     ),
     Law(
         "what a hold gave was posted under its reference",

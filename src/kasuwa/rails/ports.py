@@ -9,12 +9,14 @@ an HTTP adapter implement it. A rail answers, or raises one of two things, and t
 A rail keeps the deadline itself: what has not been answered after DEADLINE_SECONDS is NoAnswer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
+from kasuwa.core import requery
+from kasuwa.core.billers import Listing, Sheet
 from kasuwa.core.decision import Job
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 
@@ -36,9 +38,9 @@ SUCCESSFUL = "successful"
 FAILED = "failed"
 UNKNOWN = "unknown"
 PROCESSING = "processing"
-NOT_FOUND = "not_found"
+NOT_FOUND = requery.NOT_FOUND
 UNREADABLE = "unreadable"
-UNAVAILABLE = "unavailable"
+UNAVAILABLE = requery.UNAVAILABLE
 CHALLENGE = "challenge"
 WRONG = "wrong"
 
@@ -58,6 +60,22 @@ NOBODY_ASKED = Answer(SUCCESSFUL, None, "")
 async def call_nobody(rails: "Rails", job: Job, now: datetime, beside: object) -> Answer:
     """The call of a step whose work is all ours: a due date, an expiry, a monthly fee."""
     return NOBODY_ASKED
+
+
+async def send_or_ask(
+    job: Job, ask_kind: str, send: Callable[[], Awaitable[Answer]], query: Callable[[], Awaitable[Answer]]
+) -> Answer:
+    """What a job does at its rail. One taken up from somebody who died may have been sent already: the rail is
+    asked first, and what it never saw is sent under the same key."""
+    taken_over = job.claims > 1
+    if job.kind == ask_kind or taken_over:
+        answer = await query()
+        if job.kind == ask_kind or answer.status != NOT_FOUND:
+            return answer
+    return await send()
+
+
+# --- banks --------------------------------------------------------------------------------------------------
 
 
 class TransferOrder(msgspec.Struct, frozen=True):
@@ -147,10 +165,76 @@ class CollectionRail(Protocol):
     async def query_refund(self, order: CollectOrder) -> Answer: ...
 
 
+# --- billers ------------------------------------------------------------------------------------------------
+
+
+class BillOrder(msgspec.Struct, frozen=True):
+    """One bill as a rail sees it. `key` is its idempotency key: the same key never delivers twice. `age_seconds`
+    (business time since it was first sent) and `scenario` are for the sandbox alone."""
+
+    key: str
+    biller: str
+    paycode: str
+    fulfilment: str
+    reference: str
+    amount: int
+    currency: str
+    age_seconds: float = 0
+    scenario: Scenario = NO_SCENARIO
+
+
+class CustomerQuery(msgspec.Struct, frozen=True):
+    """Who a customer reference belongs to. Where a biller has no name query (`required` is False) the rail need ask
+    nobody, and answers an empty name."""
+
+    biller: str
+    paycode: str
+    reference: str
+    required: bool
+    scenario: Scenario = NO_SCENARIO
+
+
+class CustomerAnswer(msgspec.Struct, frozen=True):
+    """`name` is None where the biller has no such customer; `mismatch` where it has one under another name."""
+
+    name: str | None
+    mismatch: bool = False
+
+
+class BillerRail(Protocol):
+    """`catalogue` is asked with the number that the answer will have here; `reprint` tells once more what a bill
+    that was delivered under this key brought: a token, a PIN."""
+
+    async def catalogue(self, edition: int) -> Sheet: ...
+
+    async def customer(self, query: CustomerQuery) -> CustomerAnswer: ...
+
+    async def pay(self, order: BillOrder) -> Answer: ...
+
+    async def query(self, order: BillOrder) -> Answer: ...
+
+    async def reprint(self, order: BillOrder) -> Mapping[str, str]: ...
+
+
+class Shelf(Protocol):
+    """The newest catalogue, in memory; `look` goes and sees whether there is a newer one."""
+
+    @property
+    def listing(self) -> Listing: ...
+
+    async def look(self) -> None: ...
+
+
+# app.py gives a deployment all of its rails; a test gives those that it is about.
+NOT_GIVEN: Any = None
+
+
 class Rails(msgspec.Struct, frozen=True):
-    """Every rail a deployment has."""
+    """Every rail a deployment has, and what the biller rail sells."""
 
     bank: BankRail
-    card: CollectionRail
-    debit: CollectionRail
-    mobile: CollectionRail
+    card: CollectionRail = NOT_GIVEN
+    debit: CollectionRail = NOT_GIVEN
+    mobile: CollectionRail = NOT_GIVEN
+    biller: BillerRail = NOT_GIVEN
+    shelf: Shelf = NOT_GIVEN

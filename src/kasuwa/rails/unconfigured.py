@@ -1,9 +1,24 @@
 """Rails that are not there: everything asked of them is refused before anything is done."""
 
-from kasuwa.rails.ports import Answer, CardSecrets, CollectOrder, NameAnswer, NameEnquiry, TransferOrder, Unavailable
+from collections.abc import Mapping
+
+from kasuwa.core.billers import Sheet
+from kasuwa.rails.ports import (
+    Answer,
+    BillOrder,
+    CardSecrets,
+    CollectOrder,
+    CustomerAnswer,
+    CustomerQuery,
+    NameAnswer,
+    NameEnquiry,
+    TransferOrder,
+    Unavailable,
+)
 
 NO_BANK = "no bank rail is configured"
 NO_COLLECTION = "no rail for collections is configured"
+NO_BILLER = "no biller rail is configured"
 
 
 class NoBank:
@@ -35,3 +50,20 @@ class NoCollection:
 
     async def query_refund(self, order: CollectOrder) -> Answer:
         raise Unavailable(NO_COLLECTION)
+
+
+class NoBiller:
+    async def catalogue(self, edition: int) -> Sheet:
+        raise Unavailable(NO_BILLER)
+
+    async def customer(self, query: CustomerQuery) -> CustomerAnswer:
+        raise Unavailable(NO_BILLER)
+
+    async def pay(self, order: BillOrder) -> Answer:
+        raise Unavailable(NO_BILLER)
+
+    async def query(self, order: BillOrder) -> Answer:
+        raise Unavailable(NO_BILLER)
+
+    async def reprint(self, order: BillOrder) -> Mapping[str, str]:
+        raise Unavailable(NO_BILLER)

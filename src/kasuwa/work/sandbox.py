@@ -161,7 +161,7 @@ class SandboxEngine(PlainEngine):
         waiting = await self._operators.fetch(jobs.OF_SUBJECT, merchant.merchant_id, row.key)
         job = next((job for job in (Job(*record) for record in waiting) if self._stepper.may_settle(job)), None)
         if job is not None:
-            result = await self._stepper.record(job, merchant, TOLD[status])
+            result = await self._stepper.hear(job, merchant, TOLD[status])
             if isinstance(result, Broken):
                 raise result.error
         else:

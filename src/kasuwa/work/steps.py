@@ -53,6 +53,11 @@ class Stepper:
         assert isinstance(answer, Answer)
         return answer
 
+    async def hear(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
+        """A rail's call-back, recorded with all that its rule wants to know."""
+        told = self._steps[job.kind].told
+        return await self.record(job, merchant, answer if told is None else await told(self._rails, job, answer))
+
     async def record(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
         step = self._steps[job.kind]
         return await self._writer.submit(

@@ -1,12 +1,10 @@
 """What a bank's answer means for a transfer: post the hold, give it back, or ask again later. (D14, D28)"""
 
-import msgspec
-
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Row, Seen
 from kasuwa.core.purpose import ask_purpose
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import MOST_TRAIL, NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_ask
+from kasuwa.core.requery import Kinds, ask_again, ending_of
 from kasuwa.core.transactions import (
     FAILED,
     PENDING,
@@ -15,7 +13,6 @@ from kasuwa.core.transactions import (
     Transaction,
     contradiction,
     end_transaction,
-    extend_trail,
 )
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.decide import (
@@ -42,7 +39,7 @@ POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
 # The bank has spoken and does not say how it ends; where it has not spoken, we are still processing.
 UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
-ENDINGS = {ports.SUCCESSFUL: SUCCESSFUL, ports.FAILED: FAILED}
+KINDS = Kinds(SEND, ASK)
 
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -65,16 +62,14 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
         return keep_final(row, answer, here)
     assert here is not None
     age = context.now.timestamp() - WORK.decode(here.work).sent_at
-    ending = ENDINGS.get(answer.status)
-    if answer.status == ports.NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
-        ending = FAILED
+    ending = ending_of(answer, age)
     if ending is None:
-        return ask_again(row, here, answer, context, seen)
+        return keep_asking(row, here, answer, context, seen)
     return end_transfer(row, here, answer, ending, context, seen)
 
 
 def keep_final(row: Transaction, answer: Answer, job: Job | None) -> Decision:
-    notices = contradiction(row, ENDINGS.get(answer.status, row.status))
+    notices = contradiction(row, ending_of(answer, 0) or row.status)
     return Decision(reply=reply_transfer(row), notices=notices, jobs_done=() if job is None else (job,))
 
 
@@ -121,19 +116,11 @@ def post_fees(row: Transaction) -> tuple[Post, ...]:
     return tuple(post for post in posts if post.amount)
 
 
-def ask_again(row: Transaction, job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
-    """Nothing is known yet. What was never taken in is sent again under its key; all else is asked after."""
+def keep_asking(row: Transaction, job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
     work = WORK.decode(job.work)
     age = context.now.timestamp() - work.sent_at
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
-    trail = row.trail
-    if len(trail) < MOST_TRAIL:
-        trail = extend_trail(trail, context.now, "asked" if job.kind == ASK else "sent", answer.message)
-    kept = msgspec.structs.replace(
-        row, status=status, code=answer.code or answer.status, message=MESSAGES[status], trail=trail
-    )
-    kind = SEND if answer.status == ports.UNAVAILABLE else ASK
-    again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_ask(context.now, age))
+    kept, again = ask_again(row, job, answer, context, age, KINDS, status, MESSAGES[status])
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     added = ask_purpose(kept, work.order.errand, context, seen)
     if isinstance(added, More):

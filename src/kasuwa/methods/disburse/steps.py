@@ -1,23 +1,16 @@
 """What a transfer's job does outside: send it, or ask what became of it. No decisions and no SQL here."""
 
 from datetime import datetime
+from functools import partial
 
 from kasuwa.core.decision import Job
 from kasuwa.methods.disburse.decide import ASK, CURRENCY, WORK
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, Rails, TransferOrder
+from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_ask
 
 
 async def call_bank(rails: Rails, job: Job, now: datetime, beside: None) -> Answer:
-    """A job taken up from somebody who died may have been sent already: the rail is asked first, and what it
-    never saw is sent under the same key."""
     order = order_of(job, now)
-    taken_over = job.claims > 1
-    if job.kind == ASK or taken_over:
-        answer = await rails.bank.query(order)
-        if job.kind == ASK or answer.status != ports.NOT_FOUND:
-            return answer
-    return await rails.bank.transfer(order)
+    return await send_or_ask(job, ASK, partial(rails.bank.transfer, order), partial(rails.bank.query, order))
 
 
 def order_of(job: Job, now: datetime) -> TransferOrder:

@@ -1,0 +1,110 @@
+"""The catalogue's tables: taking a new edition in, and reading the newest.
+
+The catalogue belongs to the deployment, so no merchant's book is its lock: an advisory lock is. Whoever takes an
+edition in holds it from the question whether one is due until it is committed; two never do so for the same day.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.billers import PAYCODE_LIFE, Biller, Category, Item, Listed, Listing, Sheet, paycode_key
+from kasuwa.core.money import minor_of
+from kasuwa.db.pool import Connection
+
+# Any number will do, as long as every version takes the same.
+LOCK = 0x62696C6C73
+
+# The catalogue is taken anew once a day. Spec silent: D30
+EDITION_LIFE = timedelta(hours=24)
+
+# Long after nobody can pay by them any more, retired paycodes are thrown away.
+KEPT_RETIRED = timedelta(days=30)
+
+NEWEST = "select coalesce(max(edition), 0) from bill_edition"
+IS_FRESH = "select exists (select 1 from bill_edition where taken_at > now() - $1::interval)"
+
+CATEGORIES = "select name, code from bill_category where retired_at is null order by place"
+BILLER_COLUMNS = ", ".join(Biller.__struct_fields__)
+BILLERS = f"select {BILLER_COLUMNS}, retired_at is null from biller order by place"
+ITEM_COLUMNS = ", ".join(Item.__struct_fields__)
+ITEMS = f"""
+    select {ITEM_COLUMNS}, retired_at from bill_item
+    where retired_at is null or retired_at > now() - $1::interval order by place
+"""
+
+PUT_CATEGORIES = """
+    insert into bill_category (code, name, place, edition)
+    select x.code, x.name, x.place, $2 from json_to_recordset($1::json) as x(code text, name text, place bigint)
+    on conflict (code) do update
+    set name = excluded.name, place = excluded.place, edition = excluded.edition, retired_at = null
+"""
+PUT_BILLERS = f"""
+    insert into biller ({BILLER_COLUMNS}, place, edition)
+    select {BILLER_COLUMNS}, place, $2 from json_to_recordset($1::json) as x(id bigint, name text, reference text,
+        category text, slug text, pattern text, least bigint, most bigint, place bigint)
+    on conflict (id) do update set name = excluded.name, reference = excluded.reference, category = excluded.category,
+        slug = excluded.slug, pattern = excluded.pattern, least = excluded.least, most = excluded.most,
+        place = excluded.place, edition = excluded.edition, retired_at = null
+"""
+PUT_ITEMS = f"""
+    insert into bill_item (key, {ITEM_COLUMNS}, price, place, since, edition)
+    select decode(key, 'base64'), {ITEM_COLUMNS}, price, place, $2, $2
+    from json_to_recordset($1::json) as x(key text, name text, bills_id bigint, amount text, discount text, fee bigint,
+        paycode text, require_name_query boolean, fulfilment text, price bigint, place bigint)
+    on conflict (key, merchant_id) do update set name = excluded.name, bills_id = excluded.bills_id,
+        amount = excluded.amount, price = excluded.price, fee = excluded.fee, discount = excluded.discount,
+        require_name_query = excluded.require_name_query, fulfilment = excluded.fulfilment, place = excluded.place,
+        edition = excluded.edition, retired_at = null
+"""
+RETIRE = tuple(
+    f"update {table} set retired_at = now() where edition < $1 and retired_at is null"
+    for table in ("bill_category", "biller", "bill_item")
+)
+THROW_AWAY = "delete from bill_item where retired_at < now() - $1::interval"
+NOTE_EDITION = "insert into bill_edition (edition, taken_at, items) values ($1, now(), $2)"
+
+
+async def newest_edition(connection: Connection) -> int:
+    edition = await connection.fetchval(NEWEST)
+    assert isinstance(edition, int)
+    return edition
+
+
+async def is_fresh(connection: Connection) -> bool:
+    return bool(await connection.fetchval(IS_FRESH, EDITION_LIFE))
+
+
+async def put_edition(connection: Connection, edition: int, sheet: Sheet) -> None:
+    """Take a checked sheet in as the newest edition: what it no longer has is retired."""
+    async with connection.transaction():
+        await connection.execute(PUT_CATEGORIES, records(map(msgspec.structs.asdict, sheet.categories)), edition)
+        await connection.execute(PUT_BILLERS, records(map(msgspec.structs.asdict, sheet.billers)), edition)
+        await connection.execute(PUT_ITEMS, records(map(item_record, sheet.items)), edition)
+        for statement in RETIRE:
+            await connection.execute(statement, edition)
+        await connection.execute(THROW_AWAY, KEPT_RETIRED)
+        await connection.execute(NOTE_EDITION, edition, len(sheet.items))
+
+
+def item_record(item: Item) -> dict[str, Any]:
+    return {**msgspec.structs.asdict(item), "key": paycode_key(item.paycode), "price": minor_of(item.amount)}
+
+
+def records(rows: Iterable[dict[str, Any]]) -> str:
+    return msgspec.json.encode([{**row, "place": place} for place, row in enumerate(rows)]).decode()
+
+
+async def read_listing(connection: Connection) -> Listing:
+    """The newest edition, and the paycodes that are still accepted though it no longer has them."""
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        edition = await newest_edition(connection)
+        categories = tuple(Category(*record) for record in await connection.fetch(CATEGORIES))
+        billers = [(Biller(*record[:-1]), record[-1]) for record in await connection.fetch(BILLERS)]
+        items = [(Item(*record[:-1]), record[-1]) for record in await connection.fetch(ITEMS, PAYCODE_LIFE)]
+    known = {biller.id: biller for biller, _ in billers}
+    listed = tuple(item for item, retired_at in items if retired_at is None)
+    retired = tuple(Listed(item, known[item.bills_id], at) for item, at in items if at is not None)
+    return Listing(edition, Sheet(categories, tuple(b for b, current in billers if current), listed), retired)

@@ -1,0 +1,318 @@
+"""The rules of bills.
+
+Postings of a bill (all in the wallet's currency):
+
+    requested    hold     wallet                     amount + fee + VAT on the fee
+    successful   wallet → rail:biller                amount
+                 wallet → income:bill                fee
+                 wallet → tax:vat                    VAT
+                 rail:biller → wallet                commission: the item's discount, in percent of the amount
+    failed       the hold is voided, nothing moves
+
+What the biller gives (a token, a PIN) is value: it is sealed into a row of its own and is in no trail, event or job.
+An unknown outcome is never sent again as a new bill: see decide_answer.py.
+"""
+
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, may_be_customer, paycode_key
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Fault,
+    Group,
+    Merchant,
+    More,
+    Needs,
+    Refusal,
+    Reserve,
+    Row,
+    Seen,
+    refuse_fields,
+)
+from kasuwa.core.money import format_minor, percent_of
+from kasuwa.core.references import hold_key, movement_reference, row_key
+from kasuwa.core.scenario import Scenario, plan_call
+from kasuwa.core.transactions import (
+    PENDING,
+    SUCCESSFUL,
+    Transaction,
+    begin_trail,
+    encode_text,
+    new_job,
+    transaction_key,
+)
+from kasuwa.ledger import chart
+from kasuwa.methods.bills.wire import Goods, PayReply, PayRequest
+
+KIND = "bill"
+CURRENCY = "NGN"
+SEND = "bills.send"
+ASK = "bills.ask"
+LANE = "biller"
+
+WALLET = chart.wallet(CURRENCY)
+RAIL = chart.rail("biller", CURRENCY)
+INCOME = chart.income("bill", CURRENCY)
+VAT = chart.tax("vat", CURRENCY)
+
+# How long the same payment under another orderRef is taken for a mistake (business time). Spec silent: D30
+LIKELY_DUPLICATE_WITHIN = timedelta(seconds=30)
+
+# Refusals, in order of precedence; between the second and the third come those of the fields that the item decides.
+REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
+UNKNOWN_PAYCODE = refuse_fields(Fault("paycode", "no item has this paycode now; pull the catalogue again"))
+LIKELY_DUPLICATE = Refusal(
+    INVALID_REQUEST,
+    "Likely duplicate: this customer of this biller was paid the same amount within 30 s, under another orderRef",
+)
+WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the amount and its fee; fund it and try again")
+
+MESSAGES = {
+    PENDING: "The biller has not confirmed yet; verify later",
+    SUCCESSFUL: "Bill Payment Successful",
+}
+
+
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+class Paycode(Row):
+    """What a paycode pays for, read from the catalogue; never written by a decision. `price` 0 is an open amount."""
+
+    table: ClassVar[str] = "paycode"
+
+    paycode: str
+    name: str
+    bills_id: int
+    biller: str
+    slug: str
+    pattern: str
+    least: int | None
+    most: int | None
+    price: int
+    fee: int
+    discount: str
+    fulfilment: str
+    accepted: bool
+
+
+class Guard(Row):
+    """When this amount was last paid to this customer of this biller, and by which order."""
+
+    table: ClassVar[str] = "bill_guard"
+    changing: ClassVar[tuple[str, ...]] = ("order_ref", "at")
+
+    order_ref: str
+    at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def guard_key(merchant_id: int, bills_id: int, reference: str, amount: int) -> bytes:
+    return row_key(merchant_id, Guard.table, f"{bills_id} {amount} {reference}")
+
+
+class Voucher(Row):
+    """What a bill brought, sealed."""
+
+    table: ClassVar[str] = "bill_voucher"
+
+    txn_ref: str
+    sealed: bytes
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def voucher_key(merchant_id: int, subject: bytes) -> bytes:
+    """Of the bill whose transaction has this key."""
+    return row_key(merchant_id, Voucher.table, subject.hex())
+
+
+def voucher_place(txn_ref: str) -> str:
+    return f"{Voucher.table}.sealed.{txn_ref}"
+
+
+GOODS: "msgspec.json.Decoder[Goods]" = msgspec.json.Decoder(Goods)
+NO_GOODS = Goods()
+
+# What must be there before a bill of that kind counts as delivered.
+PROMISED = {GIVES_TOKEN: "token", GIVES_PIN: "pin"}
+
+
+# --- what may be asked --------------------------------------------------------------------------------------
+
+
+def find_faults(request: PayRequest, item: Paycode, merchant: Merchant) -> tuple[Fault, ...]:
+    """What is wrong with the fields that the item decides about, all of it."""
+    reasons = {
+        "reference": reference_fault(merchant, item, request.reference),
+        "amount": amount_fault(merchant, item, request.amount),
+    }
+    return tuple(Fault(field, reason) for field, reason in reasons.items() if reason is not None)
+
+
+def reference_fault(merchant: Merchant, item: Paycode, reference: str) -> str | None:
+    return None if may_be_customer(merchant, item.pattern, reference) else f"not a customer reference of {item.biller}"
+
+
+def amount_fault(merchant: Merchant, item: Paycode, said: int | None) -> str | None:
+    """A fixed price is taken as it is or left out; an open amount is bounded by the biller. Spec silent: D30"""
+    limits = merchant.limits[CURRENCY]
+    if item.price:
+        if said is not None and said != item.price:
+            return f"{format_minor(item.price)}, or left out: the price of {item.name} is fixed"
+        least, most = limits.least, limits.most
+    elif said is None:
+        return "required: this item has no fixed price"
+    else:
+        least, most = max(limits.least, item.least or 0), min(limits.most, item.most or limits.most)
+    if least <= (said or item.price) <= most:
+        return None
+    return f"between {format_minor(least)} and {format_minor(most)}"
+
+
+# --- a bill is paid -----------------------------------------------------------------------------------------
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What is paid for, kept with the transaction."""
+
+    paycode: str
+    item: str
+    bills_id: int
+    biller: str
+    slug: str
+    reference: str
+    fulfilment: str
+    commission: int
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What a bill's job knows besides its transaction: when it was first sent, and the scenario."""
+
+    sent_at: float
+    order: Order
+    amount: int
+    scenario: Scenario
+
+
+WORK: "msgspec.json.Decoder[Work]" = msgspec.json.Decoder(Work)
+
+
+def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
+    key = transaction_key(merchant.merchant_id, KIND, request.order_ref)
+    voucher, paycode = voucher_key(merchant.merchant_id, key), paycode_key(request.paycode)
+    return Needs(((Transaction, key), (Voucher, voucher), (Paycode, paycode)), (WALLET,))
+
+
+def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
+    merchant = context.merchant
+    digest = context.digest(msgspec.msgpack.encode(request, enc_hook=int))
+    first = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref))
+    if first is not None:
+        return repeat_bill(first, digest, context, seen)
+    item = seen.get(Paycode, paycode_key(request.paycode))
+    if item is None or not item.accepted:
+        return UNKNOWN_PAYCODE
+    faults = find_faults(request, item, merchant)
+    if faults:
+        return refuse_fields(*faults)
+    amount = int(request.amount or item.price)
+    guarded = guard_key(merchant.merchant_id, item.bills_id, request.reference, amount)
+    if not seen.has(guarded):
+        return More(Needs(((Guard, guarded),)))
+    guard = seen.get(Guard, guarded)
+    if guard is not None and context.now - guard.at < LIKELY_DUPLICATE_WITHIN:
+        return LIKELY_DUPLICATE
+    decision = order_bill(request, item, amount, digest, context)
+    decision.rows += (Guard(guarded, merchant.merchant_id, request.order_ref, context.now),)
+    return decision
+
+
+def repeat_bill(first: Transaction, digest: bytes, context: Context, seen: Seen) -> Decision | Refusal:
+    """The first answer with its current status; while it is at the rail, worth waiting for. Spec silent: D7"""
+    if first.digest != digest:
+        return REFERENCE_USED
+    reply = reply_bill(first, kept_goods(first, context, seen))
+    return Decision(reply=reply, wait=first.code is None and not first.is_final)
+
+
+def kept_goods(row: Transaction, context: Context, seen: Seen) -> Goods:
+    voucher = seen.get(Voucher, voucher_key(row.merchant_id, row.key))
+    if voucher is None:
+        return NO_GOODS
+    return GOODS.decode(context.unseal(voucher_place(row.txn_ref), voucher.sealed))
+
+
+def order_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, context: Context) -> Decision:
+    """Hold the money and write the job that calls the biller."""
+    merchant = context.merchant
+    vat = percent_of(item.fee, merchant.tariff.vat_percent_on_fees)
+    luck = int.from_bytes(context.entropy[:8], "big") + context.number
+    scenario, faults = plan_call(context.scenario, context.faults, LANE, luck)
+    commission = percent_of(amount, item.discount)
+    order = Order(
+        paycode=item.paycode,
+        item=item.name,
+        bills_id=item.bills_id,
+        biller=item.biller,
+        slug=item.slug,
+        reference=request.reference,
+        fulfilment=item.fulfilment,
+        commission=commission,
+    )
+    row = Transaction(
+        key=transaction_key(merchant.merchant_id, KIND, request.order_ref),
+        merchant_id=merchant.merchant_id,
+        kind=KIND,
+        txn_ref=movement_reference("BP", context.permutation(context.number), lagos_day(context.now)),
+        order_ref=request.order_ref,
+        batch_ref=None,
+        currency=CURRENCY,
+        amount=amount,
+        fee=item.fee,
+        vat=vat,
+        duty=0,
+        status=PENDING,
+        code=None,
+        message=MESSAGES[PENDING],
+        digest=digest,
+        detail=encode_text(order),
+        trail=begin_trail(context.now, "requested"),
+        created_at=context.now,
+        final_at=None,
+    )
+    job = new_job(context, SEND, LANE, row, encode_text(Work(context.now.timestamp(), order, amount, scenario)))
+    hold = Reserve(hold_key(row.key), WALLET, amount + item.fee + vat)
+    return Decision(
+        reply=reply_bill(row, NO_GOODS),
+        groups=(Group(row.txn_ref, WALLET_SHORT, reserves=(hold,)),),
+        rows=(row,),
+        jobs=(job,),
+        then=job,
+        numbers=1,
+        faults=faults,
+    )
+
+
+def reply_bill(row: Transaction, goods: Goods, code: int = 200) -> PayReply:
+    return PayReply(
+        status=code,  # type: ignore[arg-type]
+        txn_status=row.status,  # type: ignore[arg-type]
+        txn_ref=row.txn_ref,
+        order_ref=row.order_ref,
+        message=row.message,
+        token=goods.token,
+        units=goods.units,
+        pin=goods.pin,
+    )

@@ -1,0 +1,39 @@
+"""What a bill's job does outside: send it, or ask what became of it. No decisions and no SQL here."""
+
+from datetime import datetime
+from functools import partial
+
+import msgspec
+
+from kasuwa.core.decision import Job
+from kasuwa.methods.bills.decide import ASK, CURRENCY, WORK
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, BillOrder, Rails, send_or_ask
+
+
+async def call_biller(rails: Rails, job: Job, now: datetime, beside: None) -> Answer:
+    order = order_of(job, now.timestamp())
+    return await send_or_ask(job, ASK, partial(rails.biller.pay, order), partial(rails.biller.query, order))
+
+
+async def hear_biller(rails: Rails, job: Job, answer: Answer) -> Answer:
+    """A call-back says how it ended; what it brought is asked for."""
+    if answer.status != ports.SUCCESSFUL:
+        return answer
+    facts = await rails.biller.reprint(order_of(job, WORK.decode(job.work).sent_at))
+    return msgspec.structs.replace(answer, facts=facts)
+
+
+def order_of(job: Job, at: float) -> BillOrder:
+    work = WORK.decode(job.work)
+    return BillOrder(
+        key=job.reference,
+        biller=work.order.slug,
+        paycode=work.order.paycode,
+        fulfilment=work.order.fulfilment,
+        reference=work.order.reference,
+        amount=work.amount,
+        currency=CURRENCY,
+        age_seconds=at - work.sent_at,
+        scenario=work.scenario,
+    )

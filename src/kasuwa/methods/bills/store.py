@@ -1,0 +1,41 @@
+"""Plain reads of bills. No writes; merchant_id in every WHERE."""
+
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.money import format_minor
+from kasuwa.core.reading import SealedReader
+from kasuwa.methods.bills.decide import GOODS, NO_GOODS, voucher_place
+from kasuwa.methods.bills.wire import VerifyReply, VerifyRequest
+
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+
+# By either reference; the merchant's own wins should one look like ours.
+BILL = """
+    select t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, v.sealed
+    from transaction t left join bill_voucher v on v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref
+    where t.merchant_id = $1 and t.kind = 'bill' and (t.order_ref = $2 or t.txn_ref = $2)
+    order by t.order_ref = $2 desc limit 1
+"""
+
+
+async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
+    row = await reader.fetchrow(BILL, merchant.merchant_id, request.txn_ref)
+    if row is None:
+        return UNKNOWN_REFERENCE
+    status, txn_ref, order_ref, amount, fee, vat, message, sealed = row
+    goods = NO_GOODS
+    if sealed is not None:
+        goods = GOODS.decode(reader.unseal(merchant.merchant_id, voucher_place(txn_ref), sealed))
+    return VerifyReply(
+        status=200,
+        txn_status=status,
+        txn_ref=txn_ref,
+        order_ref=order_ref,
+        amount=format_minor(amount),
+        fee=format_minor(fee),
+        vat=format_minor(vat),
+        message=message,
+        token=goods.token,
+        units=goods.units,
+        pin=goods.pin,
+    )

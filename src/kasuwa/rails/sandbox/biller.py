@@ -1,0 +1,223 @@
+"""The biller rail of the test environment: it sells what data/billers.json lists, and answers as the customer
+reference, the scenario and the age say.
+
+It keeps nothing. A magic reference (zeros, then RR) or phone carries the answer; tokens and PINs follow from the
+order's key, so that asking again tells the same one; every edition of the catalogue after the first has new paycodes,
+made of the first one's. (data/magic_values.md)
+"""
+
+from base64 import b32encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.billers import (
+    GIVES_PIN,
+    GIVES_TOKEN,
+    MAGIC_PHONE,
+    Biller,
+    Category,
+    Item,
+    Sheet,
+    is_magic,
+)
+from kasuwa.core.catalogue import load
+from kasuwa.core.money import minor_of
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Unavailable
+from kasuwa.rails.sandbox.bank import (
+    APPROVED,
+    FAIL_WHEN_ASKED,
+    FIRST_REQUERY_SECONDS,
+    IN_PROGRESS,
+    NEVER_ENDS,
+    RECORD_NOT_FOUND,
+    SUCCEED_WHEN_ASKED,
+    UNAVAILABLE_TO_ENQUIRIES,
+    person_name,
+    response_codes,
+)
+
+DELIVERED = frozenset({"00", "01", "08"})
+UNKNOWN_CUSTOMER = "07"
+OTHER_NAME = "08"
+FAILS_LATER = "06"
+UNREACHABLE = frozenset({"30", "91"})
+TIMED_OUT = "68"
+
+MEANINGS = {
+    "06": "The biller could not deliver",
+    "07": "Unknown customer",
+    "09": "The biller is still at it",
+    "13": "Below the biller's minimum amount",
+    "16": "The biller refused it",
+    "17": "The customer cancelled",
+    "30": "The biller cannot be reached",
+    "51": "The customer's balance is insufficient",
+    "91": "The operator cannot be reached",
+}
+
+# Kobo for a kilowatt-hour: what a prepaid meter of the sandbox is sold units at.
+KOBO_PER_UNIT = 20_925
+TOKEN_DIGITS = 20
+PIN_DIGITS = 12
+PAYCODE_LENGTH = 15
+
+
+# --- what it sells --------------------------------------------------------------------------------------------
+
+
+@cache
+def first_sheet() -> Sheet:
+    listed, terms = load("billers")["data"], load("billers_meta")
+    return Sheet(
+        tuple(Category(row["name"], row["code"]) for row in listed["categories"]),
+        tuple(read_biller(row, terms[str(row["id"])]) for row in listed["bills"]),
+        tuple(read_item(row, terms[str(row["bills_id"])]) for row in listed["items"]),
+    )
+
+
+def read_biller(row: Any, terms: Any) -> Biller:
+    least, most = (None if said is None else minor_of(str(said)) for said in (terms["min_amount"], terms["max_amount"]))
+    pattern = terms["reference_regex"]
+    return Biller(row["id"], row["name"], row["reference"], row["category"], terms["slug"], pattern, least, most)
+
+
+def read_item(row: Any, terms: Any) -> Item:
+    return Item(
+        name=row["name"],
+        bills_id=row["bills_id"],
+        amount=row["amount"],
+        discount=str(row["discount"]),
+        fee=minor_of(str(row["fee"])),
+        paycode=row["paycode"],
+        require_name_query=bool(row["require_name_query"]),
+        fulfilment=terms.get("item_fulfilment", {}).get(row["paycode"], terms["fulfilment"]),
+    )
+
+
+def rotated(item: Item, edition: int) -> Item:
+    if edition == 1:
+        return item
+    noise = blake2b(f"{edition} {item.paycode}".encode(), digest_size=20, person=b"paycode").digest()
+    return msgspec.structs.replace(item, paycode=b32encode(noise).decode()[:PAYCODE_LENGTH])
+
+
+# --- what it answers ------------------------------------------------------------------------------------------
+
+
+def code_of(order: BillOrder | CustomerQuery) -> str:
+    if order.scenario.rr is not None:
+        return order.scenario.rr
+    return order.reference[-2:] if is_magic(order.reference) else APPROVED
+
+
+def is_silent_phone(order: BillOrder) -> bool:
+    """A phone that gives no answer lets the order expire; a meter's timeout is found when it is asked after."""
+    return (
+        order.scenario.rr is None and order.reference[-2:] == TIMED_OUT and bool(MAGIC_PHONE.fullmatch(order.reference))
+    )
+
+
+def answer_first(order: BillOrder) -> Answer:
+    code = code_of(order)
+    if order.scenario.delay > 0 or code in (IN_PROGRESS, FAILS_LATER, NEVER_ENDS):
+        return in_progress()
+    if code in UNREACHABLE and order.age_seconds < FIRST_REQUERY_SECONDS:
+        raise Unavailable(meaning_of(code))
+    if code == TIMED_OUT:
+        raise NoAnswer("the biller rail: timeout")
+    return answer_with(code, order)
+
+
+def answer_later(order: BillOrder) -> Answer:
+    """What the rail says when it is asked what became of an order."""
+    code = code_of(order)
+    if order.scenario.http == "reset" or code == RECORD_NOT_FOUND or is_silent_phone(order):
+        return Answer(ports.NOT_FOUND, RECORD_NOT_FOUND, "No such order")
+    if code == NEVER_ENDS or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
+        return in_progress()
+    if code in SUCCEED_WHEN_ASKED:
+        return delivered(order)
+    if code in FAIL_WHEN_ASKED:
+        return failed(code)
+    return answer_with(code, order)
+
+
+def answer_with(code: str, order: BillOrder) -> Answer:
+    if code in DELIVERED:
+        return delivered(order)
+    if code in MEANINGS:
+        return failed(code)
+    row = response_codes().get(code)
+    if row is None:
+        return Answer(ports.UNREADABLE, code, "The biller's answer could not be read")
+    return Answer(ports.UNKNOWN, code, row.meaning) if row.handling != "final" else failed(code)
+
+
+def in_progress() -> Answer:
+    return Answer(ports.UNKNOWN, IN_PROGRESS, MEANINGS[IN_PROGRESS])
+
+
+def failed(code: str) -> Answer:
+    return Answer(ports.FAILED, code, meaning_of(code))
+
+
+def meaning_of(code: str) -> str:
+    return MEANINGS.get(code) or response_codes()[code].meaning
+
+
+def delivered(order: BillOrder) -> Answer:
+    return Answer(ports.SUCCESSFUL, APPROVED, "Delivered", goods(order))
+
+
+def goods(order: BillOrder) -> dict[str, str]:
+    """What an order brings: the same, however often it is asked."""
+    if order.fulfilment == GIVES_TOKEN:
+        hundredths = order.amount * 100 // KOBO_PER_UNIT
+        return {"token": digits(order, TOKEN_DIGITS), "units": f"{hundredths // 100}.{hundredths % 100:02d}"}
+    return {"pin": digits(order, PIN_DIGITS)} if order.fulfilment == GIVES_PIN else {}
+
+
+def digits(order: BillOrder, count: int) -> str:
+    noise = blake2b(f"{order.biller} {order.reference} {order.key}".encode(), person=b"goods").digest()
+    return str(int.from_bytes(noise, "big"))[-count:]
+
+
+class SandboxBiller:
+    async def catalogue(self, edition: int) -> Sheet:
+        first = first_sheet()
+        return msgspec.structs.replace(first, items=tuple(rotated(item, edition) for item in first.items))
+
+    async def customer(self, query: CustomerQuery) -> CustomerAnswer:
+        http, code = query.scenario.http, code_of(query)
+        if http == "timeout" or code == TIMED_OUT:
+            raise NoAnswer("the biller rail: timeout")
+        if http is not None or code in UNREACHABLE | UNAVAILABLE_TO_ENQUIRIES:
+            raise Unavailable("the biller does not answer")
+        if code == UNKNOWN_CUSTOMER:
+            return CustomerAnswer(None)
+        if is_magic(query.reference):
+            return CustomerAnswer(f"SANDBOX {code} CUSTOMER", mismatch=code == OTHER_NAME)
+        name = person_name(query.biller, query.reference) if query.required else ""
+        return CustomerAnswer(name, mismatch=code == OTHER_NAME)
+
+    async def pay(self, order: BillOrder) -> Answer:
+        http = order.scenario.http
+        if http == "unavailable":
+            # Refused when it was first sent; sent again under its key, later, it is taken.
+            if order.age_seconds < FIRST_REQUERY_SECONDS:
+                raise Unavailable("the biller rail refuses calls")
+            return answer_first(order)
+        if http is not None:
+            raise NoAnswer(f"the biller rail: {http}")
+        return answer_first(order)
+
+    async def query(self, order: BillOrder) -> Answer:
+        return answer_later(order)
+
+    async def reprint(self, order: BillOrder) -> Mapping[str, str]:
+        return goods(order)

@@ -1,0 +1,75 @@
+"""The catalogue in memory: what is listed, what is still accepted, and sheets that cannot be sold from."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.billers import PAYCODE_LIFE, Listed, Listing, Sheet, Unsellable, check_sheet, is_magic, may_be_customer
+from kasuwa.core.catalogue import load
+from kasuwa.rails.sandbox.biller import first_sheet
+from tests.rules import MERCHANT, merchant
+
+SHEET = first_sheet()
+WALL = datetime(2026, 1, 5, 12, tzinfo=UTC)
+TERMS = load("billers_meta")
+
+
+def with_first(part: str, **changes: Any) -> Sheet:
+    first, *rest = getattr(SHEET, part)
+    return msgspec.structs.replace(SHEET, **{part: (msgspec.structs.replace(first, **changes), *rest)})
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        with_first("categories", code="data"),
+        with_first("billers", id=2),
+        with_first("billers", category="nothing"),
+        with_first("billers", pattern="("),
+        with_first("billers", least=None),
+        with_first("items", bills_id=999),
+        with_first("items", paycode=SHEET.items[1].paycode),
+        with_first("items", paycode=""),
+        with_first("items", fee=-1),
+        with_first("items", discount="much"),
+        with_first("items", discount="-1"),
+        with_first("items", amount="1e5"),
+    ],
+)
+def test_a_sheet_that_cannot_be_sold_from_is_refused(sheet: Sheet) -> None:
+    check_sheet(SHEET)
+    with pytest.raises(Unsellable):
+        check_sheet(sheet)
+
+
+def test_a_retired_paycode_is_found_for_a_day_of_wall_time() -> None:
+    old = msgspec.structs.replace(SHEET.items[0], paycode="yesterday")
+    listing = Listing(2, SHEET, (Listed(old, SHEET.billers[0], WALL),))
+    for age, found in ((timedelta(0), True), (PAYCODE_LIFE - timedelta(seconds=1), True), (PAYCODE_LIFE, False)):
+        assert (listing.find("yesterday", WALL + age) is not None) == found
+    assert listing.find("never", WALL) is None
+    assert listing.find(SHEET.items[0].paycode, WALL + timedelta(days=99)) is not None
+
+
+@pytest.mark.parametrize("row", load("billers")["data"]["bills"], ids=lambda row: row["name"])
+def test_the_example_of_every_biller_has_its_form(row: Any) -> None:
+    terms = TERMS[str(row["id"])]
+    example = terms["reference_example"].replace("X", "1") if "XXX" in terms["reference_example"] else None
+    said = example or terms["reference_example"]
+    assert may_be_customer(merchant("live"), terms["reference_regex"], said)
+    assert not may_be_customer(MERCHANT, terms["reference_regex"], said + "\n")
+    assert not may_be_customer(MERCHANT, terms["reference_regex"], "~")
+
+
+@pytest.mark.parametrize("said", ["00000000", "0000000099", "0" * 40 + "16", "08000000000", "0240000099", "0700000000"])
+def test_magic_is_known_and_only_in_test(said: str) -> None:
+    assert is_magic(said)
+    assert may_be_customer(MERCHANT, "x", said)
+    assert not may_be_customer(merchant("live"), "x", said)
+
+
+@pytest.mark.parametrize("said", ["0000000", "10000000", "000001", "080000001000", "٠٠٠٠٠٠٠٠", "00000000 ", ""])
+def test_what_only_looks_like_magic_is_none(said: str) -> None:
+    assert not is_magic(said)

@@ -1,0 +1,179 @@
+"""What a biller's answer means for a bill: every answer, at every age, on every state. (D14, D28, D30)"""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.decision import Group, Post
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import hold_key
+from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
+from kasuwa.methods.bills.decide import ASK, INCOME, RAIL, SEND, VAT, WALLET, WALLET_SHORT, Voucher, voucher_place
+from kasuwa.methods.bills.decide_answer import seal_goods
+from kasuwa.methods.bills.wire import Goods
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer
+from tests.methods.bills.payments import AIRTIME_100, EXAM, POSTPAID, PREPAID, Sent, listed
+from tests.rules import context
+from tests.untimed import UNTIMED
+
+DAY = 24 * 3600
+TOKEN = {"token": "12345678901234567890", "units": "23.89"}
+
+DELIVERED = Answer(ports.SUCCESSFUL, "00", "Delivered", TOKEN)
+EMPTY_HANDED = Answer(ports.SUCCESSFUL, "00", "Delivered")
+DECLINED = Answer(ports.FAILED, "16", "The biller refused it")
+IN_PROGRESS = Answer(ports.UNKNOWN, "09", "The biller is still at it")
+SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
+NOT_FOUND = Answer(ports.NOT_FOUND, "25", "No such order")
+GIBBERISH = Answer(ports.UNREADABLE, "ZZ", "The biller's answer could not be read")
+REFUSED = Answer(ports.UNAVAILABLE, None, "The rail is not available")
+OPEN = [IN_PROGRESS, SILENT, NOT_FOUND, GIBBERISH, REFUSED, EMPTY_HANDED]
+
+
+# --- the end ----------------------------------------------------------------------------------------------------
+
+
+def test_a_success_posts_amount_fee_and_vat_under_the_hold_and_gives_the_commission_back() -> None:
+    sent = Sent.new()
+    decision = sent.hear(DELIVERED)
+    posts = (
+        Post(WALLET, RAIL, 500_000, "bill"),
+        Post(WALLET, INCOME, 10_000, "bill fee"),
+        Post(WALLET, VAT, 750, "VAT on fee"),
+        Post(RAIL, WALLET, 7_500, "bill commission"),
+    )
+    assert decision.groups == (Group(sent.row.txn_ref, WALLET_SHORT, posts=posts, ends=hold_key(sent.row.key)),)
+    row = decision.rows[0]
+    assert isinstance(row, Transaction)
+    assert (row.status, row.code, row.message) == (SUCCESSFUL, "00", "Bill Payment Successful")
+    assert (decision.jobs_done, decision.jobs) == ((sent.job,), ())
+
+
+@UNTIMED
+@given(
+    amount=st.integers(50_000, 100_000_000),
+    fee=st.integers(0, 100_000),
+    discount=st.decimals(0, 100, places=2).map(str),
+)
+def test_whatever_it_costs_the_hold_is_taken_whole_and_the_commission_is_part_of_the_amount(
+    amount: int, fee: int, discount: str
+) -> None:
+    sent = Sent.new(amount=format_minor(amount), of=listed(PREPAID, fee=fee, discount=discount))
+    (group,) = sent.hear(DELIVERED).groups
+    assert sum(post.amount for post in group.posts if post.debit == WALLET) == sent.hold.amount
+    back = sum(post.amount for post in group.posts if post.credit == WALLET)
+    assert 0 <= back <= amount
+    assert abs(back * 10_000 - amount * int(discount.replace(".", ""))) <= 5_000
+
+
+def test_what_costs_nothing_is_not_posted() -> None:
+    (group,) = Sent.new(AIRTIME_100).hear(EMPTY_HANDED).groups
+    assert group.posts == (Post(WALLET, RAIL, 10_000, "bill"), Post(RAIL, WALLET, 300, "bill commission"))
+
+
+def test_a_failure_gives_the_hold_back_and_says_why() -> None:
+    sent = Sent.new()
+    decision = sent.hear(DECLINED)
+    assert decision.groups == (Group(sent.row.txn_ref, WALLET_SHORT, posts=(), ends=hold_key(sent.row.key)),)
+    assert (decision.reply.txn_status, decision.reply.message) == (FAILED, "The biller refused it")
+    assert len(decision.rows) == 1
+
+
+def test_the_end_writes_one_event_and_its_delivery_where_somebody_listens() -> None:
+    for listens in (False, True):
+        decision = Sent.new(given=context(listens=listens)).hear(DELIVERED)
+        (event,) = decision.events
+        payload = msgspec.json.decode(event.payload)
+        assert (event.kind, payload["paymentMethod"], payload["orderRef"]) == ("bill", "bill", "bill-1042")
+        assert (payload["txnStatus"], payload["chargedAmount"], payload["endpoint"]) == (
+            "successful",
+            "5000.00",
+            "test",
+        )
+        assert len(decision.jobs) == listens
+
+
+# --- what was delivered -----------------------------------------------------------------------------------------
+
+
+def test_a_token_is_sealed_into_its_own_row_and_told_in_the_reply() -> None:
+    sent = Sent.new()
+    decision = sent.hear(DELIVERED)
+    voucher = decision.rows[1]
+    assert isinstance(voucher, Voucher)
+    opened = context().unseal(voucher_place(sent.row.txn_ref), voucher.sealed)
+    assert msgspec.json.decode(opened) == TOKEN
+    assert (decision.reply.token, decision.reply.units) == (TOKEN["token"], TOKEN["units"])
+
+
+def test_a_pin_is_kept_likewise() -> None:
+    decision = Sent.new(EXAM).hear(Answer(ports.SUCCESSFUL, "00", "Delivered", {"pin": "123456789012"}))
+    assert (decision.reply.pin, decision.reply.token) == ("123456789012", msgspec.UNSET)
+    assert len(decision.rows) == 2
+
+
+def test_what_was_delivered_is_nowhere_but_in_the_reply_and_under_seal() -> None:
+    decision = Sent.new(given=context(listens=True)).hear(DELIVERED)
+    besides = msgspec.structs.replace(decision, reply=None)
+    assert TOKEN["token"] in repr(decision.reply)
+    assert TOKEN["token"] not in repr(besides)
+    assert TOKEN["units"] not in repr(besides)
+
+
+@pytest.mark.parametrize("name", [POSTPAID, AIRTIME_100])
+def test_what_promises_nothing_keeps_nothing(name: str) -> None:
+    assert len(Sent.new(name).hear(DELIVERED).rows) == 1
+    assert len(Sent.new(name).hear(EMPTY_HANDED).rows) == 1
+
+
+@pytest.mark.parametrize("name", [PREPAID, EXAM])
+def test_a_delivery_that_tells_no_token_is_asked_for_it_and_stays_open(name: str) -> None:
+    sent = Sent.new(name)
+    decision = sent.hear(EMPTY_HANDED, 1)
+    assert (decision.reply.txn_status, decision.groups, decision.events) == (PENDING, (), ())
+    (job,) = decision.jobs
+    assert (job.kind, job.due) == (ASK, sent.row.created_at + timedelta(seconds=5))
+
+
+# --- nothing is known yet ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", OPEN, ids=lambda answer: f"{answer.status} {answer.code}")
+def test_whatever_is_no_end_leaves_the_bill_pending_and_moves_nothing(answer: Answer) -> None:
+    sent = Sent.new()
+    decision = sent.hear(answer, 1)
+    assert (decision.groups, decision.events, decision.jobs_done) == ((), (), ())
+    assert decision.reply.txn_status == PENDING
+    assert decision.reply.status == (201 if answer is GIBBERISH else 200)
+    (job,) = decision.jobs
+    assert job.kind == (SEND if answer is REFUSED else ASK)
+    assert job.due == sent.row.created_at + timedelta(seconds=5)
+
+
+@pytest.mark.parametrize(("age", "status"), [(5, PENDING), (DAY - 1, PENDING), (DAY, FAILED)])
+def test_not_found_counts_as_failed_after_a_day(age: float, status: str) -> None:
+    assert Sent.new().hear(NOT_FOUND, age).reply.txn_status == status
+
+
+# --- final is final -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("status", "answer"), [(SUCCESSFUL, DECLINED), (FAILED, DELIVERED)])
+def test_an_answer_that_contradicts_a_final_state_changes_nothing_and_is_noted(status: str, answer: Answer) -> None:
+    sent = Sent.new()
+    sent.row = msgspec.structs.replace(sent.row, status=status)
+    decision = sent.hear(answer, job_is_gone=True)
+    assert (decision.groups, decision.rows, decision.events) == ((), (), ())
+    assert [notice.reference for notice in decision.notices] == [sent.row.txn_ref]
+
+
+def test_who_comes_late_to_a_delivered_bill_is_told_what_it_brought() -> None:
+    sent = Sent.new()
+    sent.row = msgspec.structs.replace(sent.row, status=SUCCESSFUL)
+    voucher = seal_goods(sent.row, Goods(token="9" * 20), context())
+    decision = sent.hear(DELIVERED, 1.0, voucher, job_is_gone=True)
+    assert (decision.reply.token, decision.notices) == ("9" * 20, ())

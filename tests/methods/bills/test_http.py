@@ -1,0 +1,349 @@
+"""Bills over HTTP: paid, repeated, verified, ended; and never twice, however many ask at once. (D7, D14, D28 to D30)
+
+Every merchant here has a clock that stands still but for `advance`, so nothing ends before the test says so.
+"""
+
+import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.references import is_reference
+from tests.running import Deployment
+from tests.shop import Shop, Wallet, fresh
+
+OPENING = 1_000_000_000
+START = "2026-01-05T09:30:00+01:00"
+
+# Prepaid electricity, 5000.00: fee 100.00 with VAT 7.50; 1.5 % comes back.
+COST, COMMISSION = 510_750, 7_500
+PAID = Wallet(OPENING - COST + COMMISSION, OPENING - COST + COMMISSION, 0)
+OPEN = Wallet(OPENING, OPENING - COST, COST)
+UNTOUCHED = Wallet(OPENING, OPENING, 0)
+AFTER = {"successful": PAID, "failed": UNTOUCHED}
+
+PREPAID, AIRTIME, AIRTIME_100 = "IfuR3XxiIpxqbZQ", "yz6wTBdzaYv7oLX", "jESKTgZE3QU2uW8"
+WAEC, REMITA = "20srYfiSwA5XnLB", "GHbPiGN31C66uEa"
+METER = "45012345678"
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    return open_shop(now=START)
+
+
+def pay(shop: Shop, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+    """Prepaid electricity, but for what is said otherwise; `None` leaves a field out."""
+    ordinary = {"paycode": PREPAID, "reference": METER, "amount": "5000.00", "orderRef": fresh("bill")}
+    said = {name: value for name, value in {**ordinary, **fields}.items() if value is not None}
+    return shop.put("bills", headers=headers, action="pay", **said).body
+
+
+def verify(shop: Shop, reference: str) -> Any:
+    return shop.put("bills", action="verify", txnRef=reference).body
+
+
+def status_of(shop: Shop, reference: str) -> str:
+    return str(verify(shop, reference)["txnStatus"])
+
+
+# --- paid -------------------------------------------------------------------------------------------------------
+
+
+def test_electricity_is_paid_from_the_wallet_and_brings_a_token_and_units(shop: Shop) -> None:
+    body = pay(shop, orderRef="lights")
+    assert body == {
+        "status": 200,
+        "txnStatus": "successful",
+        "txnRef": body["txnRef"],
+        "orderRef": "lights",
+        "message": "Bill Payment Successful",
+        "token": body["token"],
+        "units": "23.89",
+    }
+    assert body["txnRef"].startswith("GP|BP|")
+    assert is_reference(body["txnRef"])
+    assert re.fullmatch("[0-9]{20}", body["token"])
+    assert shop.wallet() == PAID
+
+
+def test_verify_tells_the_same_by_either_reference(shop: Shop) -> None:
+    body = pay(shop, orderRef="lights")
+    expected = {**body, "amount": "5000.00", "fee": "100.00", "vat": "7.50"}
+    assert verify(shop, "lights") == verify(shop, body["txnRef"]) == expected
+
+
+def test_airtime_goes_to_a_phone_at_its_fixed_price_or_for_an_amount(shop: Shop) -> None:
+    fixed = pay(shop, paycode=AIRTIME_100, reference="08031234567", amount=None)
+    assert (fixed["txnStatus"], "token" in fixed, "pin" in fixed) == ("successful", False, False)
+    assert shop.wallet().balance == OPENING - 10_000 + 300
+    assert pay(shop, paycode=AIRTIME, reference="08031234567", amount="50.00")["txnStatus"] == "successful"
+    assert shop.wallet().balance == OPENING - 10_000 + 300 - 5_000 + 150
+
+
+def test_an_exam_brings_a_pin(shop: Shop) -> None:
+    body = pay(shop, paycode=WAEC, reference="08031234567", amount=None, orderRef="exam")
+    assert re.fullmatch("[0-9]{12}", body["pin"])
+    assert verify(shop, "exam")["pin"] == body["pin"]
+
+
+def test_its_event_names_the_bill_and_tells_no_token(shop: Shop) -> None:
+    body = pay(shop, orderRef="lights")
+    (event,) = shop.put("resources", inquire="events").body["data"]
+    assert event["kind"] == "bill"
+    assert event["payload"] == {
+        "status": 200,
+        "txnStatus": "successful",
+        "txnRef": body["txnRef"],
+        "chargedAmount": "5000.00",
+        "paymentMethod": "bill",
+        "endpoint": "test",
+        "orderRef": "lights",
+    }
+
+
+# --- refused ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "faults"),
+    [
+        ({"amount": "499.99"}, ["amount"]),
+        ({"amount": "1000000.01"}, ["amount"]),
+        ({"amount": None}, ["amount"]),
+        ({"amount": "0"}, ["amount"]),
+        ({"reference": "12"}, ["reference"]),
+        ({"reference": "12", "amount": "1"}, ["reference", "amount"]),
+        ({"paycode": "nothing"}, ["paycode"]),
+        ({"paycode": AIRTIME_100, "reference": "08031234567", "amount": "99"}, ["amount"]),
+        ({"orderRef": None}, ["orderRef"]),
+    ],
+)
+def test_bad_input_is_named_and_moves_nothing(shop: Shop, fields: dict[str, Any], faults: list[str]) -> None:
+    body = pay(shop, **fields)
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, faults)
+    assert shop.wallet() == UNTOUCHED
+
+
+def test_a_wallet_that_is_short_is_301_and_keeps_nothing(shop: Shop) -> None:
+    fields: dict[str, Any] = {"paycode": REMITA, "reference": "290007654321", "amount": "10000000.00"}
+    assert pay(shop, orderRef="tax", **fields)["status"] == 301
+    assert verify(shop, "tax")["status"] == 104
+    shop.put("sandbox", action="fund_wallet", currency="NGN", amount="1000.00")
+    assert pay(shop, orderRef="tax", **fields)["txnStatus"] == "successful"
+
+
+def test_another_merchants_bill_is_unknown(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+    body = pay(shop, orderRef="lights")
+    stranger = open_shop(now=START)
+    for reference in ("lights", body["txnRef"], "never"):
+        assert verify(stranger, reference) == {"status": 104, "message": "Invalid Transaction Reference"}
+
+
+def test_a_transfer_is_no_bill_and_may_have_the_same_reference(shop: Shop) -> None:
+    shop.transfer(orderRef="same")
+    assert verify(shop, "same")["status"] == 104
+    assert pay(shop, orderRef="same")["txnStatus"] == "successful"
+    assert shop.verify("same")["amount"] == "1500.00"
+    assert verify(shop, "same")["amount"] == "5000.00"
+
+
+# --- repeated ---------------------------------------------------------------------------------------------------
+
+
+def test_the_same_order_again_is_the_first_answer_and_another_is_refused(shop: Shop) -> None:
+    first = pay(shop, orderRef="lights")
+    assert pay(shop, orderRef="lights") == first
+    assert pay(shop, orderRef="lights", amount="5000.01")["status"] == 104
+    assert shop.wallet() == PAID
+
+
+def test_an_idempotency_key_brings_the_token_again(shop: Shop) -> None:
+    key = {"idempotency-key": "lights"}
+    assert pay(shop, headers=key, orderRef="lights") == pay(shop, headers=key, orderRef="lights")
+    assert shop.wallet() == PAID
+
+
+def test_the_same_payment_under_another_order_waits_half_a_minute_of_business_time(shop: Shop) -> None:
+    pay(shop, orderRef="first")
+    refused = pay(shop, orderRef="second")
+    assert (refused["status"], refused["message"][:16]) == (104, "Likely duplicate")
+    assert pay(shop, orderRef="another amount", amount="5000.01")["status"] == 200
+    assert pay(shop, orderRef="another customer", reference="45012345679")["status"] == 200
+    shop.advance(seconds=29)
+    assert pay(shop, orderRef="second")["status"] == 104
+    shop.advance(seconds=1)
+    assert pay(shop, orderRef="second")["txnStatus"] == "successful"
+
+
+# --- what the biller says ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "first", "final"),
+    [
+        ("16", "failed", "failed"),
+        ("13", "failed", "failed"),
+        ("09", "pending", "successful"),
+        ("06", "pending", "failed"),
+        ("30", "pending", "failed"),
+        ("68", "pending", "successful"),
+    ],
+)
+def test_a_magic_reference_ends_as_its_table_says(shop: Shop, code: str, first: str, final: str) -> None:
+    body = pay(shop, reference=f"000000{code}")
+    assert (body["txnStatus"], "token" in body) == (first, False)
+    if first == "pending":
+        assert shop.wallet() == OPEN
+        shop.advance(seconds=4)
+        assert status_of(shop, body["orderRef"]) == "pending"
+        assert shop.advance(seconds=1)["ran"] == {"bills": 1}
+    ended = verify(shop, body["orderRef"])
+    assert (ended["txnStatus"], "token" in ended) == (final, final == "successful")
+    assert pay(shop, orderRef=body["orderRef"], reference=f"000000{code}").get("token") == ended.get("token")
+    assert shop.wallet() == AFTER[final]
+
+
+@pytest.mark.parametrize("outcome", ["successful", "failed"])
+def test_what_stays_pending_is_settled_by_the_call_back_once(shop: Shop, deployment: Deployment, outcome: str) -> None:
+    pay(shop, orderRef="open", reference="00000099")
+    shop.advance(days=2)
+    assert status_of(shop, "open") == "pending"
+    told = shop.put("sandbox", action="settle", orderRef="open", outcome=outcome).body
+    assert (told["status"], told["txnStatus"]) == (200, outcome)
+    other = {"successful": "failed", "failed": "successful"}[outcome]
+    assert shop.put("sandbox", action="settle", orderRef="open", outcome=other).body["txnStatus"] == outcome
+    assert ("token" in verify(shop, "open")) == (outcome == "successful")
+    assert shop.wallet() == AFTER[outcome]
+    assert shop.advance(days=2)["ran"] == {}
+    query = "select count(*) from notice n join merchant m using (merchant_id) where m.mid = $1"
+    assert deployment.fetch(query, shop.mid)[0][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "seconds", "final"),
+    [
+        ("timeout", "pending", 5, "successful"),
+        ("reset", "pending", 86_400, "failed"),
+        ("unavailable", "pending", 5, "successful"),
+        ("decline", "failed", 0, "failed"),
+    ],
+)
+def test_a_fault_strikes_the_next_bill_and_ends_as_written(
+    shop: Shop, kind: str, first: str, seconds: int, final: str
+) -> None:
+    shop.put("sandbox", action="fault", rail="biller", kind=kind)
+    body = pay(shop)
+    assert body["txnStatus"] == first
+    shop.advance(seconds=seconds)
+    assert status_of(shop, body["orderRef"]) == final
+    assert shop.wallet() == AFTER[final]
+
+
+def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: Shop) -> None:
+    body = pay(shop, headers={"x-sandbox-scenario": "rr=ZZ"}, orderRef="unreadable")
+    assert (body["status"], body["txnStatus"]) == (201, "pending")
+    assert shop.wallet() == OPEN
+
+
+# --- secrets ----------------------------------------------------------------------------------------------------
+
+EVERYWHERE = ("transaction", "event", "job", "notice", "posting", "bill_voucher", "bill_guard", "repeat")
+
+
+def test_a_token_is_in_no_table_no_event_no_explanation_and_no_log(shop: Shop, deployment: Deployment) -> None:
+    shop.put("sandbox", action="webhook", url="http://127.0.0.1:9/")
+    token = pay(shop, headers={"idempotency-key": "k"}, orderRef="lights")["token"]
+    pin = pay(shop, paycode=WAEC, reference="08031234567", amount=None)["pin"]
+    said = [msgspec.json.encode(shop.put("sandbox", action="explain", orderRef="lights").body).decode()]
+    said.append(msgspec.json.encode(shop.put("resources", inquire="events").body).decode())
+    for table in EVERYWHERE:
+        query = f"select t::text from {table} t join merchant m using (merchant_id) where m.mid = $1"
+        said += [row[0] for row in deployment.fetch(query, shop.mid)]
+    said += [deployment.out.read_text(), deployment.err.read_text()]
+    assert any("bill commission" in text for text in said), "the control: what is kept plain is found"
+    for secret in (token, pin):
+        assert all(secret not in text and secret.encode().hex() not in text for text in said)
+
+
+def test_explain_tells_a_bills_story_by_its_order_reference(shop: Shop) -> None:
+    pay(shop, orderRef="lights")
+    story = shop.put("sandbox", action="explain", orderRef="lights").body["data"]
+    what = [line["what"] for line in story]
+    assert what == ["requested", "hold", "successful", *["posting"] * 4, "event"]
+    assert [line["amount"] for line in story if line["what"] == "posting"] == ["5000.00", "100.00", "7.50", "75.00"]
+
+
+# --- the laws ---------------------------------------------------------------------------------------------------
+
+COMMISSION_OF = """
+    update transaction t set detail = (t.detail::jsonb || jsonb_build_object('commission', $2::bigint))::json
+    from merchant m where m.merchant_id = t.merchant_id and m.mid = $1 returning 1
+"""
+VOUCHERS_OF = """
+    update bill_voucher v set txn_ref = $2 from merchant m
+    where m.merchant_id = v.merchant_id and m.mid = $1 returning 1
+"""
+
+
+def test_the_auditor_notices_a_commission_or_a_token_that_is_not_there(shop: Shop, deployment: Deployment) -> None:
+    txn_ref = pay(shop)["txnRef"]
+    for statement, wrong, right, law in (
+        (COMMISSION_OF, COMMISSION - 1, COMMISSION, "gave its commission back"),
+        (VOUCHERS_OF, "elsewhere", txn_ref, "what a bill brought is kept"),
+    ):
+        deployment.fetch(statement, shop.mid, wrong)
+        (line,) = deployment.broken_laws([shop.mid])
+        assert law in line
+        assert line.endswith(txn_ref)
+        deployment.fetch(statement, shop.mid, right)
+    assert deployment.broken_laws([shop.mid]) == []
+
+
+# --- many at once -----------------------------------------------------------------------------------------------
+
+
+def at_once(deployment: Deployment, shop: Shop, orders: list[dict[str, Any]]) -> list[Any]:
+    """Each on a connection of its own, all let go in the same moment."""
+    start = threading.Barrier(len(orders))
+
+    def send(fields: dict[str, Any]) -> Any:
+        with deployment.wire() as wire:
+            one = Shop(wire, shop.mid, shop.key)
+            start.wait()
+            return pay(one, **fields)
+
+    with ThreadPoolExecutor(len(orders)) as pool:
+        return list(pool.map(send, orders))
+
+
+def test_fifty_copies_of_one_order_are_one_bill(shop: Shop, deployment: Deployment) -> None:
+    replies = at_once(deployment, shop, [{"orderRef": "lights"}] * 50)
+    assert {msgspec.json.encode(reply) for reply in replies} == {msgspec.json.encode(pay(shop, orderRef="lights"))}
+    assert replies[0]["txnStatus"] == "successful"
+    assert shop.wallet() == PAID
+
+
+def test_two_orders_for_the_same_payment_at_once_are_one_bill_and_one_likely_duplicate(
+    shop: Shop, deployment: Deployment
+) -> None:
+    for customer in ("45012345671", "45012345672", "45012345673"):
+        replies = at_once(deployment, shop, [{"orderRef": fresh("race"), "reference": customer} for _ in range(2)])
+        assert sorted(reply["status"] for reply in replies) == [104, 200]
+    taken = 3 * (COST - COMMISSION)
+    assert shop.wallet() == Wallet(OPENING - taken, OPENING - taken, 0)
+
+
+def test_a_wallet_raced_for_by_many_bills_is_spent_once(shop: Shop, deployment: Deployment) -> None:
+    """Ten bills of which the wallet covers three: commission comes back only after each is paid."""
+    orders = [
+        {"paycode": REMITA, "reference": f"29000765432{n}", "amount": "3300000.00", "orderRef": fresh("tax")}
+        for n in range(10)
+    ]
+    replies = at_once(deployment, shop, orders)
+    assert sorted(reply["status"] for reply in replies) == [200] * 3 + [301] * 7
+    assert shop.wallet().balance == OPENING - 3 * (330_000_000 + 15_000 + 1_125)

@@ -1,0 +1,157 @@
+"""The catalogue and its customers over HTTP: pull and resolve. (api.md, D30)"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kasuwa.core.catalogue import load
+from tests.shop import Shop
+
+LISTED = load("billers")["data"]
+CATEGORIES = [row["code"] for row in LISTED["categories"]]
+BILLS = {row["id"]: row for row in LISTED["bills"]}
+PREPAID, AIRTIME, DSTV = "IfuR3XxiIpxqbZQ", "yz6wTBdzaYv7oLX", "r7avwDutdk2YX75"
+
+
+def pull(shop: Shop, **chosen: Any) -> Any:
+    return shop.put("bills", action="pull", **chosen).body
+
+
+def resolve(shop: Shop, reference: str, paycode: str = PREPAID, scenario: str | None = None) -> Any:
+    headers = None if scenario is None else {"x-sandbox-scenario": scenario}
+    return shop.put("bills", headers=headers, action="resolve", paycode=paycode, reference=reference).body
+
+
+# --- pull -------------------------------------------------------------------------------------------------------
+
+
+def test_the_whole_catalogue_is_what_the_rail_lists(shop: Shop) -> None:
+    body = pull(shop)
+    assert set(body) == {"status", "data"}
+    assert body["status"] == 200
+    assert body["data"] == LISTED
+
+
+def test_every_part_links_to_the_next_and_has_its_shape(shop: Shop) -> None:
+    found = pull(shop)["data"]
+    assert {bill["category"] for bill in found["bills"]} <= {category["code"] for category in found["categories"]}
+    assert {item["bills_id"] for item in found["items"]} == {bill["id"] for bill in found["bills"]}
+    for item in found["items"]:
+        assert isinstance(item["amount"], str)
+        assert isinstance(item["discount"], int | float)
+        assert isinstance(item["fee"], int | float)
+        assert item["require_name_query"] in (0, 1)
+        assert not isinstance(item["require_name_query"], bool)
+
+
+def test_a_category_brings_its_bills_and_their_items_and_nothing_else(shop: Shop) -> None:
+    for code in CATEGORIES:
+        ids = {bill["id"] for bill in LISTED["bills"] if bill["category"] == code}
+        assert pull(shop, category=code)["data"] == {
+            "categories": [row for row in LISTED["categories"] if row["code"] == code],
+            "bills": [row for row in LISTED["bills"] if row["id"] in ids],
+            "items": [row for row in LISTED["items"] if row["bills_id"] in ids],
+        }
+
+
+def test_a_bill_brings_its_category_and_its_items(shop: Shop) -> None:
+    for bills_id, bill in BILLS.items():
+        expected = {
+            "categories": [row for row in LISTED["categories"] if row["code"] == bill["category"]],
+            "bills": [bill],
+            "items": [row for row in LISTED["items"] if row["bills_id"] == bills_id],
+        }
+        assert pull(shop, bills_id=bills_id)["data"] == expected
+    assert pull(shop, bills_id=14, category="electricity") == pull(shop, bills_id=14)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "field"),
+    [
+        ({"category": "nothing"}, "category"),
+        ({"category": ""}, "category"),
+        ({"category": 3}, "category"),
+        ({"bills_id": 999}, "bills_id"),
+        ({"bills_id": 0}, "bills_id"),
+        ({"bills_id": "14"}, "bills_id"),
+        ({"bills_id": 14, "category": "tv"}, "bills_id"),
+    ],
+)
+def test_a_selection_of_nothing_is_104(shop: Shop, chosen: dict[str, Any], field: str) -> None:
+    body = pull(shop, **chosen)
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
+
+
+def test_a_pull_uses_up_no_fault_of_the_biller(shop: Shop) -> None:
+    shop.put("sandbox", action="fault", rail="biller", kind="unavailable")
+    assert pull(shop)["status"] == 200
+    assert resolve(shop, "45012345678")["status"] == 204
+    assert resolve(shop, "45012345678")["status"] == 200
+
+
+def test_the_same_bytes_again_are_checked_like_the_first(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+    """The body of a pull is remembered; who asks, where and how is not."""
+    body = b'{"action":"pull","bills_id":14}'
+    first = shop.send("bills", body)
+    assert shop.send("bills", body).raw == open_shop().send("bills", body).raw == first.raw
+    assert shop.send("bills", body, headers={"key": "wrong"}).body["status"] == 101
+    assert shop.send("bills", body, headers={"x-sandbox-scenario": "nonsense"}).body["status"] == 104
+    assert shop.send("disburse", body).body["status"] == 102
+
+
+# --- resolve ----------------------------------------------------------------------------------------------------
+
+
+def test_a_customer_is_resolved_to_a_name(shop: Shop) -> None:
+    body = resolve(shop, "45012345678")
+    assert body == {
+        "status": 200,
+        "message": "Customer found",
+        "custName": body["custName"],
+        "reference": "45012345678",
+        "paycode": PREPAID,
+    }
+    assert body["custName"]
+    assert resolve(shop, "45012345678") == body
+
+
+def test_where_no_name_query_is_required_nobody_is_named(shop: Shop) -> None:
+    body = resolve(shop, "08031234567", AIRTIME)
+    assert (body["status"], body["custName"]) == (200, "")
+    assert "no name query" in body["message"]
+
+
+@pytest.mark.parametrize(
+    ("paycode", "reference", "field"),
+    [
+        (PREPAID, "123", "reference"),
+        (AIRTIME, "45012345678", "reference"),
+        (DSTV, "12121212123", "reference"),
+        ("nothing", "45012345678", "paycode"),
+        ("", "45012345678", "paycode"),
+        (PREPAID, "", "reference"),
+    ],
+)
+def test_a_malformed_question_is_104(shop: Shop, paycode: str, reference: str, field: str) -> None:
+    body = resolve(shop, reference, paycode)
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
+
+
+def test_every_outcome_has_its_magic_reference(shop: Shop) -> None:
+    assert resolve(shop, "0000000001")["custName"] == "SANDBOX 01 CUSTOMER"
+    unknown = resolve(shop, "0000000007")
+    assert (unknown["status"], unknown["errors"][0]["field"]) == (104, "reference")
+    flagged = resolve(shop, "0000000008")
+    assert (flagged["status"], flagged["mismatch"]) == (200, True)
+    outage, late = resolve(shop, "0000000030"), resolve(shop, "0000000068")
+    assert (outage["status"], late["status"]) == (204, 204)
+    assert outage["message"] != late["message"]
+    assert resolve(shop, "08000000091", AIRTIME)["status"] == 204
+
+
+def test_a_scenario_strikes_one_question(shop: Shop) -> None:
+    assert resolve(shop, "45012345678", scenario="rr=07")["status"] == 104
+    assert resolve(shop, "45012345678", scenario="http=timeout")["status"] == 204
+    assert resolve(shop, "45012345678", scenario="http=unavailable")["status"] == 204
+    assert resolve(shop, "45012345678")["status"] == 200

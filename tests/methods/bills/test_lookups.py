@@ -1,0 +1,80 @@
+"""What the look-ups of bills do with a rail that hangs, and with an edition that another process has just taken."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kasuwa.core.billers import EMPTY_SHEET, Listing
+from kasuwa.core.decision import Refusal
+from kasuwa.core.scenario import NO_SCENARIO
+from kasuwa.methods.bills.decide import UNKNOWN_PAYCODE
+from kasuwa.methods.bills.lookups import BILLER_LATE, pull_catalogue, resolve_customer
+from kasuwa.methods.bills.wire import PullRequest, ResolveReply, ResolveRequest
+from kasuwa.rails import ports
+from kasuwa.rails.ports import CustomerAnswer, CustomerQuery, Rails
+from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
+from tests.methods.bills.payments import METER, PREPAID, item_of
+from tests.rules import MERCHANT
+
+REQUEST = ResolveRequest(paycode=item_of(PREPAID).paycode, reference=METER)
+
+
+class Shelf:
+    """What is listed here, and what another process has taken since."""
+
+    def __init__(self, here: Listing, elsewhere: Listing | None = None) -> None:
+        self.listing = here
+        self._elsewhere = elsewhere or here
+        self.looked = 0
+
+    async def look(self) -> None:
+        self.looked += 1
+        self.listing = self._elsewhere
+
+
+class Hanging(SandboxBiller):
+    async def customer(self, query: CustomerQuery) -> CustomerAnswer:
+        await asyncio.sleep(3600)
+        raise AssertionError("nobody waits so long")
+
+
+def rails(shelf: Shelf, biller: Any = None) -> Rails:
+    return Rails(bank=ports.NOT_GIVEN, biller=biller or SandboxBiller(), shelf=shelf)
+
+
+def resolve(given: Rails) -> ResolveReply | Refusal:
+    return asyncio.run(resolve_customer(REQUEST, MERCHANT, given, NO_SCENARIO))
+
+
+def test_a_rail_that_hangs_is_given_up_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "DEADLINE_SECONDS", 0.01)
+    assert resolve(rails(Shelf(Listing(1, first_sheet())), Hanging())) is BILLER_LATE
+
+
+def test_an_edition_taken_elsewhere_within_this_second_is_looked_for() -> None:
+    shelf = Shelf(Listing(0, EMPTY_SHEET), Listing(1, first_sheet()))
+    assert isinstance(resolve(rails(shelf)), ResolveReply)
+    assert shelf.looked == 1
+    assert isinstance(resolve(rails(shelf)), ResolveReply)
+    assert shelf.looked == 1
+
+
+def test_a_paycode_that_nobody_has_is_looked_for_once() -> None:
+    shelf = Shelf(Listing(0, EMPTY_SHEET))
+    assert resolve(rails(shelf)) is UNKNOWN_PAYCODE
+    assert shelf.looked == 1
+
+
+def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> None:
+    shelf = Shelf(Listing(1, first_sheet()))
+
+    def pull(**chosen: Any) -> Any:
+        return asyncio.run(pull_catalogue(PullRequest(**chosen), MERCHANT, rails(shelf), NO_SCENARIO))
+
+    for chosen in ({}, {"category": "tv"}, {"bills_id": 14}, {"category": "electricity", "bills_id": 14}):
+        assert pull(**chosen) is pull(**chosen)
+    kept = len(shelf.listing.prepared)
+    for strange in ({"category": "x"}, {"bills_id": 999}, {"category": "tv", "bills_id": 14}):
+        assert isinstance(pull(**strange), Refusal)
+    assert len(shelf.listing.prepared) == kept

@@ -1,0 +1,275 @@
+"""The biller of the test environment: it sells what its data lists, and every magic reference does what its table
+says. A bill's whole story is followed as the worker would live it."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from kasuwa.core.billers import check_sheet
+from kasuwa.core.catalogue import load
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
+from kasuwa.core.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
+from kasuwa.methods.bills.decide import ASK, SEND
+from kasuwa.methods.bills.steps import call_biller, hear_biller
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Rails, Unavailable
+from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
+from kasuwa.rails.unconfigured import NoBiller
+from kasuwa.work.steps import REFUSED, SILENT
+from tests.methods.bills.payments import AIRTIME, EXAM, PREPAID, Sent
+from tests.rules import context
+
+DAY = 24 * 3600
+BILLER = SandboxBiller()
+SANDBOX = Rails(bank=ports.NOT_GIVEN, biller=BILLER)
+MAGIC = load("magic_values")
+
+# When and how a bill ends that is paid for a reference with these last figures. None: it never does by itself.
+BILLS = {
+    "00": (0, SUCCESSFUL),
+    "01": (0, SUCCESSFUL),
+    "07": (0, FAILED),
+    "08": (0, SUCCESSFUL),
+    "09": (5, SUCCESSFUL),
+    "06": (5, FAILED),
+    "16": (0, FAILED),
+    "30": (5, FAILED),
+    "68": (5, SUCCESSFUL),
+    "13": (0, FAILED),
+    "99": (None, PENDING),
+}
+PHONES = {
+    "00": (0, SUCCESSFUL),
+    "09": (5, SUCCESSFUL),
+    "06": (5, FAILED),
+    "51": (0, FAILED),
+    "17": (0, FAILED),
+    "68": (DAY, FAILED),
+    "91": (5, FAILED),
+    "99": (None, PENDING),
+}
+
+
+def call(rails: Rails, sent: Sent, age: float) -> Answer:
+    """As the stepper does it: a rail that refuses or says nothing is an answer too."""
+    try:
+        return asyncio.run(call_biller(rails, sent.job, sent.row.created_at + timedelta(seconds=age), None))
+    except Unavailable:
+        return REFUSED
+    except NoAnswer:
+        return SILENT
+
+
+def follow(name: str, reference: str, scenario: Scenario = NO_SCENARIO, rails: Rails = SANDBOX) -> list[Any]:
+    """The story of a bill until it is final or three days old: age, what was done, what it became."""
+    sent, age = Sent.new(name, context(scenario=scenario), reference=reference), 0.0
+    story = []
+    while age <= 3 * DAY:
+        decision = sent.hear(call(rails, sent, age), age)
+        story.append((age, sent.job.kind, decision.reply.txn_status))
+        if decision.reply.txn_status in FINAL:
+            break
+        sent = sent.after(decision)
+        age = (sent.job.due - sent.row.created_at) / timedelta(seconds=1)
+    return story
+
+
+def check_story(story: list[Any], after: int | None, status: str) -> None:
+    age, _, last = story[-1]
+    assert last == status
+    assert age == (3 * DAY if after is None else after)
+    assert {kind for _, kind, _ in story[1:]} <= {ASK, SEND}
+
+
+def test_the_tables_are_the_ones_tested_here() -> None:
+    assert set(BILLS) == set(MAGIC["bills"]["rr"])
+    assert set(PHONES) == set(MAGIC["phones"]["rr"])
+
+
+@pytest.mark.parametrize("zeros", [6, 8, 11])
+@pytest.mark.parametrize("code", BILLS)
+def test_a_bill_for_a_magic_reference_ends_as_and_when_its_table_says(code: str, zeros: int) -> None:
+    check_story(follow(PREPAID, "0" * zeros + code), *BILLS[code])
+
+
+@pytest.mark.parametrize("prefix", ["080000000", "02400000", "07000000"], ids=["NG", "GH", "KE"])
+@pytest.mark.parametrize("code", PHONES)
+def test_airtime_for_a_magic_phone_ends_as_and_when_its_table_says(code: str, prefix: str) -> None:
+    check_story(follow(AIRTIME, prefix + code), *PHONES[code])
+
+
+@pytest.mark.parametrize(
+    ("scenario", "age", "status"),
+    [
+        (Scenario(http="timeout"), 5, SUCCESSFUL),
+        (Scenario(http="500"), 5, SUCCESSFUL),
+        (Scenario(http="reset"), DAY, FAILED),
+        (Scenario(http="unavailable"), 5, SUCCESSFUL),
+        (Scenario(rr="05"), 0, FAILED),
+        (Scenario(rr="91"), 5, FAILED),
+        (Scenario(rr="96"), 5, FAILED),
+        (Scenario(rr="25"), DAY, FAILED),
+        (Scenario(delay=6), 30, SUCCESSFUL),
+        (Scenario(delay=600, rr="16"), 600, FAILED),
+        (Scenario(rr="68"), 5, SUCCESSFUL),
+    ],
+    ids=str,
+)
+def test_a_scenario_overrides_the_reference_and_ends_at_the_next_rung(
+    scenario: Scenario, age: int, status: str
+) -> None:
+    for reference in ("45012345678", "0000000016"):
+        if scenario.rr is not None or reference == "45012345678":
+            check_story(follow(PREPAID, reference, scenario), age, status)
+
+
+def test_an_answer_nobody_can_read_stays_open() -> None:
+    assert {status for _, _, status in follow(PREPAID, "45012345678", Scenario(rr="ZZ"))} == {PENDING}
+
+
+def test_only_the_first_call_sends_unless_it_was_refused_before_anything_was_done() -> None:
+    assert [kind for _, kind, _ in follow(PREPAID, "0000000009")] == [SEND, ASK]
+    assert [kind for _, kind, _ in follow(PREPAID, "0000000030")] == [SEND, SEND]
+
+
+def test_where_there_is_no_biller_nothing_is_known_for_ever() -> None:
+    story = follow(PREPAID, "45012345678", rails=Rails(bank=ports.NOT_GIVEN, biller=NoBiller()))
+    assert {(kind, status) for _, kind, status in story} == {(SEND, PENDING)}
+
+
+class Recorder(SandboxBiller):
+    """A biller that was never reached, or answered somebody who died: it notes what it is asked."""
+
+    def __init__(self, known: Answer) -> None:
+        self.known = known
+        self.heard: list[str] = []
+
+    async def query(self, order: BillOrder) -> Answer:
+        self.heard.append(f"query {order.key}")
+        return self.known
+
+    async def pay(self, order: BillOrder) -> Answer:
+        self.heard.append(f"pay {order.key}")
+        return await super().pay(order)
+
+
+@pytest.mark.parametrize(
+    ("claims", "known", "verbs"),
+    [
+        (1, SILENT, ["pay"]),
+        (2, SILENT, ["query"]),
+        (2, Answer(ports.NOT_FOUND, "25", "No such order"), ["query", "pay"]),
+    ],
+)
+def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
+    claims: int, known: Answer, verbs: list[str]
+) -> None:
+    sent, biller = Sent.new(), Recorder(known)
+    sent.job.claims = claims
+    call(Rails(bank=ports.NOT_GIVEN, biller=biller), sent, 25.0)
+    assert biller.heard == [f"{verb} {sent.row.txn_ref}" for verb in verbs]
+
+
+# --- what it delivers -------------------------------------------------------------------------------------------
+
+
+def order(fulfilment: str, key: str = "GP|BP|1", amount: int = 500_000) -> BillOrder:
+    return BillOrder(key, "ikeja-electric", "x", fulfilment, "45012345678", amount, "NGN", 60)
+
+
+def goods(fulfilment: str, key: str = "GP|BP|1") -> Mapping[str, str]:
+    paid, asked = (asyncio.run(verb(order(fulfilment, key))) for verb in (BILLER.pay, BILLER.query))
+    assert paid == asked
+    assert paid.facts == asyncio.run(BILLER.reprint(order(fulfilment, key)))
+    return paid.facts
+
+
+def test_a_prepaid_meter_gets_a_token_of_twenty_digits_and_its_units() -> None:
+    facts = goods("electricity_token")
+    assert re.fullmatch(r"[0-9]{20}", facts["token"])
+    assert facts["units"] == "23.89"
+    tokens = {goods("electricity_token", f"GP|BP|{n}")["token"] for n in range(200)}
+    assert len(tokens) == 200
+    assert {len(token) for token in tokens} == {20}
+
+
+def test_an_exam_gets_a_pin_and_a_receipt_nothing() -> None:
+    assert re.fullmatch(r"[0-9]{12}", goods("pin")["pin"])
+    for fulfilment in ("receipt", "topup", "subscription", "wallet_credit", "certificate"):
+        assert goods(fulfilment) == {}
+
+
+@pytest.mark.parametrize("name", [PREPAID, EXAM])
+def test_a_call_back_of_success_brings_the_goods_along(name: str) -> None:
+    sent = Sent.new(name)
+    told = Answer(ports.SUCCESSFUL, "00", "Approved")
+    heard = asyncio.run(hear_biller(SANDBOX, sent.job, told))
+    assert heard.facts
+    assert heard == call(SANDBOX, sent, 0).__class__(told.status, told.code, told.message, heard.facts)
+    assert heard.facts == call(SANDBOX, sent, 0).facts
+    failed = Answer(ports.FAILED, "05", "Do not honour")
+    assert asyncio.run(hear_biller(SANDBOX, sent.job, failed)) is failed
+
+
+# --- customers --------------------------------------------------------------------------------------------------
+
+
+def customer(reference: str, scenario: Scenario = NO_SCENARIO, *, required: bool = True) -> CustomerAnswer:
+    return asyncio.run(BILLER.customer(CustomerQuery("ikeja-electric", "x", reference, required, scenario)))
+
+
+def test_a_customer_always_has_the_same_name_and_others_have_others() -> None:
+    names = {customer(f"450{n:08d}").name for n in range(200)}
+    assert customer("45012345678") == customer("45012345678")
+    assert len(names) > 50
+
+
+def test_where_there_is_no_name_query_nobody_is_named() -> None:
+    assert customer("08031234567", required=False) == CustomerAnswer("")
+
+
+@pytest.mark.parametrize("code", ["00", "01", "06", "09", "13", "16", "99"])
+def test_most_magic_references_are_somebodys(code: str) -> None:
+    assert customer(f"000000{code}") == CustomerAnswer(f"SANDBOX {code} CUSTOMER")
+
+
+def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_are_told_apart() -> None:
+    assert customer("00000007") == CustomerAnswer(None)
+    assert customer("00000008").mismatch
+    for outage in ("00000030", "08000000091"):
+        with pytest.raises(Unavailable):
+            customer(outage)
+    with pytest.raises(NoAnswer):
+        customer("00000068")
+    with pytest.raises(NoAnswer):
+        customer("45012345678", Scenario(http="timeout"))
+    for http in ("reset", "500", "unavailable"):
+        with pytest.raises(Unavailable):
+            customer("45012345678", Scenario(http=http))
+
+
+# --- what it sells ------------------------------------------------------------------------------------------------
+
+
+def test_its_sheet_can_be_sold_from_and_is_what_its_data_lists() -> None:
+    sheet = first_sheet()
+    check_sheet(sheet)
+    listed = load("billers")["data"]
+    assert [item.paycode for item in sheet.items] == [row["paycode"] for row in listed["items"]]
+    assert {item.name: item.fulfilment for item in sheet.items if item.bills_id == 14} == {
+        "IKEDC Prepaid": "electricity_token",
+        "IKEDC Postpaid": "receipt",
+    }
+
+
+def test_each_edition_has_new_paycodes_and_the_same_one_always_the_same() -> None:
+    editions = [asyncio.run(BILLER.catalogue(edition)) for edition in (1, 2, 3)]
+    assert asyncio.run(BILLER.catalogue(2)) == editions[1]
+    codes = [{item.paycode for item in sheet.items} for sheet in editions]
+    assert all(len(found) == 217 for found in codes)
+    assert len(set.union(*codes)) == 3 * 217
+    assert {len(code) for found in codes for code in found} == {15}
