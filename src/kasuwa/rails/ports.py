@@ -147,6 +147,32 @@ class CollectionRail(Protocol):
     async def query_refund(self, order: CollectOrder) -> Answer: ...
 
 
+# --- who people are -----------------------------------------------------------------------------------------------
+
+
+class IdentityEnquiry(msgspec.Struct, frozen=True):
+    bvn: str
+    scenario: Scenario = NO_SCENARIO
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Who a Bank Verification Number belongs to. `agrees` names what counts as equal to whatever it is compared with:
+    the sandbox's person whose name is everybody's."""
+
+    bvn: str
+    firstname: str
+    lastname: str
+    middlename: str
+    dob: str
+    phone: str
+    watch_listed: bool = False
+    agrees: tuple[str, ...] = ()
+
+
+class Identity(Protocol):
+    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None: ...
+
+
 class Rails(msgspec.Struct, frozen=True):
     """Every rail a deployment has."""
 
@@ -154,3 +180,4 @@ class Rails(msgspec.Struct, frozen=True):
     card: CollectionRail
     debit: CollectionRail
     mobile: CollectionRail
+    identity: Identity

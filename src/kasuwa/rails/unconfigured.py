@@ -1,6 +1,16 @@
 """Rails that are not there: everything asked of them is refused before anything is done."""
 
-from kasuwa.rails.ports import Answer, CardSecrets, CollectOrder, NameAnswer, NameEnquiry, TransferOrder, Unavailable
+from kasuwa.rails.ports import (
+    Answer,
+    CardSecrets,
+    CollectOrder,
+    IdentityEnquiry,
+    NameAnswer,
+    NameEnquiry,
+    Person,
+    TransferOrder,
+    Unavailable,
+)
 
 NO_BANK = "no bank rail is configured"
 NO_COLLECTION = "no rail for collections is configured"
@@ -35,3 +45,8 @@ class NoCollection:
 
     async def query_refund(self, order: CollectOrder) -> Answer:
         raise Unavailable(NO_COLLECTION)
+
+
+class NoIdentity:
+    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None:
+        raise Unavailable("no identity register is configured")
