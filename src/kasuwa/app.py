@@ -30,6 +30,7 @@ from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Writer
+from kasuwa.methods.clients.actions import CLIENTS
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.resources.actions import RESOURCES
@@ -40,7 +41,8 @@ from kasuwa.pages.visit import Visits
 from kasuwa.rails.ports import Rails
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.unconfigured import NoBank, NoCollection
+from kasuwa.rails.sandbox.identity import SandboxIdentity
+from kasuwa.rails.unconfigured import NoBank, NoCollection, NoIdentity
 from kasuwa.settings import Settings, loopback_allowed, public_url_of, read_settings, secret_key_of
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
@@ -57,7 +59,7 @@ from kasuwa.work.worker import Worker
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
 ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*SANDBOX.actions, *payment.SANDBOX))
 
-METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, ALL_RESOURCES)
+METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, ALL_RESOURCES, CLIENTS)
 
 # What payments and transfers can be made for, by name: the rules of the slices that own it.
 PURPOSES: dict[str, Purpose] = {purpose.name: purpose for purpose in payment.PURPOSES}
@@ -81,8 +83,14 @@ def methods_of(environment: str) -> tuple[Method, ...]:
 
 def rails_of(settings: Settings) -> Rails:
     if settings.environment == "test":
-        return Rails(bank=SandboxBank(), card=SandboxCards(), debit=SandboxDebit(), mobile=SandboxMobile())
-    return Rails(bank=NoBank(), card=NoCollection(), debit=NoCollection(), mobile=NoCollection())
+        return Rails(
+            bank=SandboxBank(),
+            card=SandboxCards(),
+            debit=SandboxDebit(),
+            mobile=SandboxMobile(),
+            identity=SandboxIdentity(),
+        )
+    return Rails(bank=NoBank(), card=NoCollection(), debit=NoCollection(), mobile=NoCollection(), identity=NoIdentity())
 
 
 def world_of(vault: Vault, settings: Settings) -> World:
