@@ -21,7 +21,12 @@ from tests.walk.rows import NOW, Row, play
 FOLDER = Path(__file__).parent.parent / "docs" / "examples"
 
 # Fields and headers whose values differ from one merchant, deployment or run to the next.
-VOLATILE = frozenset({"txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"})
+VOLATILE = frozenset(
+    {
+        *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
+        *("client_id", "accountNumber"),
+    }
+)
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"
@@ -91,8 +96,8 @@ def read(text: str) -> Recorded:
 
 
 def record(shop: Shop) -> dict[Path, str]:
-    """The text of every file, from a run over all rows."""
-    return {file_of(row): render(row, heard) for row, _, heard in play(shop)}
+    """The text of every file, from a run over all rows; of what is sent twice, the first."""
+    return {file_of(row): render(row, heard) for row, _, heard in reversed(play(shop))}
 
 
 def main() -> None:

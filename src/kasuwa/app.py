@@ -32,6 +32,7 @@ from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
+from kasuwa.methods.clients.actions import CLIENTS
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.resources.actions import RESOURCES
@@ -43,7 +44,8 @@ from kasuwa.rails.ports import NOT_GIVEN, BillerRail, NoAnswer, Rails, Shelf, Un
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection
+from kasuwa.rails.sandbox.identity import SandboxIdentity
+from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
 from kasuwa.settings import Settings, loopback_allowed, public_url_of, read_settings, secret_key_of
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
@@ -61,7 +63,7 @@ from kasuwa.work.worker import Worker
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
 ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *SANDBOX.actions))
 
-METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, ALL_RESOURCES, BILLS)
+METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, BILLS, CLIENTS, ALL_RESOURCES)
 
 # What payments and transfers can be made for, by name: the rules of the slices that own it.
 PURPOSES: dict[str, Purpose] = {purpose.name: purpose for purpose in payment.PURPOSES}
@@ -94,11 +96,20 @@ def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN) -> Rails:
             card=SandboxCards(),
             debit=SandboxDebit(),
             mobile=SandboxMobile(),
+            identity=SandboxIdentity(),
             biller=biller_of(settings),
             shelf=shelf,
         )
     nobody = NoCollection()
-    return Rails(bank=NoBank(), card=nobody, debit=nobody, mobile=nobody, biller=biller_of(settings), shelf=shelf)
+    return Rails(
+        bank=NoBank(),
+        card=nobody,
+        debit=nobody,
+        mobile=nobody,
+        identity=NoIdentity(),
+        biller=biller_of(settings),
+        shelf=shelf,
+    )
 
 
 def world_of(vault: Vault, settings: Settings) -> World:

@@ -19,7 +19,7 @@ REPEATABLE = [row for row in ROWS if isinstance(row.action, Write) and row.actio
 ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
 
 # What can be done once alone: under another key it is another request, and refused for what it is.
-ONCE = frozenset({"payment-validate"})
+ONCE = frozenset({"payment-validate", "clients-update"})
 
 KEY = {"idempotency-key": "a key of the tests"}
 
@@ -40,7 +40,8 @@ def another(row: Row, fields: dict[str, Any]) -> dict[str, Any]:
 
     def rank(path: Path) -> int:
         value = value_at(fields, path)
-        return 0 if path[-1] == "amount" else 1 if isinstance(value, int) else 2 if isinstance(value, str) else 3
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return 0 if path[-1] == "amount" else 1 if whole else 2 if isinstance(value, str) else 3
 
     path = min(paths, key=rank)
     value = value_at(fields, path)

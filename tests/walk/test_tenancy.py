@@ -19,7 +19,7 @@ from tests.walk.rows import NOW, RESET, ROWS, Field, Row, fields_of, freshened, 
 REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")
 
 # References made for the stranger itself differ from one request to the next.
-MADE = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|walk-[0-9]+")
+MADE = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|CL[0-9A-Za-z]{22}|walk-[0-9]+")
 # What is made for the stranger itself, and what a register tells anybody of whoever is asked about.
 OWN_FIELDS = frozenset(
     {
@@ -72,7 +72,9 @@ def everything_of(deployment: Deployment, shop: Shop) -> dict[str, str | None]:
 
 
 def never_made(reference: str) -> str:
-    """A reference of the same form that nobody has."""
+    """A reference of the same form that nobody has; of an account number, one with the same check digit."""
+    if re.fullmatch("[0-9]{10}", reference):
+        return f"{reference[:5]}{(int(reference[5]) + 1) % 10}{(int(reference[6]) - 1) % 10}{reference[7:]}"
     turned = "".join(str((int(sign) + 5) % 10) if sign.isdecimal() else sign for sign in reference)
     if is_reference(reference):
         return turned[:-1] + check_letter(turned[:-1])

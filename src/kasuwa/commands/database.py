@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import asyncpg
 import typer
 
-from kasuwa import supervise
+from kasuwa import app, supervise
 from kasuwa.core.secrets import Vault
 from kasuwa.db import embedded, merchants, migrate
 from kasuwa.listen import CannotListen
@@ -49,11 +49,34 @@ def with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Aw
     async def run(settings: Settings, dsn: str) -> T:
         connection = await asyncpg.connect(dsn, timeout=5)
         try:
-            if await migrate.schema_version(connection) == 0:
-                raise CannotServe("this database is empty: run `kasuwa migrate` first")
+            await refuse_empty(connection)
             vault = await migrate.open_vault(connection, secret_key_of(settings))
             return await work(connection, vault, settings)
         finally:
             await connection.close()
 
     return with_database(data, run)
+
+
+def with_house(data: Path | None, work: Callable[[app.House], Awaitable[T]]) -> T:
+    """Run something that writes as requests do: decided by a rule, through a writer like any other's."""
+
+    async def run(settings: Settings, dsn: str) -> T:
+        connection = await asyncpg.connect(dsn, timeout=5)
+        try:
+            await refuse_empty(connection)
+        finally:
+            await connection.close()
+        house = await app.House.build(settings, dsn)
+        house.writer.start()
+        try:
+            return await work(house)
+        finally:
+            await house.close()
+
+    return with_database(data, run)
+
+
+async def refuse_empty(connection: Any) -> None:
+    if await migrate.schema_version(connection) == 0:
+        raise CannotServe("this database is empty: run `kasuwa migrate` first")

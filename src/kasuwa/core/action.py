@@ -23,6 +23,16 @@ class Rule(msgspec.Struct, frozen=True):
     reason: Callable[..., str | None]
 
 
+class Question(msgspec.Struct, frozen=True):
+    """What a write must know of the outside before it is decided: `ask(request, merchant, rails, scenario)` is asked
+    with no transaction open, where `when(request)` says so. A Refusal is the answer to the whole request; anything
+    else is handed to `decide` as `told` (None where nobody was asked)."""
+
+    rail: str
+    when: Callable[[Any], bool]
+    ask: Callable[..., Awaitable[Any]]
+
+
 class Write(msgspec.Struct, frozen=True):
     name: str
     request: type[msgspec.Struct]
@@ -34,6 +44,7 @@ class Write(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
     repeatable: bool = True
+    ask: Question | None = None
 
 
 class Read(msgspec.Struct, frozen=True):

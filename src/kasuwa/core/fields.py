@@ -163,6 +163,28 @@ def read_card_number(said: Any) -> CardNumber:
     return CardNumber(digits)
 
 
+class OwnType:
+    """A type of field that reads and describes itself: what is needed by one corner of the house lives there."""
+
+    @classmethod
+    def read(cls, said: Any) -> Any:
+        """The value, or a ValueError with the reason."""
+        raise NotImplementedError
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def faults(cls, said: Any, where: str) -> list[Fault]:
+        """Everything wrong with a value, each by its own path."""
+        try:
+            cls.read(said)
+        except ValueError as error:
+            return [Fault(where, str(error))]
+        return []
+
+
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
     Figure: read_figure,
@@ -174,6 +196,8 @@ READERS: dict[type, typing.Callable[[Any], Any]] = {
 
 
 def read_scalar(kind: type, said: Any) -> Any:
+    if issubclass(kind, OwnType):
+        return kind.read(said)
     reader = READERS.get(kind)
     if reader is None:
         raise NotImplementedError(f"no reader for {kind}")
@@ -182,6 +206,8 @@ def read_scalar(kind: type, said: Any) -> Any:
 
 def scalar_schema(kind: type) -> dict[str, Any]:
     """How our own scalars look in OpenAPI."""
+    if issubclass(kind, OwnType):
+        return kind.schema()
     if kind is Amount:
         text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": 9_999_999_999_999, "multipleOf": 0.01}
@@ -324,13 +350,16 @@ def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[li
 
 def inner_faults(info: inspect.Type, value: Any, where: str) -> list[Fault]:
     """The faults inside a nested object, or an array or a map of them, each by its own path."""
-    for option in info.types if isinstance(info, inspect.UnionType) else (info,):
+    for said in info.types if isinstance(info, inspect.UnionType) else (info,):
+        option = said.type if isinstance(said, inspect.Metadata) else said
         if isinstance(option, inspect.StructType) and isinstance(value, dict):
             return convert_fields(option.cls, value, where + ".")[0]
         if isinstance(option, inspect.ListType) and isinstance(value, list):
             return [f for n, below in enumerate(value) for f in inner_faults(option.item_type, below, f"{where}.{n}")]
         if isinstance(option, inspect.DictType) and isinstance(value, dict):
             return [f for n, below in value.items() for f in inner_faults(option.value_type, below, f"{where}.{n}")]
+        if isinstance(option, inspect.CustomType) and issubclass(option.cls, OwnType):
+            return option.cls.faults(value, where)
         if isinstance(option, inspect.CustomType):
             return scalar_faults(option.cls, value, where)
     return []

@@ -3,9 +3,14 @@
 They are numbers of the operator's collecting bank, with its check digit, and are found again through the directory.
 """
 
-from kasuwa.core.banks import Bank, nuban_check_digit
-from kasuwa.core.decision import Context, More, Needs, Seen
+from datetime import datetime
+from typing import ClassVar
+
+from kasuwa.core.banks import MAGIC_PREFIX, Bank, nuban_check_digit
+from kasuwa.core.decision import Context, More, Needs, Row, Seen
 from kasuwa.core.directory import Entry, directory_key
+from kasuwa.core.references import row_key
+from kasuwa.core.secrets import derive
 
 # The directory's word for them, and what the reference there begins with.
 ACCOUNT = "account"
@@ -17,16 +22,50 @@ SERIALS = 10**9
 CANDIDATES = 3
 
 
-def free_number(bank: Bank, context: Context, seen: Seen) -> str | More:
-    """A number of the bank that nobody was given: the directory knows all that were."""
+def account_number(bank: Bank, luck: bytes) -> str:
+    """Never one of the sandbox's magic numbers, which tell a bank how to answer."""
     assert bank.cbn_code is not None, "only a bank with a code of its own makes account numbers"
+    serial = f"{int.from_bytes(luck, 'big') % SERIALS:09d}"
+    if serial.startswith(MAGIC_PREFIX):
+        serial = "1" + serial[1:]
+    return f"{serial}{nuban_check_digit(bank.cbn_code, serial)}"
+
+
+def free_number(bank: Bank, context: Context, seen: Seen) -> str | More:
+    """A number of the bank that nobody was given: the directory knows all that were. In a seeded world two merchants
+    have the same luck: each draws from its own."""
     keys = []
     for place in range(CANDIDATES):
-        serial = int.from_bytes(context.entropy[place * 8 : place * 8 + 8], "big") % SERIALS
-        digits = f"{serial:09d}"
-        number = f"{digits}{nuban_check_digit(bank.cbn_code, digits)}"
+        number = account_number(bank, derive(context.entropy, f"account {context.merchant.merchant_id} {place}"))
         key = directory_key(context.vault, ACCOUNT, number)
         keys.append(key)
         if seen.has(key) and seen.get(Entry, key) is None:
             return number
     return More(Needs(tuple((Entry, key) for key in keys)))
+
+
+# --- personalized accounts (D37) ------------------------------------------------------------------------------
+
+
+class Personalized(Row):
+    """An account number that a merchant had made for a reference of its own. `bvn_sealed` where it said whose it is.
+    Its entry in the directory refers to it as `personalized <reference>`."""
+
+    table: ClassVar[str] = "personalized_account"
+
+    reference: str
+    account_number: str
+    bank_code: str
+    bank_name: str
+    account_name: str
+    email: str
+    bvn_sealed: bytes | None
+    created_at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def personalized_key(merchant_id: int, reference: str) -> bytes:
+    return row_key(merchant_id, Personalized.table, reference)

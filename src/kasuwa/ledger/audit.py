@@ -121,6 +121,31 @@ LAWS = (
             <> exists (select 1 from bill_voucher v where v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref)""",
     ),
     Law(
+        "whoever guards a BVN has one, and shares it with no other client",
+        f"""select b.merchant_id, b.client_id as place from client_bvn b
+            left join client c on c.merchant_id = b.merchant_id and c.client_id = b.client_id
+            where {scope("b")} and b.client_id is not null and (c.bvn_hash is null or exists (
+                select 1 from client o where o.merchant_id = c.merchant_id and o.bvn_hash = c.bvn_hash
+                and o.client_id <> c.client_id))""",
+    ),
+    Law(
+        "of an erased client nothing tells who it was, and no account is open",
+        f"""select merchant_id, client_id as place from client where {scope()} and erased_at is not null
+            and (detail::text <> '{{}}' or open_accounts > 0 or bvn_verified
+                or num_nonnulls(bvn_hash, bvn_mask, bvn_sealed) > 0)""",
+    ),
+    Law(
+        "whoever has an open loan or savings is active",
+        f"""select merchant_id, client_id as place from client where {scope()}
+            and open_accounts > 0 and status <> 'active'""",
+    ),
+    Law(
+        "a personalized account is in the directory",
+        f"""select p.merchant_id, p.reference as place from personalized_account p where {scope("p")}
+            and not exists (select 1 from directory d where d.merchant_id = p.merchant_id
+                and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
+    ),
+    Law(
         "what a hold gave was posted under its reference",
         f"""with given as (
                 select p.merchant_id, p.reference, p.debit, sum(p.amount) as amount from posting p

@@ -225,6 +225,32 @@ class Shelf(Protocol):
     async def look(self) -> None: ...
 
 
+# --- who people are -----------------------------------------------------------------------------------------------
+
+
+class IdentityEnquiry(msgspec.Struct, frozen=True):
+    bvn: str
+    scenario: Scenario = NO_SCENARIO
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Who a Bank Verification Number belongs to. `agrees` names what counts as equal to whatever it is compared with:
+    the sandbox's person whose name is everybody's."""
+
+    bvn: str
+    firstname: str
+    lastname: str
+    middlename: str
+    dob: str
+    phone: str
+    watch_listed: bool = False
+    agrees: tuple[str, ...] = ()
+
+
+class Identity(Protocol):
+    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None: ...
+
+
 # app.py gives a deployment all of its rails; a test gives those that it is about.
 NOT_GIVEN: Any = None
 
@@ -236,5 +262,6 @@ class Rails(msgspec.Struct, frozen=True):
     card: CollectionRail = NOT_GIVEN
     debit: CollectionRail = NOT_GIVEN
     mobile: CollectionRail = NOT_GIVEN
+    identity: Identity = NOT_GIVEN
     biller: BillerRail = NOT_GIVEN
     shelf: Shelf = NOT_GIVEN

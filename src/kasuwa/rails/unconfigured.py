@@ -10,8 +10,10 @@ from kasuwa.rails.ports import (
     CollectOrder,
     CustomerAnswer,
     CustomerQuery,
+    IdentityEnquiry,
     NameAnswer,
     NameEnquiry,
+    Person,
     TransferOrder,
     Unavailable,
 )
@@ -67,3 +69,8 @@ class NoBiller:
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
         raise Unavailable(NO_BILLER)
+
+
+class NoIdentity:
+    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None:
+        raise Unavailable("no identity register is configured")

@@ -4,13 +4,14 @@ then the operation's own (D4)."""
 import asyncio
 import os
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Protocol
 
 import msgspec
 import structlog
 
-from kasuwa.core.action import Action, Command, Engine, Lookup, Read, Write
+from kasuwa.core.action import Action, Command, Engine, Lookup, Question, Read, Write
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
@@ -40,10 +41,11 @@ TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 BROKEN = Refusal(ERROR, "An error has occurred; nothing was changed")
 UNREACHABLE = Refusal(ERROR, "The service cannot be reached for a moment; nothing was changed, try again")
 UNSURE = Refusal(ERROR, "The outcome is not known; verify by your reference before you send it again")
+NO_ANSWER = Refusal(ERROR, "There was no answer in time; nothing was changed, try again later")
 BAD_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
 
 MOST_KEY = 255
-# How long a copy of a request waits for the first one, which is still at the rail. Spec silent: D7
+# How long a rail is waited for, and a copy of a request for the first one, which is still at the rail. Spec silent: D7
 DEADLINE_SECONDS = 10.0
 # A copy of a request that is still at the rail asks again after this long, then twice that, and so on.
 FIRST_PAUSE_SECONDS = 0.01
@@ -103,6 +105,7 @@ class Parts(msgspec.Struct):
     engine: Engine | None
     vault: Vault
     environment: str
+    deadline_seconds: float = DEADLINE_SECONDS
 
 
 class Dispatch:
@@ -187,7 +190,7 @@ class Dispatch:
         if isinstance(action, Read):
             return await action.read(request, merchant, parts.reader)
         if isinstance(action, Lookup):
-            return await self._look_up(action, request, merchant, scenario)
+            return await self._call(action.rail, action.ask, request, merchant, scenario)
         if isinstance(action, Command):
             return await action.run(request, merchant, parts.engine)
         idempotency_key = headers.get("idempotency-key") if action.repeatable else None
@@ -210,6 +213,12 @@ class Dispatch:
         claim = None
         if idempotency_key is not None:
             claim = self._claim(action, request, merchant, idempotency_key)
+        decide = partial(action.decide, request)
+        if action.ask is not None:
+            told = await self._ask_first(action.ask, request, merchant, scenario, claim)
+            if isinstance(told, Refusal):
+                return told
+            decide = partial(decide, told=told)
         until = time.monotonic() + DEADLINE_SECONDS
         pause = FIRST_PAUSE_SECONDS
         while True:
@@ -217,7 +226,7 @@ class Dispatch:
                 Submission(
                     merchant=merchant,
                     needs=action.needs(request, merchant),
-                    decide=partial(action.decide, request),
+                    decide=decide,
                     entropy=os.urandom(32),
                     claim=claim,
                     scenario=scenario,
@@ -237,15 +246,34 @@ class Dispatch:
         said = msgspec.msgpack.encode((action.name, action.variant, request), enc_hook=plain_scalar)
         return Claim(repeat_key(merchant.merchant_id, idempotency_key), self._parts.vault.digest(said), opens=True)
 
-    # --- look-ups -------------------------------------------------------------------------------------------
+    # --- rails that are asked ---------------------------------------------------------------------------------
 
-    async def _look_up(self, action: Lookup, request: Any, merchant: Merchant, scenario: Scenario) -> Any:
-        if action.rail is not None and self._parts.environment == "test":
-            scenario = await self._take_fault(action.rail, merchant, scenario)
-        return await action.ask(request, merchant, self._parts.rails, scenario)
+    async def _ask_first(
+        self, question: Question, request: Any, merchant: Merchant, scenario: Scenario, claim: Claim | None
+    ) -> Any:
+        """What a write must know of the outside. Whose reply is kept already asks nobody: it will be given that."""
+        if not question.when(request):
+            return None
+        if claim is not None and await self._parts.reader.fetchrow(jobs.IS_KEPT, claim.key, merchant.merchant_id):
+            return None
+        return await self._call(question.rail, question.ask, request, merchant, scenario)
+
+    async def _call(
+        self, rail: str | None, ask: Callable[..., Awaitable[Any]], request: Any, merchant: Merchant, scenario: Scenario
+    ) -> Any:
+        """Rails keep their deadline themselves; one that does not costs nobody more than that."""
+        if rail is None:
+            return await ask(request, merchant, self._parts.rails, scenario)
+        if self._parts.environment == "test":
+            scenario = await self._take_fault(rail, merchant, scenario)
+        try:
+            async with asyncio.timeout(self._parts.deadline_seconds):
+                return await ask(request, merchant, self._parts.rails, scenario)
+        except TimeoutError:
+            return NO_ANSWER
 
     async def _take_fault(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
-        """A look-up is a call of its rail too: it uses up a fault the merchant asked for."""
+        """To ask is to call the rail too: it uses up a fault the merchant asked for."""
         row = await self._parts.reader.fetchrow(jobs.FAULTS, book_key(merchant.merchant_id))
         if row[0] is None:
             return scenario

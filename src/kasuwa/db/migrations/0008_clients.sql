@@ -33,3 +33,22 @@ create table client_bvn (
     client_id text,
     primary key (key, merchant_id)
 );
+
+-- An account number that a merchant had made for a reference of its own. Payers find it through the directory.
+create table personalized_account (
+    key bytea not null,
+    merchant_id bigint not null,
+    reference text not null,
+    account_number text not null,
+    bank_code text not null,
+    bank_name text not null,
+    account_name text not null,
+    email text not null,
+    bvn_sealed bytea,
+    created_at timestamptz not null,
+    primary key (key, merchant_id)
+);
+
+-- What is found without a merchant is one merchant's: of two that draw the same account number at once, the second
+-- draws again.
+create unique index directory_whose on directory (key);

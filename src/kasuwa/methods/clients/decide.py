@@ -1,4 +1,4 @@
-"""The rows and rules of clients: the people a merchant lends to and saves for. (D31)
+"""A client's row: a person whom a merchant lends to and saves for. What is done to it is in decide_client.py. (D31)
 
 Loans and savings borrow from here: `Client` and its key, `bank_account_of` (where money is sent), `refuse_inactive`
 (who may borrow and save) and `count_account` (an open account keeps its client active).

@@ -1,8 +1,13 @@
 """`PUT /resources`: what a merchant can look up. Read this first."""
 
-from kasuwa.core.action import Command, Lookup, Method, Read, Rule
+from kasuwa.core.action import Command, Lookup, Method, Read, Rule, Write
 from kasuwa.core.banks import bank_is_known
-from kasuwa.methods.resources import commands, lookups, store, wire
+from kasuwa.core.people import bvn_may_exist
+from kasuwa.methods.resources import commands, decide, lookups, store, wire
+
+PERSONALIZED_RULES = (Rule(("bvn",), bvn_may_exist),)
+
+EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.obi@example.com"}
 
 RESOURCES = Method(
     name="resources",
@@ -25,6 +30,45 @@ RESOURCES = Method(
             ask=lookups.ask_account_name,
             summary="The name on a bank account",
             example={"inquire": "accountname", "accountnumber": "0040000008", "bankcode": "058"},
+        ),
+        Lookup(
+            name="bvn",
+            request=wire.BvnRequest,
+            reply=wire.BvnReply,
+            rules=(Rule(("bvn",), bvn_may_exist),),
+            rail="identity",
+            ask=lookups.ask_bvn,
+            summary="Whose a Bank Verification Number is",
+            example={"inquire": "bvn", "bvn": "12345678901"},
+        ),
+        Read(
+            name="card",
+            request=wire.CardRequest,
+            reply=wire.CardReply,
+            read=store.show_card,
+            summary="The brand, issuer and country of a card, by its first six digits",
+            example={"inquire": "card", "card_no": "539983"},
+        ),
+        Write(
+            name="personalized-accounts",
+            request=wire.PersonalizedRequest,
+            reply=wire.PersonalizedReply,
+            rules=PERSONALIZED_RULES,
+            needs=decide.need_personalized,
+            decide=decide.decide_personalized,
+            summary="An account number for one reference, for money to come in on",
+            example={"request": "personalized-accounts", **EXAMPLE_PAYEE},
+        ),
+        # Public clients spell it both ways. Spec silent: D37
+        Write(
+            name="personalized_account",
+            request=wire.PersonalizedRequest,
+            reply=wire.PersonalizedReply,
+            rules=PERSONALIZED_RULES,
+            needs=decide.need_personalized,
+            decide=decide.decide_personalized,
+            summary="As personalized-accounts",
+            example={"request": "personalized_account", **EXAMPLE_PAYEE},
         ),
         Read(
             name="wallet",

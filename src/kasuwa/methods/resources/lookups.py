@@ -4,9 +4,17 @@ from kasuwa.core.banks import banks_by_code, may_exist
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.scenario import Scenario
-from kasuwa.methods.resources.wire import AccountName, AccountNameReply, AccountNameRequest
-from kasuwa.rails.ports import NameEnquiry, NoAnswer, Rails, Unavailable
+from kasuwa.methods.resources.wire import (
+    AccountName,
+    AccountNameReply,
+    AccountNameRequest,
+    BvnPerson,
+    BvnReply,
+    BvnRequest,
+)
+from kasuwa.rails.ports import IdentityEnquiry, NameEnquiry, NoAnswer, Rails, Unavailable
 
+REGISTER_UNAVAILABLE = Refusal(ERROR, "The BVN register does not answer now; try again later")
 BANK_UNAVAILABLE = Refusal(ERROR, "The bank does not answer now; try again later")
 
 
@@ -32,3 +40,20 @@ async def ask_account_name(
 
 def no_such_account(why: str) -> AccountNameReply:
     return AccountNameReply(status="error", resolved=False, error="Account not found", message=why)
+
+
+async def ask_bvn(request: BvnRequest, merchant: Merchant, rails: Rails, scenario: Scenario) -> BvnReply | Refusal:
+    try:
+        person = await rails.identity.find_person(IdentityEnquiry(request.bvn, scenario))
+    except (Unavailable, NoAnswer):
+        return REGISTER_UNAVAILABLE
+    if person is None:
+        why = "The register has no such BVN"
+        return BvnReply(status="error", resolved=False, error="BVN not found", message=why)
+    found = BvnPerson(
+        firstname=person.firstname, lastname=person.lastname, dob=person.dob, bvn=person.bvn, phone=person.phone
+    )
+    reply = BvnReply(status="success", data=found)
+    if person.watch_listed:
+        reply.message = "This BVN is watch-listed"
+    return reply

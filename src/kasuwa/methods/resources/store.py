@@ -7,6 +7,7 @@ import msgspec
 
 from kasuwa.core.banks import bank_names
 from kasuwa.core.calendar import utc_text
+from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Merchant
 from kasuwa.core.events import event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
@@ -15,6 +16,9 @@ from kasuwa.core.reading import Reader
 from kasuwa.methods.resources.wire import (
     AttemptLine,
     BanksRequest,
+    CardFacts,
+    CardReply,
+    CardRequest,
     EventLine,
     EventsReply,
     EventsRequest,
@@ -30,6 +34,10 @@ WALLETS = "select currency, posted, held from account where merchant_id = $1 and
 
 async def list_banks(request: BanksRequest, merchant: Merchant, reader: Reader) -> dict[str, str]:
     return bank_names()
+
+
+async def show_card(request: CardRequest, merchant: Merchant, reader: Reader) -> CardReply:
+    return CardReply(data=CardFacts(**msgspec.structs.asdict(bin_of(request.card_no))))
 
 
 async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader) -> WalletReply:

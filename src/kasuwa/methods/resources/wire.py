@@ -1,11 +1,12 @@
-"""What `PUT /resources` takes and answers. (api.md, D3, D36, D41)"""
+"""What `PUT /resources` takes and answers. (api.md, D3, D36, D37, D41, D42)"""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, BankCode, EventNumber, Limit, Offset, Reference
+from kasuwa.core.fields import AccountNumber, BankCode, EventNumber, Limit, Offset, Reference, ShortText
+from kasuwa.core.people import Bvn, Email, PersonName
 
 
 class BanksRequest(msgspec.Struct):
@@ -33,6 +34,78 @@ class AccountNameReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     data: AccountName | UnsetType = UNSET
     error: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
+
+
+class BvnRequest(msgspec.Struct, kw_only=True):
+    bvn: Bvn
+
+
+class BvnPerson(msgspec.Struct, kw_only=True):
+    firstname: str
+    lastname: str
+    dob: str
+    bvn: str
+    phone: str
+
+
+class BvnReply(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """`status` is a text here: success, or error where there is no such BVN."""
+
+    status: Literal["success", "error"]
+    data: BvnPerson | UnsetType = UNSET
+    resolved: Literal[False] | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+
+
+class CardRequest(msgspec.Struct, kw_only=True):
+    card_no: Annotated[
+        str, Meta(pattern="^[0-9]{6}$", max_length=6, description="the first six digits of a card's number")
+    ]
+
+
+class CardFacts(msgspec.Struct, kw_only=True):
+    """Of a card whose issuer is not known, the brand at most."""
+
+    bin: str
+    brand: str | None
+    type: str | None
+    issuer: str | None
+    country: str | None
+
+
+class CardReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: CardFacts
+
+
+# --- personalized accounts (D37) ------------------------------------------------------------------------------
+
+
+class PersonalizedRequest(msgspec.Struct, kw_only=True):
+    """`bank` is a wish: the account is one of the bank that this deployment gives numbers of."""
+
+    name: PersonName
+    reference: Reference
+    email: Email
+    bvn: Bvn | None = None
+    bank: ShortText | None = None
+
+
+class PersonalizedAccount(msgspec.Struct, kw_only=True):
+    account_number: str = field(name="accountNumber")
+    account_name: str = field(name="accountName")
+    bank_name: str = field(name="bankName")
+    reference: str
+
+
+class PersonalizedReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: PersonalizedAccount
+
+
+# --- what a merchant owns -------------------------------------------------------------------------------------
 
 
 class WalletLine(msgspec.Struct, kw_only=True):

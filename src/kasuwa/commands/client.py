@@ -1,0 +1,86 @@
+"""`kasuwa client`: what a person may ask an operator for: all that is kept of them, and to be forgotten."""
+
+import os
+import re
+import sys
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from kasuwa.app import House
+from kasuwa.commands.database import DataOption, with_connection, with_house
+from kasuwa.core.decision import Decision, Needs, Refusal
+from kasuwa.core.secrets import Vault
+from kasuwa.db import merchants, people
+from kasuwa.db.batch import Submission
+from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key
+from kasuwa.methods.clients.decide_client import decide_erase, hash_bvn, sealed_place, show_client
+from kasuwa.methods.clients.store import find_client
+from kasuwa.settings import Settings
+from kasuwa.supervise import CannotServe
+
+command = typer.Typer(no_args_is_help=True, help="What is kept of one person: show it, find it, erase it.")
+
+RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask whether it is meant.")]
+BvnOption = Annotated[
+    str, typer.Option("--bvn", prompt="BVN", hide_input=True, help="Asked for, where it is not given.")
+]
+
+
+@command.command(name="export")
+def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: DataOption = None) -> None:
+    """Everything kept of one client, as JSON: the profile, and every record that names it."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        client = await find_client(merchant_id, client_id, connection)
+        if client is None:
+            raise CannotServe(UNKNOWN_CLIENT.message)
+        record = show_client(client)
+        if reveal and client.bvn_sealed is not None:
+            record.bvn = vault.open(merchant_id, sealed_place(client_id), client.bvn_sealed).decode()
+        found = await people.records_of(connection, merchant_id, client_id)
+        records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in found.items()}
+        return msgspec.json.encode({"mid": mid, "client": record, "records": records})
+
+    typer.echo(msgspec.json.format(with_connection(data, work), indent=2).decode())
+
+
+@command.command(name="find")
+def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
+    """The clients of a merchant that have a BVN, by their ids."""
+    if not re.fullmatch("[0-9]{11}", bvn, re.ASCII):
+        sys.exit("kasuwa: a BVN has eleven digits")
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        return await people.clients_by_bvn(connection, merchant_id, hash_bvn(vault.digest, merchant_id, bvn))
+
+    found = with_connection(data, work)
+    if not found:
+        sys.exit("kasuwa: no client of this merchant has this BVN")
+    typer.echo("\n".join(found))
+
+
+@command.command(name="erase")
+def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOption = None) -> None:
+    """Erase who a client is. What the books must keep stays, under the client's id; refused while accounts are open."""
+    if not yes:
+        typer.confirm(f"Erase all personal data of {client_id}? This cannot be undone", abort=True)
+
+    async def work(house: House) -> Any:
+        async with house.reader.acquire() as connection:
+            merchant_id = await merchants.find_merchant_id(connection, mid)
+        merchant = await house.directory.by_id(merchant_id)
+        needs = Needs(((Client, client_key(merchant_id, client_id)),))
+        rule = partial(decide_erase, client_id)
+        result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        if isinstance(result, Refusal):
+            raise CannotServe(result.message)
+        assert isinstance(result, Decision), result
+        return result.reply
+
+    typer.echo(msgspec.json.encode(with_house(data, work)).decode())

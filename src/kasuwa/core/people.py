@@ -1,0 +1,143 @@
+"""What is said of people: the day they were born, their telephone, their Bank Verification Number. (D31)"""
+
+import re
+from collections.abc import Collection
+from datetime import date
+from functools import cache
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from kasuwa.core.catalogue import load
+from kasuwa.core.decision import Merchant
+from kasuwa.core.fields import OwnType
+
+PersonName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters")]
+Email = Annotated[
+    str, Meta(max_length=254, pattern=r"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$", description="an e-mail address")
+]
+
+
+# --- days -----------------------------------------------------------------------------------------------------
+
+DAY_REASON = "a day as YYYY-MM-DD"
+DAY_TEXT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ].{0,40})?", re.ASCII)
+FIRST_YEAR = 1900
+
+
+class Day(str, OwnType):
+    """A calendar day as text; a time after it is allowed and ignored. Spec silent: D10"""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, said: Any) -> "Day":
+        match = DAY_TEXT.fullmatch(said) if isinstance(said, str) else None
+        try:
+            day = None if match is None else date.fromisoformat(match[1])
+        except ValueError:
+            day = None
+        if day is None or day.year < FIRST_YEAR:
+            raise ValueError(DAY_REASON)
+        return cls(day.isoformat())
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        return {"type": "string", "format": "date", "description": DAY_REASON}
+
+
+# --- telephones -------------------------------------------------------------------------------------------------
+
+PHONE_REASON = "a telephone number of its country, or one with + and its country's code"
+SEPARATORS = re.compile(r"[ ()./-]")
+
+# What follows the country's code, by that code: mobile numbers first, then fixed lines. Of other countries we know
+# what every number keeps to (E.164): at most 15 digits, the first of them not 0.
+NATIONAL = {
+    "234": re.compile(r"(70|80|81|90|91)[0-9]{8}|1[0-9]{7}|20[1-9][0-9]{7}", re.ASCII),
+    "233": re.compile(r"(2[0-9]|5[0-9])[0-9]{7}|3[0-9]{8}", re.ASCII),
+    "254": re.compile(r"(7[0-9]|1[01])[0-9]{7}|[2-6][0-9]{6,8}", re.ASCII),
+    "1": re.compile(r"[2-9][0-9]{2}[2-9][0-9]{6}", re.ASCII),
+}
+HOME = "234"
+ANYWHERE = re.compile(r"[1-9][0-9]{6,14}", re.ASCII)
+
+
+def is_telephone(said: str, homes: Collection[str] = (HOME,)) -> bool:
+    """Whether a text is a number of the country whose code it begins with; or, without one, of its home's."""
+    digits = SEPARATORS.sub("", said)
+    if digits.startswith("+"):
+        return is_international(digits[1:])
+    if digits.startswith("00"):
+        return is_international(digits[2:])
+    if digits.startswith("0"):
+        return any(NATIONAL[code].fullmatch(digits[1:]) for code in homes)
+    return any(digits.startswith(code) for code in homes) and is_international(digits)
+
+
+def is_international(digits: str) -> bool:
+    if not ANYWHERE.fullmatch(digits):
+        return False
+    code = next((code for code in NATIONAL if digits.startswith(code)), None)
+    return code is None or NATIONAL[code].fullmatch(digits.removeprefix(code)) is not None
+
+
+@cache
+def calling_codes() -> dict[str, str]:
+    """The calling codes of the countries we know, by each of their names in lower case."""
+    found = {}
+    for row in load("currencies_countries")["countries"]:
+        for name in (row["alpha2"], row["alpha3"], row["name"]):
+            found[name.lower()] = row["calling"]
+    return found
+
+
+def calling_code(country: str) -> str:
+    """The home of a telephone by the name of a country: Nigeria, where we do not know it. Spec silent: D31"""
+    return calling_codes().get(country.strip().lower(), HOME)
+
+
+class Phone(str, OwnType):
+    """A telephone number, as it was sent. Which country is its home, if it does not say so, a rule has to know."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, said: Any) -> "Phone":
+        if not isinstance(said, str) or len(said) > 30 or not is_telephone(said, NATIONAL):
+            raise ValueError(PHONE_REASON)
+        return cls(said)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        return {"type": "string", "maxLength": 30, "description": PHONE_REASON}
+
+
+# --- the Bank Verification Number -------------------------------------------------------------------------------
+
+BVN_REASON = "eleven digits that begin with 22"
+BVN_TEXT = re.compile(r"22[0-9]{9}", re.ASCII)
+# The one documented sample does not begin so; outside the test environment it is refused by `bvn_may_exist`.
+Bvn = Annotated[str, Meta(pattern="^(22[0-9]{9}|12345678901)$", max_length=11, description=BVN_REASON)]
+
+
+@cache
+def magic_bvns() -> frozenset[str]:
+    """The numbers that tell the sandbox's register how to answer, the documented sample among them."""
+    return frozenset(said for said in load("magic_values")["bvn"] if said.isdecimal())
+
+
+def is_magic_bvn(merchant: Merchant, bvn: str) -> bool:
+    return merchant.environment == "test" and bvn in magic_bvns()
+
+
+def bvn_may_exist(merchant: Merchant, bvn: str | None) -> str | None:
+    """A rule (core.action.Rule) for every request that names a BVN."""
+    if bvn is None or BVN_TEXT.fullmatch(bvn) or is_magic_bvn(merchant, bvn):
+        return None
+    return BVN_REASON
+
+
+def mask_bvn(bvn: str) -> str:
+    """First three and last two. Spec silent: D31"""
+    return f"{bvn[:3]}******{bvn[-2:]}"

@@ -1,0 +1,77 @@
+"""`PUT /clients`: the people a merchant lends to and saves for. Read this first."""
+
+from kasuwa.core.action import Method, Question, Read, Write
+from kasuwa.methods.clients import decide_client, lookups, store, wire
+
+REGISTER = Question(rail="identity", when=decide_client.asks_register, ask=lookups.ask_register)
+
+EXAMPLE_CLIENT = {
+    "firstname": "Ada",
+    "lastname": "Obi",
+    "middlename": "Grace",
+    "email": "ada.obi@example.com",
+    "gender": "female",
+    "dob": "1990-04-17",
+    "phone": "08031234567",
+    "bvn": "22222222222",
+    "addresses": [
+        {
+            "line1": "12 Marina Road",
+            "line2": "Flat 3",
+            "city": "Lagos",
+            "region": "Lagos",
+            "postcode": "101241",
+            "country": "NG",
+        }
+    ],
+    "bankAccount": {"account_number": "0040000008", "bank_code": "058"},
+    "meta": {"id_card_no": "A1234567"},
+}
+
+CLIENTS = Method(
+    name="clients",
+    selectors=("action",),
+    actions=(
+        Write(
+            name="create",
+            request=wire.CreateRequest,
+            reply=wire.ClientReply,
+            ask=REGISTER,
+            needs=decide_client.need_create,
+            decide=decide_client.decide_create,
+            summary="Enrol a client, verified by their BVN where asked",
+            example={"action": "create", "data": EXAMPLE_CLIENT, "verify_bvn": True, "status": "pending_approval"},
+        ),
+        Write(
+            name="update",
+            request=wire.UpdateRequest,
+            reply=wire.ClientReply,
+            ask=REGISTER,
+            needs=decide_client.need_update,
+            decide=decide_client.decide_update,
+            summary="Change a client: objects are merged, arrays replaced, and the status moved",
+            example={
+                "action": "update",
+                "client_id": "<client_id>",
+                "data": {"meta": {"phone": "08039876543", "extra": {"branch": "Ikeja"}}},
+                "status": "active",
+            },
+        ),
+        Read(
+            name="list",
+            request=wire.ListRequest,
+            reply=wire.ListReply,
+            read=store.list_clients,
+            summary="All clients, newest first",
+            example={"action": "list", "offset": 0, "limit": 10},
+        ),
+        Read(
+            name="view",
+            request=wire.ViewRequest,
+            reply=wire.ClientReply,
+            read=store.view_client,
+            summary="One client",
+            example={"action": "view", "client_id": "<client_id>"},
+        ),
+    ),
+)

@@ -1,0 +1,362 @@
+"""The rules of clients: created, changed, erased. (D31)
+
+A BVN is kept three ways: sealed, to be opened for an export; masked, to be shown; and as a keyed hash, to be found by.
+The hash is also the key of a guard row: one merchant has no two clients with the same BVN.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from kasuwa.core.banks import bank_is_known, banks_by_code, may_exist
+from kasuwa.core.calendar import lagos_day, utc_text
+from kasuwa.core.codes import ERROR, INVALID_REQUEST
+from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.documents import Document, merge, read_document, write_document
+from kasuwa.core.people import PHONE_REASON, bvn_may_exist, calling_code, is_magic_bvn, is_telephone, mask_bvn
+from kasuwa.core.references import opaque_id, row_key
+from kasuwa.methods.clients.decide import (
+    ACTIVE,
+    BLACKLISTED,
+    EXITED,
+    INACTIVE,
+    PENDING_APPROVAL,
+    REJECTED,
+    UNKNOWN_CLIENT,
+    Client,
+    client_key,
+)
+from kasuwa.methods.clients.decide_names import Claimed, what_differs
+from kasuwa.methods.clients.wire import ClientRecord, ClientReply, CreateRequest, UpdateRequest
+from kasuwa.rails.ports import Person
+
+# Refusals, in order of precedence.
+ERASED = Refusal(INVALID_REQUEST, "This client's data were erased; create the client anew")
+NOTHING_SAID = refuse_fields(Fault("data", "required, or a status"))
+ACCOUNTS_OPEN = Refusal(INVALID_REQUEST, "The client has an open loan or savings and must stay active; close it first")
+TOO_LARGE = refuse_fields(Fault("data", "at most 256 KiB are kept of one client"))
+NOT_ASKED = Refusal(ERROR, "The BVN register was not asked; nothing was changed, try again")
+UNKNOWN_BVN = refuse_fields(Fault("data.bvn", "the register has no such BVN"))
+WATCH_LISTED = refuse_fields(Fault("data.bvn", "this BVN is watch-listed"))
+
+BVN_REQUIRED = Fault("data.bvn", "required, to be verified")
+
+MOST_DETAIL = 256 * 1024
+
+# From where to where a merchant may move a client; nothing else is a step. Spec silent: D31
+STEPS = {
+    PENDING_APPROVAL: frozenset({INACTIVE, ACTIVE, REJECTED}),
+    INACTIVE: frozenset({ACTIVE, EXITED, BLACKLISTED}),
+    ACTIVE: frozenset({INACTIVE, EXITED, BLACKLISTED}),
+}
+
+# What a verified BVN vouches for: who changes one of these must have it verified again.
+VERIFIED_FIELDS = ("firstname", "lastname", "middlename", "dob")
+
+Detail = dict[str, Any]
+
+
+class BvnGuard(Row):
+    """Whose a BVN is. Its key is the hash; nobody's, where its client got another or was erased."""
+
+    table: ClassVar[str] = "client_bvn"
+    changing: ClassVar[tuple[str, ...]] = ("client_id",)
+
+    client_id: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def hash_bvn(digest: Callable[[bytes], bytes], merchant_id: int, bvn: str) -> bytes:
+    """Of this merchant's own: two merchants' tables do not show that they have a client in common."""
+    return digest(f"bvn {merchant_id} {bvn}".encode())
+
+
+def guard_key(merchant_id: int, bvn_hash: bytes) -> bytes:
+    return row_key(merchant_id, "client_bvn", bvn_hash.hex())
+
+
+def sealed_place(client_id: str) -> str:
+    return f"client.bvn_sealed {client_id}"
+
+
+# --- what may be said of a person ---------------------------------------------------------------------------
+
+
+def asks_register(request: CreateRequest | UpdateRequest) -> bool:
+    """Whether the register is to be asked before the decision."""
+    return bool(request.verify_bvn and request.data is not None and request.data.bvn is not None)
+
+
+def detail_of(data: Any) -> Detail:
+    """What was said of a person, as it is kept; the BVN is kept apart."""
+    named = zip(data.__struct_fields__, data.__struct_encode_fields__, strict=True)
+    said = {wire: getattr(data, field) for field, wire in named if field != "bvn"}
+    return {name: plain(value) for name, value in said.items() if value is not None}
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [read_document(item) for item in value]
+    return read_document(value) if isinstance(value, Document) else str(value)
+
+
+def wrong_in(said: Detail, detail: Detail, bvn: str | None, context: Context) -> list[Fault]:
+    """What is wrong with a person as a whole: each field by itself was read already. What was found right once and is
+    not said again is let be, whatever has become of its bank since."""
+    merchant = context.merchant
+    found = []
+    if "phone" not in detail and "email" not in detail:
+        found.append(Fault("data.phone", "required, or an email"))
+    if "phone" in said and not is_telephone(said["phone"], homes_of(detail)):
+        found.append(Fault("data.phone", PHONE_REASON))
+    if said.get("dob", "") >= lagos_day(context.now).isoformat():
+        found.append(Fault("data.dob", "a day in the past"))
+    reason = bvn_may_exist(merchant, bvn)
+    if reason is not None:
+        found.append(Fault("data.bvn", reason))
+    return found + (wrong_bank_account(detail["bankAccount"], merchant) if "bankAccount" in said else [])
+
+
+def homes_of(detail: Detail) -> set[str]:
+    """The countries whose telephone a person may have without saying so: Nigeria, and where they live."""
+    named = [address.get("country") or "" for address in detail.get("addresses", ())]
+    return {calling_code(country) for country in ("", *named)}
+
+
+def wrong_bank_account(account: Detail, merchant: Merchant) -> list[Fault]:
+    where = "data.bankAccount."
+    missing = [name for name in ("account_number", "bank_code") if name not in account]
+    if missing:
+        return [Fault(where + name, "required") for name in missing]
+    reason = bank_is_known(merchant, account["bank_code"])
+    if reason is not None:
+        return [Fault(f"{where}bank_code", reason)]
+    bank = banks_by_code()[account["bank_code"]]
+    if may_exist(merchant, bank, account["account_number"]):
+        return []
+    return [Fault(f"{where}account_number", f"not an account number of {bank.name}")]
+
+
+# --- the BVN ------------------------------------------------------------------------------------------------
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What the register answered, when it was asked before the decision: a person, or that there is none."""
+
+    person: Person | None
+
+
+def check_person(detail: Detail, told: Told | None) -> Refusal | None:
+    """What keeps a client from being verified."""
+    if told is None:
+        return NOT_ASKED
+    if told.person is None:
+        return UNKNOWN_BVN
+    if told.person.watch_listed:
+        return WATCH_LISTED
+    claimed = Claimed(**{name: detail.get(name, "") for name in VERIFIED_FIELDS})
+    differing = what_differs(claimed, told.person)
+    if not differing:
+        return None
+    return refuse_fields(*(Fault(f"data.{name}", "not as the BVN register has it") for name in differing))
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """A BVN as its client's row keeps it, and the guard rows that change with it."""
+
+    columns: dict[str, Any]
+    guards: tuple[BvnGuard, ...] = ()
+
+
+def take_bvn(bvn: str, client: Client, context: Context, seen: Seen) -> Taken | Refusal | More:
+    """Seal a BVN and guard it. A magic one may be many clients'; the guard of the one before is let go."""
+    merchant = context.merchant
+    bvn_hash = hash_bvn(context.digest, merchant.merchant_id, bvn)
+    if client.bvn_hash == bvn_hash:
+        return Taken({})
+    key = guard_key(merchant.merchant_id, bvn_hash)
+    before = guards_of(client)
+    needs = Needs(((BvnGuard, key), *before))
+    if not all(seen.has(wanted) for _, wanted in needs.rows):
+        return More(needs)
+    guards = released(client, seen)
+    if not is_magic_bvn(merchant, bvn):
+        owner = seen.get(BvnGuard, key)
+        if owner is not None and owner.client_id is not None:
+            return refuse_fields(Fault("data.bvn", f"this is the BVN of client {owner.client_id}"))
+        guards += (BvnGuard(key, merchant.merchant_id, client.client_id),)
+    sealed = context.seal(sealed_place(client.client_id), bvn.encode())
+    return Taken({"bvn_hash": bvn_hash, "bvn_mask": mask_bvn(bvn), "bvn_sealed": sealed}, guards)
+
+
+def guards_of(client: Client) -> tuple[tuple[type[Row], bytes], ...]:
+    """The guard that a client's BVN may have."""
+    return () if client.bvn_hash is None else ((BvnGuard, guard_key(client.merchant_id, client.bvn_hash)),)
+
+
+def released(client: Client, seen: Seen) -> tuple[BvnGuard, ...]:
+    """A client's guard, nobody's from now on."""
+    found = [seen.get(BvnGuard, key) for _, key in guards_of(client)]
+    mine = [guard for guard in found if guard is not None and guard.client_id == client.client_id]
+    return tuple(msgspec.structs.replace(guard, client_id=None) for guard in mine)
+
+
+# --- create and update ----------------------------------------------------------------------------------------
+
+
+def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
+    return Needs()
+
+
+def decide_create(
+    request: CreateRequest, context: Context, seen: Seen, *, told: Told | None = None
+) -> Decision | Refusal | More:
+    client_id = opaque_id("CL", context.entropy)
+    merchant_id, now = context.merchant.merchant_id, context.now
+    client = Client(
+        key=client_key(merchant_id, client_id),
+        merchant_id=merchant_id,
+        client_id=client_id,
+        number=context.number,
+        status=request.status or PENDING_APPROVAL,
+        bvn_verified=False,
+        open_accounts=0,
+        bvn_hash=None,
+        bvn_mask=None,
+        bvn_sealed=None,
+        detail="{}",
+        created_at=now,
+        changed_at=now,
+        erased_at=None,
+    )
+    decision = keep_client(client, request, told, context, seen)
+    if isinstance(decision, Decision):
+        decision.numbers = 1
+        decision.reply.message = "Client created"
+    return decision
+
+
+def need_update(request: UpdateRequest, merchant: Merchant) -> Needs:
+    return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
+
+
+def decide_update(
+    request: UpdateRequest, context: Context, seen: Seen, *, told: Told | None = None
+) -> Decision | Refusal | More:
+    client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
+    if client is None:
+        return UNKNOWN_CLIENT
+    if client.erased_at is not None:
+        return ERASED
+    if request.data is None and request.status is None:
+        return NOTHING_SAID
+    if request.status is not None:
+        if request.status not in STEPS.get(client.status, ()):
+            return refuse_fields(Fault("status", f"the client is {client.status} and cannot become {request.status}"))
+        if client.status == ACTIVE and client.open_accounts > 0:
+            return ACCOUNTS_OPEN
+        client = msgspec.structs.replace(client, status=request.status)
+    return keep_client(client, request, told, context, seen)
+
+
+def keep_client(
+    client: Client, request: CreateRequest | UpdateRequest, told: Told | None, context: Context, seen: Seen
+) -> Decision | Refusal | More:
+    """Lay what is said over what is kept, check the whole, and keep it."""
+    data = request.data
+    bvn = None if data is None else data.bvn
+    kept, said = read_document(client.detail), {} if data is None else detail_of(data)
+    detail = merge(kept, said)
+    wrong = wrong_in(said, detail, bvn, context)
+    if request.verify_bvn and bvn is None:
+        wrong.append(BVN_REQUIRED)
+    if wrong:
+        return refuse_fields(*wrong)
+    text = write_document(detail)
+    if len(text.encode()) > MOST_DETAIL:
+        return TOO_LARGE
+    refusal = check_person(detail, told) if request.verify_bvn else None
+    if refusal is not None:
+        return refusal
+    taken = Taken({}) if bvn is None else take_bvn(bvn, client, context, seen)
+    if not isinstance(taken, Taken):
+        return taken
+    stands = not taken.columns and all(kept.get(name) == detail.get(name) for name in VERIFIED_FIELDS)
+    changed = msgspec.structs.replace(
+        client,
+        detail=text,
+        changed_at=context.now,
+        bvn_verified=bool(request.verify_bvn) or (client.bvn_verified and stands),
+        **taken.columns,
+    )
+    reply = ClientReply(message="Client updated", data=show_client(changed))
+    return Decision(reply=reply, rows=(changed, *taken.guards))
+
+
+# --- erase ----------------------------------------------------------------------------------------------------
+
+
+def decide_erase(client_id: str, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """Forget who a client was. The row stays, for loans, savings and the books name it. Nothing is left to be
+    approved or changed: who could still have become active has exited."""
+    client = seen.get(Client, client_key(context.merchant.merchant_id, client_id))
+    if client is None:
+        return UNKNOWN_CLIENT
+    if client.erased_at is not None:
+        return Decision(reply=show_client(client))
+    if client.open_accounts > 0:
+        return ACCOUNTS_OPEN
+    needs = Needs(guards_of(client))
+    if not all(seen.has(key) for _, key in needs.rows):
+        return More(needs)
+    erased = msgspec.structs.replace(
+        client,
+        status=EXITED if client.status in STEPS else client.status,
+        bvn_verified=False,
+        bvn_hash=None,
+        bvn_mask=None,
+        bvn_sealed=None,
+        detail="{}",
+        changed_at=context.now,
+        erased_at=context.now,
+    )
+    return Decision(reply=show_client(erased), rows=(erased, *released(client, seen)))
+
+
+# --- a client as it is shown ------------------------------------------------------------------------------------
+
+
+class Shown(msgspec.Struct, rename={"bank_account": "bankAccount"}):
+    """The detail of a client: what was kept whole stays the text it is."""
+
+    firstname: str | UnsetType = UNSET
+    lastname: str | UnsetType = UNSET
+    middlename: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    gender: str | UnsetType = UNSET
+    dob: str | UnsetType = UNSET
+    phone: str | UnsetType = UNSET
+    addresses: Raw | UnsetType = UNSET
+    bank_account: Raw | UnsetType = UNSET
+    meta: Raw | UnsetType = UNSET
+
+
+SHOWN: "msgspec.json.Decoder[Shown]" = msgspec.json.Decoder(Shown)
+
+
+def show_client(client: Client) -> ClientRecord:
+    told: dict[str, Any] = msgspec.structs.asdict(SHOWN.decode(client.detail))
+    return ClientRecord(
+        client_id=client.client_id,
+        status=client.status,  # type: ignore[arg-type]
+        bvn_verified=client.bvn_verified,
+        bvn=client.bvn_mask or UNSET,
+        date_created=utc_text(client.created_at),
+        date_erased=UNSET if client.erased_at is None else utc_text(client.erased_at),
+        **told,
+    )

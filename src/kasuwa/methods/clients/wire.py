@@ -1,0 +1,135 @@
+"""What `PUT /clients` takes and answers. (api.md, D8, D31)"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from kasuwa.core.documents import Document
+from kasuwa.core.fields import AccountNumber, BankCode, Limit, Offset, Reference, ShortText
+from kasuwa.core.people import Bvn, Day, Email, PersonName, Phone
+
+
+class AddressFields(msgspec.Struct, kw_only=True):
+    """The fields of an address that are checked; whatever else it has is kept with it."""
+
+    line1: ShortText | None = None
+    line2: ShortText | None = None
+    city: ShortText | None = None
+    region: ShortText | None = None
+    postcode: ShortText | int | None = None
+    country: ShortText | None = None
+
+
+class Address(Document):
+    shape = AddressFields
+
+
+class BankAccountFields(msgspec.Struct, kw_only=True):
+    """Both are needed; `update` may bring one, where the other is known."""
+
+    account_number: AccountNumber | None = None
+    bank_code: BankCode | None = None
+    account_name: ShortText | None = None
+
+
+class BankAccountDocument(Document):
+    shape = BankAccountFields
+
+
+Gender = Literal["male", "female", "other"]
+Addresses = Annotated[list[Address], Meta(max_length=20, description="an array of at most 20 addresses")]
+
+ClientStatus = Literal["pending_approval", "inactive", "active", "rejected", "exited", "blacklisted"]
+
+
+class ClientChanges(msgspec.Struct, kw_only=True):
+    """Of a client, what has changed: objects are merged with what is kept, arrays replace it."""
+
+    firstname: PersonName | None = None
+    lastname: PersonName | None = None
+    middlename: PersonName | None = None
+    email: Email | None = None
+    gender: Gender | None = None
+    dob: Day | None = None
+    phone: Phone | None = None
+    bvn: Bvn | None = None
+    addresses: Addresses | None = None
+    bank_account: BankAccountDocument | None = field(name="bankAccount", default=None)
+    meta: Document | None = None
+
+
+class ClientFields(msgspec.Struct, kw_only=True):
+    """A client, with a phone or an email at least."""
+
+    firstname: PersonName
+    lastname: PersonName
+    middlename: PersonName | None = None
+    email: Email | None = None
+    gender: Gender | None = None
+    dob: Day | None = None
+    phone: Phone | None = None
+    bvn: Bvn | None = None
+    addresses: Addresses | None = None
+    bank_account: BankAccountDocument | None = field(name="bankAccount", default=None)
+    meta: Document | None = None
+
+
+class CreateRequest(msgspec.Struct, kw_only=True):
+    data: ClientFields
+    verify_bvn: bool | None = None
+    status: Literal["pending_approval", "inactive", "active"] | None = None
+
+
+class UpdateRequest(msgspec.Struct, kw_only=True):
+    """`verify_bvn` compares what is kept after the update with the BVN that it brings."""
+
+    client_id: Reference
+    data: ClientChanges | None = None
+    verify_bvn: bool | None = None
+    status: ClientStatus | None = None
+
+
+class ListRequest(msgspec.Struct, kw_only=True):
+    offset: Offset | None = None
+    limit: Limit | None = None
+    limits: Limit | None = None
+
+
+class ViewRequest(msgspec.Struct, kw_only=True):
+    client_id: Reference
+
+
+class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A client as it is shown: the BVN masked. Of an erased one, no more than that it was there."""
+
+    client_id: str
+    status: ClientStatus
+    bvn_verified: bool
+    firstname: str | UnsetType = UNSET
+    lastname: str | UnsetType = UNSET
+    middlename: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    gender: str | UnsetType = UNSET
+    dob: str | UnsetType = UNSET
+    phone: str | UnsetType = UNSET
+    bvn: str | UnsetType = UNSET
+    addresses: list[dict[str, Any]] | UnsetType = UNSET
+    bank_account: dict[str, Any] | UnsetType = field(name="bankAccount", default=UNSET)
+    meta: dict[str, Any] | UnsetType = UNSET
+    date_created: str = field(name="dateCreated")
+    date_erased: str | UnsetType = field(name="dateErased", default=UNSET)
+
+
+class ClientReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: ClientRecord
+
+
+class ListReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[ClientRecord]
+    total: int
+    offset: int
+    limit: int

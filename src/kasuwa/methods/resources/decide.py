@@ -1,0 +1,57 @@
+"""Personalized accounts: an account number for every reference a merchant likes, for money to come in on. (D37)
+
+The same reference is the same account, whatever name and address come with it later. Whoever pays into one is
+found through the directory: see core/inbound.py.
+"""
+
+from kasuwa.core.banks import banks_by_code
+from kasuwa.core.decision import Context, Decision, Merchant, More, Needs, Seen
+from kasuwa.core.directory import list_as
+from kasuwa.core.inbound import ACCOUNT, PERSONALIZED, Personalized, free_number, personalized_key
+from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply, PersonalizedRequest
+
+
+def need_personalized(request: PersonalizedRequest, merchant: Merchant) -> Needs:
+    return Needs(((Personalized, personalized_key(merchant.merchant_id, request.reference)),))
+
+
+def decide_personalized(request: PersonalizedRequest, context: Context, seen: Seen) -> Decision | More:
+    merchant = context.merchant
+    key = personalized_key(merchant.merchant_id, request.reference)
+    first = seen.get(Personalized, key)
+    if first is not None:
+        return Decision(reply=reply_personalized(first))
+    bank = banks_by_code()[merchant.inbound_bank]
+    number = free_number(bank, context, seen)
+    if isinstance(number, More):
+        return number
+    row = Personalized(
+        key=key,
+        merchant_id=merchant.merchant_id,
+        reference=request.reference,
+        account_number=number,
+        bank_code=merchant.inbound_bank,
+        bank_name=bank.name,
+        account_name=request.name,
+        email=request.email,
+        bvn_sealed=None if request.bvn is None else context.seal(sealed_place(key), request.bvn.encode()),
+        created_at=context.now,
+    )
+    entry = list_as(context, ACCOUNT, number, f"{PERSONALIZED} {request.reference}")
+    return Decision(reply=reply_personalized(row), rows=(row, entry), numbers=1)
+
+
+def sealed_place(key: bytes) -> str:
+    return f"personalized_account.bvn_sealed {key.hex()}"
+
+
+def reply_personalized(row: Personalized) -> PersonalizedReply:
+    return PersonalizedReply(
+        message="Personalized account ready",
+        data=PersonalizedAccount(
+            account_number=row.account_number,
+            account_name=row.account_name,
+            bank_name=row.bank_name,
+            reference=row.reference,
+        ),
+    )

@@ -1,0 +1,66 @@
+"""The identity register of the test environment: it answers as the BVN and the scenario say.
+
+It keeps nothing: a magic number carries its answer in its last two digits, any other belongs to a person who is
+derived from it, always the same. (data/magic_values.md)
+"""
+
+from datetime import date, timedelta
+from hashlib import blake2b
+
+from msgspec.structs import replace
+
+from kasuwa.core.people import magic_bvns
+from kasuwa.rails.ports import IdentityEnquiry, NoAnswer, Person, Unavailable
+from kasuwa.rails.sandbox.bank import FIRST_NAMES, LAST_NAMES
+
+FOUND = "00"
+MISMATCH = "08"
+WATCH_LISTED = "60"
+UNAVAILABLE = frozenset({"91", "97"})
+TIMED_OUT = frozenset({"68", "96"})
+
+# Who is everybody: whatever is compared with this number agrees.
+ANYONE = "22222222222"
+# The documented sample and anyone are found; the other magic numbers end in their answer.
+PLAIN = frozenset({ANYONE, "12345678901"})
+ALL_FIELDS = ("firstname", "lastname", "middlename", "dob")
+
+FIRST_BIRTHDAY = date(1950, 1, 1)
+BIRTHDAYS = 365 * 50
+
+
+def code_of(enquiry: IdentityEnquiry) -> str:
+    if enquiry.scenario.rr is not None:
+        return enquiry.scenario.rr
+    return enquiry.bvn[-2:] if enquiry.bvn in magic_bvns() - PLAIN else FOUND
+
+
+def person_of(bvn: str) -> Person:
+    """The same number is always the same person's."""
+    chance = blake2b(bvn.encode(), digest_size=12).digest()
+    return Person(
+        bvn=bvn,
+        firstname=FIRST_NAMES[chance[0] % len(FIRST_NAMES)],
+        lastname=LAST_NAMES[chance[1] % len(LAST_NAMES)],
+        middlename=FIRST_NAMES[chance[2] % len(FIRST_NAMES)],
+        dob=(FIRST_BIRTHDAY + timedelta(days=int.from_bytes(chance[3:6], "big") % BIRTHDAYS)).isoformat(),
+        phone=f"080{int.from_bytes(chance[6:], 'big') % 10**8:08d}",
+        agrees=ALL_FIELDS if bvn == ANYONE else (),
+    )
+
+
+class SandboxIdentity:
+    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None:
+        http, code = enquiry.scenario.http, code_of(enquiry)
+        if http in ("timeout", "reset") or code in TIMED_OUT:
+            raise NoAnswer("the identity register did not answer in time")
+        if http is not None or code in UNAVAILABLE:
+            raise Unavailable("the identity register refuses calls")
+        person = person_of(enquiry.bvn)
+        if code == FOUND:
+            return person
+        if code == MISMATCH:
+            return replace(person, firstname="NOBODY", lastname="ELSE", middlename="", agrees=("dob",))
+        if code == WATCH_LISTED:
+            return replace(person, watch_listed=True)
+        return None

@@ -1,0 +1,90 @@
+"""JSON objects that are kept whole: as they came, checked where they mean something, merged as updates do."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.documents import Document, merge, read_document, write_document
+from kasuwa.core.fields import decoder
+
+WHOLE = st.integers(-(2**63), 2**64 - 1)
+VALUES = st.recursive(
+    st.none() | st.booleans() | WHOLE | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text("abc", max_size=2), below, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text("abc", max_size=2), VALUES, max_size=4)
+
+
+class Named(msgspec.Struct):
+    name: str
+    age: int | None = None
+
+
+class NamedDocument(Document):
+    shape = Named
+
+
+class Body(msgspec.Struct):
+    document: Document
+
+
+def read(text: str) -> Document:
+    body: Body = decoder(Body).decode(f'{{"document":{text}}}'.encode())
+    return body.document
+
+
+@given(OBJECTS)
+def test_an_object_is_kept_as_it_came(said: dict[str, Any]) -> None:
+    assert msgspec.json.decode(read(msgspec.json.encode(said).decode()).encode()) == said
+
+
+@pytest.mark.parametrize("text", ['{"n":1.10}', '{"n":1E+2}', '{"n":-0.0}', '{"n":[1e-400]}', '{"n":0.1}'])
+def test_a_number_keeps_its_digits(text: str) -> None:
+    assert read(text) == text
+    assert write_document(read_document(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ['{"n":1e400}', '{"n":[{"m":-1e999}]}', '{"n":18446744073709551616}', "[]", "5", '"x"']
+)
+def test_what_nobody_could_read_again_is_refused(text: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        read(text)
+
+
+def test_what_has_a_shape_is_checked_and_the_rest_is_kept() -> None:
+    assert NamedDocument.read({"name": "x", "other": [1]}) == '{"name":"x","other":[1]}'
+    assert NamedDocument.read({"name": "x", "age": None, "other": None}) == '{"name":"x","other":null}'
+    assert [fault.field for fault in NamedDocument.faults({"age": "x"}, "data.who")] == [
+        *("data.who.name", "data.who.age"),
+    ]
+
+
+def test_a_document_describes_its_shape() -> None:
+    assert set(NamedDocument.schema()["properties"]) == {"name", "age"}
+    assert Document.schema() == {"type": "object"}
+
+
+@given(OBJECTS, OBJECTS)
+def test_to_merge_keeps_what_was_not_said_and_takes_what_was(kept: dict[str, Any], said: dict[str, Any]) -> None:
+    merged = merge(kept, said)
+    assert set(merged) == {*kept, *said}
+    for name, value in merged.items():
+        if name not in said:
+            assert value == kept[name]
+        elif isinstance(said[name], dict) and isinstance(kept.get(name), dict):
+            assert value == merge(kept[name], said[name])
+        else:
+            assert value == said[name]
+
+
+@given(OBJECTS, OBJECTS)
+def test_to_say_it_again_changes_nothing(kept: dict[str, Any], said: dict[str, Any]) -> None:
+    once = merge(kept, said)
+    assert merge(once, said) == once
+    assert merge({}, said) == said
+    assert merge(kept, {}) == kept

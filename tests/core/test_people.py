@@ -1,0 +1,73 @@
+"""What is said of people: days, telephones, BVNs."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.people import (
+    NATIONAL,
+    Day,
+    Phone,
+    bvn_may_exist,
+    calling_code,
+    is_magic_bvn,
+    is_telephone,
+    magic_bvns,
+    mask_bvn,
+)
+from tests.rules import MERCHANT, merchant
+
+
+@given(st.dates(min_value=date(1900, 1, 1)), st.sampled_from(["", "T00:00:00Z", " 10:30"]))
+def test_every_day_is_read_whatever_time_follows(day: Any, time: str) -> None:
+    assert Day.read(f"{day.isoformat()}{time}") == day.isoformat()
+
+
+@pytest.mark.parametrize(
+    "said", ["", "2026-1-5", "2026-13-01", "2025-02-29", "20260105", "2026-01-05x", "1899-12-31", 5, None, []]
+)
+def test_what_is_no_day_is_refused(said: Any) -> None:
+    with pytest.raises(ValueError, match="YYYY-MM-DD"):
+        Day.read(said)
+
+
+@given(st.sampled_from(sorted(NATIONAL)), st.data())
+def test_a_number_is_the_same_number_in_each_of_its_spellings(code: str, data: st.DataObject) -> None:
+    national = data.draw(st.from_regex(NATIONAL[code], fullmatch=True))
+    spaced = f"+{code} {national[:3]}-{national[3:]}"
+    for said in (f"+{code}{national}", f"00{code}{national}", spaced, f"0{national}", f"{code}{national}"):
+        assert is_telephone(said, [code]), said
+        assert Phone.read(said) == said
+
+
+@given(st.text(max_size=20))
+def test_a_telephone_has_at_least_seven_ascii_digits(said: str) -> None:
+    if is_telephone(said, NATIONAL):
+        assert sum(sign in "0123456789" for sign in said) >= 7
+
+
+@pytest.mark.parametrize(
+    ("country", "code"),
+    [("NG", "234"), ("gha", "233"), (" Kenya ", "254"), ("US", "1"), ("", "234"), ("Atlantis", "234")],
+)
+def test_a_country_is_known_by_each_of_its_names(country: str, code: str) -> None:
+    assert calling_code(country) == code
+
+
+def test_magic_numbers_are_magic_in_test_alone() -> None:
+    assert {"22222222222", "22222222201", "12345678901"} <= magic_bvns()
+    for bvn in magic_bvns():
+        assert is_magic_bvn(MERCHANT, bvn)
+        assert not is_magic_bvn(merchant("live"), bvn)
+        assert bvn_may_exist(MERCHANT, bvn) is None
+    assert bvn_may_exist(merchant("live"), "12345678901") is not None
+    assert bvn_may_exist(merchant("live"), "22212345678") is None
+
+
+@given(st.from_regex("22[0-9]{9}", fullmatch=True))
+def test_a_mask_keeps_the_first_three_and_the_last_two(bvn: str) -> None:
+    masked = mask_bvn(bvn)
+    assert (len(masked), masked[:3], masked[3:-2], masked[-2:]) == (11, bvn[:3], "******", bvn[-2:])

@@ -1,0 +1,88 @@
+"""What the tests of clients say of people."""
+
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Context, Decision, More, Refusal, Row, Seen
+from kasuwa.core.fields import decode
+from kasuwa.methods.clients.decide import Client, client_key
+from kasuwa.methods.clients.decide_client import BvnGuard, decide_create, decide_update
+from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
+from kasuwa.rails.ports import Person
+from tests.rules import MERCHANT, context
+
+ADA: dict[str, Any] = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}
+BVN, OTHER_BVN, ANYONE = "22212345678", "22287654321", "22222222222"
+
+
+def person(**facts: Any) -> Person:
+    """Ada as the register has her."""
+    ada: dict[str, Any] = {"firstname": "ADA", "lastname": "OBI", "middlename": "", "dob": "1990-04-17", "phone": ""}
+    return Person(**{"bvn": BVN, **ada, **facts})
+
+
+class Desk:
+    """The rows of one merchant: what is decided is put down, and what a rule needs is found."""
+
+    def __init__(self, now: Context | None = None) -> None:
+        self.rows: dict[bytes, Row] = {}
+        self.context = now or context()
+
+    def seen(self, keys: list[bytes]) -> Seen:
+        return Seen({key: self.rows.get(key) for key in keys})
+
+    def decide(self, rule: Any, request: Any, keys: list[bytes], **told: Any) -> Decision | Refusal:
+        """As the writer does it: until the rule has seen enough."""
+        for _ in range(3):
+            outcome = rule(request, self.context, self.seen(keys), **told)
+            if not isinstance(outcome, More):
+                break
+            keys = [*keys, *(key for _, key in outcome.needs.rows)]
+        assert isinstance(outcome, Decision | Refusal)
+        if isinstance(outcome, Decision):
+            self.rows |= {row.key: row for row in outcome.rows}
+        return outcome
+
+    def create(
+        self, told: Any = None, *, luck: int = 0, verify_bvn: bool = False, status: Any = None, **data: Any
+    ) -> Any:
+        """What a new client is answered; `luck` tells one from another."""
+        self.context = msgspec.structs.replace(self.context, entropy=bytes([luck]) * 32)
+        said = {"data": {**ADA, **data}, "verify_bvn": verify_bvn, "status": status}
+        return self.decide(decide_create, read(CreateRequest, said), [], told=told)
+
+    def update(self, client: Client, told: Any = None, **said: Any) -> Any:
+        request = read(UpdateRequest, {"client_id": client.client_id, **said})
+        return self.decide(decide_update, request, [client.key], told=told)
+
+    def enrol(self, **said: Any) -> Client:
+        decided = self.create(**said)
+        assert isinstance(decided, Decision), decided
+        return self.now(decided.reply.data.client_id)
+
+    def now(self, client_id: str) -> Client:
+        row = self.rows[client_key(MERCHANT.merchant_id, client_id)]
+        assert isinstance(row, Client)
+        return row
+
+    def guards(self) -> list[str | None]:
+        return [row.client_id for row in self.rows.values() if isinstance(row, BvnGuard)]
+
+
+def read(kind: type[msgspec.Struct], said: dict[str, Any]) -> Any:
+    request = decode(kind, msgspec.json.encode(said), (), MERCHANT)
+    assert isinstance(request, kind), request
+    return request
+
+
+def shown(decided: Any) -> Any:
+    """The reply as it leaves."""
+    assert isinstance(decided, Decision), decided
+    return msgspec.json.decode(msgspec.json.encode(decided.reply))["data"]
+
+
+def faults(decided: Any) -> dict[str, str]:
+    assert isinstance(decided, Refusal), decided
+    assert decided.code == 104
+    return {fault.field: fault.reason for fault in decided.faults}

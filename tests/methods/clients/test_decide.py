@@ -1,0 +1,316 @@
+"""The rules of clients: what may be said of a person, the states and their steps, what updates do. (D31)"""
+
+import re
+from itertools import product
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.decision import Decision
+from kasuwa.core.fields import decode
+from kasuwa.methods.clients.decide import (
+    UNKNOWN_CLIENT,
+    BankAccount,
+    bank_account_of,
+    client_key,
+    count_account,
+    full_name_of,
+    refuse_inactive,
+)
+from kasuwa.methods.clients.decide_client import (
+    ACCOUNTS_OPEN,
+    MOST_DETAIL,
+    NOTHING_SAID,
+    TOO_LARGE,
+    decide_create,
+    decide_update,
+)
+from kasuwa.methods.clients.wire import ClientStatus, CreateRequest, UpdateRequest
+from tests.methods.clients.people import ADA, Desk, faults, shown
+from tests.rules import MERCHANT, context, merchant
+
+STATES: tuple[str, ...] = ClientStatus.__args__  # type: ignore[attr-defined]
+STEPS = {
+    *(("pending_approval", "inactive"), ("pending_approval", "active"), ("pending_approval", "rejected")),
+    *(("inactive", "active"), ("active", "inactive")),
+    *(("inactive", "exited"), ("inactive", "blacklisted"), ("active", "exited"), ("active", "blacklisted")),
+}
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def bad_fields(**data: Any) -> set[str]:
+    """The fields that a create is refused for when it is read."""
+    body = msgspec.json.encode({"data": {**ADA, **data}})
+    read_faults = decode(CreateRequest, body, (), MERCHANT)
+    return {fault.field for fault in read_faults} if isinstance(read_faults, tuple) else set()
+
+
+# --- create -------------------------------------------------------------------------------------------------
+
+
+def test_a_client_is_answered_with_all_that_was_said(desk: Desk) -> None:
+    said = {
+        **ADA,
+        "middlename": "Grace",
+        "email": "ada@example.com",
+        "gender": "female",
+        "dob": "1990-04-17",
+        "addresses": [{"line1": "1 Marina", "country": "NG", "landmark": {"near": ["the bank"]}}],
+        "bankAccount": {"account_number": "0000000000", "bank_code": "058", "kind": "savings"},
+        "meta": {"id_card_no": "A1", "scores": [1, 2.50, -1e3, None, True], "empty": {}},
+    }
+    record = shown(desk.create(**said))
+    assert re.fullmatch("CL[0-9A-Za-z]{22}", record.pop("client_id"))
+    assert record == {
+        **said,
+        "status": "pending_approval",
+        "bvn_verified": False,
+        "dateCreated": "2026-01-05T09:30:00.123Z",
+    }
+
+
+def test_numbers_of_what_is_kept_whole_stay_as_they_were_sent(desk: Desk) -> None:
+    body = (
+        b'{"data":{"firstname":"A","lastname":"B","email":"a@b.co","meta":{"n":[1.10,1E2,-0.0,12345678901234567890]}}}'
+    )
+    request = decode(CreateRequest, body, (), MERCHANT)
+    decided = desk.decide(decide_create, request, [])
+    assert isinstance(decided, Decision)
+    assert b'"n":[1.10,1E2,-0.0,12345678901234567890]' in msgspec.json.encode(decided.reply)
+
+
+def test_a_clients_number_is_used_up_so_that_lists_have_an_order(desk: Desk) -> None:
+    decided = desk.create()
+    assert (decided.numbers, decided.rows[0].number) == (1, desk.context.number)
+
+
+@pytest.mark.parametrize("status", ["pending_approval", "inactive", "active"])
+def test_the_status_that_is_sent_is_kept(desk: Desk, status: str) -> None:
+    assert desk.enrol(status=status).status == status
+
+
+def test_a_phone_or_an_email_is_required(desk: Desk) -> None:
+    assert set(faults(desk.create(phone=None))) == {"data.phone"}
+    assert shown(desk.create(phone=None, email="ada@example.com"))["email"] == "ada@example.com"
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("firstname", ["", " ", "x" * 101, 1, None]),
+        ("lastname", ["", "\t", [], None]),
+        ("middlename", ["", {}]),
+        ("email", ["", "ada", "ada@", "@example.com", "ada@example", "a b@example.com", "a@b..com", 5]),
+        ("gender", ["", "Male", "f", "unknown", 1]),
+        ("dob", ["", "17-04-1990", "1990-02-30", "1990-4-17", "1899-12-31", "١٩٩٠-٠٤-١٧", 19900417]),
+        ("phone", ["", "123", "0803123456", "080312345678", "01012345678", "+23480312345", "phone", "٠٨٠٣١٢٣٤٥٦٧"]),
+        ("phone", ["+1415555267", "+0123456789", "+4479111234567890", "08031234567x", 8031234567]),
+        ("bvn", ["", "2221234567", "222123456789", "12345678902", "22２12345678", 22212345678]),
+        ("addresses", ["x", {}, [{}] * 21, [{"city": 5}], ["x"]]),
+        ("bankAccount", ["x", [], {"account_number": "123"}, {"bank_code": "x"}, {"account_number": 1}]),
+        ("meta", ["x", [], 5, {"n": 2**64}, {"deep": [{"n": -(2**63) - 1}]}]),
+    ],
+)
+def test_a_field_that_is_wrong_is_named(field: str, values: list[Any]) -> None:
+    for value in values:
+        named = {name.removeprefix("data.").split(".")[0] for name in bad_fields(**{field: value})}
+        assert named == {field}, value
+
+
+def test_faults_inside_are_named_by_their_own_path() -> None:
+    named = bad_fields(
+        firstname=None,
+        gender="x",
+        addresses=[{"city": "Lagos"}, {"city": 5, "line1": []}],
+        bankAccount={"account_number": "1", "bank_code": "2"},
+    )
+    assert named == {
+        *("data.firstname", "data.gender", "data.addresses.1.city", "data.addresses.1.line1"),
+        *("data.bankAccount.account_number", "data.bankAccount.bank_code"),
+    }
+
+
+@pytest.mark.parametrize(
+    "phone",
+    [
+        *("08031234567", "+2348031234567", "2348031234567", "00234 803 123 4567", "0803-123-4567", "09112345678"),
+        *("(0201) 2345678", "08000000051", "+233240000051", "+254700000051", "+14155552671", "+447911123456"),
+    ],
+)
+def test_a_telephone_of_its_country_is_kept_as_it_was_sent(desk: Desk, phone: str) -> None:
+    assert shown(desk.create(phone=phone))["phone"] == phone
+
+
+@pytest.mark.parametrize(("phone", "country"), [("0240000051", "GH"), ("0700000051", "Kenya"), ("0241234567", "gha")])
+def test_without_a_code_it_is_of_nigeria_or_of_where_the_client_lives(desk: Desk, phone: str, country: str) -> None:
+    assert set(faults(desk.create(phone=phone))) == {"data.phone"}
+    assert set(faults(desk.create(phone=phone, addresses=[{"country": "NG"}, {}]))) == {"data.phone"}
+    assert shown(desk.create(phone=phone, addresses=[{"country": country}]))["phone"] == phone
+
+
+def test_a_birthday_is_in_the_past_and_may_carry_a_time(desk: Desk) -> None:
+    for day in ("2026-01-05", "2026-01-06", "9999-12-31"):
+        assert set(faults(desk.create(dob=day))) == {"data.dob"}
+    assert shown(desk.create(dob="2026-01-04"))["dob"] == "2026-01-04"
+    assert shown(desk.create(dob="1990-04-17T00:00:00.000Z"))["dob"] == "1990-04-17"
+
+
+@pytest.mark.parametrize(
+    ("account", "field"),
+    [
+        ({}, "account_number"),
+        ({}, "bank_code"),
+        ({"account_number": "0000000000"}, "bank_code"),
+        ({"bank_code": "058"}, "account_number"),
+        ({"account_number": "0000000000", "bank_code": "999"}, "bank_code"),
+        ({"account_number": "0123456780", "bank_code": "011"}, "account_number"),
+    ],
+)
+def test_a_bank_account_is_one_that_money_can_be_sent_to(desk: Desk, account: Any, field: str) -> None:
+    assert f"data.bankAccount.{field}" in faults(desk.create(bankAccount=account))
+
+
+def test_in_live_no_account_and_no_bvn_is_magic() -> None:
+    desk = Desk(context(of=merchant("live")))
+    account = {"account_number": "0000000000", "bank_code": "058"}
+    assert set(faults(desk.create(bankAccount=account, bvn="12345678901"))) == {
+        *("data.bankAccount.account_number", "data.bvn"),
+    }
+
+
+def test_everything_wrong_with_the_whole_is_named_at_once(desk: Desk) -> None:
+    decided = desk.create(phone=None, dob="2030-01-01", bankAccount={"bank_code": "058"}, verify_bvn=True)
+    assert set(faults(decided)) == {"data.phone", "data.dob", "data.bankAccount.account_number", "data.bvn"}
+
+
+# --- states -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("before", "after"), list(product(STATES, STATES)))
+def test_a_status_moves_only_as_the_steps_say(desk: Desk, before: str, after: str) -> None:
+    client = msgspec.structs.replace(desk.enrol(), status=before)
+    desk.rows[client.key] = client
+    decided = desk.update(client, status=after)
+    if (before, after) in STEPS:
+        assert shown(decided)["status"] == after
+    else:
+        assert before in faults(decided)["status"]
+        assert desk.now(client.client_id).status == before
+
+
+@pytest.mark.parametrize("after", ["inactive", "exited", "blacklisted"])
+def test_whoever_has_an_open_account_stays_active(desk: Desk, after: str) -> None:
+    client = count_account(desk.enrol(status="active"), 1)
+    desk.rows[client.key] = client
+    assert desk.update(client, status=after) == ACCOUNTS_OPEN
+    assert shown(desk.update(client, data={"middlename": "Grace"}))["status"] == "active"
+    desk.rows[client.key] = count_account(desk.now(client.client_id), -1)
+    assert shown(desk.update(client, status=after))["status"] == after
+
+
+def test_only_an_active_client_may_borrow_and_save(desk: Desk) -> None:
+    client = desk.enrol(status="active")
+    assert refuse_inactive(client) is None
+    for status in STATES:
+        refusal = refuse_inactive(msgspec.structs.replace(client, status=status))
+        assert (refusal is None) == (status == "active")
+        assert refusal is None or status in refusal.message
+
+
+# --- update -------------------------------------------------------------------------------------------------
+
+
+def test_an_update_merges_objects_and_replaces_arrays(desk: Desk) -> None:
+    client = desk.enrol(
+        addresses=[{"city": "Lagos"}, {"city": "Abuja"}],
+        bankAccount={"account_number": "0000000000", "bank_code": "058", "kind": "savings"},
+        meta={"id": 1, "extra": {"a": [1, 2], "b": {"c": 1}}},
+    )
+    record = shown(
+        desk.update(
+            client,
+            data={
+                "lastname": "Eze",
+                "addresses": [{"city": "Kano"}],
+                "bankAccount": {"account_number": "0000000510"},
+                "meta": {"extra": {"a": [3], "b": {"d": 2}}, "phone": "x"},
+            },
+        )
+    )
+    assert (record["firstname"], record["lastname"], record["addresses"]) == ("Ada", "Eze", [{"city": "Kano"}])
+    assert record["bankAccount"] == {"account_number": "0000000510", "bank_code": "058", "kind": "savings"}
+    assert record["meta"] == {"id": 1, "extra": {"a": [3], "b": {"c": 1, "d": 2}}, "phone": "x"}
+
+
+def test_a_null_changes_nothing(desk: Desk) -> None:
+    client = desk.enrol(middlename="Grace", meta={"a": 1})
+    before = client.detail
+    desk.update(client, data={"middlename": None, "phone": None, "meta": None, "addresses": None})
+    assert desk.now(client.client_id).detail == before
+
+
+def test_a_null_inside_a_bank_account_changes_nothing(desk: Desk) -> None:
+    account = {"account_number": "0000000000", "bank_code": "058", "account_name": None, "kind": None}
+    client = desk.enrol(bankAccount=account)
+    assert bank_account_of(client) == BankAccount("058", "0000000000", "Ada Obi")
+    record = shown(desk.update(client, data={"bankAccount": {"account_number": None, "bank_code": "044"}}))
+    assert record["bankAccount"] == {"account_number": "0000000000", "bank_code": "044", "kind": None}
+
+
+def test_a_bank_that_is_no_more_does_not_stand_in_the_way_of_other_changes(desk: Desk) -> None:
+    client = desk.enrol()
+    gone = (
+        '{"firstname":"Ada","lastname":"Obi","email":"a@b.co","bankAccount":{"bank_code":"999","account_number":"0"}}'
+    )
+    desk.rows[client.key] = msgspec.structs.replace(client, detail=gone)
+    assert shown(desk.update(client, status="active", data={"middlename": "Grace"}))["status"] == "active"
+    assert set(faults(desk.update(client, data={"bankAccount": {"account_name": "x"}}))) == {
+        "data.bankAccount.bank_code"
+    }
+
+
+def test_what_an_update_makes_of_the_whole_is_checked(desk: Desk) -> None:
+    client = desk.enrol(bankAccount={"account_number": "0123456784", "bank_code": "011"})
+    wrong = desk.update(client, data={"bankAccount": {"bank_code": "058"}, "dob": "2030-01-01"})
+    assert set(faults(wrong)) == {"data.bankAccount.account_number", "data.dob"}
+    assert bank_account_of(desk.now(client.client_id)) == BankAccount("011", "0123456784", "Ada Obi")
+
+
+def test_an_update_says_something(desk: Desk) -> None:
+    client = desk.enrol()
+    assert desk.update(client) == NOTHING_SAID
+    assert shown(desk.update(client, data={}))["firstname"] == "Ada"
+
+
+def test_an_unknown_client_is_refused(desk: Desk) -> None:
+    nobody = UpdateRequest(client_id="CLx", status="active")
+    assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
+
+
+def test_one_client_does_not_grow_without_end(desk: Desk) -> None:
+    client = desk.enrol()
+    half = "x" * (MOST_DETAIL // 2)
+    assert isinstance(desk.update(client, data={"meta": {"a": half}}), Decision)
+    assert desk.update(client, data={"meta": {"b": half}}) == TOO_LARGE
+    assert isinstance(desk.update(client, data={"meta": {"a": half[1:]}}), Decision)
+
+
+# --- what loans and savings borrow ------------------------------------------------------------------------------
+
+
+def test_a_bank_account_carries_its_own_name_or_its_clients(desk: Desk) -> None:
+    account = {"account_number": "0000000000", "bank_code": "058"}
+    client = desk.enrol(bankAccount=account)
+    assert bank_account_of(client) == BankAccount("058", "0000000000", "Ada Obi")
+    desk.update(client, data={"bankAccount": {"account_name": "Ada Stores"}})
+    assert bank_account_of(desk.now(client.client_id)) == BankAccount("058", "0000000000", "Ada Stores")
+    assert full_name_of(client) == "Ada Obi"
+
+
+def test_a_client_without_a_bank_account_has_none(desk: Desk) -> None:
+    assert bank_account_of(desk.enrol()) is None

@@ -1,0 +1,240 @@
+"""A client's BVN: verified, sealed, masked, one client's alone; and a client that is erased. (D31)"""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.decision import Decision
+from kasuwa.core.people import magic_bvns
+from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key, count_account
+from kasuwa.methods.clients.decide_client import (
+    ACCOUNTS_OPEN,
+    ERASED,
+    NOT_ASKED,
+    Told,
+    asks_register,
+    decide_erase,
+    sealed_place,
+)
+from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
+from tests.methods.clients.people import ADA, ANYONE, BVN, OTHER_BVN, Desk, faults, person, read, shown
+from tests.rules import MERCHANT, context, merchant
+
+FOUND = Told(person())
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def erase(desk: Desk, client_id: str) -> Any:
+    return desk.decide(decide_erase, client_id, [client_key(MERCHANT.merchant_id, client_id)])
+
+
+# --- when the register is asked -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ({"verify_bvn": True, "data": {**ADA, "bvn": BVN}}, True),
+        ({"verify_bvn": False, "data": {**ADA, "bvn": BVN}}, False),
+        ({"data": {**ADA, "bvn": BVN}}, False),
+        ({"verify_bvn": True, "data": ADA}, False),
+    ],
+)
+def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(said: Any, asked: bool) -> None:
+    assert asks_register(read(CreateRequest, said)) is asked
+    assert asks_register(read(UpdateRequest, {"client_id": "x", **said})) is asked
+
+
+def test_an_update_without_data_asks_nobody() -> None:
+    assert not asks_register(read(UpdateRequest, {"client_id": "x", "verify_bvn": True, "status": "active"}))
+
+
+# --- verified, or not ---------------------------------------------------------------------------------------
+
+
+def test_whom_the_register_knows_is_verified(desk: Desk) -> None:
+    assert shown(desk.create(FOUND, bvn=BVN, verify_bvn=True))["bvn_verified"] is True
+    assert shown(desk.create(luck=1, bvn=OTHER_BVN))["bvn_verified"] is False
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        (person(firstname="NGOZI"), ["data.firstname"]),
+        (person(lastname="EZE", dob="1991-04-17"), ["data.lastname", "data.dob"]),
+        (person(middlename="FAITH"), ["data.middlename"]),
+        (None, ["data.bvn"]),
+        (person(watch_listed=True), ["data.bvn"]),
+    ],
+)
+def test_who_differs_is_refused_and_nothing_is_kept(desk: Desk, told: Any, named: list[str]) -> None:
+    said: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
+    assert list(faults(desk.create(Told(told), verify_bvn=True, **said))) == named
+    assert desk.rows == {}
+
+
+def test_to_verify_a_bvn_one_must_say_it(desk: Desk) -> None:
+    assert faults(desk.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
+    client = desk.enrol(bvn=BVN)
+    assert set(faults(desk.update(client, verify_bvn=True, data={"middlename": "Grace"}))) == {"data.bvn"}
+
+
+def test_without_an_answer_nothing_is_taken_for_verified(desk: Desk) -> None:
+    assert desk.create(None, bvn=BVN, verify_bvn=True) == NOT_ASKED
+
+
+def test_an_update_is_compared_as_a_whole(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN, lastname="Eze")
+    assert set(faults(desk.update(client, FOUND, verify_bvn=True, data={"bvn": BVN}))) == {"data.lastname"}
+    changed = desk.update(client, FOUND, verify_bvn=True, data={"bvn": BVN, "lastname": "Obi"})
+    assert shown(changed)["bvn_verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("data", "stays"),
+    [
+        ({"lastname": "Eze"}, False),
+        ({"dob": "1990-04-18"}, False),
+        ({"middlename": "Grace"}, False),
+        ({"bvn": OTHER_BVN}, False),
+        ({"lastname": "Obi", "bvn": BVN}, True),
+        ({"phone": "08039999999", "meta": {"a": 1}}, True),
+    ],
+)
+def test_who_becomes_another_is_no_longer_verified(desk: Desk, data: Any, stays: bool) -> None:
+    client = desk.enrol(told=FOUND, bvn=BVN, verify_bvn=True)
+    assert shown(desk.update(client, data=data))["bvn_verified"] is stays
+
+
+# --- kept ---------------------------------------------------------------------------------------------------
+
+
+def test_a_bvn_is_sealed_and_shown_masked(desk: Desk) -> None:
+    decided = desk.create(bvn=BVN)
+    client: Client = decided.rows[0]
+    assert shown(decided)["bvn"] == "222******78"
+    assert BVN not in client.detail
+    assert client.bvn_sealed is not None
+    assert BVN.encode() not in client.bvn_sealed
+    assert desk.context.unseal(sealed_place(client.client_id), client.bvn_sealed) == BVN.encode()
+    assert BVN.encode() not in msgspec.json.encode(decided.reply)
+
+
+def test_two_merchants_do_not_keep_the_same_hash() -> None:
+    mine, other = Desk().enrol(bvn=BVN), Desk(context(of=ANOTHER)).create(bvn=BVN).rows[0]
+    assert mine.bvn_hash != other.bvn_hash
+
+
+ANOTHER = msgspec.structs.replace(MERCHANT, merchant_id=8)
+
+
+# --- one client's alone -------------------------------------------------------------------------------------
+
+
+def test_the_same_bvn_twice_names_the_client_that_has_it(desk: Desk) -> None:
+    first = desk.enrol(bvn=BVN)
+    assert faults(desk.create(luck=1, bvn=BVN)) == {"data.bvn": f"this is the BVN of client {first.client_id}"}
+    other = desk.enrol(luck=2)
+    assert first.client_id in faults(desk.update(other, data={"bvn": BVN}))["data.bvn"]
+    assert desk.guards() == [first.client_id]
+
+
+def test_a_client_may_be_told_its_own_bvn_again(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN)
+    sealed = client.bvn_sealed
+    assert isinstance(desk.update(client, data={"bvn": BVN}), Decision)
+    assert desk.now(client.client_id).bvn_sealed == sealed
+
+
+def test_a_bvn_that_is_changed_is_free_for_another(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN)
+    desk.update(client, data={"bvn": OTHER_BVN})
+    assert sorted(desk.guards(), key=str) == [client.client_id, None]
+    second = desk.enrol(luck=1, bvn=BVN)
+    assert set(desk.guards()) == {client.client_id, second.client_id}
+    assert second.client_id in faults(desk.update(client, data={"bvn": BVN}))["data.bvn"]
+
+
+def test_a_bvn_can_come_back_to_its_client(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN)
+    for bvn in (OTHER_BVN, BVN):
+        assert shown(desk.update(client, data={"bvn": bvn}))["bvn"][-2:] == bvn[-2:]
+    assert sorted(desk.guards(), key=str) == [client.client_id, None]
+
+
+@pytest.mark.parametrize("bvn", sorted(magic_bvns()))
+def test_a_magic_bvn_may_be_many_clients(desk: Desk, bvn: str) -> None:
+    assert desk.enrol(bvn=bvn).client_id != desk.enrol(luck=1, bvn=bvn).client_id
+    assert desk.guards() == []
+
+
+def test_in_live_no_bvn_is_many_clients() -> None:
+    desk = Desk(context(of=merchant("live")))
+    desk.create(bvn=ANYONE)
+    assert set(faults(desk.create(luck=1, bvn=ANYONE))) == {"data.bvn"}
+
+
+def test_from_a_magic_bvn_to_a_real_one_and_back(desk: Desk) -> None:
+    client = desk.enrol(bvn=ANYONE)
+    desk.update(client, data={"bvn": BVN})
+    assert desk.guards() == [client.client_id]
+    desk.update(client, data={"bvn": ANYONE})
+    assert desk.guards() == [None]
+
+
+# --- erased -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        *(("pending_approval", "exited"), ("inactive", "exited"), ("active", "exited")),
+        *(("rejected", "rejected"), ("exited", "exited"), ("blacklisted", "blacklisted")),
+    ],
+)
+def test_of_an_erased_client_nothing_is_left_but_that_it_was_there(desk: Desk, before: str, after: str) -> None:
+    client = msgspec.structs.replace(desk.enrol(told=FOUND, bvn=BVN, verify_bvn=True, meta={"a": 1}), status=before)
+    desk.rows[client.key] = client
+    erase(desk, client.client_id)
+    left = desk.now(client.client_id)
+    assert (left.detail, left.bvn_hash, left.bvn_mask, left.bvn_sealed) == ("{}", None, None, None)
+    assert (left.client_id, left.number, left.created_at) == (client.client_id, client.number, client.created_at)
+    assert msgspec.to_builtins(erase(desk, client.client_id).reply) == {
+        "client_id": client.client_id,
+        "status": after,
+        "bvn_verified": False,
+        "dateCreated": "2026-01-05T09:30:00.123Z",
+        "dateErased": "2026-01-05T09:30:00.123Z",
+    }
+
+
+def test_an_erased_client_cannot_be_changed_and_its_bvn_is_free(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN)
+    erase(desk, client.client_id)
+    assert desk.update(client, data={"firstname": "Ada"}) == ERASED
+    assert desk.update(client, status="active") == ERASED
+    assert desk.guards() == [None]
+    assert desk.enrol(luck=1, bvn=BVN).client_id != client.client_id
+
+
+def test_erasing_twice_changes_nothing(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN)
+    first = erase(desk, client.client_id)
+    again = erase(desk, client.client_id)
+    assert (again.reply, again.rows) == (first.reply, ())
+
+
+def test_whoever_has_an_open_account_is_not_erased(desk: Desk) -> None:
+    client = count_account(desk.enrol(status="active", bvn=BVN), 1)
+    desk.rows[client.key] = client
+    assert erase(desk, client.client_id) == ACCOUNTS_OPEN
+    assert desk.now(client.client_id) == client
+
+
+def test_an_unknown_client_cannot_be_erased(desk: Desk) -> None:
+    assert erase(desk, "CLx") == UNKNOWN_CLIENT

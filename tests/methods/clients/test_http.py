@@ -1,0 +1,190 @@
+"""Clients over HTTP: enrolled, verified, changed, listed; the register when it fails; and nobody else's. (D8, D31)"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.methods.clients.enrolment import ADA, BVN, OTHER_BVN, create, enrol, list_all, register, update, view
+from tests.running import Deployment
+from tests.shop import Shop
+
+# --- a client's life ----------------------------------------------------------------------------------------
+
+
+def test_what_is_said_is_answered_and_can_be_viewed(shop: Shop) -> None:
+    said: dict[str, Any] = {
+        "addresses": [{"line1": "1 Marina", "city": "Lagos", "country": "NG", "plot": 7}],
+        "bankAccount": {"account_number": "0040000008", "bank_code": "058"},
+        "meta": {"id_card_no": "A1", "score": 1.50},
+    }
+    made = create(shop, status="inactive", bvn=BVN, **said)
+    record = made["data"]
+    assert (made["status"], record["status"], record["bvn_verified"]) == (200, "inactive", False)
+    assert {name: record[name] for name in (*ADA, *said)} == {**ADA, **said}
+    assert record["bvn"] == "222******78"
+    assert view(shop, record["client_id"]) == {"status": 200, "message": "Client found", "data": record}
+
+
+def test_an_update_is_answered_with_the_whole_client(shop: Shop) -> None:
+    client_id = enrol(shop, meta={"a": 1})["client_id"]
+    changed = update(shop, client_id, data={"meta": {"phone": "x", "extra": {"b": [2]}}}, status="active")
+    assert (changed["status"], changed["data"]["status"]) == (200, "active")
+    assert changed["data"]["meta"] == {"a": 1, "phone": "x", "extra": {"b": [2]}}
+    assert view(shop, client_id)["data"] == changed["data"]
+
+
+def test_a_step_out_of_place_is_refused_and_changes_nothing(shop: Shop) -> None:
+    client_id = enrol(shop)["client_id"]
+    for status in ("exited", "pending_approval", "blacklisted"):
+        refused = update(shop, client_id, status=status, data={"lastname": "Eze"})
+        assert refused["status"] == 104
+        assert [fault["field"] for fault in refused["errors"]] == ["status"]
+    assert view(shop, client_id)["data"]["lastname"] == "Obi"
+
+
+def test_the_list_is_newest_first_and_goes_by_pages(shop: Shop) -> None:
+    made = [enrol(shop, firstname=name)["client_id"] for name in ("A", "B", "C", "D")]
+    whole = list_all(shop)
+    assert [row["client_id"] for row in whole["data"]] == made[::-1]
+    assert (whole["status"], whole["total"], whole["offset"], whole["limit"]) == (200, 4, 0, 50)
+    page = list_all(shop, offset=1, limits=2)
+    assert [row["firstname"] for row in page["data"]] == ["C", "B"]
+    assert (page["total"], page["offset"], page["limit"]) == (4, 1, 2)
+    assert list_all(shop, offset=9)["data"] == []
+    assert list_all(shop, limit=201)["status"] == 104
+
+
+def test_a_clock_that_stands_still_does_not_mix_the_list_up(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    made = [enrol(shop)["client_id"] for _ in range(3)]
+    assert [row["client_id"] for row in list_all(shop)["data"]] == made[::-1]
+
+
+def test_every_fault_of_a_body_is_named(shop: Shop) -> None:
+    body = shop.put("clients", action="create", data={"lastname": " ", "dob": "x", "gender": "x", "phone": "1"}).body
+    assert {fault["field"] for fault in body["errors"]} == {
+        *("data.firstname", "data.lastname", "data.dob", "data.gender", "data.phone"),
+    }
+    assert list_all(shop)["total"] == 0
+
+
+@pytest.mark.parametrize("said", [{}, {"data": None}, {"data": []}, {"data": "x"}, {"data": {}, "status": "exited"}])
+def test_a_client_without_data_is_refused(shop: Shop, said: Any) -> None:
+    assert shop.put("clients", action="create", **said).body["status"] == 104
+
+
+def test_another_merchants_client_is_an_unknown_one(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+    client_id = enrol(shop)["client_id"]
+    stranger = open_shop()
+    unknown = {"status": 104, "message": "Invalid Client Reference"}
+    assert view(stranger, client_id) == view(stranger, "CLx") == unknown
+    assert update(stranger, client_id, status="active") == update(stranger, "CLx", status="active") == unknown
+    assert list_all(stranger)["total"] == 0
+    assert view(shop, client_id)["data"]["status"] == "pending_approval"
+
+
+# --- the register -------------------------------------------------------------------------------------------
+
+
+def test_whom_the_register_knows_is_verified_however_a_bank_writes_it(shop: Shop) -> None:
+    known = register(shop, BVN)
+    said = {"firstname": known["lastname"].title(), "lastname": known["firstname"].lower(), "dob": known["dob"]}
+    assert enrol(shop, verify=True, bvn=BVN, **said)["bvn_verified"] is True
+
+
+def test_who_differs_is_told_in_what(shop: Shop) -> None:
+    known = register(shop, BVN)
+    refused = create(shop, verify=True, bvn=BVN, firstname=known["firstname"], lastname="Zzz", dob="1901-01-01")
+    assert refused["status"] == 104
+    assert [fault["field"] for fault in refused["errors"]] == ["data.lastname", "data.dob"]
+    assert list_all(shop)["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("bvn", "status", "fields"),
+    [
+        ("22222222222", 200, []),
+        ("22222222201", 104, ["data.bvn"]),
+        ("22222222208", 104, ["data.firstname", "data.lastname"]),
+        ("22222222260", 104, ["data.bvn"]),
+        ("22222222291", 204, []),
+        ("22222222296", 204, []),
+        ("22222222", 104, ["data.bvn"]),
+        ("11111111111", 104, ["data.bvn"]),
+    ],
+)
+def test_a_magic_bvn_tells_how_the_register_answers(shop: Shop, bvn: str, status: int, fields: list[str]) -> None:
+    said = {"bvn": bvn, "middlename": "Grace", "dob": "1990-04-17"}
+    made = create(shop, verify=True, **said)
+    assert made["status"] == status, made
+    assert [fault["field"] for fault in made.get("errors", ())] == fields
+    assert list_all(shop)["total"] == (status == 200)
+    if status == 200:
+        assert made["data"]["bvn_verified"] is True
+
+
+def test_an_update_that_cannot_be_verified_changes_nothing(shop: Shop) -> None:
+    before = enrol(shop)
+    for bvn in ("22222222201", "22222222208", "22222222260", "22222222291", "22222222296"):
+        assert update(shop, before["client_id"], verify_bvn=True, data={"bvn": bvn, "lastname": "Eze"})["status"] != 200
+    assert view(shop, before["client_id"])["data"] == before
+    verified = update(shop, before["client_id"], verify_bvn=True, data={"bvn": "22222222222", "lastname": "Eze"})
+    assert (verified["data"]["bvn_verified"], verified["data"]["lastname"]) == (True, "Eze")
+
+
+def test_the_header_and_a_planned_fault_overrule_the_number(shop: Shop) -> None:
+    timeout = {"x-sandbox-scenario": "http=timeout"}
+    assert create(shop, verify=True, bvn="22222222222", headers=timeout)["status"] == 204
+    assert create(shop, verify=True, bvn="22222222222", headers={"x-sandbox-scenario": "rr=01"})["status"] == 104
+    shop.put("sandbox", action="fault", rail="identity", kind="unavailable", times=1)
+    assert create(shop, bvn=BVN)["status"] == 200, "asks nobody, so the fault is still to come"
+    assert create(shop, verify=True, bvn="22222222222")["status"] == 204
+    assert create(shop, verify=True, bvn="22222222222")["status"] == 200
+
+
+def test_a_repeat_is_given_its_reply_also_when_the_register_is_gone(shop: Shop) -> None:
+    key = {"idempotency-key": "one"}
+    first = create(shop, verify=True, bvn="22222222222", headers=key)
+    shop.put("sandbox", action="fault", rail="identity", kind="unavailable", times=1)
+    assert create(shop, verify=True, bvn="22222222222", headers=key) == first
+    assert list_all(shop)["total"] == 1
+    assert create(shop, verify=True, bvn="22222222222")["status"] == 204, "the fault was not used up"
+
+
+# --- one client's alone -------------------------------------------------------------------------------------
+
+
+def test_the_same_bvn_twice_names_the_client_and_belongs_to_one_merchant(
+    shop: Shop, open_shop: Callable[..., Shop]
+) -> None:
+    first = enrol(shop, bvn=BVN)["client_id"]
+    refused = create(shop, bvn=BVN)
+    assert refused["errors"] == [{"field": "data.bvn", "reason": f"this is the BVN of client {first}"}]
+    assert create(open_shop(), bvn=BVN)["status"] == 200
+    update(shop, first, data={"bvn": OTHER_BVN})
+    assert create(shop, bvn=BVN)["status"] == 200
+
+
+def test_of_many_who_bring_one_bvn_at_once_one_has_it(shop: Shop, deployment: Deployment) -> None:
+    def bring(number: int) -> Any:
+        with deployment.wire() as wire:
+            return create(Shop(wire, shop.mid, shop.key), bvn=BVN, firstname=f"Ada{number}")["status"]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(bring, range(16)))
+    assert sorted(answers) == [104] * 15 + [200]
+    assert sorted(answers).count(200) == list_all(shop)["total"] == 1
+
+
+def test_a_bvn_is_nowhere_in_the_database_or_the_log(shop: Shop, deployment: Deployment) -> None:
+    bvn = "22298765438"
+    client_id = enrol(shop, bvn=bvn)["client_id"]
+    update(shop, client_id, data={"bvn": bvn}, status="active")
+    create(shop, bvn=bvn)
+    for table in ("client", "client_bvn", "repeat", "job", "event"):
+        [[kept]] = deployment.fetch(f"select coalesce(string_agg(t::text, ''), '') from {table} t")
+        assert bvn not in kept
+        assert bvn.encode().hex() not in kept
+    assert bvn.encode() not in deployment.out.read_bytes() + deployment.err.read_bytes()

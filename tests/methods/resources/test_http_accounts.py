@@ -1,0 +1,86 @@
+"""Personalized accounts over HTTP: one for each reference, for ever the same, and nobody else's. (D37)"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kasuwa.core.banks import banks_by_code, is_account_of
+from tests.running import Deployment
+from tests.shop import Shop, fresh
+
+ADA = {"name": "Ada Obi", "email": "ada@example.com"}
+
+
+def ask(shop: Shop, reference: str, **said: Any) -> Any:
+    fields = {"request": "personalized-accounts", **ADA, "reference": reference, **said}
+    return shop.put("resources", **fields).body
+
+
+def test_an_account_is_a_valid_number_of_the_deployments_bank(shop: Shop) -> None:
+    made = ask(shop, "customer-17")
+    number = made["data"]["accountNumber"]
+    assert made == {
+        "status": 200,
+        "message": made["message"],
+        "data": {
+            "accountNumber": number,
+            "accountName": "Ada Obi",
+            "bankName": "Wema Bank",
+            "reference": "customer-17",
+        },
+    }
+    assert is_account_of(banks_by_code()["035"], number)
+
+
+def test_the_same_reference_is_the_same_account_whatever_else_is_said(shop: Shop, deployment: Deployment) -> None:
+    first = ask(shop, "one")
+    assert ask(shop, "one", name="Another", email="other@example.com", bvn="22212345678", bank="058") == first
+    assert ask(shop, "one", request="personalized_account") == first
+    assert ask(shop, "two")["data"]["accountNumber"] != first["data"]["accountNumber"]
+    query = "select count(*) from personalized_account join merchant using (merchant_id) where mid = $1"
+    assert deployment.fetch(query, shop.mid)[0][0] == 2
+
+
+def test_a_reference_is_one_merchants_own(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+    mine, other = ask(shop, "one"), ask(open_shop(), "one")
+    assert mine["data"]["accountNumber"] != other["data"]["accountNumber"]
+
+
+def test_many_at_once_are_given_many_accounts_and_one_reference_one(shop: Shop, deployment: Deployment) -> None:
+    def make(reference: str) -> str:
+        with deployment.wire() as wire:
+            return str(ask(Shop(wire, shop.mid, shop.key), reference)["data"]["accountNumber"])
+
+    references = [fresh("payee") for _ in range(12)] + ["same"] * 4
+    with ThreadPoolExecutor(8) as pool:
+        numbers = list(pool.map(make, references))
+    assert len(set(numbers)) == 13
+    assert len(set(numbers[-4:])) == 1
+
+
+def test_who_said_whose_it_is_has_that_sealed(shop: Shop, deployment: Deployment) -> None:
+    bvn = "22255566677"
+    assert ask(shop, "one", bvn=bvn)["status"] == 200
+    [[kept]] = deployment.fetch("select string_agg(t::text, '') from personalized_account t")
+    assert bvn not in kept
+    assert bvn.encode().hex() not in kept
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        *(({"name": None}, "name"), ({"name": " "}, "name"), ({"email": None}, "email"), ({"email": "ada"}, "email")),
+        *(({"reference": None}, "reference"), ({"reference": ""}, "reference"), ({"bvn": "123"}, "bvn")),
+        *(({"bvn": "33333333333"}, "bvn"), ({"bank": 58}, "bank")),
+    ],
+)
+def test_what_is_wrong_is_named(shop: Shop, said: Any, field: str) -> None:
+    refused = ask(shop, **{"reference": "one", **said})
+    assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
+
+
+@pytest.mark.parametrize("request_word", ["personalized", "personalised-accounts", "", "Personalized-Accounts"])
+def test_another_request_is_102(shop: Shop, request_word: str) -> None:
+    assert ask(shop, "one", request=request_word)["status"] == 102

@@ -1,0 +1,115 @@
+"""Whom a BVN belongs to, what a card's first digits tell; and every look-up in each of its forms. (D3, D36)"""
+
+from typing import Any
+
+import pytest
+
+from tests.shop import Shop
+
+
+def person_of(shop: Shop, bvn: str, **headers: str) -> tuple[int, Any]:
+    return shop.put("resources", headers=headers, inquire="bvn", bvn=bvn)
+
+
+# --- each look-up in each of its forms ------------------------------------------------------------------------
+
+FORMS = ("success", "not found", "unavailable", "timed out", "malformed")
+
+# What is asked, the field that tells how it is answered, and that field's value for each of the forms.
+LOOKUPS: list[tuple[dict[str, Any], str, tuple[str, ...]]] = [
+    (
+        {"inquire": "accountname", "bankcode": "058"},
+        "accountnumber",
+        ("0000000000", "0000000700", "0000009100", "0000009700", "000000"),
+    ),
+    ({"inquire": "bvn"}, "bvn", ("22222222222", "22222222201", "22222222291", "22222222296", "2222222222")),
+]
+
+ANSWERS = dict(zip(FORMS, ("success", "error", 204, 204, 104), strict=True))
+FAULTS = {"accountname": "bank", "bvn": "identity"}
+
+CASES = [
+    pytest.param(asked, {field: value}, ANSWERS[form], id=f"{asked['inquire']}-{form}")
+    for asked, field, values in LOOKUPS
+    for form, value in zip(FORMS, values, strict=True)
+]
+
+
+@pytest.mark.parametrize(("asked", "magic", "status"), CASES)
+def test_a_look_up_has_each_of_its_forms(shop: Shop, asked: Any, magic: Any, status: Any) -> None:
+    http, body = shop.put("resources", **asked, **magic)
+    assert (http, body["status"]) == (200, status)
+    if status == "error":
+        assert set(body) == {"status", "resolved", "error", "message"}
+        assert body["resolved"] is False
+    elif status == 104:
+        assert [fault["field"] for fault in body["errors"]] == list(magic)
+    elif status == 204:
+        assert set(body) == {"status", "message"}
+
+
+@pytest.mark.parametrize("kind", ["timeout", "reset", "unavailable"])
+@pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
+def test_a_planned_fault_strikes_one_look_up(shop: Shop, asked: Any, field: str, values: Any, kind: str) -> None:
+    shop.put("sandbox", action="fault", rail=FAULTS[asked["inquire"]], kind=kind)
+    answers = [shop.put("resources", **asked, **{field: values[0]}).body["status"] for _ in range(2)]
+    assert answers == [204, "success"]
+
+
+# --- the register of BVNs -------------------------------------------------------------------------------------
+
+
+def test_a_bvn_belongs_to_a_person_who_is_always_the_same(shop: Shop) -> None:
+    http, body = person_of(shop, "22212345678")
+    assert (http, set(body), body["status"]) == (200, {"status", "data"}, "success")
+    assert set(body["data"]) == {"firstname", "lastname", "dob", "bvn", "phone"}
+    assert body["data"]["bvn"] == "22212345678"
+    assert person_of(shop, "22212345678") == (http, body)
+
+
+def test_the_documented_sample_exists(shop: Shop) -> None:
+    assert person_of(shop, "12345678901")[1]["status"] == "success"
+
+
+def test_a_watch_listed_person_is_found_and_it_is_said(shop: Shop) -> None:
+    _, body = person_of(shop, "22222222260")
+    assert body["status"] == "success"
+    assert "watch-listed" in body["message"]
+
+
+@pytest.mark.parametrize(
+    "bvn", ["", "2222222222", "222222222222", "33333333333", "12345678900", "2222222222x", None, 22]
+)
+def test_a_malformed_bvn_is_104(shop: Shop, bvn: Any) -> None:
+    body = shop.put("resources", inquire="bvn", bvn=bvn).body
+    assert (body["status"], body["errors"][0]["field"]) == (104, "bvn")
+
+
+def test_a_scenario_strikes_one_enquiry(shop: Shop) -> None:
+    for said, status in (("rr=01", "error"), ("rr=91", 204), ("rr=96", 204), ("http=timeout", 204), ("http=500", 204)):
+        assert person_of(shop, "22222222222", **{"x-sandbox-scenario": said})[1]["status"] == status
+    assert person_of(shop, "22222222222")[1]["status"] == "success"
+
+
+# --- cards ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bin", "facts"),
+    [
+        ("539983", ("mastercard", "debit", "GTBank", "NG")),
+        ("424242", ("visa", "credit", "Sandbox Bank International (US)", "US")),
+        ("400000", ("visa", None, None, None)),
+        ("650026", ("verve", None, None, None)),
+        ("999999", (None, None, None, None)),
+    ],
+)
+def test_a_card_is_known_by_its_first_six_digits(shop: Shop, bin: str, facts: tuple[str | None, ...]) -> None:
+    data = {"bin": bin, **dict(zip(("brand", "type", "issuer", "country"), facts, strict=True))}
+    assert shop.put("resources", inquire="card", card_no=bin) == (200, {"status": 200, "data": data})
+
+
+@pytest.mark.parametrize("said", ["", "53998", "5399831", "5399831234567892", "53998x", "٥٣٩٩٨٣", None, 539983])
+def test_more_or_fewer_digits_are_refused(shop: Shop, said: Any) -> None:
+    body = shop.put("resources", inquire="card", card_no=said).body
+    assert (body["status"], body["errors"][0]["field"]) == (104, "card_no")
