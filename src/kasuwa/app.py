@@ -34,6 +34,9 @@ from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.clients.actions import CLIENTS
 from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.loans.actions import LOANS
+from kasuwa.methods.loans.decide_repay import REPAYING_PURPOSE
+from kasuwa.methods.loans.decide_request import DISBURSING_PURPOSE
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.sandbox.actions import SANDBOX
@@ -63,10 +66,12 @@ from kasuwa.work.worker import Worker
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
 ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *SANDBOX.actions))
 
-METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, BILLS, CLIENTS, ALL_RESOURCES)
+METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, BILLS, CLIENTS, LOANS, ALL_RESOURCES)
 
 # What payments and transfers can be made for, by name: the rules of the slices that own it.
-PURPOSES: dict[str, Purpose] = {purpose.name: purpose for purpose in payment.PURPOSES}
+PURPOSES: dict[str, Purpose] = {
+    purpose.name: purpose for purpose in (*payment.PURPOSES, DISBURSING_PURPOSE, REPAYING_PURPOSE)
+}
 
 # The demo merchant of the test environment. Live starts with none. Spec silent: D40
 DEMO_NAME = "Demo merchant"

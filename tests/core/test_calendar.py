@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.calendar import LAGOS, NEVER, is_business_day, lagos_day, lagos_text, settlement_time, utc_text
+from kasuwa.core.calendar import (
+    LAGOS,
+    NEVER,
+    add_months,
+    is_business_day,
+    lagos_day,
+    lagos_text,
+    settlement_time,
+    utc_text,
+)
 from tests.untimed import UNTIMED
 
 TOKYO = timezone(timedelta(hours=9))
@@ -123,3 +132,19 @@ def test_settlement_falls_on_a_business_day_with_as_many_before_it(moment: datet
     passed = [lagos_day(moment) + timedelta(days=n) for n in range(1, between + 1)]
     assert is_business_day(settled)
     assert sum(map(is_business_day, passed)) == days
+
+
+@pytest.mark.parametrize(
+    ("months", "day"),
+    [
+        (0, date(2027, 10, 31)),
+        (1, date(2027, 11, 30)),
+        (2, date(2027, 12, 31)),
+        (3, date(2028, 1, 31)),
+        (4, date(2028, 2, 29)),
+        (5, date(2028, 3, 31)),
+        (16, date(2029, 2, 28)),
+    ],
+)
+def test_months_end_with_the_month_and_are_counted_from_their_anchor(months: int, day: date) -> None:
+    assert add_months(date(2027, 10, 31), months) == day

@@ -16,8 +16,10 @@ from kasuwa.core.references import (
     book_key,
     check_letter,
     hold_key,
+    is_opaque_id,
     is_reference,
     movement_reference,
+    opaque_id,
     ordered_key,
     payment_reference,
     row_key,
@@ -222,3 +224,23 @@ def test_a_movement_reference_has_its_kind_between_bars(kind: str, number: int, 
 def test_references_read_as_in_the_contract() -> None:
     assert movement_reference("FD", 42, DAY)[:-1] == "GP|FD|000000042|20260105"
     assert payment_reference(42, DAY)[:-1] == "GP00000004220260105"
+
+
+# --- ids that nobody can guess --------------------------------------------------------------------------------
+
+
+@UNTIMED
+@given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
+def test_an_opaque_id_is_its_luck_and_nothing_else(luck: bytes, other: bytes) -> None:
+    made = opaque_id("LN", luck)
+    assert re.fullmatch("LN[0-9A-Za-z]{22}", made)
+    assert is_opaque_id("LN", made)
+    assert not is_opaque_id("CL", made)
+    assert made == opaque_id("LN", luck)
+    assert made[2:] != opaque_id("CL", luck)[2:]
+    assert (made == opaque_id("LN", other)) == (luck == other)
+
+
+@pytest.mark.parametrize("said", ["", "LN", "LN" + "a" * 21, "LN" + "a" * 23, "LN" + "a" * 21 + ":", "LN" + "ä" * 22])
+def test_what_could_not_be_an_opaque_id_is_known(said: str) -> None:
+    assert not is_opaque_id("LN", said)

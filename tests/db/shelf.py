@@ -59,11 +59,11 @@ class Shelf:
         before = msgspec.msgpack.encode(list(self.rows.values()))
         results = decide_batch(desk, submissions)
         for n, result in enumerate(results):
-            if isinstance(result, More):
+            while isinstance(result, More):
                 merchant_id = submissions[n].merchant.merchant_id
                 self.fetch(desk, merchant_id, result.needs)
                 desk.account_names(merchant_id, result.needs.accounts)
-                results[n] = desk.decide(submissions[n])
+                result = results[n] = desk.decide(submissions[n])
         assert msgspec.msgpack.encode(list(self.rows.values())) == before
         desk.close_books()
         return results

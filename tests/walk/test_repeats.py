@@ -19,7 +19,7 @@ REPEATABLE = [row for row in ROWS if isinstance(row.action, Write) and row.actio
 ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
 
 # What can be done once alone: under another key it is another request, and refused for what it is.
-ONCE = frozenset({"payment-validate", "clients-update"})
+ONCE = frozenset({"payment-validate", "clients-update", "loans-process", "loans-validate"})
 
 KEY = {"idempotency-key": "a key of the tests"}
 

@@ -64,6 +64,7 @@ def set_merchant(
         int | None, typer.Option(help="Business days until collections settle; 0: at once.")
     ] = None,
     inbound_bank: Annotated[str | None, typer.Option(help="The bank whose accounts customers pay into.")] = None,
+    lending: Annotated[str | None, typer.Option(help='JSON such as {"penalty_rate": "0.1"}; see loans.')] = None,
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
@@ -76,6 +77,7 @@ def set_merchant(
         rate=rate,
         settlement_days=settlement_days,
         inbound_bank=inbound_bank,
+        lending=lending,
     )
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
@@ -97,7 +99,7 @@ def read_changes(**said: Any) -> dict[str, Any]:
     """The settings given, read and checked as a whole before anything is kept."""
     given = {name: value for name, value in said.items() if value is not None}
     try:
-        for name in ("tariff", "limits"):
+        for name in ("tariff", "limits", "lending"):
             if name in given:
                 given[name] = msgspec.json.decode(given[name])
         if "rate" in given:

@@ -1,5 +1,6 @@
 """Business days and times: stored in UTC, lived in Lagos (D10)."""
 
+from calendar import monthrange
 from collections.abc import Container
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from functools import cache, lru_cache
@@ -57,3 +58,9 @@ def utc_text(moment: datetime) -> str:
 def lagos_text(moment: datetime) -> str:
     """`2026-01-05T10:30:00.000+01:00`"""
     return moment.astimezone(LAGOS).isoformat(timespec="milliseconds")
+
+
+def add_months(day: date, months: int) -> date:
+    """The same day so many months later, or that month's last where it has no such day."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

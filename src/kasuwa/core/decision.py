@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.interest import Lending
 from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.core.tariff import Tariff
@@ -63,6 +64,7 @@ class Merchant(msgspec.Struct, frozen=True):
     rate: tuple[int, int] | None = None
     settlement_days: int = 0
     inbound_bank: str = "035"
+    lending: Lending = Lending()
 
 
 class Context(msgspec.Struct):

@@ -185,6 +185,21 @@ class OwnType:
         return []
 
 
+class Rate(str):
+    """A rate in percent, kept as the text that was sent: a number or a numeric text."""
+
+
+RATE_REASON = "a percentage from 0 to 1000 with at most six decimals"
+RATE_TEXT = re.compile(r"(1000(\.0{1,6})?|[0-9]{1,3}(\.[0-9]{1,6})?)", re.ASCII)
+
+
+def read_rate(said: Any) -> Rate:
+    text = number_text(said)
+    if text is None or not RATE_TEXT.fullmatch(text):
+        raise ValueError(RATE_REASON)
+    return Rate(text)
+
+
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
     Figure: read_figure,
@@ -192,6 +207,7 @@ READERS: dict[type, typing.Callable[[Any], Any]] = {
     Moment: read_moment,
     Percent: read_percent,
     CardNumber: read_card_number,
+    Rate: read_rate,
 }
 
 
@@ -224,6 +240,9 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         return {"type": "string", "pattern": "^[0-9 ]{12,30}$", "description": CARD_REASON}
     if kind is Percent:
         return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
+    if kind is Rate:
+        text = {"type": "string", "pattern": r"^(1000(\.0{1,6})?|[0-9]{1,3}(\.[0-9]{1,6})?)$"}
+        return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": 1000}], "description": RATE_REASON}
     raise NotImplementedError(f"no schema for {kind}")
 
 

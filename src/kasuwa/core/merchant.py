@@ -7,6 +7,7 @@ import msgspec
 
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import Limits, Merchant
+from kasuwa.core.interest import Lending, check_lending
 from kasuwa.core.money import CURRENCIES, minor_of
 from kasuwa.core.tariff import Tariff, read_tariff
 
@@ -37,6 +38,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     rate: tuple[int, int] | None = None
     settlement_days: int = 0
     inbound_bank: str = DEFAULT_INBOUND_BANK
+    lending: Lending = Lending()
 
 
 @lru_cache(maxsize=1024)
@@ -59,6 +61,7 @@ def check_settings(settings: MerchantSettings) -> None:
         if not 0 < minor_of(least) <= minor_of(most):
             raise ValueError(f"limits: the least of {currency} must be above zero and not above the most")
     tariff_of(msgspec.json.encode(settings.tariff))
+    check_lending(settings.lending)
 
 
 def make_merchant(merchant_id: int, mid: str, name: str, environment: str, settings: MerchantSettings) -> Merchant:
@@ -74,4 +77,5 @@ def make_merchant(merchant_id: int, mid: str, name: str, environment: str, setti
         rate=settings.rate or (LIVE_RATE if environment == "live" else None),
         settlement_days=settings.settlement_days,
         inbound_bank=settings.inbound_bank,
+        lending=settings.lending,
     )

@@ -66,6 +66,12 @@ def opaque_id(prefix: str, entropy: bytes) -> str:
     return prefix + "".join(ALPHANUMERICS[digit] for digit in places)
 
 
+def is_opaque_id(prefix: str, said: str) -> bool:
+    """Whether a text could be one of ours: what names an account must be."""
+    fits = len(said) == len(prefix) + OPAQUE_LENGTH and said.startswith(prefix)
+    return fits and said.isascii() and said.isalnum()
+
+
 # --- the permutation of reference numbers ---------------------------------------------------------------
 
 NUMBERS = 1_000_000_000  # nine digits

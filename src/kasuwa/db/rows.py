@@ -10,7 +10,7 @@ parts there are, so a handful of prepared statements serve for ever.
 import types
 import typing
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -26,6 +26,7 @@ PG_TYPES: dict[Any, str] = {
     str: "text",
     bool: "boolean",
     datetime: "timestamptz",
+    date: "date",
 }
 
 # Text columns that PostgreSQL keeps as json; the structs hold them encoded.

@@ -155,6 +155,63 @@ LAWS = (
                 on g.merchant_id = h.merchant_id and g.reference = h.reference and g.debit = h.account
             where {scope("h")} and h.taken <> coalesce(g.amount, 0)""",
     ),
+    Law(
+        "a loan's accounts hold what its schedule says is outstanding; of one written off, nothing",
+        f"""select l.merchant_id, l.loan_id || ' ' || p.part as place
+            from loan l
+            cross join lateral (
+                select coalesce(sum(n.principal - n.paid_principal), 0), coalesce(sum(n.interest - n.paid_interest), 0),
+                    coalesce(sum(n.tax - n.paid_tax), 0), coalesce(sum(n.penalty - n.paid_penalty), 0)
+                from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+            ) o (principal, interest, tax, penalty)
+            cross join lateral (values ('principal', o.principal), ('interest', o.interest), ('tax', o.tax),
+                ('penalty', o.penalty)) p (part, owed)
+            left join account a on a.merchant_id = l.merchant_id
+                and a.name = 'loan_' || p.part || ':' || l.loan_id || ':NGN'
+            where {scope("l")}
+            and coalesce(a.posted, 0) <> case l.state when 'closed_written_off' then 0 else p.owed end""",
+    ),
+    Law(
+        "no part of an instalment is repaid beyond what was due, and a loan that is repaid owes nothing",
+        f"""select n.merchant_id, n.loan_id || ' instalment ' || n.n as place
+            from loan_line n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
+            where {scope("n")} and (n.paid_principal > n.principal or n.paid_interest > n.interest
+                or n.paid_tax > n.tax or n.paid_penalty > n.penalty
+                or (l.state = 'closed_repaid' and n.paid_principal + n.paid_interest + n.paid_tax + n.paid_penalty
+                    <> n.principal + n.interest + n.tax + n.penalty))""",
+    ),
+    Law(
+        "a loan that was paid out has as many instalments as agreed, and their principal is its amount",
+        f"""select l.merchant_id, l.loan_id as place from loan l
+            left join loan_line n on n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+            where {scope("l")} group by l.merchant_id, l.loan_id, l.disbursed_at, l.amount, l.period
+            having case when l.disbursed_at is null then count(n.n) <> 0
+                else count(n.n) <> l.period or sum(n.principal) <> l.amount end""",
+    ),
+    Law(
+        "a loan is disbursing while its transfer is open, and was paid out by a successful one",
+        f"""select l.merchant_id, l.loan_id as place from loan l
+            left join transaction t on t.merchant_id = l.merchant_id and t.txn_ref = l.transfer
+            where {scope("l")} and (
+                (l.state = 'disbursing') <> (coalesce(t.status, 'none') in ('pending', 'processing'))
+                or (l.disbursed_at is not null) <> (coalesce(t.status, 'none') = 'successful'))""",
+    ),
+    Law(
+        "a loan with an instalment that may yet be late is watched",
+        f"""select l.merchant_id, l.loan_id as place from loan l
+            where {scope("l")} and l.state in ('active', 'active_in_arrears')
+            and exists (select 1 from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+                and n.due + l.tolerance_days::int >= l.aged_to
+                and n.paid_principal + n.paid_interest + n.paid_tax < n.principal + n.interest + n.tax)
+            and not exists (select 1 from job j where j.merchant_id = l.merchant_id and j.subject = l.key)""",
+    ),
+    Law(
+        "a client's open accounts are at least the loans that are not closed",
+        f"""select c.merchant_id, c.client_id as place from client c
+            where {scope("c")} and c.open_accounts < (select count(*) from loan l
+                where l.merchant_id = c.merchant_id and l.client_id = c.client_id
+                and not starts_with(l.state, 'closed_'))""",
+    ),
 )
 
 

@@ -29,6 +29,13 @@ KINDS = {
     "settling": Kind(0, "collected for the merchant, and its own from a day on"),
     "unapplied": Kind(0, "paid in by customers, not yet enough for what it was meant for"),
     "beneficiary": Kind(0, "somebody else's part of split payments, until it is paid out"),
+    # A loan's own accounts are above zero although the client owes them: so their floor refuses a repayment of more.
+    "loan_principal": Kind(0, "what a client owes of a loan's principal"),
+    "loan_interest": Kind(0, "what a client owes of a loan's interest, as agreed for its whole life"),
+    "loan_tax": Kind(0, "what a client owes of the tax on that interest"),
+    "loan_penalty": Kind(0, "what a client owes for being late"),
+    "loan_credit": Kind(0, "what a client paid beyond what was owed, to be given back"),
+    "lending": Kind(None, "a merchant's loans all together: the other side of every loan's own accounts"),
 }
 
 
@@ -94,6 +101,14 @@ def income(source: str, currency: str) -> str:
 
 def tax(name: str, currency: str) -> str:
     return f"tax:{name}:{currency}"
+
+
+def loan(part: str, loan_id: str, currency: str) -> str:
+    return f"loan_{part}:{loan_id}:{currency}"
+
+
+def lending(what: str, currency: str) -> str:
+    return f"lending:{what}:{currency}"
 
 
 def fund_wallet(currency: str, amount: int) -> Post:

@@ -195,7 +195,10 @@ def ask_again(
     due = next_look(payment, work.sent_at, context) if awaited or never_seen else next_ask(context.now, age)
     if due <= context.now:
         due = context.now + timedelta(seconds=1)
-    again = msgspec.structs.replace(job, kind=CHARGE if resend else ASK, attempt=job.attempt + 1, due=due)
+    # The rail knows it by the session that it opened: both steps of a card in one learn it only from this answer.
+    known = encode_text(msgspec.structs.replace(work, session=payment.session))
+    kind = CHARGE if resend else ASK
+    again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=due, work=known)
     added = ask_purpose(kept, DETAIL.decode(payment.detail).errand, context, seen)
     if isinstance(added, More):
         return added

@@ -1,0 +1,108 @@
+"""`PUT /loans`: money lent to a merchant's clients, its schedule and its repayment. Read this first."""
+
+from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.methods.loans import decide_late, decide_repay, decide_request, store, wire
+from kasuwa.methods.payment.decide_collect import PaymentReply, ValidateRequest, need_validate
+from kasuwa.rails.ports import call_nobody
+
+EXAMPLE_TERMS = {
+    "client_id": "<client_id>",
+    "interestSettings": {"interestRate": "24", "interestFrequency": "annualized"},
+    "amount": 120000,
+    "tax_applied": True,
+    "tax_rate": 7.5,
+    "period": 12,
+}
+
+LOANS = Method(
+    name="loans",
+    selectors=("action",),
+    actions=(
+        Write(
+            name="request",
+            request=wire.LoanRequest,
+            reply=wire.LoanReply,
+            rules=(
+                Rule(("amount",), decide_request.amount_is_enough),
+                Rule(("tax_applied", "tax_rate"), decide_request.tax_rate_fits),
+            ),
+            needs=decide_request.need_request,
+            decide=decide_request.decide_request,
+            summary="Ask for a loan for an active client, with the schedule it would have from today",
+            example={"action": "request", **EXAMPLE_TERMS},
+        ),
+        Write(
+            name="process",
+            request=wire.ProcessRequest,
+            reply=wire.LoanReply,
+            needs=decide_request.need_process,
+            decide=decide_request.decide_process,
+            summary="Approve a loan and pay it out to the client's bank account, or reject or cancel it",
+            example={"action": "process", "loan_id": "<loan_id>", "status": "approve"},
+        ),
+        Write(
+            name="repay",
+            request=wire.RepayRequest,
+            reply=wire.RepayReply,
+            needs=decide_repay.need_repay,
+            decide=decide_repay.decide_repay,
+            summary="Repay a loan: what is due, an amount, or all of it",
+            example={
+                "action": "repay",
+                "loan_id": "<loan_id>",
+                "payment_method": "card",
+                "amount": "11527.15",
+                "card": {
+                    "card_no": "5123450000000008",
+                    "expiry_month": "12",
+                    "expiry_year": "30",
+                    "ccv": "000",
+                    "pin": "1234",
+                },
+            },
+        ),
+        Write(
+            name="validate",
+            request=ValidateRequest,
+            reply=PaymentReply,
+            needs=need_validate,
+            decide=decide_repay.decide_validation,
+            summary="Bring the OTP that the payer's bank sent for a repayment",
+            example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
+        ),
+        Read(
+            name="view",
+            request=wire.ViewRequest,
+            reply=wire.LoanReply,
+            read=store.view_loan,
+            summary="One loan with its schedule and what is outstanding today",
+            example={"action": "view", "loan_id": "<loan_id>"},
+        ),
+        Read(
+            name="list",
+            request=wire.ListRequest,
+            reply=wire.ListReply,
+            read=store.list_loans,
+            summary="All loans, newest first",
+            example={"action": "list", "offset": 0, "limit": 10},
+        ),
+        Read(
+            name="statement",
+            request=wire.StatementRequest,
+            reply=wire.StatementReply,
+            read=store.show_statement,
+            summary="A loan's postings, line by line out of the books, newest first",
+            example={"action": "statement", "loan_id": "<loan_id>"},
+        ),
+    ),
+    steps=(
+        Step(
+            decide_request.WATCH,
+            decide_request.LANE,
+            call_nobody,
+            decide_late.need_watch,
+            decide_late.decide_watch,
+            settles=False,
+        ),
+    ),
+)

@@ -1,0 +1,268 @@
+"""The rules of a loan until it is paid out: asked for, approved, rejected or withdrawn, disbursed. (D33)
+
+    pending_approval   approve → disbursing → active        the transfer was successful
+                                            → approved      it failed; approve again retries
+                       reject → closed_rejected
+    either             cancel → closed_withdrawn
+
+Approving waits for the transfer as any transfer is waited for; a wallet that is short refuses and changes nothing.
+"""
+
+import msgspec
+
+from kasuwa.core.banks import account_fits_bank
+from kasuwa.core.calendar import lagos_day, moment_of
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Fault,
+    Job,
+    Merchant,
+    More,
+    Needs,
+    Refusal,
+    Seen,
+    refuse_fields,
+)
+from kasuwa.core.interest import make_schedule, rate_of
+from kasuwa.core.money import MOST_DIGITS, format_minor
+from kasuwa.core.purpose import Addition, Errand, Purpose
+from kasuwa.core.references import job_key, opaque_id
+from kasuwa.core.requery import MOST_TRAIL
+from kasuwa.core.tariff import charge_transfer
+from kasuwa.core.transactions import (
+    SUCCESSFUL,
+    Transaction,
+    begin_trail,
+    extend_trail,
+    schedule,
+)
+from kasuwa.methods.clients.decide import (
+    NO_BANK_ACCOUNT,
+    UNKNOWN_CLIENT,
+    BankAccount,
+    Client,
+    bank_account_of,
+    client_key,
+    count_account,
+    refuse_inactive,
+)
+from kasuwa.methods.disburse.decide import WALLET, Order, send_money
+from kasuwa.methods.loans.decide import (
+    ACTIVE,
+    APPROVED,
+    CURRENCY,
+    DISBURSEMENT,
+    DISBURSING,
+    LOAN_PREFIX,
+    PENDING_APPROVAL,
+    REJECTED,
+    UNKNOWN_LOAN,
+    WITHDRAWN,
+    Loan,
+    charge,
+    loan_key,
+    need_loan,
+    out_of_place,
+)
+from kasuwa.methods.loans.decide_record import explain_schedule, record_of
+from kasuwa.methods.loans.decide_standing import Standing, plan_lines
+from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
+
+WATCH = "loans.watch"
+LANE = "loans"
+
+# From which states a step may be taken, what it leads to and what it is called.
+STEPS = {
+    "approve": (frozenset({PENDING_APPROVAL, APPROVED}), DISBURSING, "approved"),
+    "reject": (frozenset({PENDING_APPROVAL}), REJECTED, "rejected"),
+    "cancel": (frozenset({PENDING_APPROVAL, APPROVED}), WITHDRAWN, "cancelled"),
+}
+
+PAID_OUT = "Loan Disbursed"
+UNDER_WAY = "The loan is approved and its disbursement is being processed"
+
+
+# --- what may be asked ------------------------------------------------------------------------------------------
+
+
+def amount_is_enough(merchant: Merchant, amount: int) -> str | None:
+    """Loans have no upper amount. Spec silent: D33"""
+    least = merchant.limits[CURRENCY].least
+    return None if amount >= least else f"at least {format_minor(least)}"
+
+
+def tax_rate_fits(merchant: Merchant, tax_applied: bool | None, tax_rate: str | None) -> str | None:
+    if tax_rate is None:
+        return "required where tax_applied is true" if tax_applied else None
+    return None if rate_of(tax_rate) <= 1 else "a percentage from 0 to 100"
+
+
+TOO_LARGE = refuse_fields(Fault("amount", f"with its interest and tax, more than {MOST_DIGITS} digits"))
+
+
+# --- a loan is asked for ----------------------------------------------------------------------------------------
+
+
+def need_request(request: LoanRequest, merchant: Merchant) -> Needs:
+    return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
+
+
+def decide_request(request: LoanRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
+    if client is None:
+        return UNKNOWN_CLIENT
+    refusal = refuse_inactive(client)
+    if refusal is not None:
+        return refusal
+    loan = make_loan(request, context)
+    lines = make_schedule(loan.terms, lagos_day(context.now))
+    if sum(line.total for line in lines) >= 10**MOST_DIGITS:
+        return TOO_LARGE
+    if request.dry_run:
+        cost = charge_transfer(context.merchant.tariff, loan.amount)
+        reply = LoanReply(
+            message="This is what the loan would be; nothing was changed",
+            data=record_of(loan, (), context.now, dry_run=True),
+            dry_run=True,
+            explained=explain_schedule(loan.terms, lines, cost),
+        )
+        return Decision(reply=reply)
+    reply = LoanReply(message="Loan Requested", data=record_of(loan, (), context.now))
+    return Decision(reply=reply, rows=(loan, count_account(client, 1)), numbers=1)
+
+
+def make_loan(request: LoanRequest, context: Context) -> Loan:
+    """The terms, with the merchant's settings of today: what is agreed does not change when settings do."""
+    merchant, lending = context.merchant, context.merchant.lending
+    loan_id = opaque_id(LOAN_PREFIX, context.entropy)
+    return Loan(
+        key=loan_key(merchant.merchant_id, loan_id),
+        merchant_id=merchant.merchant_id,
+        loan_id=loan_id,
+        number=context.number,
+        client_id=request.client_id,
+        state=PENDING_APPROVAL,
+        amount=int(request.amount),
+        rate=str(request.interest_settings.interest_rate),
+        frequency=request.interest_settings.interest_frequency,
+        period=request.period,
+        method=request.method or lending.method,
+        tax_applied=bool(request.tax_applied),
+        tax_rate=str(request.tax_rate or "0"),
+        tolerance_days=lending.tolerance_days,
+        penalty_rate=lending.penalty_rate,
+        transfer=None,
+        aged_to=None,
+        created_at=context.now,
+        disbursed_at=None,
+        closed_at=None,
+        trail=begin_trail(context.now, "requested"),
+    )
+
+
+# --- a loan is approved, rejected or withdrawn --------------------------------------------------------------------
+
+
+def need_process(request: ProcessRequest, merchant: Merchant) -> Needs:
+    loan = need_loan(merchant, request.loan_id)
+    return Needs(loan.rows, (*loan.accounts, WALLET))
+
+
+def decide_process(request: ProcessRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
+    merchant_id = context.merchant.merchant_id
+    loan = seen.get(Loan, loan_key(merchant_id, request.loan_id))
+    if loan is None:
+        return UNKNOWN_LOAN
+    states, state, named = STEPS[request.status]
+    if loan.state not in states:
+        return out_of_place(loan.state, named)
+    key = client_key(merchant_id, loan.client_id)
+    if not seen.has(key):
+        return More(Needs(((Client, key),)))
+    client = seen.get(Client, key)
+    assert client is not None
+    if state == DISBURSING:
+        return approve(loan, client, context)
+    closed = msgspec.structs.replace(tell(loan, context, state), closed_at=context.now)
+    reply = LoanReply(message=f"Loan {named.capitalize()}", data=record_of(closed, (), context.now))
+    return Decision(reply=reply, rows=(closed, count_account(client, -1)))
+
+
+def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
+    """Hold the principal and its fee, and send it to the client's bank account."""
+    refusal = refuse_inactive(client)
+    if refusal is not None:
+        return refusal
+    account = bank_account_of(client)
+    if account is None or account_fits_bank(context.merchant, account.bank_code, account.account_number):
+        return NO_BANK_ACCOUNT
+    decision = send_money(order_of(loan, account, context), loan.amount, context, context.number, letters="LD")
+    (transfer,) = decision.rows
+    assert isinstance(transfer, Transaction)
+    approved = msgspec.structs.replace(tell(loan, context, DISBURSING), transfer=transfer.txn_ref)
+    decision.reply = LoanReply(message=UNDER_WAY, data=record_of(approved, (), context.now))
+    decision.rows = (transfer, approved)
+    decision.then = decision.jobs[0]
+    return decision
+
+
+def order_of(loan: Loan, account: BankAccount, context: Context) -> Order:
+    errand = Errand(DISBURSEMENT, loan.loan_id)
+    narration = f"Loan {loan.loan_id}"
+    return Order(account.bank_code, account.account_number, context.merchant.name, narration, WALLET, errand)
+
+
+def tell(loan: Loan, context: Context, state: str, said: str = "") -> Loan:
+    """The loan in another state, and the step in its story."""
+    trail = loan.trail
+    if len(trail) < MOST_TRAIL:
+        trail = extend_trail(trail, context.now, state, said)
+    return msgspec.structs.replace(loan, state=state, trail=trail)
+
+
+# --- what became of the disbursement ------------------------------------------------------------------------------
+
+
+def end_disbursement(row: Transaction, loan_id: str, context: Context, seen: Seen) -> Addition:
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    assert loan is not None
+    assert loan.transfer == row.txn_ref, "one disbursement at a time"
+    if not row.is_final:
+        return Addition(reply=LoanReply(message=UNDER_WAY, data=record_of(loan, (), context.now)))
+    if row.status == SUCCESSFUL:
+        return pay_out(loan, context)
+    failed = tell(loan, context, APPROVED, row.message)
+    message = f"The disbursement failed ({row.message}); approve again to retry"
+    return Addition(reply=LoanReply(message=message, data=record_of(failed, (), context.now)), rows=(failed,))
+
+
+def pay_out(loan: Loan, context: Context) -> Addition:
+    """The client has the money: from today the schedule runs and all of it is owed."""
+    today = lagos_day(context.now)
+    active = msgspec.structs.replace(tell(loan, context, ACTIVE), disbursed_at=context.now, aged_to=today)
+    standing = Standing(active, plan_lines(active, today), today)
+    return Addition(
+        reply=LoanReply(message=PAID_OUT, data=record_of(active, standing.lines, context.now)),
+        posts=charge(loan.loan_id, standing.owed, "agreed"),
+        rows=(active, *standing.lines),
+        jobs=watch(standing, context),
+    )
+
+
+def watch(standing: Standing, context: Context) -> tuple[Job, ...]:
+    """The job of the next day on which time alone changes something: one at a time for each loan that is owed."""
+    loan, day = standing.loan, standing.next_change
+    if day is None:
+        return ()
+    job = schedule(context, WATCH, LANE, loan, loan.loan_id, moment_of(day, 0), "{}")
+    return (msgspec.structs.replace(job, key=job_key(loan.key)),)
+
+
+def end_watch(loan: Loan, seen: Seen) -> tuple[Job, ...]:
+    """What ends with a loan that closes."""
+    job = seen.get(Job, job_key(loan.key))
+    return () if job is None else (job,)
+
+
+DISBURSING_PURPOSE = Purpose(DISBURSEMENT, need_loan, end_disbursement)

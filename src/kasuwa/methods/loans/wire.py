@@ -1,0 +1,196 @@
+"""What `PUT /loans` takes and answers. (api.md, D33)"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from kasuwa.core.fields import Amount, Limit, Offset, Rate, Reference
+from kasuwa.core.interest import Method
+from kasuwa.methods.payment.decide_collect import CollectMethod, PayerFields, PaymentReply
+
+Frequency = Literal["annualized", "every_month", "every_four_weeks", "every_week", "every_day"]
+
+# A year of days, or thirty years of months; a schedule is answered whole.
+Period = Annotated[int, Meta(ge=1, le=366, description="a number of instalments, 1 to 366")]
+
+
+class InterestSettings(msgspec.Struct, kw_only=True):
+    """`interestRate` is percent per the interval that interestFrequency names."""
+
+    interest_rate: Rate = field(name="interestRate")
+    interest_frequency: Frequency = field(name="interestFrequency")
+
+
+class LoanRequest(msgspec.Struct, kw_only=True):
+    """A loan for an active client. `dry_run` answers what it would be, and keeps nothing."""
+
+    client_id: Reference
+    interest_settings: InterestSettings = field(name="interestSettings")
+    amount: Amount
+    period: Period
+    tax_applied: bool | None = None
+    tax_rate: Rate | None = None
+    method: Method | None = None
+    dry_run: bool | None = None
+
+
+class ProcessRequest(msgspec.Struct, kw_only=True):
+    """approve pays the loan out to the client's bankAccount; reject and cancel close it."""
+
+    loan_id: Reference
+    status: Literal["approve", "reject", "cancel"]
+
+
+class ListRequest(msgspec.Struct, kw_only=True):
+    offset: Offset | None = None
+    limit: Limit | None = None
+    limits: Limit | None = None
+
+
+class ViewRequest(msgspec.Struct, kw_only=True):
+    loan_id: Reference
+
+
+class StatementRequest(msgspec.Struct, kw_only=True):
+    loan_id: Reference
+    offset: Offset | None = None
+    limit: Limit | None = None
+    limits: Limit | None = None
+
+
+class RepayRequest(PayerFields, kw_only=True):
+    """`amount` defaults to all that is due up to and including today, else to the next instalment. `wallet` says
+    that the merchant has the client's money already: the claim moves alone. Every other method takes the fields of
+    that payment type."""
+
+    loan_id: Reference
+    payment_method: Literal[CollectMethod, "wallet"]
+    amount: Amount | None = None
+    dry_run: bool | None = None
+
+
+# --- replies ------------------------------------------------------------------------------------------------
+
+
+class ScheduleLine(msgspec.Struct, kw_only=True):
+    n: int
+    due: str
+    principal: str
+    interest: str
+    tax: str
+    total: str
+    paid: str
+    state: Literal["pending", "partially_paid", "paid", "late", "written_off"]
+
+
+class Outstanding(msgspec.Struct, kw_only=True):
+    """What is owed by the schedule, and what closes the loan today."""
+
+    principal: str
+    interest: str
+    tax: str
+    penalty: str
+    total: str
+    payoff: str
+
+
+class ToldInterest(msgspec.Struct, kw_only=True):
+    interest_rate: str = field(name="interestRate")
+    interest_frequency: Frequency = field(name="interestFrequency")
+
+
+class LoanRecord(msgspec.Struct, kw_only=True):
+    """`loan_id` is null in a dry run. Until it is paid out, the schedule is the one it would have from today."""
+
+    loan_id: str | None
+    client_id: str
+    state: Literal[
+        "pending_approval",
+        "approved",
+        "disbursing",
+        "active",
+        "active_in_arrears",
+        "closed_repaid",
+        "closed_rejected",
+        "closed_withdrawn",
+        "closed_written_off",
+    ]
+    amount: str
+    currency: Literal["NGN"] = "NGN"
+    interest_settings: ToldInterest = field(name="interestSettings")
+    method: Method
+    period: int
+    tax_applied: bool
+    tax_rate: int | float
+    penalty_rate: str
+    tolerance_days: int
+    schedule: list[ScheduleLine]
+    outstanding: Outstanding
+    created_at: str
+    disbursed_at: str | None
+    closed_at: str | None
+
+
+class Figure(msgspec.Struct, kw_only=True):
+    """One figure of a dry run, and how it came about."""
+
+    what: str
+    amount: str
+    how: str
+
+
+class LoanReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: LoanRecord
+    dry_run: bool | UnsetType = UNSET
+    explained: list[Figure] | UnsetType = UNSET
+
+
+class ListReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[LoanRecord]
+    total: int
+    offset: int
+    limit: int
+
+
+class StatementLine(msgspec.Struct, kw_only=True):
+    """One posting on one of the loan's accounts: a positive amount raises what is owed, a negative one lowers it;
+    `balance` is what is owed of that part after it. `origin` is the transaction it belongs to, or the loan."""
+
+    date_created: str = field(name="dateCreated")
+    origin: str
+    part: Literal["principal", "interest", "tax", "penalty", "credit"]
+    narration: str
+    amount: str
+    balance: str
+
+
+class StatementReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[StatementLine]
+    total: int
+    offset: int
+    limit: int
+
+
+class Allocation(msgspec.Struct, kw_only=True):
+    """Where a repayment went."""
+
+    penalty: str
+    interest: str
+    tax: str
+    principal: str
+
+
+class RepayReply(PaymentReply, kw_only=True):
+    """A payment's reply at every step of its flow. Where the wallet was paid directly, and in a dry run, also where the
+    money went and the loan after it; a dry run has no txnRef."""
+
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
+    allocation: Allocation | UnsetType = UNSET
+    data: LoanRecord | UnsetType = UNSET
+    dry_run: bool | UnsetType = UNSET
+    explained: list[Figure] | UnsetType = UNSET
