@@ -43,6 +43,24 @@ class Latency:
         return self.requests > 0 and self.refused == 0
 
 
+@dataclass(frozen=True)
+class Run:
+    """Something done once for each of many accounts."""
+
+    accounts: int
+    done: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        return self.accounts / self.seconds
+
+    @property
+    def valid(self) -> bool:
+        """Once for each, and for none twice."""
+        return self.done == self.accounts
+
+
 @dataclass
 class Figures:
     """Everything of one run. A name in `faults` was asked for and could not be measured."""
@@ -51,6 +69,7 @@ class Figures:
     tpcb: dict[int, list[float]] = field(default_factory=dict)
     loads: dict[str, Load] = field(default_factory=dict)
     earlier_rows: int = 0
+    interest: Run | None = None
     single: Latency | None = None
     half: Latency | None = None
     half_rate: float = 0.0

@@ -21,6 +21,7 @@ AGAINST_TPCB = (
 )
 VERIFY_TIMES = 3.0
 PULL_TIMES = 5.0
+INTEREST_TIMES = 5.0
 FULL_SHARE = 0.9
 HALF_LOAD_TIMES = 10.0
 FIRST_START_SECONDS = 5.0
@@ -50,6 +51,7 @@ def rows(figures: Figures) -> list[Row]:
         *load_rows(figures),
         *read_rows(figures),
         *full_rows(figures),
+        *interest_rows(figures),
         *latency_rows(figures),
         *start_rows(figures),
         *memory_rows(figures),
@@ -104,6 +106,18 @@ def full_rows(figures: Figures) -> Iterator[Row]:
         what = f"transfers with {figures.earlier_rows:,} earlier ones"
         reached = at_least(ratio, FULL_SHARE, valid)
         yield Row(what, per_second(full.rate), ratio, f"{FULL_SHARE} x without", reached, note)
+
+
+def interest_rows(figures: Figures) -> Iterator[Row]:
+    """Accounts, not transactions: for each of TPC-B's, so many accounts have a month's interest posted."""
+    run, tpcb = figures.interest, figures.tpcb_rate(SCALE_20)
+    if run is None:
+        return
+    ratio = run.rate / tpcb if tpcb else None
+    bound = f"{INTEREST_TIMES:.0f} x TPC-B scale {SCALE_20}"
+    note = f"{run.accounts:,} accounts in {run.seconds:.1f} s, {run.done:,} postings of interest, each with its tax"
+    what = "savings accounts whose month is posted"
+    yield Row(what, per_second(run.rate), ratio, bound, at_least(ratio, INTEREST_TIMES, run.valid), note)
 
 
 def latency_rows(figures: Figures) -> Iterator[Row]:

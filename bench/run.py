@@ -10,11 +10,14 @@ from pathlib import Path
 
 from bench import machine, orders, paced, postgres, processes, server, wrk
 from bench.figures import Figures, Load, Unmeasurable
+from bench.interest import measure_interest
 from bench.merchants import PIECES_SPREAD, Merchant, make_merchant, make_payments, save_card
 from bench.preload import preload
 from kasuwa.db import embedded
 
-NAMES = ("hot64", "hot256", "spread64", "token", "verify", "pull", "latency", "preload", "memory", "start")
+NAMES = (
+    *("hot64", "hot256", "spread64", "token", "verify", "pull", "latency", "preload", "interest", "memory", "start"),
+)
 
 # What must be measured before a row has its denominator.
 NEEDS = {
@@ -24,9 +27,10 @@ NEEDS = {
     "preload": {"hot64"},
     "memory": {"hot64"},
 }
-RATIO_TO_TPCB = {"hot64", "hot256", "spread64", "token"}
+RATIO_TO_TPCB = {"hot64", "hot256", "spread64", "token", "interest"}
 SCALES = (20, 1)
 SPREAD = 100
+SAVINGS_ACCOUNTS = 100_000
 
 # Enough different rows that a verify is a look-up.
 VERIFIED_PAYMENTS = 50
@@ -131,6 +135,8 @@ def measure_server(plan: Plan, figures: Figures, cluster: embedded.Cluster, dire
     """The full tables come last on their server, since nothing empties them; then a new one, empty again."""
     with stage(plan, figures, cluster, directory, "measured") as first:
         measure_loads(plan, first)
+        if plan.wants("interest"):
+            attempt(figures, "interest", lambda: measure_savings(first))
         if plan.wants("latency"):
             attempt(figures, "latency", lambda: measure_latency(first))
         if plan.wants("preload"):
@@ -179,6 +185,13 @@ def make_token_charges(on: Stage) -> list[orders.Order]:
 def make_verifications(on: Stage) -> list[orders.Order]:
     token = save_card(on.running.port, on.hot)
     return orders.verifications(on.hot, make_payments(on.running.port, on.hot, token, VERIFIED_PAYMENTS))
+
+
+def measure_savings(on: Stage) -> None:
+    """By a merchant of its own: its accounts are no part of the others' loads."""
+    merchant = make_merchant(on.running.port, on.dsn)
+    on.figures.interest = measure_interest(on.dsn, merchant, SAVINGS_ACCOUNTS)
+    say(f"interest: {on.figures.interest.rate:,.0f} accounts/s")
 
 
 def measure_latency(on: Stage) -> None:

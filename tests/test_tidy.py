@@ -8,7 +8,7 @@ from tests import house, house_sql
 from tests.house import Source, read_all
 
 SERVICE = read_all("src/kasuwa")
-EXACT = ("core/money.py", "core/tariff.py", "core/interest.py")
+EXACT = ("core/money.py", "core/tariff.py", "core/interest.py", "core/accrual.py", "core/rotation.py")
 EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/")]
 
 

@@ -34,6 +34,8 @@ from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.clients.actions import CLIENTS
 from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.investments.actions import INVESTMENTS
+from kasuwa.methods.investments.decide_errands import CASHED_OUT, DEPOSITED
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.decide_repay import REPAYING_PURPOSE
 from kasuwa.methods.loans.decide_request import DISBURSING_PURPOSE
@@ -66,11 +68,12 @@ from kasuwa.work.worker import Worker
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
 ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *SANDBOX.actions))
 
-METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, BILLS, CLIENTS, LOANS, ALL_RESOURCES)
+METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, BILLS, CLIENTS, LOANS, INVESTMENTS, ALL_RESOURCES)
 
 # What payments and transfers can be made for, by name: the rules of the slices that own it.
 PURPOSES: dict[str, Purpose] = {
-    purpose.name: purpose for purpose in (*payment.PURPOSES, DISBURSING_PURPOSE, REPAYING_PURPOSE)
+    purpose.name: purpose
+    for purpose in (*payment.PURPOSES, DISBURSING_PURPOSE, REPAYING_PURPOSE, CASHED_OUT, DEPOSITED)
 }
 
 # The demo merchant of the test environment. Live starts with none. Spec silent: D40

@@ -19,7 +19,11 @@ REPEATABLE = [row for row in ROWS if isinstance(row.action, Write) and row.actio
 ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
 
 # What can be done once alone: under another key it is another request, and refused for what it is.
-ONCE = frozenset({"payment-validate", "clients-update", "loans-process", "loans-validate"})
+ONCE = frozenset({"payment-validate", "clients-update", "loans-process", "loans-validate"}) | {
+    "investments-validate",
+    "investments-subscribe",
+    "investments-cancel_plan",
+}
 
 KEY = {"idempotency-key": "a key of the tests"}
 

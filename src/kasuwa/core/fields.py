@@ -185,6 +185,21 @@ class OwnType:
         return []
 
 
+class Whole(int):
+    """A whole number that is not negative; on the wire a number, or its digits as text."""
+
+
+WHOLE_REASON = "a whole number, not negative"
+WHOLE_TEXT = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+def read_whole(said: Any) -> Whole:
+    text = number_text(said)
+    if text is None or not WHOLE_TEXT.fullmatch(text):
+        raise ValueError(WHOLE_REASON)
+    return Whole(text)
+
+
 class Rate(str):
     """A rate in percent, kept as the text that was sent: a number or a numeric text."""
 
@@ -207,6 +222,7 @@ READERS: dict[type, typing.Callable[[Any], Any]] = {
     Moment: read_moment,
     Percent: read_percent,
     CardNumber: read_card_number,
+    Whole: read_whole,
     Rate: read_rate,
 }
 
@@ -240,6 +256,9 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         return {"type": "string", "pattern": "^[0-9 ]{12,30}$", "description": CARD_REASON}
     if kind is Percent:
         return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
+    if kind is Whole:
+        text = {"type": "string", "pattern": "^[0-9]{1,9}$"}
+        return {"anyOf": [text, {"type": "integer", "minimum": 0, "maximum": 999_999_999}], "description": WHOLE_REASON}
     if kind is Rate:
         text = {"type": "string", "pattern": r"^(1000(\.0{1,6})?|[0-9]{1,3}(\.[0-9]{1,6})?)$"}
         return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": 1000}], "description": RATE_REASON}

@@ -309,15 +309,19 @@ class Desk:
         return part
 
     def apply_groups(self, decision: Decision, merchant_id: int, applied: list[Applied]) -> Refusal | None:
+        """Each group sees what those before it did; the desk itself is changed only when all of them are possible."""
+        moved: dict[str, Account] = {}
+        ended: dict[bytes, Row | None] = {}
         accounts: Mapping[str, Account] = self.accounts.get(merchant_id, {})
         holds: Mapping[bytes, Row | None] = self.rows
+        if len(decision.groups) > 1:
+            accounts, holds = ChainMap(moved, accounts), ChainMap(ended, holds)  # type: ignore[arg-type]
         for group in decision.groups:
-            if applied:
-                accounts = {**accounts, **applied[-1].accounts}
-                holds = ChainMap(dict(applied[-1].holds), holds)  # type: ignore[arg-type]
             result = apply(accounts, holds, group, merchant_id)
             if isinstance(result, Short):
                 return group.short
+            moved.update(result.accounts)
+            ended.update(result.holds)
             applied.append(result)
         return None
 

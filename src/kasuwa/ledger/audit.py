@@ -212,6 +212,60 @@ LAWS = (
                 where l.merchant_id = c.merchant_id and l.client_id = c.client_id
                 and not starts_with(l.state, 'closed_'))""",
     ),
+    Law(
+        "closed savings are empty, and every savings account in the books belongs to savings",
+        f"""select a.merchant_id, a.name as place from account a
+            left join savings s on s.merchant_id = a.merchant_id and s.savings_id = split_part(a.name, ':', 2)
+            where {scope("a")} and a.name like 'savings:%'
+            and (s.key is null or (s.state = 'closed' and a.posted <> 0))""",
+    ),
+    Law(
+        "savings that may still earn, or are owed interest, are on a sheet whose job will post it",
+        f"""with listed as (
+                select r.merchant_id, unnest(string_to_array(r.members, ',')) as savings_id from savings_round r
+                where {scope("r")} and exists (
+                    select 1 from job j where j.merchant_id = r.merchant_id and j.subject = r.key))
+            select s.merchant_id, s.savings_id as place
+            from savings s left join listed l using (merchant_id, savings_id)
+            where {scope("s")} and (s.state in ('pending', 'active') or s.due_interest > 0) and l.savings_id is null""",
+    ),
+    Law(
+        "an open savings account counts for its client, who is active",
+        f"""select c.merchant_id, c.client_id as place from client c
+            join savings s on s.merchant_id = c.merchant_id and s.client_id = c.client_id and s.state <> 'closed'
+            where {scope("c")} group by c.merchant_id, c.client_id, c.status, c.open_accounts
+            having c.status <> 'active' or c.open_accounts < count(*)""",
+    ),
+    Law(
+        "a thrift plan's pot is empty between cycles",
+        f"""select merchant_id, name as place from account
+            where {scope()} and name like 'thrift:%' and posted <> 0""",
+    ),
+    Law(
+        "a thrift plan that runs has one job, and one that is over none",
+        f"""select p.merchant_id, p.thrift_id as place from thrift_plan p
+            where {scope("p")} and p.state <> 'open' and (p.state = 'running')::int <> (
+                select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key)""",
+    ),
+    Law(
+        "in every cycle of a thrift plan each member paid or owes the amount, and one of them received it",
+        f"""select p.merchant_id, p.thrift_id as place
+            from thrift_plan p join thrift_member m on m.merchant_id = p.merchant_id and m.thrift_id = p.thrift_id
+            where {scope("p")} group by p.merchant_id, p.thrift_id, p.cycle, p.amount
+            having sum(m.received) <> sum(m.contributed) or bool_or(m.contributed + m.owed <> p.cycle * p.amount)
+                or bool_or((m.received > 0) <> (m.position <= p.cycle))""",
+    ),
+    Law(
+        "what a member of a thrift plan owes is the sum of the debts kept with its savings",
+        f"""with kept as (
+                select s.merchant_id, s.savings_id, d ->> 'thrift_id' as thrift_id,
+                    sum((d ->> 'amount')::bigint) as owed
+                from savings s cross join json_array_elements(s.detail -> 'debts') d
+                where {scope("s")} group by 1, 2, 3)
+            select m.merchant_id, m.thrift_id || ' ' || m.position as place
+            from thrift_member m left join kept k using (merchant_id, savings_id, thrift_id)
+            where {scope("m")} and m.owed <> coalesce(k.owed, 0)""",
+    ),
 )
 
 

@@ -35,6 +35,8 @@ KINDS = {
     "loan_tax": Kind(0, "what a client owes of the tax on that interest"),
     "loan_penalty": Kind(0, "what a client owes for being late"),
     "loan_credit": Kind(0, "what a client paid beyond what was owed, to be given back"),
+    "savings": Kind(0, "a client's savings, kept by the merchant"),
+    "thrift": Kind(0, "a thrift plan's pot, empty between its cycles"),
     "lending": Kind(None, "a merchant's loans all together: the other side of every loan's own accounts"),
 }
 
@@ -109,6 +111,14 @@ def loan(part: str, loan_id: str, currency: str) -> str:
 
 def lending(what: str, currency: str) -> str:
     return f"lending:{what}:{currency}"
+
+
+def savings(savings_id: str) -> str:
+    return f"savings:{savings_id}:NGN"
+
+
+def thrift(thrift_id: str) -> str:
+    return f"thrift:{thrift_id}:NGN"
 
 
 def fund_wallet(currency: str, amount: int) -> Post:

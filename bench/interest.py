@@ -1,0 +1,107 @@
+"""The monthly run of interest: a merchant's savings that all have their posting day today, posted by the job worker.
+
+Between posting days nothing runs: interest is counted when somebody looks (docs/decisions/0020), so the daily run over
+the same accounts is the part of them whose day it is. The accounts are written by SQL, as a month of openings would
+have left them; what is measured is `kasuwa serve` alone, from the moment the jobs are due until the last is posted.
+"""
+
+import time
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from typing import Any
+
+from bench import postgres
+from bench.figures import Run, Unmeasurable
+from bench.merchants import Merchant
+from kasuwa.core.accrual import posting_date
+from kasuwa.core.calendar import add_months, lagos_day
+from kasuwa.core.references import account_key, job_key
+from kasuwa.ledger import chart
+from kasuwa.methods.investments.decide import savings_key
+from kasuwa.methods.investments.decide_interest import LANES, MOST_ON_A_SHEET, POST_INTEREST, round_key
+
+# 100,000.00 at 12 % a year, with tax: an interest posting and a tax posting each.
+BALANCE = 10_000_000
+ANNUAL = 12_000_000
+PERIOD = 12
+
+POLL_SECONDS = 0.02
+LONGEST_SECONDS = 120.0
+
+
+def measure_interest(dsn: str, merchant: Merchant, accounts: int) -> Run:
+    [[said]] = postgres.query(dsn, f"select merchant_id from merchant where mid = '{merchant.mid}' and current")
+    merchant_id, opened_on = int(said), open_day(lagos_day(datetime.now(UTC)))
+    references = [f"SV{number:022d}" for number in range(accounts)]
+    fill(dsn, merchant_id, references, opened_on)
+    postgres.query(dsn, "vacuum analyze savings, account, savings_round, job")
+    postgres.settle(dsn)
+    due = f"merchant_id = {merchant_id} and kind = '{POST_INTEREST}'"
+    began = time.monotonic()
+    postgres.query(dsn, f"update job set run_at = now() where {due}")
+    while postgres.query(dsn, f"select 1 from job where {due} and run_at <= now() limit 1"):
+        if time.monotonic() - began > LONGEST_SECONDS:
+            raise Unmeasurable(f"the interest of {accounts:,} accounts was not posted within {LONGEST_SECONDS:.0f} s")
+        time.sleep(POLL_SECONDS)
+    seconds = time.monotonic() - began
+    [[posted]] = postgres.query(
+        dsn, f"select count(*) from posting where merchant_id = {merchant_id} and kind = 'interest'"
+    )
+    return Run(accounts=accounts, done=int(posted), seconds=seconds)
+
+
+def open_day(today: date) -> date:
+    """A day whose first posting day is today or has just been."""
+    day = add_months(today, -1)
+    return day if posting_date(day, 1) <= today else day.replace(day=day.day - 1)
+
+
+def fill(dsn: str, merchant_id: int, references: list[str], opened_on: date) -> None:
+    matures = add_months(opened_on, PERIOD)
+    fixed = ("12", "annualized", ANNUAL, "t", "10", PERIOD, f"{opened_on} 09:00+01", opened_on, matures)
+    counted = ("active", 0, 0, opened_on, 0, 0, 0, "{}")
+    copy(
+        dsn,
+        "savings",
+        (
+            (hexed(savings_key(merchant_id, one)), merchant_id, one, 10**6 + n, "CLbench", "Bench", *fixed, *counted)
+            for n, one in enumerate(references)
+        ),
+    )
+    names = [chart.savings(one) for one in references]
+    copy(
+        dsn,
+        "account",
+        ((hexed(account_key(merchant_id, name)), merchant_id, name, "NGN", BALANCE, 0, 0) for name in names),
+    )
+    starts = range(0, len(references), MOST_ON_A_SHEET)
+    sheets = list(enumerate(references[start : start + MOST_ON_A_SHEET] for start in starts))
+    keys = [round_key(merchant_id, opened_on, sheet) for sheet, _ in sheets]
+    copy(
+        dsn,
+        "savings_round",
+        (
+            (hexed(keys[sheet]), merchant_id, opened_on, sheet, len(references), ",".join(members))
+            for sheet, members in sheets
+        ),
+    )
+    work = (None, 0, 0, None, "{}")
+    due = f"{posting_date(opened_on, 1)} 00:00+01"
+    copy(
+        dsn,
+        "job",
+        (
+            (hexed(job_key(key)), merchant_id, POST_INTEREST, LANES[n % 2], "bench", hexed(key), due, "infinity", *work)
+            for n, key in enumerate(keys)
+        ),
+    )
+
+
+def hexed(key: bytes) -> str:
+    return f"\\x{key.hex()}"
+
+
+def copy(dsn: str, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Tab-separated, as COPY reads it: its own backslashes doubled, and no value for None."""
+    lines = ("\t".join("\\N" if v is None else str(v).replace("\\", "\\\\") for v in row) for row in rows)
+    postgres.query(dsn, f"copy {table} from stdin;\n" + "\n".join(lines) + "\n\\.\n")

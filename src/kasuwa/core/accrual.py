@@ -1,0 +1,118 @@
+"""Interest on savings: daily on the end-of-day balance, Actual/365, exact until it is posted. (D34)
+
+An annual rate is kept in hundred-millionths of the balance, and interest is counted in units of such a part by the day:
+1/36,500,000,000 of a kobo. So what a day adds is a whole number of units, and nothing is rounded before a posting date.
+
+Nothing runs every day. What a balance earned is a function of the balance and the days it stood, so it is counted
+when somebody wants to know: before every change of the balance, and on posting dates. `reach` closes each month that
+ended on the way, whoever comes first, so a late job changes no figure. tests/core/test_accrual.py proves it equal to
+counting day by day.
+"""
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+import msgspec
+
+from kasuwa.core.calendar import add_months
+from kasuwa.core.interest import INTERVALS_A_YEAR
+from kasuwa.core.money import percent_of
+
+# A rate has at most six decimals of a percent.
+PARTS_PER_PERCENT = 1_000_000
+UNITS_PER_MINOR = 365 * 100 * PARTS_PER_PERCENT
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """What was agreed: the annual rate in parts, the tax on interest (None: no tax), and the term."""
+
+    annual: int
+    tax_rate: str | None
+    opened_on: date
+    period: int
+
+    @property
+    def matures_on(self) -> date:
+        return posting_date(self.opened_on, self.period)
+
+
+class Meter(msgspec.Struct, frozen=True):
+    """Where the counting stands: the units of the running month, the first day whose end is not counted yet, the
+    months closed, and what closed months earned and is not paid yet."""
+
+    units: int
+    counted_to: date
+    closed: int
+    due_interest: int = 0
+    due_tax: int = 0
+
+
+def annual_parts(rate: str, frequency: str) -> int:
+    """The annual rate of a rate in percent per interval."""
+    parts = Fraction(Decimal(rate)) * INTERVALS_A_YEAR[frequency] * PARTS_PER_PERCENT
+    if parts.denominator != 1 or parts < 0:
+        raise ValueError(f"not a rate: {rate!r}")
+    return parts.numerator
+
+
+@lru_cache(maxsize=1024)
+def posting_date(opened_on: date, number: int) -> date:
+    """The day on which the n-th month ends: the opening's day, clamped to the month's end, the anchor kept."""
+    return add_months(opened_on, number)
+
+
+def earn(balance: int, annual: int, days: int) -> int:
+    """The units that a balance earns by standing at the end of so many days."""
+    return balance * annual * days
+
+
+def round_units(units: int) -> int:
+    """Minor units, half up."""
+    return (units * 2 + UNITS_PER_MINOR) // (UNITS_PER_MINOR * 2)
+
+
+def start_meter(terms: Terms) -> Meter:
+    return Meter(units=0, counted_to=terms.opened_on, closed=0)
+
+
+def reach(meter: Meter, terms: Terms, balance: int, today: date) -> Meter:
+    """Count a balance that has not changed since it was last counted, up to yesterday's end; months that ended are
+    closed. After maturity nothing is earned."""
+    while meter.closed < terms.period:
+        month_ends = posting_date(terms.opened_on, meter.closed + 1)
+        if month_ends > today:
+            break
+        meter = close_month(count_days(meter, terms, balance, month_ends), terms)
+    return count_days(meter, terms, balance, today) if meter.closed < terms.period else meter
+
+
+def count_days(meter: Meter, terms: Terms, balance: int, until: date) -> Meter:
+    """The ends of day before `until`."""
+    days = (until - meter.counted_to).days
+    if days <= 0:
+        return meter
+    units = meter.units + earn(balance, terms.annual, days)
+    return Meter(units, until, meter.closed, meter.due_interest, meter.due_tax)
+
+
+def close_month(meter: Meter, terms: Terms) -> Meter:
+    """Rounded here and nowhere else; then the tax on the rounded interest, rounded likewise."""
+    interest = round_units(meter.units)
+    tax = percent_of(interest, terms.tax_rate) if terms.tax_rate is not None else 0
+    return Meter(0, meter.counted_to, meter.closed + 1, meter.due_interest + interest, meter.due_tax + tax)
+
+
+def forfeit(meter: Meter, balance: int, taken: int) -> tuple[Meter, int]:
+    """What was earned this month on the amount taken is lost: its share of the balance that earned it. Closed months
+    are earned for good. The share is rounded half up to a unit."""
+    if balance <= 0:
+        return meter, 0
+    lost = (meter.units * min(taken, balance) * 2 + balance) // (balance * 2)
+    return Meter(meter.units - lost, meter.counted_to, meter.closed, meter.due_interest, meter.due_tax), lost
+
+
+def unpaid(meter: Meter) -> int:
+    """What the client has earned and not got yet, as it would be posted now, before tax."""
+    return meter.due_interest + round_units(meter.units)

@@ -1,0 +1,172 @@
+"""`PUT /investments`: savings accounts and thrift plans. Read this first."""
+
+from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.methods.disburse.decide import amount_fits
+from kasuwa.methods.investments import decide_cycle, decide_interest, decide_savings, decide_thrift, store, wire
+from kasuwa.methods.payment import decide_collect
+from kasuwa.rails.ports import call_nobody
+
+AMOUNT_RULE = Rule(("amount",), amount_fits)
+
+INVESTMENTS = Method(
+    name="investments",
+    selectors=("action",),
+    actions=(
+        Write(
+            name="create_savings",
+            request=wire.CreateSavingsRequest,
+            reply=wire.SavingsReply,
+            rules=(
+                Rule(("period",), decide_savings.period_fits),
+                Rule(("tax_rate",), decide_savings.tax_fits),
+            ),
+            needs=decide_savings.need_opening,
+            decide=decide_savings.decide_opening,
+            summary="Open savings for an active client",
+            example={
+                "action": "create_savings",
+                "name": "School fees",
+                "client_id": "<client_id>",
+                "period": 12,
+                "interestSettings": {"interestRate": "12", "interestFrequency": "annualized"},
+                "tax_applied": True,
+                "tax_rate": 10,
+            },
+        ),
+        Write(
+            name="deposit",
+            request=wire.DepositRequest,
+            reply=wire.DepositReply,
+            rules=(AMOUNT_RULE, Rule(("currency",), decide_savings.currency_fits)),
+            needs=decide_savings.need_deposit,
+            decide=decide_savings.decide_deposit,
+            summary="Bring money into savings, by any payment method or from the wallet; dry_run shows what would be",
+            example={
+                "action": "deposit",
+                "savings_id": "<savings_id>",
+                "payment_method": "card",
+                "amount": "100000.00",
+                "card": {
+                    "card_no": "5123450000000008",
+                    "expiry_month": "12",
+                    "expiry_year": "30",
+                    "ccv": "000",
+                    "pin": "1234",
+                },
+                "ip": "102.89.2.1",
+                "fingerprint": "f0e1d2c3",
+            },
+        ),
+        Write(
+            name="validate",
+            request=decide_collect.ValidateRequest,
+            reply=decide_collect.PaymentReply,
+            needs=decide_collect.need_validate,
+            decide=decide_collect.decide_validate,
+            summary="Bring the OTP of a deposit",
+            example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
+        ),
+        Read(
+            name="view_savings",
+            request=wire.ViewSavingsRequest,
+            reply=wire.SavingsReply,
+            read=store.view_savings,
+            summary="One savings account with its balance and interest",
+            example={"action": "view_savings", "savings_id": "<savings_id>"},
+        ),
+        Read(
+            name="list_savings",
+            request=wire.ListSavingsRequest,
+            reply=wire.SavingsListReply,
+            read=store.list_savings,
+            summary="All savings, or one client's, newest first",
+            example={"action": "list_savings", "offset": 0},
+        ),
+        Write(
+            name="cashout",
+            request=wire.CashoutRequest,
+            reply=wire.CashoutReply,
+            rules=(AMOUNT_RULE, Rule(("saving_id", "savings_id"), decide_savings.names_savings)),
+            needs=decide_savings.need_cashout,
+            decide=decide_savings.decide_cashout,
+            summary="Take money out of savings, in cash or by transfer; dry_run shows what would be",
+            example={
+                "action": "cashout",
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "amount": "2500.00",
+                "method": "cash",
+            },
+        ),
+        Write(
+            name="create_plan",
+            request=wire.CreatePlanRequest,
+            reply=wire.PlanReply,
+            rules=(AMOUNT_RULE, Rule(("member_required",), decide_thrift.members_fit)),
+            needs=decide_thrift.need_nothing,
+            decide=decide_thrift.decide_plan,
+            summary="Make a thrift plan that members can subscribe to",
+            example={
+                "action": "create_plan",
+                "name": "Market women",
+                "amount": "5000.00",
+                "start_date": "2035-12-31",
+                "member_required": "5",
+                "frequency": "every_month",
+            },
+        ),
+        Write(
+            name="subscribe",
+            request=wire.SubscribeRequest,
+            reply=wire.SubscriptionReply,
+            needs=decide_thrift.need_subscription,
+            decide=decide_thrift.decide_subscription,
+            summary="Link a client's savings to a thrift plan; dry_run shows what would be",
+            example={"action": "subscribe", "savings_id": "<savings_id>", "thrift_id": "<thrift_id>"},
+        ),
+        Read(
+            name="subscriptions",
+            request=wire.PlanRequest,
+            reply=wire.SubscriptionsReply,
+            read=store.list_subscriptions,
+            summary="The members of a thrift plan in the order of their turns",
+            example={"action": "subscriptions", "thrift_id": "<thrift_id>"},
+        ),
+        Read(
+            name="list_plans",
+            request=wire.ListPlansRequest,
+            reply=wire.PlanListReply,
+            read=store.list_plans,
+            summary="All thrift plans, newest first",
+            example={"action": "list_plans", "offset": 0, "limits": 10},
+        ),
+        Write(
+            name="cancel_plan",
+            request=wire.PlanRequest,
+            reply=wire.PlanReply,
+            needs=decide_thrift.need_plan,
+            decide=decide_thrift.decide_cancel,
+            summary="Cancel a thrift plan before it runs",
+            example={"action": "cancel_plan", "thrift_id": "<thrift_id>"},
+        ),
+    ),
+    steps=(
+        Step(
+            decide_interest.POST_INTEREST,
+            decide_interest.LANES[0],
+            call_nobody,
+            decide_interest.need_round,
+            decide_interest.decide_round,
+            settles=False,
+            also=decide_interest.LANES[1:],
+        ),
+        Step(
+            decide_thrift.RUN_CYCLE,
+            decide_thrift.LANE,
+            call_nobody,
+            decide_cycle.need_cycle,
+            decide_cycle.decide_cycle,
+            settles=False,
+        ),
+    ),
+)

@@ -1,0 +1,325 @@
+"""The rows of savings and thrift, and what every rule here does alike. (D34, D35)
+
+Postings (all in NGN; the client's money sits in `savings:<savings_id>`):
+
+    deposit       wallet → savings                      the amount; other ways of paying bring it through their own rail
+                  savings → savings of a creditor       thrift debts, first of all that arrives (decide_thrift.py)
+    cash-out      savings → wallet                      by cash: the merchant paid it over the counter
+                  savings → rail:bank                   by transfer, under a hold; its fee is the wallet's
+    interest      wallet → savings                      what a month earned, when the wallet covers it
+                  savings → tax:withholding             the tax on it
+    thrift cycle  savings of each member → thrift:<id>  the amount, or what there is of it
+                  thrift:<id> → savings of the one      the pot
+                  savings of the one → of creditors     debts, out of the pot
+
+Whoever changes a savings account's balance first counts the interest up to today on the balance it had: `Sheet.open`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date, datetime
+from functools import cached_property, lru_cache
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.accrual import UNITS_PER_MINOR, Meter, Terms, reach, unpaid
+from kasuwa.core.calendar import lagos_day, moment_of, utc_text
+from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
+from kasuwa.core.decision import Context, More, Needs, Post, Refusal, Row, Seen
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import account_key, row_key
+from kasuwa.core.rotation import Debt, Repayment
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.clients.decide import Client, client_key, count_account
+from kasuwa.methods.investments.wire import InterestTerms, SavingsRecord
+
+CURRENCY = "NGN"
+WALLET = chart.wallet(CURRENCY)
+WITHHOLDING = chart.tax("withholding", CURRENCY)
+
+PENDING = "pending"
+ACTIVE = "active"
+MATURED = "matured"
+CLOSED = "closed"
+
+# Refusals, in order of precedence.
+UNKNOWN_SAVINGS = Refusal(INVALID_REQUEST, "Invalid Savings Reference")
+UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "Invalid Thrift Reference")
+SAVINGS_CLOSED = Refusal(INVALID_REQUEST, "The savings are closed")
+SAVINGS_SHORT = Refusal(NOT_COVERED, "The savings do not cover the amount")
+WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the amount; fund it and try again")
+
+
+# --- rows -------------------------------------------------------------------------------------------------
+
+
+class Links(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What ties savings to thrift plans: the plans that are not over, and the debts in any, oldest first."""
+
+    plans: tuple[str, ...] = ()
+    debts: tuple[Debt, ...] = ()
+
+
+LINKS: "msgspec.json.Decoder[Links]" = msgspec.json.Decoder(Links)
+NO_LINKS = "{}"
+
+
+class Savings(Row):
+    table: ClassVar[str] = "savings"
+    changing: ClassVar[tuple[str, ...]] = (
+        *("state", "accrued", "accrued_rest", "counted_to", "months", "due_interest", "due_tax", "detail"),
+    )
+
+    savings_id: str
+    number: int
+    client_id: str
+    name: str
+    rate: str
+    frequency: str
+    annual: int
+    tax_applied: bool
+    tax_rate: str
+    period: int
+    opened_at: datetime
+    opened_on: date
+    matures_on: date
+    state: str
+    accrued: int
+    accrued_rest: int
+    counted_to: date
+    months: int
+    due_interest: int
+    due_tax: int
+    detail: str
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.annual, self.tax_rate if self.tax_applied else None, self.opened_on, self.period)
+
+    @property
+    def meter(self) -> Meter:
+        units = self.accrued * UNITS_PER_MINOR + self.accrued_rest
+        return Meter(units, self.counted_to, self.months, self.due_interest, self.due_tax)
+
+    @property
+    def links(self) -> Links:
+        return LINKS.decode(self.detail) if self.detail != NO_LINKS else Links()
+
+
+def set_meter(savings: Savings, meter: Meter) -> None:
+    savings.accrued, savings.accrued_rest = divmod(meter.units, UNITS_PER_MINOR)
+    savings.counted_to, savings.months = meter.counted_to, meter.closed
+    savings.due_interest, savings.due_tax = meter.due_interest, meter.due_tax
+
+
+def set_links(savings: Savings, links: Links) -> None:
+    savings.detail = msgspec.json.encode(links).decode()
+
+
+class Member(Row):
+    """A member of a plan; its position is also the cycle whose pot it receives."""
+
+    table: ClassVar[str] = "thrift_member"
+    changing: ClassVar[tuple[str, ...]] = ("contributed", "received", "owed", "paid_on")
+
+    thrift_id: str
+    position: int
+    savings_id: str
+    client_id: str
+    contributed: int
+    received: int
+    owed: int
+    paid_on: date | None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+# A posting day asks for the same few thousand keys three times within a batch.
+@lru_cache(maxsize=8192)
+def savings_key(merchant_id: int, savings_id: str) -> bytes:
+    return row_key(merchant_id, "savings", savings_id)
+
+
+def member_key(merchant_id: int, thrift_id: str, position: int) -> bytes:
+    return row_key(merchant_id, "thrift_member", f"{thrift_id} {position}")
+
+
+# --- what a rule must see -----------------------------------------------------------------------------------
+
+
+def need_savings(merchant_id: int, references: Iterable[str], *more: tuple[type[Row], bytes]) -> Needs:
+    """Savings with their accounts: as rows, because interest is counted on what an account holds, and by name,
+    because money moves on it."""
+    found: list[tuple[type[Row], bytes]] = []
+    names = []
+    for savings_id in references:
+        found.append((Savings, savings_key(merchant_id, savings_id)))
+        # Whatever was sent may stand here: what cannot name savings names no account either.
+        if savings_id.isascii() and savings_id.isalnum():
+            names.append(chart.savings(savings_id))
+            found.append((Account, account_key(merchant_id, names[-1])))
+    return Needs((*found, *more), tuple(names))
+
+
+def unseen(needs: Needs, seen: Seen) -> bool:
+    return not all(seen.has(key) for _, key in needs.rows)
+
+
+def need_repayments(merchant_id: int, repayments: Iterable[Repayment]) -> Needs:
+    """The creditors' savings, and both members whose records change."""
+    found: dict[str, None] = {}
+    members: dict[tuple[type[Row], bytes], None] = {}
+    for repaid in repayments:
+        debt = repaid.debt
+        found[debt.creditor] = None
+        for position in (debt.debtor_position, debt.creditor_position):
+            members[(Member, member_key(merchant_id, debt.thrift_id, position))] = None
+    return need_savings(merchant_id, found, *members)
+
+
+# --- what a decision changes ----------------------------------------------------------------------------------
+
+
+class Sheet:
+    """The rows that one decision changes, each once, whatever happens to it; and the postings that go with them.
+    Opened savings have their interest counted up to today, on the balance they had until now."""
+
+    def __init__(self, context: Context, seen: Seen) -> None:
+        self.merchant_id = context.merchant.merchant_id
+        self.seen = seen
+        self.posts: list[Post] = []
+        self._now = context.now
+        self._savings: dict[str, Savings] = {}
+        self._members: dict[bytes, Member] = {}
+        self._counts: Counter[str] = Counter()
+
+    @cached_property
+    def today(self) -> date:
+        return lagos_day(self._now)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return (*self._savings.values(), *self._members.values(), *self._clients())
+
+    def account(self, savings_id: str) -> Account:
+        name = chart.savings(savings_id)
+        found = self.seen.get(Account, account_key(self.merchant_id, name))
+        return chart.open_account(self.merchant_id, name) if found is None else found
+
+    def open(self, savings_id: str) -> Savings:
+        opened = self._savings.get(savings_id)
+        if opened is None:
+            found = self.seen.get(Savings, savings_key(self.merchant_id, savings_id))
+            assert found is not None, savings_id
+            opened = self._savings[savings_id] = msgspec.structs.replace(found)
+            posted = self.account(savings_id).posted
+            set_meter(opened, reach(opened.meter, opened.terms, posted, self.today))
+        return opened
+
+    def member(self, thrift_id: str, position: int) -> Member:
+        key = member_key(self.merchant_id, thrift_id, position)
+        if key not in self._members:
+            found = self.seen.get(Member, key)
+            assert found is not None, (thrift_id, position)
+            self._members[key] = msgspec.structs.replace(found)
+        return self._members[key]
+
+    def repay(self, savings_id: str, repayments: Iterable[Repayment]) -> None:
+        """Debts out of money that has arrived: to each creditor's savings, and in both members' records."""
+        for repaid in repayments:
+            debt = repaid.debt
+            self.arrive(debt.creditor)
+            self.posts.append(
+                Post(chart.savings(savings_id), chart.savings(debt.creditor), repaid.amount, "thrift debt")
+            )
+            debtor = self.member(debt.thrift_id, debt.debtor_position)
+            debtor.owed -= repaid.amount
+            debtor.contributed += repaid.amount
+            self.member(debt.thrift_id, debt.creditor_position).received += repaid.amount
+
+    # --- the end of savings ---------------------------------------------------------------------------------
+
+    def is_over(self, savings_id: str, leaving: int = 0) -> bool:
+        """Whether savings close: empty after maturity, with nothing due to them or owed by them and no plan under way.
+        Held money is still there; `leaving` goes by a posting that is not on this sheet. Spec silent: D34"""
+        savings = self.open(savings_id)
+        if savings.state == CLOSED or savings.due_interest or self.today < savings.matures_on:
+            return False
+        links = savings.links
+        return not links.plans and not links.debts and self._left(savings_id) == leaving
+
+    def _left(self, savings_id: str) -> int:
+        name = chart.savings(savings_id)
+        moved = sum((post.credit == name) * post.amount - (post.debit == name) * post.amount for post in self.posts)
+        return self.account(savings_id).posted + moved
+
+    def close(self, savings_id: str) -> None:
+        """Its client has one open account less."""
+        savings = self.open(savings_id)
+        savings.state = CLOSED
+        self._counts[savings.client_id] -= 1
+
+    def close_emptied(self, references: Iterable[str]) -> None:
+        """Close those of some savings that have nothing to wait for."""
+        for savings_id in [one for one in references if self.is_over(one)]:
+            self.close(savings_id)
+
+    def arrive(self, savings_id: str) -> Savings:
+        """Savings that money comes into: the first makes them active. Closed ones, whose money was under way when they
+        closed, are the client's again to be emptied."""
+        savings = self.open(savings_id)
+        if savings.state == PENDING:
+            savings.state = ACTIVE
+        if savings.state == CLOSED:
+            savings.state = MATURED
+            self._counts[savings.client_id] += 1
+        return savings
+
+    def missing(self) -> More | None:
+        """The clients whose open accounts this sheet counts, where they are not seen yet: asked for last."""
+        needs = Needs(tuple((Client, client_key(self.merchant_id, client_id)) for client_id in self._counts))
+        return More(needs) if unseen(needs, self.seen) else None
+
+    def _clients(self) -> Iterable[Client]:
+        for client_id, by in self._counts.items():
+            client = self.seen.get(Client, client_key(self.merchant_id, client_id))
+            assert client is not None, client_id
+            yield count_account(client, by)
+
+
+# --- the record -----------------------------------------------------------------------------------------------
+
+
+def state_on(savings: Savings, today: date) -> str:
+    """Savings mature at midnight by themselves, before any job has noted it."""
+    if savings.state != CLOSED and today >= savings.matures_on:
+        return MATURED
+    return savings.state
+
+
+def record_of(savings: Savings, posted: int, held: int, plans: list[str], today: date) -> SavingsRecord:
+    """`balance` is what can be taken out; interest is shown as it would be posted, before tax."""
+    meter = reach(savings.meter, savings.terms, posted, today)
+    return SavingsRecord(
+        savings_id=savings.savings_id,
+        client_id=savings.client_id,
+        name=savings.name,
+        state=state_on(savings, today),  # type: ignore[arg-type]
+        balance=format_minor(posted - held),
+        accrued_interest=format_minor(unpaid(meter)),
+        interest_settings=InterestTerms(savings.rate, savings.frequency),
+        tax_applied=savings.tax_applied,
+        tax_rate=savings.tax_rate,
+        period=savings.period,
+        opened_at=utc_text(savings.opened_at),
+        matures_at=utc_text(moment_of(savings.matures_on, 0)),
+        plans=plans,
+    )

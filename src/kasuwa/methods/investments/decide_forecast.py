@@ -1,0 +1,97 @@
+"""What `dry_run` answers: every figure of what would happen and how it came about. Nothing here changes anything."""
+
+from kasuwa.core.accrual import forfeit, posting_date, round_units, unpaid
+from kasuwa.core.decision import Context, Decision, Refusal, Seen
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import account_key
+from kasuwa.core.tariff import charge_transfer
+from kasuwa.core.transactions import Transaction
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.disburse import decide as disburse
+from kasuwa.methods.investments.decide import SAVINGS_SHORT, WALLET, WALLET_SHORT, Savings, Sheet
+from kasuwa.methods.investments.wire import CashoutReply, CashoutRequest, DepositReply, Figure
+from kasuwa.methods.payment import decide as payment
+
+NOTHING_CHANGED = "Nothing was changed: this is what would happen"
+
+WAYS = {"cash": "to the wallet: the merchant pays it over the counter", "transfer": "to the client's bank account"}
+
+
+def wallet_available(sheet: Sheet) -> int:
+    """Where a decision moves money the ledger refuses; a forecast moves none and must look itself."""
+    wallet = sheet.seen.get(Account, account_key(sheet.merchant_id, WALLET))
+    return 0 if wallet is None else wallet.available
+
+
+def repaid_of(sheet: Sheet) -> int:
+    """What goes on to creditors of what has arrived."""
+    return sum(post.amount for post in sheet.posts)
+
+
+def show_deposit(sheet: Sheet, savings: Savings, amount: int) -> Decision | Refusal:
+    if wallet_available(sheet) < amount:
+        return WALLET_SHORT
+    brought = Figure("amount", format_minor(amount), "from the wallet into the savings, without a fee")
+    return forecast_deposit(sheet, savings, amount, [brought])
+
+
+def show_payment(sheet: Sheet, savings: Savings, row: Transaction, method: str) -> Decision | Refusal:
+    """A payment that would begin: what it would bring if it succeeds, and what it would cost the merchant."""
+    if wallet_available(sheet) < row.fee + row.vat:
+        return payment.WALLET_SHORT
+    figures = [
+        Figure("amount", format_minor(row.amount), f"by {method}, whole into the savings"),
+        Figure("fee", format_minor(row.fee), "from the wallet, by the collection tariff"),
+        Figure("VAT", format_minor(row.vat), "on the fee, from the wallet"),
+    ]
+    return forecast_deposit(sheet, savings, row.amount, figures)
+
+
+def forecast_deposit(sheet: Sheet, savings: Savings, amount: int, brought: list[Figure]) -> Decision:
+    available = sheet.account(savings.savings_id).available
+    balance = format_minor(available + amount - repaid_of(sheet))
+    figures = [
+        Figure("balance", format_minor(available), "in the savings now"),
+        *brought,
+        *(Figure("thrift debt", format_minor(post.amount), f"first of all to {post.credit}") for post in sheet.posts),
+        Figure("balance after", balance, "the balance and the amount, less thrift debts"),
+    ]
+    return Decision(reply=DepositReply(message=NOTHING_CHANGED, balance=balance, dry_run=True, explained=figures))
+
+
+def show_cashout(request: CashoutRequest, savings: Savings, context: Context, seen: Seen) -> Decision | Refusal:
+    sheet, amount = Sheet(context, seen), int(request.amount)
+    account = sheet.account(savings.savings_id)
+    if account.available < amount:
+        return SAVINGS_SHORT
+    balance = format_minor(account.available - amount)
+    figures = [
+        Figure("balance", format_minor(account.available), "in the savings now"),
+        Figure("amount", format_minor(amount), WAYS[request.method]),
+        *interest_figures(sheet, sheet.open(savings.savings_id), account.posted, amount),
+    ]
+    if request.method == "transfer":
+        charge = charge_transfer(context.merchant.tariff, amount)
+        if wallet_available(sheet) < charge.total:
+            return disburse.WALLET_SHORT
+        figures += [
+            Figure("fee", format_minor(charge.fee), "from the wallet, by the transfer tariff"),
+            Figure("VAT", format_minor(charge.vat), f"{context.merchant.tariff.vat_percent_on_fees}% on the fee"),
+        ]
+        if charge.duty:
+            figures.append(Figure("stamp duty", format_minor(charge.duty), "from the wallet"))
+    figures.append(Figure("balance after", balance, "the balance less the amount"))
+    return Decision(reply=CashoutReply(message=NOTHING_CHANGED, balance=balance, dry_run=True, explained=figures))
+
+
+def interest_figures(sheet: Sheet, savings: Savings, posted: int, amount: int) -> list[Figure]:
+    since = posting_date(savings.opened_on, savings.months)
+    earned = f"{savings.rate}% {savings.frequency}, by the day on each end-of-day balance since {since}"
+    lost, why = 0, "nothing is lost after maturity"
+    if sheet.today < savings.matures_on:
+        _, lost = forfeit(savings.meter, posted, amount)
+        why = f"what accrued since {since}, in the share of {format_minor(amount)} in {format_minor(posted)}"
+    return [
+        Figure("accrued interest", format_minor(unpaid(savings.meter)), earned),
+        Figure("forfeited interest", format_minor(round_units(lost)), why),
+    ]

@@ -1,0 +1,306 @@
+"""The rules of thrift plans: made, joined, cancelled, and their cycles. Postings are in decide.py. (D35)
+
+A plan is open until it is full and its day has come, then it runs: one cycle after another, each in one posting group,
+until everybody has received the pot once. Its job is one and the same from cycle to cycle; each run leaves it a later
+due time, so a job that is run twice moves money once.
+"""
+
+from datetime import date, datetime
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.calendar import add_months, lagos_day, moment_of
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Fault,
+    Job,
+    Merchant,
+    More,
+    Needs,
+    Refusal,
+    Row,
+    Seen,
+    refuse_fields,
+)
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import job_key, opaque_id, row_key
+from kasuwa.core.rotation import cycle_date
+from kasuwa.methods.investments.decide import (
+    CLOSED,
+    SAVINGS_CLOSED,
+    UNKNOWN_PLAN,
+    UNKNOWN_SAVINGS,
+    Links,
+    Member,
+    Savings,
+    Sheet,
+    member_key,
+    need_savings,
+    savings_key,
+    set_links,
+    unseen,
+)
+from kasuwa.methods.investments.decide_forecast import NOTHING_CHANGED
+from kasuwa.methods.investments.wire import (
+    CreatePlanRequest,
+    Figure,
+    PlanRecord,
+    PlanReply,
+    PlanRequest,
+    SubscribeRequest,
+    SubscriptionRecord,
+    SubscriptionReply,
+)
+
+RUN_CYCLE = "thrift.run_cycle"
+LANE = "thrift"
+
+OPEN = "open"
+RUNNING = "running"
+COMPLETED = "completed"
+CANCELLED = "cancelled"
+
+# One posting group a cycle: with more members than this a cycle would hold its merchant's books for too long.
+MOST_MEMBERS = 500
+
+# In months: a plan that starts later than this is a slip of the pen.
+LATEST_START = 120
+
+# Refusals, in order of precedence.
+STARTS_AT_NO_TIME = refuse_fields(Fault("start_date", "today or later, within ten years"))
+SUBSCRIBED = Refusal(INVALID_REQUEST, "These savings are subscribed to the plan already")
+PLAN_FULL = Refusal(INVALID_REQUEST, "The plan is full")
+
+
+def not_open(plan: "Plan", what: str) -> Refusal:
+    return Refusal(INVALID_REQUEST, f"The plan is {plan.state}; {what}")
+
+
+# --- rows -------------------------------------------------------------------------------------------------
+
+
+class Plan(Row):
+    """`begins` is the day of the first cycle, known when the plan is full; `cycle` of its cycles are done."""
+
+    table: ClassVar[str] = "thrift_plan"
+    changing: ClassVar[tuple[str, ...]] = ("members", "state", "begins", "cycle", "tries", "next_date")
+
+    thrift_id: str
+    number: int
+    name: str
+    amount: int
+    frequency: str
+    start_date: date
+    member_required: int
+    members: int
+    state: str
+    begins: date | None
+    cycle: int
+    tries: int
+    next_date: date | None
+    created_at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    def falls(self, cycle: int) -> date:
+        """The day of a cycle; of a plan that is not full yet, as it would be if it were full in time."""
+        return cycle_date(self.begins or self.start_date, self.frequency, cycle)
+
+
+def plan_key(merchant_id: int, thrift_id: str) -> bytes:
+    return row_key(merchant_id, "thrift_plan", thrift_id)
+
+
+def need_members(plan: Plan) -> Needs:
+    keys = (member_key(plan.merchant_id, plan.thrift_id, n) for n in range(1, plan.members + 1))
+    return Needs(tuple((Member, key) for key in keys))
+
+
+def members_of(plan: Plan, seen: Seen) -> list[Member]:
+    found = (seen.get(Member, key) for _, key in need_members(plan).rows)
+    return [member for member in found if member is not None]
+
+
+def plan_record(plan: Plan) -> PlanRecord:
+    return PlanRecord(
+        thrift_id=plan.thrift_id,
+        name=plan.name,
+        amount=format_minor(plan.amount),
+        frequency=plan.frequency,
+        start_date=plan.start_date.isoformat(),
+        member_required=plan.member_required,
+        members=plan.members,
+        state=plan.state,  # type: ignore[arg-type]
+        cycle=plan.cycle,
+        next_date=None if plan.next_date is None else plan.next_date.isoformat(),
+    )
+
+
+def subscription_record(plan: Plan, member: Member) -> SubscriptionRecord:
+    """`payout_date` is when the pot was paid, or will be if nobody keeps it waiting."""
+    return SubscriptionRecord(
+        savings_id=member.savings_id,
+        client_id=member.client_id,
+        position=member.position,
+        payout_date=(member.paid_on or plan.falls(member.position)).isoformat(),
+        contributed=format_minor(member.contributed),
+        received=format_minor(member.received),
+        owed=format_minor(member.owed),
+    )
+
+
+# --- making and cancelling a plan ---------------------------------------------------------------------------
+
+
+def members_fit(merchant: Merchant, member_required: int) -> str | None:
+    return None if 2 <= member_required <= MOST_MEMBERS else f"from 2 to {MOST_MEMBERS}"
+
+
+def need_nothing(request: CreatePlanRequest, merchant: Merchant) -> Needs:
+    return Needs()
+
+
+def decide_plan(request: CreatePlanRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    start, today = date.fromisoformat(request.start_date), lagos_day(context.now)
+    if not today <= start <= add_months(today, LATEST_START):
+        return STARTS_AT_NO_TIME
+    merchant_id, thrift_id = context.merchant.merchant_id, opaque_id("TH", context.entropy)
+    plan = Plan(
+        key=plan_key(merchant_id, thrift_id),
+        merchant_id=merchant_id,
+        thrift_id=thrift_id,
+        number=context.number,
+        name=request.name,
+        amount=int(request.amount),
+        frequency=request.frequency,
+        start_date=start,
+        member_required=int(request.member_required),
+        members=0,
+        state=OPEN,
+        begins=None,
+        cycle=0,
+        tries=0,
+        next_date=start,
+        created_at=context.now,
+    )
+    return Decision(reply=PlanReply(message="Plan Created", data=plan_record(plan)), rows=(plan,), numbers=1)
+
+
+def need_plan(request: PlanRequest, merchant: Merchant) -> Needs:
+    key = plan_key(merchant.merchant_id, request.thrift_id)
+    return Needs(((Plan, key), (Job, job_key(key))))
+
+
+def decide_cancel(request: PlanRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """Before it runs, full or not."""
+    plan = seen.get(Plan, plan_key(context.merchant.merchant_id, request.thrift_id))
+    if plan is None:
+        return UNKNOWN_PLAN
+    if plan.state != OPEN:
+        return not_open(plan, "only an open one can be cancelled")
+    needs = need_members(plan)
+    if unseen(needs, seen):
+        return More(needs)
+    savings = [member.savings_id for member in members_of(plan, seen)]
+    needs = need_savings(plan.merchant_id, savings)
+    if unseen(needs, seen):
+        return More(needs)
+    sheet = Sheet(context, seen)
+    for savings_id in savings:
+        leave_plan(sheet, savings_id, plan.thrift_id)
+    sheet.close_emptied(savings)
+    more = sheet.missing()
+    if more is not None:
+        return more
+    ended = msgspec.structs.replace(plan, state=CANCELLED, next_date=None)
+    job = seen.get(Job, job_key(plan.key))
+    return Decision(
+        reply=PlanReply(message="Plan Cancelled", data=plan_record(ended)),
+        rows=(ended, *sheet.rows),
+        jobs_done=() if job is None else (job,),
+    )
+
+
+def leave_plan(sheet: Sheet, savings_id: str, thrift_id: str) -> None:
+    """The plan is over for these savings; debts in it stay."""
+    savings = sheet.open(savings_id)
+    links = savings.links
+    set_links(savings, Links(tuple(one for one in links.plans if one != thrift_id), links.debts))
+
+
+# --- joining ------------------------------------------------------------------------------------------------
+
+
+def need_subscription(request: SubscribeRequest, merchant: Merchant) -> Needs:
+    plan = (Plan, plan_key(merchant.merchant_id, request.thrift_id))
+    return need_savings(merchant.merchant_id, (request.savings_id,), plan)
+
+
+def decide_subscription(request: SubscribeRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    merchant_id = context.merchant.merchant_id
+    plan = seen.get(Plan, plan_key(merchant_id, request.thrift_id))
+    savings = seen.get(Savings, savings_key(merchant_id, request.savings_id))
+    if plan is None:
+        return UNKNOWN_PLAN
+    if savings is None:
+        return UNKNOWN_SAVINGS
+    if savings.state == CLOSED:
+        return SAVINGS_CLOSED
+    if plan.thrift_id in savings.links.plans:
+        return SUBSCRIBED
+    if plan.state != OPEN:
+        return not_open(plan, "nobody can join it any more")
+    if plan.members >= plan.member_required:
+        return PLAN_FULL
+    return join_plan(plan, savings, context, seen, dry_run=bool(request.dry_run))
+
+
+def join_plan(plan: Plan, savings: Savings, context: Context, seen: Seen, *, dry_run: bool) -> Decision:
+    """The next position; the last one to come sets the day, and the job of the first cycle."""
+    position = plan.members + 1
+    key = member_key(plan.merchant_id, plan.thrift_id, position)
+    member = Member(
+        key, plan.merchant_id, plan.thrift_id, position, savings.savings_id, savings.client_id, 0, 0, 0, None
+    )
+    joined = msgspec.structs.replace(plan, members=position)
+    jobs: tuple[Job, ...] = ()
+    if position == plan.member_required:
+        joined, jobs = begin_plan(joined, context)
+    record = subscription_record(joined, member)
+    if dry_run:
+        reply = SubscriptionReply(
+            message=NOTHING_CHANGED, data=record, dry_run=True, explained=plan_figures(joined, record)
+        )
+        return Decision(reply=reply)
+    sheet = Sheet(context, seen)
+    linked = sheet.open(savings.savings_id)
+    set_links(linked, Links((*linked.links.plans, plan.thrift_id), linked.links.debts))
+    reply = SubscriptionReply(message="Subscription Successful", data=record)
+    return Decision(reply=reply, rows=(joined, member, *sheet.rows), jobs=jobs)
+
+
+def begin_plan(plan: Plan, context: Context) -> tuple[Plan, tuple[Job, ...]]:
+    """At its start date where it is full by then, else on the day it fills. Spec silent: D35"""
+    today = lagos_day(context.now)
+    begins = max(plan.start_date, today)
+    begun = msgspec.structs.replace(
+        plan, begins=begins, next_date=begins, state=RUNNING if begins == today else plan.state
+    )
+    due, key = max(context.now, moment_of(begins, 0)), job_key(plan.key)
+    job = Job(key, plan.merchant_id, RUN_CYCLE, LANE, plan.thrift_id, plan.key, due, due, None, 0, 0, None, "{}")
+    return begun, (job,)
+
+
+def plan_figures(plan: Plan, record: SubscriptionRecord) -> list[Figure]:
+    members, amount = plan.member_required, format_minor(plan.amount)
+    whole = format_minor(plan.amount * members)
+    return [
+        Figure("contribution", amount, f"from the savings in each of {members} cycles, {plan.frequency}"),
+        Figure("contributions", whole, f"{members} x {amount}, from {plan.falls(1)} to {plan.falls(members)}"),
+        Figure("pot", whole, f"{members} members' {amount}, into the savings on {record.payout_date}"),
+    ]

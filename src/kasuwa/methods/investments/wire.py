@@ -1,0 +1,210 @@
+"""What `PUT /investments` takes and answers. (api.md, D34, D35)"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from kasuwa.core.fields import Amount, Limit, Offset, Rate, Reference, Whole
+from kasuwa.core.people import Day
+from kasuwa.core.rotation import CycleFrequency
+from kasuwa.methods.payment.decide_collect import PayerFields, PaymentReply
+
+Frequency = Literal["annualized", "every_month", "every_four_weeks", "every_week", "every_day"]
+Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
+
+
+class InterestSettings(msgspec.Struct, kw_only=True):
+    """A rate in percent, and the interval it is said for."""
+
+    interest_rate: Rate = field(name="interestRate")
+    interest_frequency: Frequency = field(name="interestFrequency")
+
+
+class Figure(msgspec.Struct):
+    """One figure of what would happen, and how it came about."""
+
+    what: str
+    amount: str
+    how: str
+
+
+# --- savings ------------------------------------------------------------------------------------------------
+
+
+class CreateSavingsRequest(msgspec.Struct, kw_only=True):
+    name: Name
+    client_id: Reference
+    interest_settings: InterestSettings = field(name="interestSettings")
+    tax_applied: bool | None = None
+    tax_rate: Rate | None = None
+    period: Whole
+
+
+class ListSavingsRequest(msgspec.Struct, kw_only=True):
+    client_id: Reference | None = None
+    offset: Offset | None = None
+    limit: Limit | None = None
+    limits: Limit | None = None
+
+
+class ViewSavingsRequest(msgspec.Struct, kw_only=True):
+    savings_id: Reference
+
+
+class InterestTerms(msgspec.Struct):
+    interest_rate: str = field(name="interestRate")
+    interest_frequency: str = field(name="interestFrequency")
+
+
+SavingsState = Literal["pending", "active", "matured", "closed"]
+
+
+class SavingsRecord(msgspec.Struct, kw_only=True):
+    savings_id: str
+    client_id: str
+    name: str
+    state: SavingsState
+    balance: str
+    accrued_interest: str
+    interest_settings: InterestTerms = field(name="interestSettings")
+    tax_applied: bool
+    tax_rate: str
+    period: int
+    opened_at: str
+    matures_at: str
+    plans: list[str]
+
+
+class SavingsReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: SavingsRecord
+
+
+class SavingsListReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[SavingsRecord]
+    total: int
+    offset: int
+    limit: int
+
+
+class DepositRequest(PayerFields, kw_only=True):
+    """From the wallet, or by any way of paying: then with that way's fields, as a payment has them."""
+
+    savings_id: Reference
+    payment_method: Literal[
+        "wallet", "card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"
+    ]
+    amount: Amount
+    dry_run: bool | None = None
+
+
+class DepositReply(PaymentReply, kw_only=True):
+    """A payment's own reply; from the wallet, the balance it left. `dry_run` explains each figure and has no txnRef."""
+
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
+    balance: str | UnsetType = UNSET
+    dry_run: bool | UnsetType = UNSET
+    explained: list[Figure] | UnsetType = UNSET
+
+
+class CashoutRequest(msgspec.Struct, kw_only=True):
+    """`saving_id` is the contract's own spelling here; `savings_id` is read as well. Spec silent: D34"""
+
+    saving_id: Reference | None = None
+    savings_id: Reference | None = None
+    client_id: Reference
+    amount: Amount
+    method: Literal["cash", "transfer"]
+    dry_run: bool | None = None
+
+
+class CashoutReply(msgspec.Struct, kw_only=True):
+    """What a cash-out did, or with `dry_run` would do: then each figure is explained, and there is no txnRef."""
+
+    status: Literal[200, 201] = 200
+    message: str
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    txn_status: str | UnsetType = field(name="txnStatus", default=UNSET)
+    balance: str
+    dry_run: bool | UnsetType = UNSET
+    explained: list[Figure] | UnsetType = UNSET
+
+
+# --- thrift -------------------------------------------------------------------------------------------------
+
+
+class CreatePlanRequest(msgspec.Struct, kw_only=True):
+    name: Name
+    amount: Amount
+    start_date: Day
+    member_required: Whole
+    frequency: CycleFrequency
+
+
+class ListPlansRequest(msgspec.Struct, kw_only=True):
+    offset: Offset | None = None
+    limit: Limit | None = None
+    limits: Limit | None = None
+
+
+class PlanRequest(msgspec.Struct, kw_only=True):
+    thrift_id: Reference
+
+
+class SubscribeRequest(msgspec.Struct, kw_only=True):
+    savings_id: Reference
+    thrift_id: Reference
+    dry_run: bool | None = None
+
+
+class PlanRecord(msgspec.Struct, kw_only=True):
+    thrift_id: str
+    name: str
+    amount: str
+    frequency: str
+    start_date: str
+    member_required: int
+    members: int
+    state: Literal["open", "running", "completed", "cancelled"]
+    cycle: int
+    next_date: str | None
+
+
+class PlanReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: PlanRecord
+
+
+class PlanListReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[PlanRecord]
+    total: int
+    offset: int
+    limit: int
+
+
+class SubscriptionRecord(msgspec.Struct, kw_only=True):
+    savings_id: str
+    client_id: str
+    position: int
+    payout_date: str
+    contributed: str
+    received: str
+    owed: str
+
+
+class SubscriptionReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: SubscriptionRecord
+    dry_run: bool | UnsetType = UNSET
+    explained: list[Figure] | UnsetType = UNSET
+
+
+class SubscriptionsReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[SubscriptionRecord]

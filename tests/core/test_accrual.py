@@ -1,0 +1,191 @@
+"""Interest on savings: by its oracle, by hand over a year, and equal to counting day by day over any history."""
+
+import json
+from datetime import date, timedelta
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.accrual import (
+    UNITS_PER_MINOR,
+    Meter,
+    Terms,
+    annual_parts,
+    earn,
+    forfeit,
+    posting_date,
+    reach,
+    round_units,
+    start_meter,
+    unpaid,
+)
+from kasuwa.core.money import format_minor, minor_of
+from tests.untimed import UNTIMED
+
+ORACLES = json.loads((Path(__file__).parents[1] / "data" / "loan_oracles.json").read_text())["deposits"]
+OPENED = date(2026, 1, 31)
+
+
+@pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle["id"])
+def test_a_deposit_earns_what_its_oracle_says(oracle: dict[str, object]) -> None:
+    annual = annual_parts(str(oracle["annual_rate"]), "annualized")
+    units = earn(minor_of(str(oracle["balance"])), annual, int(str(oracle["days"])))
+    assert format_minor(round_units(units)) == oracle["interest"]
+
+
+@pytest.mark.parametrize(
+    ("frequency", "annual"),
+    [
+        ("annualized", 1_500_000),
+        ("every_month", 18_000_000),
+        ("every_four_weeks", 19_500_000),
+        ("every_week", 78_000_000),
+        ("every_day", 547_500_000),
+    ],
+)
+def test_a_rate_is_worth_its_intervals_a_year(frequency: str, annual: int) -> None:
+    assert annual_parts("1.5", frequency) == annual
+
+
+def test_a_rate_finer_than_a_part_is_no_rate() -> None:
+    assert annual_parts("0.000001", "annualized") == 1
+    with pytest.raises(ValueError, match="not a rate"):
+        annual_parts("0.0000001", "annualized")
+
+
+# 100,000.00 at 12 % a year from 31 January 2026, 10 % tax, interest left in: worked out with pencil and paper.
+# Days of each month as it is counted, the balance it began with, interest = balance x 0.12 x days / 365 half up, tax.
+BY_HAND = [
+    # (posted on, days, balance, interest, tax)
+    ("2026-02-28", 28, "100000.00", "920.55", "92.06"),
+    ("2026-03-31", 31, "100828.49", "1027.62", "102.76"),
+    ("2026-04-30", 30, "101753.35", "1003.59", "100.36"),
+    ("2026-05-31", 31, "102656.58", "1046.25", "104.63"),
+    ("2026-06-30", 30, "103598.20", "1021.79", "102.18"),
+    ("2026-07-31", 31, "104517.81", "1065.22", "106.52"),
+    ("2026-08-31", 31, "105476.51", "1074.99", "107.50"),
+    ("2026-09-30", 30, "106444.00", "1049.86", "104.99"),
+    ("2026-10-31", 31, "107388.87", "1094.48", "109.45"),
+    ("2026-11-30", 30, "108373.90", "1068.89", "106.89"),
+    ("2026-12-31", 31, "109335.90", "1114.33", "111.43"),
+    ("2027-01-31", 31, "110338.80", "1124.55", "112.46"),
+]
+
+
+def test_a_year_of_a_hundred_thousand_at_twelve_percent_is_what_one_works_out_by_hand() -> None:
+    terms = Terms(annual_parts("12", "annualized"), "10", OPENED, 12)
+    meter, balance = start_meter(terms), minor_of("100000.00")
+    for number, (posted_on, days, had, interest, tax) in enumerate(BY_HAND, start=1):
+        day = posting_date(OPENED, number)
+        assert day.isoformat() == posted_on
+        assert (day - posting_date(OPENED, number - 1)).days == days
+        assert format_minor(balance) == had
+        meter = reach(meter, terms, balance, day)
+        assert (format_minor(meter.due_interest), format_minor(meter.due_tax)) == (interest, tax)
+        balance += meter.due_interest - meter.due_tax
+        meter = Meter(meter.units, meter.counted_to, meter.closed)
+    assert format_minor(balance) == "111350.89"
+    assert reach(meter, terms, balance, date(2030, 1, 1)) == meter
+
+
+def test_the_deposits_own_day_counts_and_the_day_of_posting_does_not() -> None:
+    terms = Terms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
+    meter = reach(start_meter(terms), terms, 0, date(2026, 2, 4))
+    assert meter.units == 0
+    meter = reach(meter, terms, 100_000, date(2026, 2, 5))
+    assert (meter.due_interest, meter.units) == (100, 0)
+
+
+def test_nothing_is_earned_after_maturity_and_what_was_stays() -> None:
+    terms = Terms(annual_parts("36.5", "annualized"), "10", date(2026, 1, 5), 1)
+    at_maturity = reach(start_meter(terms), terms, 100_000, terms.matures_on)
+    assert (at_maturity.due_interest, at_maturity.due_tax) == (3_100, 310)
+    assert reach(start_meter(terms), terms, 100_000, date(2028, 1, 1)) == at_maturity
+    assert unpaid(at_maturity) == 3_100
+
+
+def test_what_is_taken_loses_its_share_of_the_running_month_alone() -> None:
+    terms = Terms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
+    meter = reach(start_meter(terms), terms, 100_000, date(2026, 2, 15))
+    assert (meter.due_interest, meter.units) == (3_100, 1_000 * UNITS_PER_MINOR)
+    left, lost = forfeit(meter, 100_000, 25_000)
+    assert lost == 250 * UNITS_PER_MINOR
+    assert (left.due_interest, left.units) == (3_100, 750 * UNITS_PER_MINOR)
+    assert forfeit(left, 75_000, 75_000)[0].units == 0
+    assert forfeit(left, 0, 5) == (left, 0)
+
+
+@pytest.mark.parametrize(("units", "kobo"), [(0, 0), (1, 0), (UNITS_PER_MINOR // 2, 1), (UNITS_PER_MINOR // 2 - 1, 0)])
+def test_half_a_kobo_is_one(units: int, kobo: int) -> None:
+    assert round_units(units) == kobo
+
+
+# --- equal to the definition -----------------------------------------------------------------------------------
+
+histories = st.lists(
+    st.tuples(st.integers(0, 40), st.sampled_from(["in", "out", "look", "pay"]), st.integers(1, 10_000_000)),
+    max_size=30,
+)
+
+
+class Daily:
+    """The definition, day by day, with fractions: at each end of day the balance earns a day's interest."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms, self.today = terms, terms.opened_on
+        self.balance, self.accrued = 0, Fraction(0)
+        self.interest, self.tax, self.months = 0, 0, 0
+
+    def go_to(self, day: date) -> None:
+        while self.today < day:
+            if self.today < self.terms.matures_on:
+                self.accrued += Fraction(self.balance * self.terms.annual, 36_500_000_000)
+            self.today += timedelta(days=1)
+            if self.months < self.terms.period and self.today == posting_date(self.terms.opened_on, self.months + 1):
+                self.months += 1
+                interest = int(self.accrued + Fraction(1, 2))
+                self.interest += interest
+                self.tax += int(Fraction(interest * 10, 100) + Fraction(1, 2))
+                self.accrued = Fraction(0)
+
+    def take(self, amount: int) -> None:
+        """Its share, in whole units."""
+        lost = self.accrued * amount / self.balance * UNITS_PER_MINOR
+        self.accrued -= Fraction(int(lost + Fraction(1, 2)), UNITS_PER_MINOR)
+        self.balance -= amount
+
+
+@UNTIMED
+@given(
+    st.integers(0, 500_000_000),
+    st.dates(date(2023, 1, 1), date(2028, 12, 31)),
+    st.integers(1, 14),
+    histories,
+)
+def test_counting_when_asked_is_counting_every_day(
+    annual: int, opened: date, period: int, history: list[tuple[int, str, int]]
+) -> None:
+    terms = Terms(annual, "10", opened, period)
+    daily, meter, day = Daily(terms), start_meter(terms), opened
+    for gap, what, amount in history:
+        day += timedelta(days=gap)
+        daily.go_to(day)
+        meter = reach(meter, terms, daily.balance, day)
+        if what == "in":
+            daily.balance += amount
+        elif what == "out" and daily.balance:
+            taken = min(amount, daily.balance)
+            meter, _ = forfeit(meter, daily.balance, taken)
+            daily.take(taken)
+        elif what == "pay":
+            daily.balance += meter.due_interest - meter.due_tax
+            assert (meter.due_interest, meter.due_tax) == (daily.interest, daily.tax)
+            daily.interest = daily.tax = 0
+            meter = Meter(meter.units, meter.counted_to, meter.closed)
+        assert Fraction(meter.units, UNITS_PER_MINOR) == daily.accrued
+        assert (meter.due_interest, meter.due_tax) == (daily.interest, daily.tax)
+        assert meter.closed == daily.months
+        assert min(meter.units, meter.due_interest - meter.due_tax) >= 0

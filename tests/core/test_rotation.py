@@ -1,0 +1,182 @@
+"""Thrift by its oracle, by hand, and over any run of deposits, defaults and recoveries."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.rotation import Debt, Repayment, Seat, cycle_date, is_covered, repay, take_turn
+from tests.untimed import UNTIMED
+
+ORACLE = json.loads((Path(__file__).parents[1] / "data" / "schedule_oracles.json").read_text())["thrift"]
+
+
+class Member(msgspec.Struct):
+    """A member of the model: its savings, and what the plan's records would say of it."""
+
+    name: str
+    balance: int = 0
+    debts: tuple[Debt, ...] = ()
+    contributed: int = 0
+    received: int = 0
+    payouts: int = 0
+
+
+class Plan:
+    """The books of one plan, kept by hand: what the rules decide is played on them."""
+
+    def __init__(self, amount: int, names: str) -> None:
+        self.amount = amount
+        self.members = [Member(name) for name in names]
+        self.cycle = 0
+
+    def seats(self) -> list[Seat]:
+        return [Seat(member.name, member.balance, member.debts) for member in self.members]
+
+    def run(self) -> None:
+        self.cycle += 1
+        turn = take_turn("TH1", self.amount, self.cycle, self.seats())
+        for member, part in zip(self.members, turn.contributions, strict=True):
+            member.balance -= part
+            member.contributed += part
+        recipient = self.members[self.cycle - 1]
+        recipient.balance += turn.pot
+        recipient.received += turn.pot
+        recipient.payouts += 1
+        recipient.debts = turn.debts_left
+        for debt in turn.debts:
+            self.members[debt.debtor_position - 1].debts += (debt,)
+        self.settle(recipient, turn.repayments)
+
+    def deposit(self, position: int, money: int) -> None:
+        member = self.members[position]
+        member.balance += money
+        repayments, member.debts = repay(money, member.debts)
+        self.settle(member, repayments)
+
+    def settle(self, debtor: Member, repayments: tuple[Repayment, ...]) -> None:
+        for repaid in repayments:
+            creditor = self.members[repaid.debt.creditor_position - 1]
+            assert creditor.name == repaid.debt.creditor
+            debtor.balance -= repaid.amount
+            debtor.contributed += repaid.amount
+            creditor.balance += repaid.amount
+            creditor.received += repaid.amount
+
+
+def test_the_cycles_of_the_oracle_fall_on_its_dates_and_leave_its_balances() -> None:
+    terms = ORACLE["plan"]
+    plan = Plan(int(terms["amount"]), "ABCDE")
+    for member in plan.members:
+        member.balance = 50_000
+    for cycle in ORACLE["cycles"]:
+        begins = date.fromisoformat(terms["start_date"])
+        assert cycle_date(begins, terms["frequency"], cycle["cycle"]).isoformat() == cycle["date"]
+        assert is_covered(plan.amount, cycle["cycle"], plan.seats())
+        plan.run()
+        assert plan.members[plan.cycle - 1].name == cycle["recipient"]
+        assert {member.name: member.balance - 50_000 for member in plan.members} == cycle["balances_after"]
+        assert plan.members[plan.cycle - 1].received == cycle["pot"]
+
+
+def test_days_and_weeks_are_counted_and_a_month_keeps_its_day() -> None:
+    begins = date(2028, 1, 31)
+    assert [cycle_date(begins, "every_day", n).day for n in (1, 2, 3)] == [31, 1, 2]
+    assert cycle_date(begins, "every_week", 2) == date(2028, 2, 7)
+    assert cycle_date(begins, "every_four_weeks", 3) == date(2028, 3, 27)
+    assert [cycle_date(begins, "every_month", n).isoformat() for n in (2, 3, 13)] == [
+        "2028-02-29",
+        "2028-03-31",
+        "2029-01-31",
+    ]
+
+
+def test_whoever_is_short_owes_the_recipient_and_pays_it_from_the_next_deposit() -> None:
+    plan = Plan(100, "ABC")
+    plan.deposit(0, 100)
+    plan.deposit(1, 30)
+    assert not is_covered(100, 1, plan.seats())
+    plan.run()
+    owed = [(debt.debtor_position, debt.creditor, debt.amount) for m in plan.members for debt in m.debts]
+    assert owed == [(2, "A", 70), (3, "A", 100)]
+    assert [member.balance for member in plan.members] == [130, 0, 0]
+    plan.deposit(1, 50)
+    assert [member.balance for member in plan.members] == [180, 0, 0]
+    plan.deposit(1, 50)
+    assert [member.balance for member in plan.members] == [200, 30, 0]
+    assert not plan.members[1].debts
+
+
+def test_a_debt_is_taken_out_of_the_debtors_own_pot_before_it_sees_it() -> None:
+    plan = Plan(100, "ABC")
+    plan.deposit(0, 300)
+    plan.deposit(2, 300)
+    plan.run()
+    assert [debt.amount for debt in plan.members[1].debts] == [100]
+    plan.run()
+    assert not plan.members[1].debts
+    # B received A's and C's hundred and its own, which it did not have; a hundred went to A.
+    assert [member.balance for member in plan.members] == [400, 100, 100]
+
+
+def test_a_recipient_without_a_kobo_keeps_nobody_waiting() -> None:
+    assert is_covered(100, 1, [Seat("A", 0), Seat("B", 100)])
+    assert not is_covered(100, 2, [Seat("A", 0), Seat("B", 100)])
+
+
+def test_where_nobody_has_anything_the_recipient_receives_its_own_contribution_alone() -> None:
+    turn = take_turn("TH1", 100, 1, [Seat("A", 0), Seat("B", 0)])
+    assert turn.contributions == (100, 0)
+    assert turn.pot == 100
+    assert [debt.amount for debt in turn.debts] == [100]
+
+
+def test_own_money_is_not_taken_for_a_debt_when_the_turn_comes() -> None:
+    debts = (Debt("TH9", 1, 2, "Z", 1_000),)
+    turn = take_turn("TH1", 100, 1, [Seat("A", 500, debts), Seat("B", 100)])
+    assert [repaid.amount for repaid in turn.repayments] == [200]
+    assert [debt.amount for debt in turn.debts_left] == [800]
+
+
+runs = st.lists(st.one_of(st.just("cycle"), st.tuples(st.integers(0, 5), st.integers(1, 400))), min_size=1, max_size=40)
+
+
+@UNTIMED
+@given(st.integers(2, 6), st.integers(1, 150), runs)
+def test_money_is_conserved_and_everyone_receives_once(size: int, amount: int, run: list[object]) -> None:
+    plan, brought = Plan(amount, "ABCDEF"[:size]), 0
+    for step in [*run, *["cycle"] * size]:
+        if isinstance(step, tuple):
+            plan.deposit(step[0] % size, step[1])
+            brought += step[1]
+        elif plan.cycle < size:
+            plan.run()
+        assert sum(member.balance for member in plan.members) == brought
+        assert min(member.balance for member in plan.members) >= 0
+    owed_to = dict.fromkeys((member.name for member in plan.members), 0)
+    for member in plan.members:
+        owes = sum(debt.amount for debt in member.debts)
+        assert member.contributed + owes == size * amount
+        for debt in member.debts:
+            owed_to[debt.creditor] += debt.amount
+    for member in plan.members:
+        assert member.payouts == 1
+        assert member.received + owed_to[member.name] == size * amount
+
+
+@UNTIMED
+@given(st.integers(2, 6), st.integers(1, 150), runs)
+def test_once_all_have_paid_all_debts_everyone_is_even(size: int, amount: int, run: list[object]) -> None:
+    plan = Plan(amount, "ABCDEF"[:size])
+    for step in [*run, *["cycle"] * size]:
+        if isinstance(step, tuple):
+            plan.deposit(step[0] % size, step[1])
+        elif plan.cycle < size:
+            plan.run()
+    for position in range(size):
+        plan.deposit(position, size * amount)
+    assert all(not member.debts for member in plan.members)
+    assert all(member.contributed == member.received == size * amount for member in plan.members)

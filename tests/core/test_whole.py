@@ -1,0 +1,28 @@
+"""Whole numbers on the wire: a member count, a number of months."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.fields import WHOLE_REASON, Whole, decode
+from tests.rules import MERCHANT
+
+
+class Agreed(msgspec.Struct, kw_only=True):
+    count: Whole | None = None
+
+
+def agreed(name: str, said: str) -> Any:
+    return decode(Agreed, f'{{"{name}":{said}}}'.encode(), (), MERCHANT)
+
+
+@pytest.mark.parametrize(("said", "count"), [("0", 0), ("12", 12), ('"12"', 12), ('"007"', 7)])
+def test_a_whole_number_may_come_as_text(said: str, count: int) -> None:
+    assert agreed("count", said).count == count
+
+
+@pytest.mark.parametrize("said", ["-1", "1.0", "1e1", "true", '""', '"+1"', '"1 "', '"٣"', "1234567890", "{}"])
+def test_what_is_no_whole_number_is_refused_with_the_reason(said: str) -> None:
+    [fault] = agreed("count", said)
+    assert (fault.field, fault.reason) == ("count", WHOLE_REASON)

@@ -1,0 +1,225 @@
+"""A merchant's books in memory: the desk that the writer decides on, with nothing behind it. Requests are decoded and
+decided as over HTTP and jobs run as business time gets to them, so a year of savings takes a test milliseconds."""
+
+import itertools
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.action import Step, Write
+from kasuwa.core.calendar import LAGOS, moment_of
+from kasuwa.core.decision import Context, Decision, Group, Job, More, Needs, Post, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.fields import decode
+from kasuwa.core.references import Permutation, account_key, book_key
+from kasuwa.core.transactions import SUCCESSFUL, Transaction
+from kasuwa.db.batch import Book, Broken, Desk, Submission, World
+from kasuwa.ledger import chart
+from kasuwa.methods.clients.decide import ACTIVE, Client, client_key
+from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.investments.actions import INVESTMENTS
+from kasuwa.methods.investments.decide import WALLET, Savings, record_of, savings_key
+from kasuwa.methods.investments.decide_errands import CASHED_OUT, DEPOSITED
+from kasuwa.methods.investments.decide_thrift import Plan, members_of, plan_key, subscription_record
+from kasuwa.rails.ports import NOBODY_ASKED, Answer
+from tests.rules import MERCHANT, VAULT
+
+PERMUTATION = Permutation(b"books of the tests")
+PURPOSES = {purpose.name: purpose for purpose in (CASHED_OUT, DEPOSITED)}
+WRITES = {action.name: action for action in INVESTMENTS.actions if isinstance(action, Write)}
+STEPS: dict[str, Step] = {step.kind: step for step in (*INVESTMENTS.steps, *DISBURSE.steps)}
+
+APPROVED = Answer(SUCCESSFUL, "00", "Approved or completed successfully")
+NEVER_SHORT = Refusal(301, "the outside does not run short")
+MERCHANT_ID = MERCHANT.merchant_id
+MOST_ROUNDS = 4
+
+
+def at(day: str, hour: int = 9) -> datetime:
+    return datetime.fromisoformat(f"{day}T{hour:02d}:00:00").replace(tzinfo=LAGOS).astimezone(UTC)
+
+
+class Books:
+    def __init__(self, day: str = "2026-01-05", wallet: int = 1_000_000_000) -> None:
+        self.desk = Desk(World(VAULT, PERMUTATION, None, PURPOSES), at(day))
+        self.book = Book(book_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
+        self.desk.open_book(self.book)
+        self.luck = itertools.count(1)
+        self.ran: list[str] = []
+        if wallet:
+            self.fund(wallet)
+
+    # --- asking ---------------------------------------------------------------------------------------------
+
+    def submit(self, needs: Needs, rule: Callable[[Context, Seen], Any]) -> Any:
+        """As the writer does it, but that what is not here is nowhere."""
+        submission = Submission(MERCHANT, needs, rule, next(self.luck).to_bytes(32, "big"))
+        for _ in range(MOST_ROUNDS + 1):
+            for _, key in needs.rows:
+                self.desk.rows.setdefault(key, None)
+            for name in needs.accounts:
+                self.desk.rows.setdefault(account_key(MERCHANT_ID, name), None)
+            self.desk.account_names(MERCHANT_ID, needs.accounts)
+            result = self.desk.decide(submission)
+            if not isinstance(result, More):
+                break
+            needs = result.needs
+        if isinstance(result, Broken):
+            raise result.error
+        assert not isinstance(result, More), "a rule asks for ever more"
+        return result
+
+    def ask(self, action: str, answer: Answer = APPROVED, **fields: Any) -> Any:
+        """The reply, or the refusal; a transfer that is sent is answered by its bank as said."""
+        row = WRITES[action]
+        request = decode(row.request, msgspec.json.encode(fields), row.rules, MERCHANT)
+        if isinstance(request, tuple):
+            return refuse_fields(*request)
+        result = self.submit(row.needs(request, MERCHANT), partial(row.decide, request))
+        if isinstance(result, Decision) and result.then is not None:
+            result = self.step(result.then, answer)
+        return result.reply if isinstance(result, Decision) else result
+
+    def step(self, job: Job, answer: Answer = NOBODY_ASKED) -> Any:
+        step = STEPS[job.kind]
+        return self.submit(step.needs(job, answer, MERCHANT), partial(step.decide, job, answer))
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    def jobs(self, kind: str = "") -> list[Job]:
+        found = [row for row in self.desk.rows.values() if isinstance(row, Job) and row.kind.startswith(kind)]
+        return sorted(found, key=lambda job: (job.due, job.key))
+
+    def go_to(self, day: str, hour: int = 9) -> None:
+        """Business time moves on, and what falls due on the way is run."""
+        until = at(day, hour)
+        while due := [job for job in self.jobs() if job.due <= until]:
+            job = msgspec.structs.replace(due[0])
+            self.book.clock_fixed = max(self.now, job.due)
+            result = self.step(job)
+            assert isinstance(result, Decision), result
+            assert (job.key, job.due) not in [(one.key, one.due) for one in self.jobs()], "a job that stays due"
+            self.ran.append(job.kind)
+        self.book.clock_fixed = max(self.now, until)
+
+    @property
+    def now(self) -> datetime:
+        assert self.book.clock_fixed is not None
+        return self.book.clock_fixed
+
+    @property
+    def today(self) -> date:
+        return self.now.astimezone(LAGOS).date()
+
+    # --- looking --------------------------------------------------------------------------------------------
+
+    def row(self, kind: type[Row], key: bytes) -> Any:
+        return self.desk.rows.get(key)
+
+    def savings(self, savings_id: str) -> Savings:
+        found = self.desk.rows[savings_key(MERCHANT_ID, savings_id)]
+        assert isinstance(found, Savings)
+        return found
+
+    def plan(self, thrift_id: str) -> Plan:
+        found = self.desk.rows[plan_key(MERCHANT_ID, thrift_id)]
+        assert isinstance(found, Plan)
+        return found
+
+    def members(self, thrift_id: str) -> list[Any]:
+        plan = self.plan(thrift_id)
+        return [subscription_record(plan, member) for member in members_of(plan, Seen(self.desk.rows))]
+
+    def record(self, savings_id: str) -> Any:
+        account = self.account(chart.savings(savings_id))
+        return record_of(self.savings(savings_id), account.posted, account.held, [], self.today)
+
+    def account(self, name: str) -> chart.Account:
+        accounts = self.desk.accounts.get(MERCHANT_ID, {})
+        return accounts[name] if name in accounts else chart.open_account(MERCHANT_ID, name)
+
+    def balance(self, savings_id: str) -> int:
+        return self.account(chart.savings(savings_id)).posted
+
+    @property
+    def wallet(self) -> int:
+        return self.account(WALLET).posted
+
+    def posted(self, kind: str = "") -> list[tuple[str, str, int]]:
+        """Every posting, as it was journalled."""
+        return [(p.debit, p.credit, p.amount) for p in self.desk.postings if p.kind.startswith(kind)]
+
+    def transactions(self) -> list[Transaction]:
+        return [row for row in self.desk.rows.values() if isinstance(row, Transaction)]
+
+    def check(self) -> None:
+        """Nothing made, nothing lost, no floor broken, every pot empty."""
+        accounts = self.desk.accounts.get(MERCHANT_ID, {}).values()
+        assert sum(account.posted for account in accounts) == 0
+        for account in accounts:
+            assert account.floor is None or account.available >= account.floor, account.name
+            assert account.posted == 0 or not account.name.startswith("thrift:"), account.name
+
+    # --- what most tests begin with ---------------------------------------------------------------------------
+
+    def fund(self, amount: int) -> None:
+        post = chart.fund_wallet("NGN", amount)
+        group = Group("funding", NEVER_SHORT, posts=(post,))
+        self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
+
+    def spend(self, amount: int) -> None:
+        post = Post(WALLET, "outside:funding:NGN", amount, "spent")
+        group = Group("spending", NEVER_SHORT, posts=(post,))
+        self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
+
+    def client(self, name: str = "CL1", status: str = ACTIVE, **detail: Any) -> str:
+        bank = {"bankAccount": {"bank_code": "058", "account_number": "0000000000"}}
+        told = msgspec.json.encode({"firstname": "Ada", "lastname": "Obi", **bank, **detail}).decode()
+        key = client_key(MERCHANT_ID, name)
+        row = Client(key, MERCHANT_ID, name, 1, status, False, 0, None, None, None, told, self.now, self.now, None)
+        self.submit(Needs(((Client, key),)), lambda context, seen: Decision(rows=(row,)))
+        return name
+
+    def open_accounts(self, name: str = "CL1") -> int:
+        found = self.desk.rows[client_key(MERCHANT_ID, name)]
+        assert isinstance(found, Client)
+        return found.open_accounts
+
+    def open_savings(self, client_id: str = "CL1", deposit: str | None = None, **fields: Any) -> str:
+        """For a client that is there or made now, with money in it where that is said."""
+        if client_key(MERCHANT_ID, client_id) not in self.desk.rows:
+            self.client(client_id)
+        ordinary = {
+            "name": "School fees",
+            "client_id": client_id,
+            "interestSettings": {"interestRate": "36.5", "interestFrequency": "annualized"},
+            "period": 12,
+        }
+        reply = self.ask("create_savings", **{**ordinary, **fields})
+        assert not isinstance(reply, Refusal), reply
+        savings_id = str(reply.data.savings_id)
+        if deposit is not None:
+            assert self.deposit(savings_id, deposit).status == 200
+        return savings_id
+
+    def deposit(self, savings_id: str, amount: str, **fields: Any) -> Any:
+        return self.ask("deposit", savings_id=savings_id, payment_method="wallet", amount=amount, **fields)
+
+    def cash_out(self, savings_id: str, amount: str, method: str = "cash", client: str = "CL1", **fields: Any) -> Any:
+        return self.ask("cashout", savings_id=savings_id, client_id=client, amount=amount, method=method, **fields)
+
+    def start_plan(self, members: list[str], amount: str = "100.00", **fields: Any) -> str:
+        """A plan that these savings have filled."""
+        ordinary = {"name": "Esusu", "amount": amount, "frequency": "every_month", "member_required": len(members)}
+        said = {**ordinary, "start_date": self.today.isoformat(), **fields}
+        thrift_id = str(self.ask("create_plan", **said).data.thrift_id)
+        for savings_id in members:
+            reply = self.ask("subscribe", savings_id=savings_id, thrift_id=thrift_id)
+            assert not isinstance(reply, Refusal), reply
+        return thrift_id
+
+
+def midnight(day: str) -> datetime:
+    return moment_of(date.fromisoformat(day), 0)

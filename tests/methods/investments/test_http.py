@@ -1,0 +1,225 @@
+"""Savings over HTTP, on real PostgreSQL: a life of savings, cash-outs by rail, races, and what changes nothing."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.methods.investments.savers import (
+    DECLINES,
+    NOW,
+    WAITS,
+    balance,
+    enrol,
+    invest,
+    open_savings,
+    put_in,
+    take_out,
+    view,
+)
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.walk.test_tenancy import everything_of
+
+OPENING = 1_000_000_000
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    return open_shop(now=NOW)
+
+
+def test_a_life_of_savings_from_opening_to_closing(shop: Shop) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, tax_applied=True, period=2)
+    assert view(shop, savings_id) == {
+        "savings_id": savings_id,
+        "client_id": ada,
+        "name": "School fees",
+        "state": "pending",
+        "balance": "0.00",
+        "accrued_interest": "0.00",
+        "interestSettings": {"interestRate": "36.5", "interestFrequency": "annualized"},
+        "tax_applied": True,
+        "tax_rate": "10",
+        "period": 2,
+        "opened_at": "2026-01-05T08:30:00.000Z",
+        "matures_at": "2026-03-04T23:00:00.000Z",
+        "plans": [],
+    }
+    assert put_in(shop, savings_id, "1000.00")["balance"] == "1000.00"
+    assert view(shop, savings_id)["state"] == "active"
+    shop.advance(days=10)
+    assert view(shop, savings_id)["accrued_interest"] == "10.00"
+    assert shop.advance(until="2026-02-05T00:00:00+01:00")["ran"] == {"savings": 1}
+    # 31 days' ends at a thousandth, less a tenth of it.
+    assert balance(shop, savings_id) == 102_790
+    shop.advance(until="2026-03-05T00:00:00+01:00")
+    # 28 days' ends: 2878.12 kobo is 28.78, its tax 2.88.
+    record = view(shop, savings_id)
+    assert (record["state"], record["balance"], record["accrued_interest"]) == ("matured", "1053.80", "0.00")
+    taken = take_out(shop, savings_id, ada, "1053.80", "transfer")
+    assert (taken["status"], taken["txnStatus"], taken["balance"]) == (200, "successful", "0.00")
+    assert view(shop, savings_id)["state"] == "closed"
+    assert put_in(shop, savings_id, "5.00")["status"] == 104
+    assert shop.put("clients", action="update", client_id=ada, status="exited").body["status"] == 200
+
+
+def test_a_client_with_open_savings_stays_active(shop: Shop) -> None:
+    ada = enrol(shop)
+    open_savings(shop, ada)
+    assert shop.put("clients", action="update", client_id=ada, status="exited").body["status"] == 104
+
+
+def test_lists_are_of_all_or_of_one_client_newest_first(shop: Shop) -> None:
+    ada, obi = enrol(shop), enrol(shop)
+    found = [open_savings(shop, client, f"{n}.00") for n, client in enumerate((ada, obi, ada), 1)]
+    listed = invest(shop, "list_savings")
+    assert [line["savings_id"] for line in listed["data"]] == found[::-1]
+    assert [line["balance"] for line in listed["data"]] == ["3.00", "2.00", "1.00"]
+    assert (listed["total"], listed["offset"], listed["limit"]) == (3, 0, 50)
+    of_ada = invest(shop, "list_savings", client_id=ada, offset=1, limit=1)
+    assert ([line["savings_id"] for line in of_ada["data"]], of_ada["total"]) == ([found[0]], 2)
+    assert invest(shop, "list_savings", client_id="CLnobody")["data"] == []
+
+
+def test_wallet_and_savings_move_as_one_with_their_events(shop: Shop, deployment: Deployment) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada)
+    brought = put_in(shop, savings_id, "1000.00")
+    assert shop.wallet().balance == OPENING - 100_000
+    taken = take_out(shop, savings_id, ada, "250.00")
+    assert shop.wallet().balance == OPENING - 75_000
+    rows = deployment.fetch(
+        "select e.payload from event e join merchant m using (merchant_id) where m.mid = $1 order by e.seq", shop.mid
+    )
+    common = {"status": 200, "txnStatus": "successful", "endpoint": "test"}
+    assert [msgspec.json.decode(row[0]) for row in rows] == [
+        common | {"txnRef": brought["txnRef"], "chargedAmount": "1000.00", "paymentMethod": "wallet"},
+        common | {"txnRef": taken["txnRef"], "chargedAmount": "250.00", "paymentMethod": "cash"},
+    ]
+
+
+# --- by transfer --------------------------------------------------------------------------------------------
+
+
+def test_a_transfer_that_waits_holds_the_savings_until_it_is_told(shop: Shop) -> None:
+    ada = enrol(shop, WAITS)
+    savings_id = open_savings(shop, ada, "1000.00")
+    taken = take_out(shop, savings_id, ada, "400.00", "transfer")
+    assert (taken["txnStatus"], taken["balance"]) == ("pending", "600.00")
+    assert take_out(shop, savings_id, ada, "600.01")["status"] == 301
+    shop.put("sandbox", action="settle", txnRef=taken["txnRef"], outcome="successful")
+    assert balance(shop, savings_id) == 60_000
+    assert shop.wallet().held == 0
+    assert shop.verify(taken["txnRef"])["txnStatus"] == "successful"
+
+
+def test_a_transfer_that_fails_gives_everything_back(shop: Shop) -> None:
+    waiting, declined = enrol(shop, WAITS), enrol(shop, DECLINES)
+    first, second = open_savings(shop, waiting, "1000.00"), open_savings(shop, declined, "1000.00")
+    taken = take_out(shop, first, waiting, "400.00", "transfer")
+    shop.put("sandbox", action="settle", txnRef=taken["txnRef"], outcome="failed")
+    assert take_out(shop, second, declined, "400.00", "transfer")["txnStatus"] == "failed"
+    assert (balance(shop, first), balance(shop, second)) == (100_000, 100_000)
+    assert shop.wallet() == (OPENING - 200_000, OPENING - 200_000, 0)
+
+
+def test_a_cash_out_whose_answer_is_lost_is_found_and_paid_once(shop: Shop) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+    taken = take_out(shop, savings_id, ada, "400.00", "transfer", headers={"x-sandbox-scenario": "http=timeout"})
+    assert taken["txnStatus"] == "processing"
+    shop.advance(seconds=5)
+    assert shop.verify(taken["txnRef"])["txnStatus"] == "successful"
+    assert balance(shop, savings_id) == 60_000
+
+
+# --- what changes nothing -------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_changes_not_a_row(shop: Shop, deployment: Deployment) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+    shop.advance(days=3)
+    before = everything_of(deployment, shop)
+    for reply in (
+        put_in(shop, savings_id, "5.00", dry_run=True),
+        take_out(shop, savings_id, ada, "5.00", dry_run=True),
+        take_out(shop, savings_id, ada, "5.00", "transfer", dry_run=True),
+    ):
+        assert (reply["status"], reply["dry_run"]) == (200, True)
+        assert all(set(figure) == {"what", "amount", "how"} for figure in reply["explained"])
+    after = everything_of(deployment, shop)
+    assert {name for name in after if after[name] != before[name]} <= {"commit_mark"}
+
+
+BAD: list[tuple[str, dict[str, Any], int]] = [
+    ("create_savings", {"period": 0}, 104),
+    ("create_savings", {"client_id": "CLnobody"}, 104),
+    ("create_savings", {"interestSettings": {"interestRate": "x", "interestFrequency": "annualized"}}, 104),
+    ("deposit", {"savings_id": "SVnobody"}, 104),
+    ("deposit", {"amount": "0.10"}, 104),
+    ("deposit", {"payment_method": "seashells"}, 104),
+    ("deposit", {"amount": "10000000.00"}, 301),
+    ("cashout", {"amount": "1000.01"}, 301),
+    ("cashout", {"client_id": "CLnobody"}, 104),
+    ("cashout", {"method": "pigeon"}, 104),
+    ("cashout", {"savings_id": None}, 104),
+    ("create_plan", {"start_date": "2026-01-04"}, 104),
+    ("create_plan", {"member_required": "1"}, 104),
+    ("subscribe", {"thrift_id": "THnobody"}, 104),
+    ("cancel_plan", {"thrift_id": "THnobody"}, 104),
+    ("subscriptions", {"thrift_id": "THnobody"}, 104),
+    ("view_savings", {"savings_id": "SVnobody"}, 104),
+]
+
+
+def test_everything_bad_is_refused_with_its_code_and_changes_nothing(shop: Shop, deployment: Deployment) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+    ordinary: dict[str, Any] = {
+        "name": "x",
+        "savings_id": savings_id,
+        "client_id": ada,
+        "interestSettings": {"interestRate": "1", "interestFrequency": "annualized"},
+        "period": 1,
+        "payment_method": "wallet",
+        "method": "cash",
+        "amount": "5.00",
+        "start_date": "2026-01-05",
+        "member_required": "2",
+        "frequency": "every_week",
+    }
+    before = everything_of(deployment, shop)
+    for action, wrong, code in BAD:
+        body = invest(shop, action, **{**ordinary, **wrong})
+        assert body["status"] == code, (action, wrong, body)
+    assert everything_of(deployment, shop) == before
+
+
+# --- at once --------------------------------------------------------------------------------------------------
+
+
+def test_a_crowd_never_takes_out_more_than_there_is(shop: Shop, deployment: Deployment) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+
+    def take(way: str) -> int:
+        with deployment.wire() as wire:
+            return int(take_out(Shop(wire, shop.mid, shop.key), savings_id, ada, "150.00", way)["status"])
+
+    with ThreadPoolExecutor(12) as crowd:
+        statuses = list(crowd.map(take, ["cash", "transfer"] * 6))
+    assert sorted(statuses) == [200] * 6 + [301] * 6
+    assert balance(shop, savings_id) == 10_000
+
+
+def test_an_idempotency_key_takes_once(shop: Shop) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+    replies = [take_out(shop, savings_id, ada, "100.00", headers={"idempotency-key": "once"}) for _ in range(3)]
+    assert replies[0] == replies[1] == replies[2]
+    assert balance(shop, savings_id) == 90_000

@@ -1,0 +1,148 @@
+"""Thrift over HTTP, on real PostgreSQL: a plan from its first member to its last pot; and the laws of both."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from kasuwa.ledger.audit import LAWS
+from tests.methods.investments.savers import (
+    NOW,
+    balance,
+    enrol,
+    invest,
+    join,
+    make_plan,
+    members_of,
+    open_savings,
+    put_in,
+    view,
+)
+from tests.running import Deployment
+from tests.shop import Shop
+
+NOTHING = {"interestRate": "0", "interestFrequency": "annualized"}
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    return open_shop(now=NOW)
+
+
+def savers(shop: Shop, *deposits: str | None) -> list[str]:
+    return [open_savings(shop, enrol(shop), deposit, interestSettings=NOTHING) for deposit in deposits]
+
+
+def test_a_plan_runs_by_the_month_and_everyone_receives_once(shop: Shop) -> None:
+    members = savers(shop, "300.00", "300.00", "300.00")
+    thrift_id = make_plan(shop, 3, start_date="2026-01-31")
+    places = [join(shop, thrift_id, savings_id)["data"] for savings_id in members]
+    assert [place["payout_date"] for place in places] == ["2026-01-31", "2026-02-28", "2026-03-31"]
+    assert view(shop, members[0])["plans"] == [thrift_id]
+    assert shop.advance(until="2026-01-31T00:00:00+01:00")["ran"] == {"thrift": 1}
+    assert [balance(shop, savings_id) for savings_id in members] == [50_000, 20_000, 20_000]
+    [plan] = invest(shop, "list_plans")["data"]
+    assert plan == {
+        "thrift_id": thrift_id,
+        "name": "Esusu",
+        "amount": "100.00",
+        "frequency": "every_month",
+        "start_date": "2026-01-31",
+        "member_required": 3,
+        "members": 3,
+        "state": "running",
+        "cycle": 1,
+        "next_date": "2026-02-28",
+    }
+    assert invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 104
+    shop.advance(until="2026-03-31T00:00:00+01:00")
+    assert [balance(shop, savings_id) for savings_id in members] == [30_000] * 3
+    assert {(line["contributed"], line["received"], line["owed"]) for line in members_of(shop, thrift_id)} == {
+        ("300.00", "300.00", "0.00")
+    }
+    [plan] = invest(shop, "list_plans", limits=1)["data"]
+    assert (plan["state"], plan["cycle"], plan["next_date"]) == ("completed", 3, None)
+
+
+def test_who_is_short_owes_it_and_pays_it_from_the_next_deposit(shop: Shop) -> None:
+    members = savers(shop, "300.00", "300.00", "30.00")
+    thrift_id = make_plan(shop, 3)
+    for savings_id in members:
+        join(shop, thrift_id, savings_id)
+    shop.advance(days=2)
+    assert members_of(shop, thrift_id)[0]["received"] == "0.00"
+    shop.advance(days=1)
+    assert [line["owed"] for line in members_of(shop, thrift_id)] == ["0.00", "0.00", "70.00"]
+    assert put_in(shop, members[2], "100.00")["balance"] == "30.00"
+    assert [line["received"] for line in members_of(shop, thrift_id)] == ["300.00", "0.00", "0.00"]
+    assert balance(shop, members[0]) == 50_000
+
+
+def test_a_plan_that_begins_today_begins_by_itself(shop: Shop) -> None:
+    members = savers(shop, "100.00", "100.00")
+    thrift_id = make_plan(shop, 2)
+    for savings_id in members:
+        join(shop, thrift_id, savings_id)
+    shop.advance(seconds=0)
+    assert members_of(shop, thrift_id)[0]["received"] == "200.00"
+
+
+def test_a_cancelled_plan_lets_its_members_go(shop: Shop) -> None:
+    members = savers(shop, "100.00", "100.00")
+    thrift_id = make_plan(shop, 2, start_date="2026-02-01")
+    for savings_id in members:
+        join(shop, thrift_id, savings_id)
+    assert join(shop, thrift_id, members[0])["status"] == 104
+    assert invest(shop, "cancel_plan", thrift_id=thrift_id)["data"]["state"] == "cancelled"
+    assert view(shop, members[0])["plans"] == []
+    shop.advance(days=40)
+    assert [balance(shop, savings_id) for savings_id in members] == [10_000, 10_000]
+    assert invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 104
+
+
+def test_a_crowd_gets_the_places_there_are_and_no_two_the_same(shop: Shop, deployment: Deployment) -> None:
+    ada = enrol(shop)
+    members = [open_savings(shop, ada, interestSettings=NOTHING) for _ in range(6)]
+    thrift_id = make_plan(shop, 4, start_date="2026-02-01")
+
+    def ask(savings_id: str) -> int:
+        with deployment.wire() as wire:
+            return int(join(Shop(wire, shop.mid, shop.key), thrift_id, savings_id)["status"])
+
+    with ThreadPoolExecutor(12) as crowd:
+        statuses = list(crowd.map(ask, members * 2))
+    assert sorted(statuses) == [104] * 8 + [200] * 4
+    lines = members_of(shop, thrift_id)
+    assert [line["position"] for line in lines] == [1, 2, 3, 4]
+    assert len({line["savings_id"] for line in lines}) == 4
+
+
+# --- the laws -------------------------------------------------------------------------------------------------
+
+OFFENCES = {
+    "closed savings are empty": "update savings set state = 'closed' where merchant_id = $1",
+    "savings that may still earn": "update savings_round set members = '' where merchant_id = $1",
+    "an open savings account counts": "update client set open_accounts = 0 where merchant_id = $1",
+    "a thrift plan's pot is empty": "update account set posted = 1 where merchant_id = $1 and name like 'thrift:%'",
+    "a thrift plan that runs has one job": "delete from job where merchant_id = $1 and lane = 'thrift'",
+    "in every cycle of a thrift plan": "update thrift_member set received = 5 where merchant_id = $1 and position = 2",
+    "what a member of a thrift plan owes": "update savings set detail = '{}' where merchant_id = $1",
+}
+
+
+@pytest.mark.parametrize("law", OFFENCES)
+def test_a_law_that_is_broken_is_noticed(shop: Shop, deployment: Deployment, law: str) -> None:
+    members = savers(shop, "100.00", "30.00")
+    thrift_id = make_plan(shop, 2)
+    for savings_id in members:
+        join(shop, thrift_id, savings_id)
+    shop.advance(days=4)
+    [[merchant_id]] = deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)
+    [query] = [each.query for each in LAWS if each.says.startswith(law)]
+    assert deployment.fetch(query, [merchant_id]) == []
+    deployment.fetch("begin")
+    try:
+        deployment.fetch(OFFENCES[law], merchant_id)
+        assert deployment.fetch(query, [merchant_id]) != []
+    finally:
+        deployment.fetch("rollback")
