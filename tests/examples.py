@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "examples"
 
 # Fields and headers whose values differ from one merchant, deployment or run to the next.
 VOLATILE = frozenset({"txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"})
+VOLATILE_OF = {"virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"})}
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"
@@ -64,7 +65,8 @@ def render(row: Row, heard: Heard) -> str:
     head = HEAD.format(summary=row.action.summary, method=row.method)
     told = {name: f"<{name}>" if name in VOLATILE else heard.headers[name] for name in SHOWN_HEADERS}
     reply = [f"HTTP/1.1 {heard.http}", *(f"{name}: {value}" for name, value in told.items()), ""]
-    reply += pretty(without_volatile(heard.body)).splitlines()
+    volatile = VOLATILE | VOLATILE_OF.get(row.method, frozenset())
+    reply += pretty(without_volatile(heard.body, volatile)).splitlines()
     return head + pretty(row.example) + REPLY + "\n".join(f"# {line}".rstrip() for line in reply) + "\n"
 
 
@@ -72,13 +74,13 @@ def pretty(said: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(said), indent=2).decode()
 
 
-def without_volatile(said: Any) -> Any:
+def without_volatile(said: Any, volatile: frozenset[str]) -> Any:
     if isinstance(said, Mapping):
         shown = list(said.items())
         if len(shown) > MOST_ENTRIES:
             shown = [*shown[:SHOWN_ENTRIES], (MORE, MORE)]
-        return {name: f"<{name}>" if name in VOLATILE else without_volatile(value) for name, value in shown}
-    return [without_volatile(value) for value in said] if isinstance(said, list) else said
+        return {name: f"<{name}>" if name in volatile else without_volatile(value, volatile) for name, value in shown}
+    return [without_volatile(value, volatile) for value in said] if isinstance(said, list) else said
 
 
 # --- reading, and a run ------------------------------------------------------------------------------------
@@ -91,8 +93,8 @@ def read(text: str) -> Recorded:
 
 
 def record(shop: Shop) -> dict[Path, str]:
-    """The text of every file, from a run over all rows."""
-    return {file_of(row): render(row, heard) for row, _, heard in play(shop)}
+    """The text of every file, from a run over all rows; of what is sent twice, the first."""
+    return {file_of(row): render(row, heard) for row, _, heard in reversed(play(shop))}
 
 
 def main() -> None:

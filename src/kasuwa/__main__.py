@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kasuwa import app, listen, supervise
-from kasuwa.commands import bills, merchant
+from kasuwa.commands import bills, merchant, rates
 from kasuwa.commands.database import DataOption, one_line_errors, with_connection, with_database
 from kasuwa.core.secrets import Vault
 from kasuwa.doctor import examine
@@ -20,6 +20,7 @@ T = TypeVar("T")
 command = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 command.add_typer(merchant.command, name="merchant")
 command.add_typer(bills.command, name="bills")
+command.add_typer(rates.command, name="rates")
 
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: GP0000001' -H 'key: 123456789' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""

@@ -1,5 +1,6 @@
 """Business days and times: stored in UTC, lived in Lagos (D10)."""
 
+from calendar import monthrange
 from collections.abc import Container
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from functools import cache, lru_cache
@@ -46,6 +47,13 @@ def settlement_time(now: datetime, days: int) -> datetime:
         while not is_business_day(day):
             day += timedelta(days=1)
     return moment_of(day)
+
+
+def add_months(anchor: date, months: int) -> date:
+    """The anchor's day of a later month, or that month's last day where it has no such day: the anchor is kept, so
+    31 January is followed by 28 February and then 31 March."""
+    year, month = divmod(anchor.year * 12 + anchor.month - 1 + months, 12)
+    return date(year, month + 1, min(anchor.day, monthrange(year, month + 1)[1]))
 
 
 @lru_cache(maxsize=64)

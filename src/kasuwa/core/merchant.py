@@ -1,5 +1,6 @@
 """A merchant's settings as they are kept, and the merchant that the rules see."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -8,6 +9,7 @@ import msgspec
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import Limits, Merchant
 from kasuwa.core.money import CURRENCIES, minor_of
+from kasuwa.core.rates import Rate
 from kasuwa.core.tariff import Tariff, read_tariff
 
 # The smallest and largest transaction by currency. Spec silent: D9
@@ -61,7 +63,14 @@ def check_settings(settings: MerchantSettings) -> None:
     tariff_of(msgspec.json.encode(settings.tariff))
 
 
-def make_merchant(merchant_id: int, mid: str, name: str, environment: str, settings: MerchantSettings) -> Merchant:
+def make_merchant(
+    merchant_id: int,
+    mid: str,
+    name: str,
+    environment: str,
+    settings: MerchantSettings,
+    exchange: Mapping[str, Rate] | None = None,
+) -> Merchant:
     limits = {**DEFAULT_LIMITS, **settings.limits}
     return Merchant(
         merchant_id=merchant_id,
@@ -74,4 +83,5 @@ def make_merchant(merchant_id: int, mid: str, name: str, environment: str, setti
         rate=settings.rate or (LIVE_RATE if environment == "live" else None),
         settlement_days=settings.settlement_days,
         inbound_bank=settings.inbound_bank,
+        exchange=exchange or {},
     )
