@@ -27,6 +27,7 @@ VOLATILE = frozenset(
         *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
     }
 )
+VOLATILE_OF = {"virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"})}
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"
@@ -69,7 +70,8 @@ def render(row: Row, heard: Heard) -> str:
     head = HEAD.format(summary=row.action.summary, method=row.method)
     told = {name: f"<{name}>" if name in VOLATILE else heard.headers[name] for name in SHOWN_HEADERS}
     reply = [f"HTTP/1.1 {heard.http}", *(f"{name}: {value}" for name, value in told.items()), ""]
-    reply += pretty(without_volatile(heard.body)).splitlines()
+    volatile = VOLATILE | VOLATILE_OF.get(row.method, frozenset())
+    reply += pretty(without_volatile(heard.body, volatile)).splitlines()
     return head + pretty(row.example) + REPLY + "\n".join(f"# {line}".rstrip() for line in reply) + "\n"
 
 
@@ -77,13 +79,13 @@ def pretty(said: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(said), indent=2).decode()
 
 
-def without_volatile(said: Any) -> Any:
+def without_volatile(said: Any, volatile: frozenset[str]) -> Any:
     if isinstance(said, Mapping):
         shown = list(said.items())
         if len(shown) > MOST_ENTRIES:
             shown = [*shown[:SHOWN_ENTRIES], (MORE, MORE)]
-        return {name: f"<{name}>" if name in VOLATILE else without_volatile(value) for name, value in shown}
-    return [without_volatile(value) for value in said] if isinstance(said, list) else said
+        return {name: f"<{name}>" if name in volatile else without_volatile(value, volatile) for name, value in shown}
+    return [without_volatile(value, volatile) for value in said] if isinstance(said, list) else said
 
 
 # --- reading, and a run ------------------------------------------------------------------------------------

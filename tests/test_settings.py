@@ -62,6 +62,8 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "hash_header": "x-shop-hash",
         "webhook_loopback": "off",
         "public_url": "https://pay.example",
+        "card_label": "ADA",
+        "card_ranges": "visa:400001",
     }
     assert set(said) == set(Settings.__struct_fields__)
     found = read_settings({f"KASUWA_{name.upper()}": value for name, value in said.items()})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kasuwa import app, listen, supervise
-from kasuwa.commands import bills, client, loan, merchant
+from kasuwa.commands import bills, client, loan, merchant, rates
 from kasuwa.commands.database import DataOption, one_line_errors, with_connection, with_database
 from kasuwa.core.secrets import Vault
 from kasuwa.doctor import examine
@@ -22,6 +22,7 @@ command.add_typer(merchant.command, name="merchant")
 command.add_typer(bills.command, name="bills")
 command.add_typer(client.command, name="client")
 command.add_typer(loan.command, name="loan")
+command.add_typer(rates.command, name="rates")
 
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: GP0000001' -H 'key: 123456789' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""

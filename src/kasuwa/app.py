@@ -26,7 +26,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
-from kasuwa.db import merchants, migrate, pool
+from kasuwa.db import merchants, migrate, pool, rates
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
@@ -42,16 +42,19 @@ from kasuwa.methods.loans.decide_request import DISBURSING_PURPOSE
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.sandbox.actions import SANDBOX
+from kasuwa.methods.virtualcard import actions as virtualcard
+from kasuwa.methods.virtualcard import decide_issuer
+from kasuwa.methods.virtualcard.decide import PAN
 from kasuwa.observe import log
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
-from kasuwa.rails.ports import NOT_GIVEN, BillerRail, NoAnswer, Rails, Shelf, Unavailable
+from kasuwa.rails.ports import NOT_GIVEN, BillerRail, Issuer, NoAnswer, Rails, Shelf, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
-from kasuwa.settings import Settings, loopback_allowed, public_url_of, read_settings, secret_key_of
+from kasuwa.settings import Settings, issuing_of, loopback_allowed, public_url_of, read_settings, secret_key_of
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
 from kasuwa.web.server import Server, encode_openapi
@@ -59,6 +62,7 @@ from kasuwa.web.table import make_table
 from kasuwa.work.billers import Keeper, MemoryShelf, take_edition
 from kasuwa.work.egress import Egress
 from kasuwa.work.engine import PlainEngine
+from kasuwa.work.issuer import BookIssuer, IssuerRules
 from kasuwa.work.sandbox import SandboxEngine, fund_opening
 from kasuwa.work.steps import Stepper
 from kasuwa.work.webhooks import Courier
@@ -66,9 +70,28 @@ from kasuwa.work.worker import Worker
 
 # What a slice adds to a path that is not its own: look-ups about it, and what the test environment can play of it.
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
-ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *SANDBOX.actions))
+ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *SANDBOX.actions))
 
-METHODS: tuple[Method, ...] = (DISBURSE, payment.PAYMENT, BILLS, CLIENTS, LOANS, INVESTMENTS, ALL_RESOURCES)
+METHODS: tuple[Method, ...] = (
+    DISBURSE,
+    payment.PAYMENT,
+    BILLS,
+    CLIENTS,
+    LOANS,
+    INVESTMENTS,
+    virtualcard.VIRTUALCARD,
+    ALL_RESOURCES,
+)
+
+# What a card that was issued here is asked when it pays in a shop of ours.
+ISSUER_RULES = IssuerRules(
+    pan=PAN,
+    order_key=decide_issuer.ORDER_KEY,
+    need_authorise=decide_issuer.need_authorise,
+    decide_authorise=decide_issuer.decide_authorise,
+    need_refund=decide_issuer.need_refund_order,
+    decide_refund=decide_issuer.decide_refund_order,
+)
 
 # What payments and transfers can be made for, by name: the rules of the slices that own it.
 PURPOSES: dict[str, Purpose] = {
@@ -97,7 +120,7 @@ def biller_of(settings: Settings) -> BillerRail:
     return SandboxBiller() if settings.environment == "test" else NoBiller()
 
 
-def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN) -> Rails:
+def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN, issuer: Issuer = NOT_GIVEN) -> Rails:
     if settings.environment == "test":
         return Rails(
             bank=SandboxBank(),
@@ -107,6 +130,7 @@ def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN) -> Rails:
             identity=SandboxIdentity(),
             biller=biller_of(settings),
             shelf=shelf,
+            issuer=issuer,
         )
     nobody = NoCollection()
     return Rails(
@@ -117,14 +141,17 @@ def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN) -> Rails:
         identity=NoIdentity(),
         biller=biller_of(settings),
         shelf=shelf,
+        issuer=issuer,
     )
 
 
 def world_of(vault: Vault, settings: Settings) -> World:
     """With a seed, references and luck are the same in every run (sandbox.md)."""
-    seed = settings.sandbox_seed
-    key = None if seed is None else derive(seed.encode()[:64], "seed")
-    return World(vault, Permutation(key or vault.reference_key), key, PURPOSES, public_url_of(settings))
+    seed, issuing = settings.sandbox_seed, issuing_of(settings)
+    if seed is None:
+        return World(vault, Permutation(vault.reference_key), None, PURPOSES, public_url_of(settings), issuing)
+    key = derive(seed.encode()[:64], "seed")
+    return World(vault.replaying(key), Permutation(key), key, PURPOSES, public_url_of(settings), issuing)
 
 
 # --- before anything runs ---------------------------------------------------------------------------------
@@ -143,6 +170,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
             await take_edition(connection, biller_of(settings), only_if_due=True)
         if settings.environment == "test":
             await connection.execute("select pg_advisory_lock($1)", migrate.LOCK)
+            await rates.ensure_test_rates(connection)
             await ensure_demo(connection, vault, settings, dsn)
         return applied
     finally:
@@ -176,10 +204,11 @@ class House:
         self.reader = reader
         self.methods = methods
         self.shelf = MemoryShelf(reader)
-        self.rails = rails_of(settings, self.shelf)
         self.directory = Directory(reader, vault, settings.environment)
         self.world = world_of(vault, settings)
         self.writer = Writer(dsn, self.world)
+        issuer = BookIssuer(reader, vault, self.directory, self.writer, ISSUER_RULES)
+        self.rails = rails_of(settings, self.shelf, issuer)
         self.stepper = Stepper(self.writer, self.rails, steps, vault)
         self.egress = Egress(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header)

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from kasuwa.core.events import DEFAULT_HASH_HEADER
+from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, Issuing, read_label, read_ranges
 from kasuwa.core.secrets import KEY_BYTES
 
 SECRET_FILE = "secret.key"
@@ -34,6 +35,8 @@ class Settings(msgspec.Struct, kw_only=True):
     hash_header: str = DEFAULT_HASH_HEADER
     webhook_loopback: str = "on"
     public_url: str | None = None
+    card_label: str = DEFAULT_LABEL
+    card_ranges: str = DEFAULT_RANGES
 
 
 def loopback_allowed(settings: Settings) -> bool:
@@ -48,6 +51,18 @@ def public_url_of(settings: Settings) -> str:
         return settings.public_url.rstrip("/")
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+
+
+def issuing_of(settings: Settings) -> Issuing:
+    """How cards are issued, or which of its two settings cannot be used."""
+    try:
+        label = read_label(settings.card_label)
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_CARD_LABEL {error}, not {settings.card_label!r}") from None
+    try:
+        return Issuing(label, read_ranges(settings.card_ranges))
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
 
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
@@ -76,6 +91,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_PUBLIC_URL must be an http or https address, not {settings.public_url!r}")
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
+    issuing_of(settings)
     return settings
 
 

@@ -13,6 +13,7 @@ import msgspec
 from kasuwa.core.decision import Decision, More, Needs, Refusal, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
+from kasuwa.db.writer import MOST_ROUNDS
 from kasuwa.ledger.chart import Account
 from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD
 
@@ -25,6 +26,7 @@ class Shelf:
         self.postings: list[Any] = []
         self.events: list[Any] = []
         self.notices: list[Any] = []
+        self.deeds: list[Any] = []
         for merchant_id in merchants:
             self.rows[book_key(merchant_id)] = Book(book_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None)
 
@@ -58,12 +60,13 @@ class Shelf:
         """What is on the shelf must not be changed behind its back."""
         before = msgspec.msgpack.encode(list(self.rows.values()))
         results = decide_batch(desk, submissions)
-        for n, result in enumerate(results):
-            while isinstance(result, More):
-                merchant_id = submissions[n].merchant.merchant_id
-                self.fetch(desk, merchant_id, result.needs)
-                desk.account_names(merchant_id, result.needs.accounts)
-                result = results[n] = desk.decide(submissions[n])
+        for _ in range(MOST_ROUNDS):
+            for n, result in enumerate(results):
+                if isinstance(result, More):
+                    merchant_id = submissions[n].merchant.merchant_id
+                    self.fetch(desk, merchant_id, result.needs)
+                    desk.account_names(merchant_id, result.needs.accounts)
+                    results[n] = desk.decide(submissions[n])
         assert msgspec.msgpack.encode(list(self.rows.values())) == before
         desk.close_books()
         return results
@@ -83,6 +86,7 @@ class Shelf:
         self.postings += desk.postings
         self.events += desk.events
         self.notices += desk.notices
+        self.deeds += desk.deeds
 
     def book(self, merchant_id: int) -> Book:
         book = self.rows[book_key(merchant_id)]

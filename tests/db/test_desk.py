@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.calendar import NEVER
-from kasuwa.core.decision import Context, Decision, Event, Group, Job, More, Needs, Post, Refusal, Reserve, Seen
+from kasuwa.core.decision import Context, Decision, Deed, Event, Group, Job, More, Needs, Post, Refusal, Reserve, Seen
 from kasuwa.core.references import book_key, hold_key
 from kasuwa.core.scenario import PlannedFault
 from kasuwa.db.batch import (
@@ -31,6 +31,7 @@ from tests.db.toy import (
     WALLET,
     WORLD,
     Ask,
+    Ticket,
     job_key,
     merchant,
     submission,
@@ -203,6 +204,36 @@ def test_with_a_seed_luck_follows_from_what_happened_before_and_replays() -> Non
     assert lucks(seeded) == lucks(seeded)
     assert len(set(lucks(seeded))) == 3
     assert set(lucks(WORLD)) == {b"luck".ljust(32)}
+
+
+def test_with_a_seed_who_asks_for_more_keeps_its_luck_and_has_its_own() -> None:
+    """What a rule drew by luck it finds when it is run again; and two that drew before anything happened differ."""
+    seeded = World(WORLD.vault, WORLD.permutation, b"seed")
+    drawn: dict[int, list[bytes]] = {0: [], 1: []}
+
+    def drawing(n: int) -> Submission:
+        def rule(context: Context, seen: Seen) -> Decision | More:
+            drawn[n].append(context.entropy)
+            key = context.entropy[:16]
+            return Decision("x", numbers=1) if seen.has(key) else More(Needs(((Ticket, key),)))
+
+        return deciding(rule)
+
+    Shelf().run([drawing(0), drawing(1)], world=seeded)
+    assert [len(lucks) for lucks in drawn.values()] == [2, 2]
+    assert all(first == again for first, again in drawn.values())
+    assert drawn[0] != drawn[1]
+
+
+def test_deeds_are_put_down_with_their_decision_and_not_without() -> None:
+    deed = Deed("ada", "looked", "KSW|GVC|1|x")
+    shelf = funded()
+    shelf.run([answering(Decision("x", (posting(10**9, WALLET, RAIL),), deeds=(deed,)))])
+    assert shelf.deeds == []
+    version = shelf.book(1).version
+    shelf.run([answering(Decision("x", deeds=(deed,)))])
+    assert [(row.merchant_id, row.actor, row.about) for row in shelf.deeds] == [(1, "ada", "KSW|GVC|1|x")]
+    assert shelf.book(1).version == version + 1
 
 
 # --- jobs and clocks ------------------------------------------------------------------------------------------------

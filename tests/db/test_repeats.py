@@ -69,6 +69,18 @@ def test_an_answer_that_is_worth_waiting_for_is_not_kept() -> None:
     ]
 
 
+def test_what_is_shown_once_is_not_in_the_reply_of_a_repeat() -> None:
+    shelf = funded()
+    claim = Claim(repeat_key(1, "once"), b"digest", opens=True)
+    shown = Decision({"code": "1234567890", "state": "new"}, repeat={"state": "new"})
+    asked = Submission(merchant(1), Needs(), lambda context, seen: shown, bytes(32), claim)
+    assert [told(shelf.run([asked])[0])[1] for _ in range(3)] == [
+        b'{"code":"1234567890","state":"new"}',
+        b'{"state":"new"}',
+        b'{"state":"new"}',
+    ]
+
+
 def closing(verb: str, job: Job) -> Submission:
     """The step that ends what the key began: the job carries the key along."""
     made = submission(Ask(verb))

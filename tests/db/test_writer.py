@@ -24,6 +24,7 @@ from kasuwa.db.migrate import APPEND_ONLY
 from kasuwa.db.pool import APPLICATION_ROLE, WRITER_SETTINGS
 from kasuwa.ledger import chart
 from kasuwa.settings import Settings
+from tests.methods.virtualcard.holders import BILLING
 from tests.simulate.load import Client, new_merchant, transfer_body
 from tests.simulate.processes import Service, broken_laws, database, query, serving, wait_until, with_connection
 
@@ -73,6 +74,9 @@ def do_everything(service: Service) -> None:
         client.transfer(orderRef="lost")
         client.sandbox("advance", hours=1)
         client.sandbox("fund_wallet", currency="NGN", amount="5.00")
+        card = {"action": "create", "billing": BILLING, "amount": 10, "currency": "USD"}
+        made = client.put("/virtualcard", card).body["card_data"]
+        client.put("/virtualcard", {"action": "get", "reference": made["reference"], "reveal": True})
     wait_until("the worker is done", lambda: not service.query("select 1 from hold where state = 'pending'"))
 
 
@@ -188,7 +192,10 @@ def test_the_worker_claims_jobs_by_index_on_a_full_database(ground: Ground) -> N
 
 # --- the journal ----------------------------------------------------------------------------------------------
 
-CHANGES = {"update": "update {} set merchant_id = 0", "delete": "delete from {}", "truncate": "truncate {}"}
+CHANGES = {"update": "update {} set {} = 0", "delete": "delete from {}", "truncate": "truncate {}"}
+
+# Tables that are no merchant's, and a column of theirs.
+OF_NO_MERCHANT = {"rate": "buy"}
 
 
 def try_change(dsn: str, table: str, change: str, role: str) -> str:
@@ -196,7 +203,7 @@ def try_change(dsn: str, table: str, change: str, role: str) -> str:
         await connection.execute("begin")
         await connection.execute(f"set local role {role}")
         try:
-            await connection.execute(CHANGES[change].format(table))
+            await connection.execute(CHANGES[change].format(table, OF_NO_MERCHANT.get(table, "merchant_id")))
         except asyncpg.PostgresError as error:
             return type(error).__name__
         return "done"

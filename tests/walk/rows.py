@@ -135,7 +135,10 @@ NOBODY = "http://127.0.0.1:9/events"
 NEEDS_ENDPOINT = frozenset({"resources-resend"})
 
 # What a row uses up, or an earlier one has, is made for it alone, by the example of another row.
-USES_UP: dict[str, tuple[str, dict[str, Any]]] = {"sandbox-pay_account": ("payment-charge-bank_transfer", {})}
+USES_UP: dict[str, tuple[str, dict[str, Any]]] = {
+    "sandbox-pay_account": ("payment-charge-bank_transfer", {}),
+    "sandbox-card_purchase": ("virtualcard-create", {}),
+}
 
 
 def play(shop: Shop, until: Row | None = None) -> list[Played]:

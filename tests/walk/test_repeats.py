@@ -18,12 +18,16 @@ from tests.walk.test_tenancy import everything_of
 REPEATABLE = [row for row in ROWS if isinstance(row.action, Write) and row.action.repeatable]
 ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
 
+# What the first reply alone may show.
+SHOWN_ONCE = frozenset({"cardpan", "cvv"})
+
 # What can be done once alone: under another key it is another request, and refused for what it is.
-ONCE = frozenset({"payment-validate", "clients-update", "loans-process", "loans-validate"}) | {
-    "investments-validate",
-    "investments-subscribe",
-    "investments-cancel_plan",
-}
+ONCE = frozenset(
+    {
+        *("payment-validate", "clients-update", "loans-process", "loans-validate", "virtualcard-terminate"),
+        *("investments-validate", "investments-subscribe", "investments-cancel_plan"),
+    }
+)
 
 KEY = {"idempotency-key": "a key of the tests"}
 
@@ -53,6 +57,12 @@ def another(row: Row, fields: dict[str, Any]) -> dict[str, Any]:
     return with_value(fields, path, changed)
 
 
+def without_what_is_shown_once(said: Any) -> Any:
+    if isinstance(said, dict):
+        return {name: without_what_is_shown_once(value) for name, value in said.items() if name not in SHOWN_ONCE}
+    return said
+
+
 @pytest.mark.parametrize("row", REPEATABLE, ids=title)
 def test_the_same_key_and_request_return_the_first_reply_and_move_nothing(
     shop: Shop, deployment: Deployment, row: Row
@@ -64,7 +74,7 @@ def test_the_same_key_and_request_return_the_first_reply_and_move_nothing(
     before = everything_of(deployment, shop)
     for _ in range(3):
         again = shop.ask(row.method, fields, headers=KEY)
-        assert (again.http, again.raw) == (first.http, first.raw)
+        assert (again.http, again.body) == (first.http, without_what_is_shown_once(first.body))
     assert everything_of(deployment, shop) == before
 
 
@@ -149,6 +159,6 @@ def test_the_same_order_ref_is_the_same_order(shop: Shop, deployment: Deployment
     assert first.body["status"] == 200
     shop.advance(seconds=0)
     before = everything_of(deployment, shop)
-    assert shop.ask(row.method, fields).body == first.body
+    assert shop.ask(row.method, fields).body == without_what_is_shown_once(first.body)
     assert shop.ask(row.method, another(row, fields)).body["status"] == 104
     assert everything_of(deployment, shop) == before

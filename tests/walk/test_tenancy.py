@@ -19,12 +19,15 @@ from tests.walk.rows import NOW, RESET, ROWS, Field, Row, fields_of, freshened, 
 REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")
 
 # References made for the stranger itself differ from one request to the next.
-MADE = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(CL|LN|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+")
+MADE = re.compile(
+    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(CL|LN|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
+    r"|\w+\|GVC\|[0-9]+\|\w{22}"
+)
 # What is made for the stranger itself, and what a register tells anybody of whoever is asked about.
 OWN_FIELDS = frozenset(
     {
         *("mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"),
-        *("token", "custName"),
+        *("token", "custName", "cardpan", "maskedpan", "cvv"),
     }
 )
 

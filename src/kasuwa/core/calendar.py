@@ -49,6 +49,13 @@ def settlement_time(now: datetime, days: int) -> datetime:
     return moment_of(day)
 
 
+def add_months(anchor: date, months: int) -> date:
+    """The anchor's day of a later month, or that month's last day where it has no such day: the anchor is kept, so
+    31 January is followed by 28 February and then 31 March."""
+    year, month = divmod(anchor.year * 12 + anchor.month - 1 + months, 12)
+    return date(year, month + 1, min(anchor.day, monthrange(year, month + 1)[1]))
+
+
 @lru_cache(maxsize=64)
 def utc_text(moment: datetime) -> str:
     """`2026-01-05T09:30:00.000Z`"""
@@ -58,9 +65,3 @@ def utc_text(moment: datetime) -> str:
 def lagos_text(moment: datetime) -> str:
     """`2026-01-05T10:30:00.000+01:00`"""
     return moment.astimezone(LAGOS).isoformat(timespec="milliseconds")
-
-
-def add_months(day: date, months: int) -> date:
-    """The same day so many months later, or that month's last where it has no such day."""
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

@@ -17,6 +17,8 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.interest import Lending
+from kasuwa.core.issuing import DEFAULT_ISSUING, Issuing
+from kasuwa.core.rates import Rate
 from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.core.tariff import Tariff
@@ -52,7 +54,8 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Merchant(msgspec.Struct, frozen=True):
-    """What the rules may know of a merchant. `merchant_id` names its books; `mid` is what it calls itself."""
+    """What the rules may know of a merchant. `merchant_id` names its books; `mid` is what it calls itself; `exchange`
+    is what the operator pays and asks in NGN for other currencies."""
 
     merchant_id: int
     mid: str
@@ -65,13 +68,15 @@ class Merchant(msgspec.Struct, frozen=True):
     settlement_days: int = 0
     inbound_bank: str = "035"
     lending: Lending = Lending()
+    exchange: Mapping[str, Rate] = {}
 
 
 class Context(msgspec.Struct):
     """What a rule may know besides its request: business time, entropy, the next free reference number (and
     the permutation that hides it), the vault that seals what must not be kept plain, whether the merchant has an
-    endpoint for its events, in the test environment how the outside was told to behave, and what money can be moved
-    for on behalf of another slice (`core.purpose.Purpose` by name), and the address at which payers reach us."""
+    endpoint for its events, in the test environment how the outside was told to behave, what money can be moved
+    for on behalf of another slice (`core.purpose.Purpose` by name), the address at which payers reach us, and how this
+    deployment issues cards."""
 
     merchant: Merchant
     now: datetime
@@ -85,6 +90,7 @@ class Context(msgspec.Struct):
     listens: bool = False
     purposes: Mapping[str, Any] = {}
     public_url: str = ""
+    issuing: Issuing = DEFAULT_ISSUING
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypted for one place (table, column and row) of this merchant; the nonce is this decision's luck."""
@@ -220,13 +226,26 @@ class Notice(msgspec.Struct, frozen=True):
     what: str
 
 
+class Deed(msgspec.Struct, frozen=True):
+    """What somebody did, for the audit trail: who, from where, what, and to what; `before` and `after` are texts
+    without secrets. Its place in the chain is made where it is written (db/migrations, table audit)."""
+
+    actor: str
+    what: str
+    about: str
+    address: str = ""
+    before: str = ""
+    after: str = ""
+
+
 class Decision(msgspec.Struct):
     """Everything that should happen. `numbers` counts the reference numbers used; `jobs_done` are finished;
     `then` is a job of this decision to be run at once by who asked, and `beside` what that run alone may know (a
     card's secrets): it is handed on in memory and never kept; `wait` says that the same request is
     still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`
     makes the reply out of what became of them; `clock` moves the merchant's business time, and its jobs' wall times
-    with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone)."""
+    with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone);
+    `repeat` is what a repeat is told where the reply shows something once (D7)."""
 
     reply: Any = None
     groups: tuple[Group, ...] = ()
@@ -235,6 +254,7 @@ class Decision(msgspec.Struct):
     jobs_done: tuple[Job, ...] = ()
     events: tuple[Event, ...] = ()
     notices: tuple[Notice, ...] = ()
+    deeds: tuple[Deed, ...] = ()
     numbers: int = 0
     then: Job | None = None
     beside: Any = None
@@ -244,6 +264,7 @@ class Decision(msgspec.Struct):
     clock: datetime | None = None
     on_the_way: bool = False
     faults: tuple[PlannedFault, ...] | None = None
+    repeat: Any = None
 
 
 class More(msgspec.Struct, frozen=True):

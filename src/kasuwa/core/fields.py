@@ -9,7 +9,7 @@ import contextlib
 import re
 import typing
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any
@@ -134,6 +134,28 @@ def read_moment(said: Any) -> datetime:
     return Moment.combine(utc.date(), utc.timetz())
 
 
+class Day(date):
+    """A day in Lagos; on the wire `YYYY-MM-DD`, whatever time may stand behind it. Spec silent: D10"""
+
+    def plain(self) -> date:
+        return date(self.year, self.month, self.day)
+
+
+DAY_REASON = "a date such as 2026-01-05"
+DAY_TEXT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ][0-9:.,+\-Z]{1,32})?", re.ASCII)
+
+
+def read_day(said: Any) -> Day:
+    match = DAY_TEXT.fullmatch(said) if isinstance(said, str) else None
+    try:
+        day = date.fromisoformat(match[1]) if match is not None else None
+    except ValueError:
+        day = None
+    if day is None or not 1900 <= day.year <= 8999:
+        raise ValueError(DAY_REASON)
+    return Day(day.year, day.month, day.day)
+
+
 class Percent(int):
     """A probability in whole percent; on the wire a number from 0 to 1."""
 
@@ -220,6 +242,7 @@ READERS: dict[type, typing.Callable[[Any], Any]] = {
     Figure: read_figure,
     Currency: read_currency,
     Moment: read_moment,
+    Day: read_day,
     Percent: read_percent,
     CardNumber: read_card_number,
     Whole: read_whole,
@@ -254,6 +277,8 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         return {"type": "string", "format": "date-time", "description": MOMENT_REASON}
     if kind is CardNumber:
         return {"type": "string", "pattern": "^[0-9 ]{12,30}$", "description": CARD_REASON}
+    if kind is Day:
+        return {"type": "string", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}", "description": DAY_REASON}
     if kind is Percent:
         return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
     if kind is Whole:

@@ -1,5 +1,6 @@
 """A merchant's settings as they are kept, and the merchant that the rules see."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import Limits, Merchant
 from kasuwa.core.interest import Lending, check_lending
 from kasuwa.core.money import CURRENCIES, minor_of
+from kasuwa.core.rates import Rate
 from kasuwa.core.tariff import Tariff, read_tariff
 
 # The smallest and largest transaction by currency. Spec silent: D9
@@ -64,7 +66,14 @@ def check_settings(settings: MerchantSettings) -> None:
     check_lending(settings.lending)
 
 
-def make_merchant(merchant_id: int, mid: str, name: str, environment: str, settings: MerchantSettings) -> Merchant:
+def make_merchant(
+    merchant_id: int,
+    mid: str,
+    name: str,
+    environment: str,
+    settings: MerchantSettings,
+    exchange: Mapping[str, Rate] | None = None,
+) -> Merchant:
     limits = {**DEFAULT_LIMITS, **settings.limits}
     return Merchant(
         merchant_id=merchant_id,
@@ -78,4 +87,5 @@ def make_merchant(merchant_id: int, mid: str, name: str, environment: str, setti
         settlement_days=settings.settlement_days,
         inbound_bank=settings.inbound_bank,
         lending=settings.lending,
+        exchange=exchange or {},
     )

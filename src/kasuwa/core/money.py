@@ -32,6 +32,11 @@ def format_minor(minor: int) -> str:
     return f"{sign}{abs(minor) // MINOR_PER_MAJOR}.{abs(minor) % MINOR_PER_MAJOR:02d}"
 
 
+def format_grouped(minor: int) -> str:
+    """With thousands separators, as a card's balance is shown: 123456 is "1,234.56"."""
+    return f"{minor // MINOR_PER_MAJOR:,}.{minor % MINOR_PER_MAJOR:02d}"
+
+
 @lru_cache(maxsize=1024)
 def minor_of(major: str) -> int:
     """The minor units of a figure in our own tables ("2500", "0.50")."""

@@ -79,11 +79,40 @@ class CollectionTariff(msgspec.Struct, frozen=True):
         return fee
 
 
+class FundingFee(msgspec.Struct, frozen=True):
+    """A flat fee up to an amount, and a percentage of the whole amount above it (None: the flat fee always)."""
+
+    flat: str
+    percent_above: str
+    up_to: str | None = None
+
+
+class CardTariff(msgspec.Struct, frozen=True):
+    """What a virtual card of one currency costs and may hold."""
+
+    issuance: str
+    monthly: str
+    fund: FundingFee
+    withdraw: str
+    terminate: str
+    min_initial: str
+    max_balance: str
+
+
+class VirtualCardTariff(msgspec.Struct, frozen=True, rename="upper"):
+    usd: CardTariff
+    ngn: CardTariff
+
+    def of_currency(self, currency: str) -> CardTariff:
+        return self.usd if currency == "USD" else self.ngn
+
+
 class Tariff(msgspec.Struct, frozen=True):
     vat_percent_on_fees: str
     bearer_default: BearerWord
     collection: CollectionTariff
     transfer: TransferTariff
+    virtual_card: VirtualCardTariff
 
 
 class Charge(msgspec.Struct, frozen=True):
@@ -120,6 +149,8 @@ def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
     for figure in (*(band.fee for band in bands), stamp.amount, stamp.threshold):
         minor_of(figure)
     check_collection(tariff)
+    for card in (tariff.virtual_card.usd, tariff.virtual_card.ngn):
+        check_card(card)
     return tariff
 
 
@@ -136,6 +167,16 @@ def check_collection(tariff: Tariff) -> None:
                 minor_of(figure)
 
 
+def check_card(card: CardTariff) -> None:
+    if not PERCENTAGE.fullmatch(card.fund.percent_above):
+        raise ValueError(f"percent_above is no percentage: {card.fund.percent_above!r}")
+    figures = (card.issuance, card.monthly, card.fund.flat, card.fund.up_to or "0", card.withdraw, card.terminate)
+    for figure in figures:
+        minor_of(figure)
+    if minor_of(card.min_initial) > minor_of(card.max_balance):
+        raise ValueError("min_initial must not be above max_balance")
+
+
 def charge_transfer(tariff: Tariff, amount: int) -> Charge:
     """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise. Spec silent: D13"""
     fee = next(minor_of(b.fee) for b in tariff.transfer.bands if b.up_to is None or amount <= minor_of(b.up_to))
@@ -143,3 +184,17 @@ def charge_transfer(tariff: Tariff, amount: int) -> Charge:
     stamp = tariff.transfer.stamp_duty
     due = stamp.default_on and amount >= minor_of(stamp.threshold)
     return Charge(fee=fee, vat=vat, duty=minor_of(stamp.amount) if due else 0)
+
+
+def charge_flat(tariff: Tariff, figure: str) -> Charge:
+    """A fee that the tariff names as it stands, with its VAT. Spec silent: D13"""
+    fee = minor_of(figure)
+    return Charge(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
+
+
+def charge_funding(tariff: Tariff, currency: str, amount: int) -> Charge:
+    """What it costs to fund a virtual card with so much."""
+    rule = tariff.virtual_card.of_currency(currency).fund
+    is_flat = rule.up_to is None or amount <= minor_of(rule.up_to)
+    fee = minor_of(rule.flat) if is_flat else percent_of(amount, rule.percent_above)
+    return Charge(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)

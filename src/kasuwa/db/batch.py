@@ -19,6 +19,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Deed,
     Event,
     Job,
     Merchant,
@@ -28,6 +29,7 @@ from kasuwa.core.decision import (
     Row,
     Seen,
 )
+from kasuwa.core.issuing import DEFAULT_ISSUING, Issuing
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import KEY_BYTES, Permutation, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
@@ -131,6 +133,22 @@ class NoticeRow(msgspec.Struct):
     at: datetime
 
 
+class DeedRow(msgspec.Struct):
+    """A line of the audit trail, but for its place, time and hash: the table links it to the one before."""
+
+    merchant_id: int
+    actor: str
+    address: str
+    what: str
+    about: str
+    before: str
+    after: str
+
+
+def deed_row(deed: Deed, merchant_id: int) -> DeedRow:
+    return DeedRow(merchant_id, deed.actor, deed.address, deed.what, deed.about, deed.before, deed.after)
+
+
 class Claim(msgspec.Struct, frozen=True):
     """An Idempotency-Key: `opens` on the request itself, not on the step that ends it."""
 
@@ -180,6 +198,7 @@ class World(msgspec.Struct, frozen=True):
     seed: bytes | None = None
     purposes: Mapping[str, Purpose] = {}
     public_url: str = ""
+    issuing: Issuing = DEFAULT_ISSUING
 
 
 def business_now(book: Book, wall: datetime) -> datetime:
@@ -209,10 +228,12 @@ class Desk:
         self.postings: list[PostingRow] = []
         self.events: list[EventRow] = []
         self.notices: list[NoticeRow] = []
+        self.deeds: list[DeedRow] = []
         self.moved_clocks: dict[int, Book] = {}
         self.books: dict[int, Book] = {}
         self.touched: set[int] = set()
         self.expected: dict[int, int] = {}
+        self.luck: dict[Submission, bytes] = {}
 
     # --- filling it -------------------------------------------------------------------------------------
 
@@ -258,6 +279,7 @@ class Desk:
                 book.listens,
                 self.world.purposes,
                 self.world.public_url,
+                self.world.issuing,
             )
             outcome = submission.decide(context, Seen(self.rows))
             if not isinstance(outcome, Decision):
@@ -275,11 +297,16 @@ class Desk:
             raise Spoiled from error
 
     def entropy(self, submission: Submission, book: Book) -> bytes:
-        """With a seed, luck follows from what happened before in this merchant's books, and replays."""
+        """With a seed, luck follows from what happened before in this merchant's books, and replays. A rule that is
+        run again because it asked for more has the luck it had: what it drew by it, it finds. And of several that
+        ask for more in one batch, before anything has happened, each has its own."""
         if self.world.seed is None:
             return submission.entropy
-        said = b"%d:%d:%d" % (book.numbers, book.postings, book.events)
-        return blake2b(said, key=self.world.seed, digest_size=32).digest()
+        if submission not in self.luck:
+            before = sum(made.merchant.merchant_id == book.merchant_id for made in self.luck)
+            said = b"%d:%d:%d:%d" % (book.numbers, book.postings, book.events, before)
+            self.luck[submission] = blake2b(said, key=self.world.seed, digest_size=32).digest()
+        return self.luck[submission]
 
     def take(
         self, submission: Submission, decision: Decision, applied: list[Applied], book: Book, now: datetime
@@ -348,6 +375,9 @@ class Desk:
         for notice in decision.notices:
             self.touched.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
+        for deed in decision.deeds:
+            self.touched.add(merchant_id)
+            self.deeds.append(deed_row(deed, merchant_id))
         if decision.numbers:
             book.numbers += decision.numbers
             self.touched.add(merchant_id)
@@ -436,7 +466,8 @@ class Desk:
             if not claim.opens:  # refusals are not kept: the key is free again. Spec silent: D7
                 self.put(Repeat(claim.key, merchant_id, claim.digest, b"", False, self.wall))
             return
-        reply = msgspec.json.encode(decision.reply)
+        # What is shown once is absent from a repeat. Spec silent: D7
+        reply = msgspec.json.encode(decision.reply if decision.repeat is None else decision.repeat)
         nonce = derive(submission.entropy, "kept reply" if claim.opens else "kept last reply")
         sealed = self.world.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)
         self.put(

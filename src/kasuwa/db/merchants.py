@@ -17,7 +17,7 @@ from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import book_key
 from kasuwa.core.secrets import Vault, same
-from kasuwa.db import deliveries
+from kasuwa.db import deliveries, rates
 from kasuwa.db.pool import Connection
 
 KEY_PLACE = "merchant_key.sealed"
@@ -170,13 +170,13 @@ async def change_settings(
 
 # --- finding --------------------------------------------------------------------------------------------------
 
-BY_MID = """
-    select m.merchant_id, m.mid, m.name, m.settings, k.verifier, k.expires_at
+BY_MID = f"""
+    select m.merchant_id, m.mid, m.name, m.settings, {rates.IN_FORCE}, k.verifier, k.expires_at
     from merchant m join merchant_key k on k.merchant_id = m.merchant_id
     where m.mid = $1 and m.current and (k.expires_at is null or k.expires_at > now())
     order by k.key_id desc
 """
-BY_ID = "select merchant_id, mid, name, settings from merchant where merchant_id = $1"
+BY_ID = f"select merchant_id, mid, name, settings, {rates.IN_FORCE} from merchant where merchant_id = $1"
 
 
 class Found(msgspec.Struct):
@@ -232,16 +232,16 @@ class Directory:
     async def _read(self, mid: str) -> Found:
         asked_at = time.monotonic()
         rows = await self._reader.fetch(BY_MID, mid)
-        merchant = self._make(*rows[0][:4]) if rows else None
-        found = Found(merchant, [(row[4], row[5]) for row in rows], asked_at)
+        merchant = self._make(*rows[0][:5]) if rows else None
+        found = Found(merchant, [(row[5], row[6]) for row in rows], asked_at)
         if len(self._by_mid) >= MOST_ENTRIES:
             self._by_mid.clear()
         self._by_mid[mid] = found
         return found
 
-    def _make(self, merchant_id: int, mid: str, name: str, settings: str) -> Merchant:
+    def _make(self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None) -> Merchant:
         kept = msgspec.json.decode(settings, type=MerchantSettings)
-        return make_merchant(merchant_id, mid, name, self._environment, kept)
+        return make_merchant(merchant_id, mid, name, self._environment, kept, rates.read_in_force(exchange))
 
     async def by_id(self, merchant_id: int) -> Merchant:
         """For jobs, which know the books they belong to."""

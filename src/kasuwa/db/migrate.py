@@ -19,7 +19,7 @@ OLDEST_POSTGRES = 15
 # A migration that cannot get its table lock gives way to the traffic and is tried again by its operator.
 LOCK_TIMEOUT = "5s"
 
-APPEND_ONLY = ("posting", "event", "notice")
+APPEND_ONLY = ("posting", "event", "notice", "audit", "rate")
 
 
 class MigrationError(Exception):

@@ -30,7 +30,7 @@ PG_TYPES: dict[Any, str] = {
 }
 
 # Text columns that PostgreSQL keeps as json; the structs hold them encoded.
-JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults", "facts"})
+JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults", "facts", "limits"})
 
 # How a column travels inside the JSON where that is not its own type, and how it is read there.
 TRAVELS = {"bytea": "text", "json": "text"}

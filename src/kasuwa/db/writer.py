@@ -398,7 +398,12 @@ def changes(desk: Desk, mark: MarkRow) -> tuple[tuple[Part, ...], list[str]]:
         add(part, map(going, desk.gone.values()))
     if desk.touched:
         add(insert_part(MarkRow, "commit_mark"), [mark])
-    for table, kept in (("posting", desk.postings), ("event", desk.events), ("notice", desk.notices)):
+    for table, kept in (
+        ("posting", desk.postings),
+        ("event", desk.events),
+        ("notice", desk.notices),
+        ("audit", desk.deeds),
+    ):
         if kept:
             add(insert_part(type(kept[0]), table), kept)
     return tuple(parts), rows

@@ -266,6 +266,36 @@ LAWS = (
             from thrift_member m left join kept k using (merchant_id, savings_id, thrift_id)
             where {scope("m")} and m.owed <> coalesce(k.owed, 0)""",
     ),
+    Law(
+        "a terminated card is empty and has no job, any other has one at most",
+        f"""select c.merchant_id, c.reference as place
+            from card c left join account a
+                on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
+            where {scope("c")} and (
+                (select count(*) from job j where j.merchant_id = c.merchant_id and j.subject = c.key)
+                    > (c.state <> 'terminated')::int
+                or c.state = 'terminated' and (a.posted <> 0 or a.held <> 0))""",
+    ),
+    Law(
+        "a card purchase took its amount from a card if it was paid, and gave no more back; a declined one nothing",
+        f"""with moved as (
+                select p.merchant_id, p.reference, sum(p.amount) as amount from posting p
+                where {scope("p")} and p.debit like 'card:%' group by 1, 2)
+            select t.merchant_id, t.txn_ref as place
+            from transaction t
+            join card_record r on r.merchant_id = t.merchant_id and r.txn_ref = t.txn_ref
+            left join moved m on m.merchant_id = t.merchant_id and m.reference = t.txn_ref
+            where {scope("t")} and t.kind = 'card_purchase' and (
+                coalesce(m.amount, 0) <> case t.status when 'successful' then t.amount else 0 end
+                or r.refunded > case t.status when 'successful' then (t.detail ->> 'amount')::bigint else 0 end)""",
+    ),
+    Law(
+        "the audit trail is a chain without a gap",
+        f"""select a.merchant_id, 'entry ' || a.seq as place
+            from (select x as entry, x.*, lag(hash, 1, ''::bytea) over w as previous, row_number() over w as place
+                from audit x where {scope("x")} window w as (partition by merchant_id order by seq)) a
+            where a.seq <> a.place or a.hash <> audit_hash(a.previous, a.entry)""",
+    ),
 )
 
 

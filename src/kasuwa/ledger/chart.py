@@ -24,6 +24,8 @@ KINDS = {
     "wallet": Kind(0, "the merchant's own money"),
     "outside": Kind(None, "where money comes from and goes to, beyond every rail"),
     "rail": Kind(None, "money on its way through a rail, until the rail settles with the operator"),
+    "card": Kind(0, "what can be spent with a virtual card"),
+    "fx": Kind(None, "the operator's position in a currency that was bought or sold"),
     "income": Kind(None, "the operator's fees"),
     "tax": Kind(None, "tax collected and not yet paid over"),
     "settling": Kind(0, "collected for the merchant, and its own from a day on"),
@@ -95,6 +97,14 @@ def outside(what: str, currency: str) -> str:
 
 def rail(name: str, currency: str) -> str:
     return f"rail:{name}:{currency}"
+
+
+def card(short_id: str, currency: str) -> str:
+    return f"card:{short_id}:{currency}"
+
+
+def position(currency: str) -> str:
+    return f"fx:position:{currency}"
 
 
 def income(source: str, currency: str) -> str:

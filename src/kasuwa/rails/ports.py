@@ -251,6 +251,45 @@ class Identity(Protocol):
     async def find_person(self, enquiry: IdentityEnquiry) -> Person | None: ...
 
 
+# --- cards that were issued here -----------------------------------------------------------------------------------
+
+
+class PurchaseOrder(msgspec.Struct, frozen=True):
+    """A shop asks whether one of our own virtual cards pays. `key` is its idempotency key, over all merchants: it
+    begins with the mid of who asks. `expiry` is YYYY-MM; `category` the shop's four-digit category, where known.
+    `scenario` is for the test environment alone."""
+
+    key: str
+    pan: str
+    expiry: str
+    cvv: str
+    amount: int
+    currency: str
+    merchant_name: str
+    category: str | None = None
+    scenario: Scenario = NO_SCENARIO
+
+
+class RefundOrder(msgspec.Struct, frozen=True):
+    """So much of the purchase `purchase_key` goes back, in the currency it was made in, once under its own `key`."""
+
+    key: str
+    purchase_key: str
+    amount: int
+    scenario: Scenario = NO_SCENARIO
+
+
+class Issuer(Protocol):
+    """The other side of a card that was issued here: its merchant's books, which may be anybody's. A card that is not
+    ours, and a key that never arrived, are NOT_FOUND. `facts` tell the issuing side's `txnRef`."""
+
+    async def authorise(self, order: PurchaseOrder) -> Answer: ...
+
+    async def refund(self, order: RefundOrder) -> Answer: ...
+
+    async def query(self, key: str) -> Answer: ...
+
+
 # app.py gives a deployment all of its rails; a test gives those that it is about.
 NOT_GIVEN: Any = None
 
@@ -265,3 +304,4 @@ class Rails(msgspec.Struct, frozen=True):
     identity: Identity = NOT_GIVEN
     biller: BillerRail = NOT_GIVEN
     shelf: Shelf = NOT_GIVEN
+    issuer: Issuer = NOT_GIVEN

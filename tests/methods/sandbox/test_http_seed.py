@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.methods.virtualcard.holders import BILLING
 from tests.running import NEWEST, Deployment, Deployments
 
 SEED = "a seed of the tests"
@@ -19,6 +20,7 @@ SCRIPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("sandbox", {"action": "advance", "minutes": 1}),
     ("disburse", {"action": "verify", "txnRef": "one"}),
     ("resources", {"inquire": "wallet"}),
+    ("virtualcard", {"action": "create", "billing": BILLING, "amount": 10, "currency": "USD"}),
     ("sandbox", {"action": "clock"}),
     ("disburse", {"action": "nonsense"}),
 )

@@ -1,0 +1,60 @@
+"""`kasuwa rates`: what the operator pays and asks for other currencies, and what it did before."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from kasuwa.commands.database import DataOption, with_connection
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
+from kasuwa.core.rates import HOME, Rate
+from kasuwa.core.secrets import Vault
+from kasuwa.db import rates
+from kasuwa.settings import Settings
+
+command = typer.Typer(no_args_is_help=True, help="Show and set exchange rates.")
+
+FOREIGN = tuple(currency for currency in CURRENCIES if currency != HOME)
+
+
+@command.command(name="list")
+def list_rates(
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How far back.")] = 50, data: DataOption = None
+) -> None:
+    """Every rate that was set, newest first; the newest of a currency is in force."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[rates.Quoted]:
+        return await rates.history(connection, most)
+
+    for line in with_connection(data, work):
+        figures = f"buy {format_minor(line.buy):>12}  sell {format_minor(line.sell):>12}"
+        typer.echo(f"{utc_text(line.set_at)}  {line.currency}/{HOME}  {figures}")
+
+
+@command.command(name="set")
+def set_rate(
+    currency: str,
+    buy: Annotated[str, typer.Option(help=f"What one unit brings, in {HOME}.")],
+    sell: Annotated[str, typer.Option(help=f"What one unit costs, in {HOME}; not less than it brings.")],
+    data: DataOption = None,
+) -> None:
+    """Set what one unit of a currency brings and costs, from now on."""
+    rate = read_rate(currency, buy, sell)
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> None:
+        await rates.set_rate(connection, currency, rate, "kasuwa rates")
+
+    with_connection(data, work)
+    typer.echo(f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}")
+
+
+def read_rate(currency: str, buy: str, sell: str) -> Rate:
+    if currency not in FOREIGN:
+        sys.exit(f"kasuwa: the currency must be one of {', '.join(FOREIGN)}")
+    bought, sold = parse_minor(buy), parse_minor(sell)
+    if not bought or not sold:
+        sys.exit("kasuwa: --buy and --sell must be figures above zero with at most two decimals")
+    if sold < bought:
+        sys.exit("kasuwa: --sell must not be below --buy: a round trip would earn")
+    return Rate(bought, sold)

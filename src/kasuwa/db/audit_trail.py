@@ -1,0 +1,20 @@
+"""Who did what, when, from where, before and after: a line of the audit trail, written beside the writer.
+
+A rule gives its deeds with its decision; this is for operators and the command. Either way the table itself links
+each line to the one before (migration 0005), and `kasuwa audit` follows the chain.
+"""
+
+from kasuwa.core.decision import Deed
+from kasuwa.db.pool import Connection
+
+# What no merchant owns, such as a rate, is in the operator's own chain.
+OPERATORS_CHAIN = 0
+
+INSERT = """
+    insert into audit (merchant_id, actor, address, what, about, before, after) values ($1, $2, $3, $4, $5, $6, $7)
+"""
+
+
+async def append(connection: Connection, merchant_id: int, deed: Deed) -> None:
+    told = (deed.actor, deed.address, deed.what, deed.about, deed.before, deed.after)
+    await connection.execute(INSERT, merchant_id, *told)

@@ -1,0 +1,169 @@
+"""`PUT /virtualcard`: cards that a merchant makes for its customers. Read this first."""
+
+from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.methods.virtualcard import (
+    decide,
+    decide_fees,
+    decide_money,
+    decide_purchase,
+    decide_refund,
+    store,
+    wire,
+)
+from kasuwa.rails.ports import call_nobody
+
+EXAMPLE_BILLING = {
+    "address": "12 Marina Road",
+    "name": "Ada Obi",
+    "city": "Lagos",
+    "state": "Lagos",
+    "postal_code": "101241",
+}
+
+LIMITS_RULE = Rule(("limits",), decide.limits_say_something)
+
+VIRTUALCARD = Method(
+    name="virtualcard",
+    selectors=("action",),
+    actions=(
+        Write(
+            name="create",
+            request=wire.CreateRequest,
+            reply=wire.CardReply,
+            rules=(
+                Rule(("currency",), decide_money.currency_fits),
+                Rule(("currency", "amount"), decide_money.initial_fits),
+                LIMITS_RULE,
+            ),
+            needs=decide_money.need_create,
+            decide=decide_money.decide_create,
+            summary="Make a card with an initial balance from the wallet; its number and CVV are shown this once",
+            example={
+                "action": "create",
+                "billing": EXAMPLE_BILLING,
+                "amount": 10,
+                "currency": "USD",
+                "country": "NG",
+            },
+        ),
+        Write(
+            name="get",
+            request=wire.GetRequest,
+            reply=wire.CardReply,
+            needs=decide.need_card,
+            decide=decide.decide_get,
+            summary="A card as it is now; with reveal, its number and CVV, which the audit trail notes",
+            example={"action": "get", "reference": "<reference>", "reveal": True},
+            repeatable=False,
+        ),
+        Write(
+            name="fund",
+            request=wire.AmountRequest,
+            reply=wire.DoneReply,
+            needs=decide_money.need_amount,
+            decide=decide_money.decide_fund,
+            summary="Move money from the wallet to a card",
+            example={"action": "fund", "reference": "<reference>", "amount": "50"},
+        ),
+        Write(
+            name="withdraw",
+            request=wire.AmountRequest,
+            reply=wire.DoneReply,
+            needs=decide_money.need_amount,
+            decide=decide_money.decide_withdraw,
+            summary="Move money from a card to the wallet",
+            example={"action": "withdraw", "reference": "<reference>", "amount": 20},
+        ),
+        Write(
+            name="limits",
+            request=wire.LimitsRequest,
+            reply=wire.LimitsReply,
+            rules=(LIMITS_RULE,),
+            needs=decide.need_card,
+            decide=decide.decide_limits,
+            summary="Set what may be spent with a card at once, in a day and in a month, and where",
+            example={
+                "action": "limits",
+                "reference": "<reference>",
+                "limits": {"per_transaction": "40.00", "per_day": "100.00", "categories": ["5411", "5812"]},
+            },
+        ),
+        Read(
+            name="transactions",
+            request=wire.TransactionsRequest,
+            reply=wire.TransactionsReply,
+            read=store.list_transactions,
+            summary="What happened on a card, newest first",
+            example={
+                "action": "transactions",
+                "reference": "<reference>",
+                "from_date": "2026-01-01",
+                "to_date": "2026-01-31",
+            },
+        ),
+        Write(
+            name="block",
+            request=wire.CardRequest,
+            reply=wire.DoneReply,
+            needs=decide.need_card,
+            decide=decide.decide_block,
+            summary="Stop purchases with a card",
+            example={"action": "block", "reference": "<reference>"},
+        ),
+        Write(
+            name="unblock",
+            request=wire.CardRequest,
+            reply=wire.DoneReply,
+            needs=decide.need_card,
+            decide=decide.decide_unblock,
+            summary="Let a blocked card pay again",
+            example={"action": "unblock", "reference": "<reference>"},
+        ),
+        Write(
+            name="terminate",
+            request=wire.CardRequest,
+            reply=wire.DoneReply,
+            needs=decide.need_card,
+            decide=decide_money.decide_terminate,
+            summary="End a card for good; what is left on it goes to the wallet",
+            example={"action": "terminate", "reference": "<reference>"},
+        ),
+    ),
+    steps=(
+        Step(
+            decide_money.MONTHLY,
+            decide_money.LANE,
+            call_nobody,
+            decide_fees.need_monthly,
+            decide_fees.decide_monthly,
+            settles=False,
+        ),
+    ),
+)
+
+SANDBOX = (
+    Write(
+        name="card_purchase",
+        request=wire.PurchaseRequest,
+        reply=wire.PurchaseReply,
+        needs=decide_purchase.need_purchase,
+        decide=decide_purchase.decide_purchase,
+        summary="A shop charges a virtual card",
+        example={
+            "action": "card_purchase",
+            "reference": "<reference>",
+            "amount": "7.50",
+            "merchant_name": "Book Shop",
+            "category": "5411",
+        },
+    ),
+    Write(
+        name="card_refund",
+        request=wire.RefundRequest,
+        reply=wire.PurchaseReply,
+        needs=decide_refund.need_refund,
+        decide=decide_refund.decide_refund,
+        summary="A shop gives a purchase back, whole or in part",
+        example={"action": "card_refund", "txnRef": "<txnRef>", "amount": "2.50"},
+    ),
+)

@@ -1,0 +1,73 @@
+"""Plain reads of a card's transactions. No writes; merchant_id in every WHERE."""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from kasuwa.core.calendar import lagos_day, moment_of, utc_text
+from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
+from kasuwa.core.fields import DEFAULT_LIMIT
+from kasuwa.core.money import MINOR_PER_MAJOR
+from kasuwa.core.reading import Reader
+from kasuwa.methods.virtualcard.decide import UNKNOWN_CARD, card_key
+from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, TransactionsRequest
+
+# What is listed where no days are asked for. Spec silent: D38
+USUAL_DAYS = timedelta(days=30)
+
+BACKWARDS = refuse_fields(Fault("to_date", "not before from_date"))
+
+# Whether there is such a card, and what time it is for its merchant.
+CARD_AND_NOW = """
+    select coalesce(b.clock_fixed, now() + b.clock_offset * interval '1 microsecond')
+    from card c join book b on b.merchant_id = c.merchant_id
+    where c.key = $1 and c.merchant_id = $2
+"""
+LISTED = "from card_record where merchant_id = $1 and card = $2 and created_at >= $3 and created_at < $4"
+COUNT = f"select count(*) {LISTED}"
+LIST = f"""
+    select shown_id, amount, fee, narration, created_at, status, currency {LISTED}
+    order by created_at desc, number desc offset $5 limit $6
+"""
+
+
+async def list_transactions(
+    request: TransactionsRequest, merchant: Merchant, reader: Reader
+) -> TransactionsReply | Refusal:
+    key = card_key(merchant.merchant_id, request.reference)
+    found = await reader.fetchrow(CARD_AND_NOW, key, merchant.merchant_id)
+    if found is None:
+        return UNKNOWN_CARD
+    first, last = days_asked(request, lagos_day(found[0]))
+    if last < first:
+        return BACKWARDS
+    begin, end = moment_of(first, 0), moment_of(last + timedelta(days=1), 0)
+    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    rows = await reader.fetch(LIST, merchant.merchant_id, key, begin, end, offset, limit)
+    [[total]] = await reader.fetch(COUNT, merchant.merchant_id, key, begin, end)
+    lines = [show_line(*row) for row in rows]
+    return TransactionsReply(reference=request.reference, data=lines, total=total, offset=offset, limit=limit)
+
+
+def days_asked(request: TransactionsRequest, today: date) -> tuple[date, date]:
+    """Both included. `end_date` is another word for `to_date`; one day alone leaves the other side as it usually is."""
+    said = request.to_date or request.end_date
+    last = today if said is None else said.plain()
+    first = last - USUAL_DAYS if request.from_date is None else request.from_date.plain()
+    if request.from_date is not None and said is None:
+        last = max(first, today)
+    return first, last
+
+
+def show_line(
+    shown_id: int, amount: int, fee: int, narration: str, created_at: datetime, status: Any, currency: str
+) -> TransactionLine:
+    return TransactionLine(
+        id=shown_id,
+        amount=amount / MINOR_PER_MAJOR,
+        fee=fee / MINOR_PER_MAJOR,
+        narration=narration,
+        description=narration,
+        date_created=utc_text(created_at),
+        status=status,
+        currency=currency,
+    )

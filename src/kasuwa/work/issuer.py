@@ -1,0 +1,106 @@
+"""The `Issuer` rail: a card issued here pays in a shop that is a merchant of ours too.
+
+The card's merchant is found by its number, and its books decide, through the same writer as its own requests: what
+happens on the other side of a payment is a rail's call, never one decision over two books. The rules are the card
+slice's, handed over by app.py.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Context, Decision, Merchant, Needs, Seen
+from kasuwa.core.reading import Reader
+from kasuwa.core.scenario import Scenario
+from kasuwa.core.secrets import Vault
+from kasuwa.core.transactions import SUCCESSFUL
+from kasuwa.db import directory
+from kasuwa.db.batch import Broken, Submission
+from kasuwa.db.merchants import Directory
+from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
+
+NO_SUCH_CARD = Answer(ports.NOT_FOUND, "14", "Invalid card number")
+NO_SUCH_ORDER = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+DUPLICATE = Answer(ports.FAILED, "94", "Duplicate transmission")
+
+BY_REFERENCE = "select status, code, message from transaction where merchant_id = $1 and txn_ref = $2"
+
+
+class IssuerRules(msgspec.Struct, frozen=True):
+    """The rules of the slice that issues cards, and the words under which the directory lists numbers and keys."""
+
+    pan: str
+    order_key: str
+    need_authorise: Callable[[PurchaseOrder, str, Merchant], Needs]
+    decide_authorise: Callable[[PurchaseOrder, str, Context, Seen], Any]
+    need_refund: Callable[[RefundOrder, Merchant], Needs]
+    decide_refund: Callable[[RefundOrder, Context, Seen], Any]
+
+
+class BookIssuer:
+    def __init__(self, reader: Reader, vault: Vault, merchants: Directory, writer: Writer, rules: IssuerRules) -> None:
+        self._reader = reader
+        self._vault = vault
+        self._merchants = merchants
+        self._writer = writer
+        self._rules = rules
+
+    async def authorise(self, order: PurchaseOrder) -> Answer:
+        found = await self._find(self._rules.pan, order.pan)
+        if found is None:
+            return NO_SUCH_CARD
+        merchant_id, reference = found
+        known = await self._find(self._rules.order_key, order.key)
+        if known is not None and known[0] != merchant_id:
+            return DUPLICATE  # under this key another merchant's card was asked for
+        merchant = await self._merchants.by_id(merchant_id)
+        needs = self._rules.need_authorise(order, reference, merchant)
+        rule = partial(self._rules.decide_authorise, order, reference)
+        return await self._ask(merchant, needs, rule, order.scenario)
+
+    async def refund(self, order: RefundOrder) -> Answer:
+        found = await self._find(self._rules.order_key, order.purchase_key)
+        if found is None:
+            return NO_SUCH_ORDER
+        merchant = await self._merchants.by_id(found[0])
+        needs = self._rules.need_refund(order, merchant)
+        return await self._ask(merchant, needs, partial(self._rules.decide_refund, order), order.scenario)
+
+    async def query(self, key: str) -> Answer:
+        """What became of an order, a purchase or a refund, by its key."""
+        found = await self._find(self._rules.order_key, key)
+        if found is None:
+            return NO_SUCH_ORDER
+        merchant_id, txn_ref = found
+        status, code, message = await self._reader.fetchrow(BY_REFERENCE, merchant_id, txn_ref)
+        said = ports.SUCCESSFUL if status == SUCCESSFUL else ports.FAILED
+        return Answer(said, code, message, {"txnRef": txn_ref})
+
+    async def _find(self, kind: str, said: str) -> tuple[int, str] | None:
+        return await directory.find(self._reader, self._vault, kind, said)
+
+    async def _ask(
+        self, merchant: Merchant, needs: Needs, rule: Callable[[Context, Seen], Any], scenario: Scenario
+    ) -> Answer:
+        """Into the issuing merchant's next batch. In the test environment the line may be told to break, before it
+        arrives or on the way back."""
+        if scenario.http == "unavailable":
+            raise Unavailable("the issuer refuses calls")
+        if scenario.http == "reset":
+            raise NoAnswer("the issuer was not reached")
+        try:
+            result = await self._writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        except Unreachable as error:
+            raise (NoAnswer if error.unsure else Unavailable)(str(error)) from None
+        if isinstance(result, Broken):
+            raise result.error
+        assert isinstance(result, Decision), result
+        assert isinstance(result.reply, Answer)
+        if scenario.http is not None:
+            raise NoAnswer(f"the issuer: {scenario.http}")
+        return result.reply

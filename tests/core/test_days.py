@@ -1,0 +1,27 @@
+"""Days on the wire: `YYYY-MM-DD`, with or without a time behind it that nobody reads. (D10)"""
+
+from datetime import date
+
+import pytest
+
+from kasuwa.core.fields import DAY_REASON, read_day
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["2026-01-05", "2026-01-05T09:30:00", "2026-01-05T23:59:59.999Z", "2026-01-05 10:00:00+01:00", "2026-01-05T00"],
+)
+def test_a_day_is_read_whatever_time_stands_behind_it(said: str) -> None:
+    assert read_day(said).plain() == date(2026, 1, 5)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("", "2026", "2026-1-5", "2026-02-30", "2026-13-01", "05-01-2026", "20260105", "2026-01-05T", "2026-01-05x"),
+        *("2026-01-05T09:30 or so", "٢٠٢٦-٠١-٠٥", "1899-12-31", "9000-01-01", 20260105, None, True, ["2026-01-05"]),
+    ],
+)
+def test_what_is_no_day_is_refused(said: object) -> None:
+    with pytest.raises(ValueError, match=DAY_REASON):
+        read_day(said)

@@ -1,0 +1,125 @@
+"""The audit trail is a chain: whoever writes, one after the other, and whoever changes a line is found out."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import pytest
+
+from kasuwa.core.decision import Deed
+from kasuwa.db import audit_trail, migrate
+from kasuwa.ledger.audit import audit
+from tests.running import NEWEST, Deployments
+
+KEY = bytes(32)
+CHAIN = "select seq, actor, what, about, after, hash from audit where merchant_id = $1 order by seq"
+BROKEN = "merchant {}: the audit trail is a chain without a gap: entry {}"
+
+
+@pytest.fixture(scope="module")
+def dsn(deployments: Deployments) -> str:
+    """A database of this file's own: some of its tests leave a broken chain behind."""
+    cluster = deployments.cluster(NEWEST)
+
+    async def create() -> None:
+        connection = await asyncpg.connect(cluster.dsn)
+        await connection.execute("create database trail")
+        await connection.close()
+        ready = await asyncpg.connect(cluster.dsn_for("trail"))
+        await migrate.migrate(ready, "test", KEY)
+        await ready.close()
+
+    asyncio.run(create())
+    return cluster.dsn_for("trail")
+
+
+def run(dsn: str, work: Any) -> Any:
+    async def connected() -> Any:
+        connection = await asyncpg.connect(dsn)
+        try:
+            return await work(connection)
+        finally:
+            await connection.close()
+
+    return asyncio.run(connected())
+
+
+def deed(n: int) -> Deed:
+    return Deed("ada", "card number shown", f"KSW|GVC|{n}|x", after=f"₦ {n}")
+
+
+def write(dsn: str, chain: int, count: int) -> None:
+    async def work(connection: Any) -> None:
+        for n in range(count):
+            await audit_trail.append(connection, chain, deed(n))
+
+    run(dsn, work)
+
+
+def test_a_chain_is_numbered_and_each_line_holds_the_one_before(dsn: str) -> None:
+    write(dsn, 11, 3)
+    lines = run(dsn, lambda connection: connection.fetch(CHAIN, 11))
+    assert [(line["seq"], line["about"]) for line in lines] == [(n + 1, f"KSW|GVC|{n}|x") for n in range(3)]
+    assert len({line["hash"] for line in lines}) == 3
+    assert run(dsn, lambda connection: audit(connection, [11])) == []
+
+
+def test_the_same_deed_in_another_chain_has_another_hash(dsn: str) -> None:
+    write(dsn, 12, 1)
+    write(dsn, 13, 1)
+    hashes = run(dsn, lambda connection: connection.fetch("select hash from audit where merchant_id in (12, 13)"))
+    assert hashes[0] != hashes[1]
+
+
+def test_many_lines_of_one_statement_are_linked_one_by_one(dsn: str) -> None:
+    """As the writer writes them, with a batch."""
+    insert = """
+        with w as (insert into audit (merchant_id, actor, address, what, about, before, after)
+            select 14, 'ada', '', 'x', 'about ' || n, '', '' from generate_series(1, 20) n) select 1
+    """
+    run(dsn, lambda connection: connection.execute(insert))
+    assert [line["seq"] for line in run(dsn, lambda connection: connection.fetch(CHAIN, 14))] == list(range(1, 21))
+    assert run(dsn, lambda connection: audit(connection, [14])) == []
+
+
+def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
+    async def work(_: Any) -> None:
+        connections = [await asyncpg.connect(dsn) for _ in range(8)]
+
+        async def write_some(connection: Any) -> None:
+            for n in range(10):
+                await audit_trail.append(connection, 15, deed(n))
+
+        await asyncio.gather(*map(write_some, connections))
+        for connection in connections:
+            await connection.close()
+
+    run(dsn, work)
+    assert len(run(dsn, lambda connection: connection.fetch(CHAIN, 15))) == 80
+    assert run(dsn, lambda connection: audit(connection, [15])) == []
+
+
+@pytest.mark.parametrize(
+    ("chain", "change", "broken"),
+    [
+        (21, "update audit set after = 'nothing' where merchant_id = 21 and seq = 2", [2]),
+        (22, "update audit set actor = 'eve' where merchant_id = 22 and seq = 1", [1]),
+        (23, "update audit set at = at + interval '1 microsecond' where merchant_id = 23 and seq = 3", [3]),
+        # A part moved to its neighbour: with lengths before them these are other bytes.
+        (24, "update audit set actor = 'ad', address = 'a' where merchant_id = 24 and seq = 1", [1]),
+        (25, "delete from audit where merchant_id = 25 and seq = 2", [3]),
+        (26, "update audit set hash = sha256('x') where merchant_id = 26 and seq = 1", [1, 2]),
+    ],
+)
+def test_a_line_that_was_changed_behind_the_guards_is_found(
+    dsn: str, chain: int, change: str, broken: list[int]
+) -> None:
+    write(dsn, chain, 3)
+
+    async def work(connection: Any) -> list[str]:
+        await connection.execute("alter table audit disable trigger audit_append_only")
+        await connection.execute(change)
+        await connection.execute("alter table audit enable trigger audit_append_only")
+        return await audit(connection, [chain])
+
+    assert run(dsn, work) == [BROKEN.format(chain, seq) for seq in broken]

@@ -1,0 +1,291 @@
+"""Virtual cards over HTTP: the records of api.md to the letter, the wallet to the cent, states and repeats. (D38)"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.methods.virtualcard.holders import BILLING, Card
+from tests.running import Deployment
+from tests.shop import Shop
+
+OPENING_USD = 1_000_000
+OPENING_NGN = 1_000_000_000
+START = "2026-01-05T09:30:00+01:00"
+REFERENCE = re.compile(r"KSW\|GVC\|1767601800\|[0-9A-Za-z]{22}")
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    return open_shop(now=START)
+
+
+def is_luhn(pan: str) -> bool:
+    digits = [int(sign) for sign in reversed(pan)]
+    return sum(d if n % 2 == 0 else sum(divmod(2 * d, 10)) for n, d in enumerate(digits)) % 10 == 0
+
+
+# --- creating ----------------------------------------------------------------------------------------------------
+
+
+def test_a_new_card_is_shown_to_the_letter(shop: Shop) -> None:
+    data = Card(shop, amount="1234.5").data
+    assert list(data) == [
+        *("reference", "balance", "currency", "cardpan", "maskedpan", "city", "state", "address", "postal_code"),
+        *("cvv", "expiration", "card_type", "name_on_card", "card_owner", "status"),
+    ]
+    assert REFERENCE.fullmatch(data["reference"])
+    pan = data["cardpan"]
+    assert re.fullmatch("400000[0-9]{10}", pan)
+    assert is_luhn(pan)
+    assert data["maskedpan"] == f"400000*******{pan[-4:]}"
+    assert re.fullmatch("[0-9]{3}", data["cvv"])
+    kept = {"city": "Lagos", "state": "Lagos State", "address": "12 Marina Road", "postal_code": "101241"}
+    assert {name: data[name] for name in kept} == kept
+    assert (data["balance"], data["currency"], data["expiration"]) == ("1,234.50", "USD", "2029-01")
+    assert (data["card_type"], data["name_on_card"]) == ("visa", "Ada Obi")
+    assert (data["card_owner"], data["status"]) == ("customer", "active")
+
+
+def test_a_card_of_the_other_network_comes_from_its_range(shop: Shop) -> None:
+    data = Card(shop, card_type="mastercard").data
+    assert data["cardpan"].startswith("520000")
+    assert is_luhn(data["cardpan"])
+    assert data["card_type"] == "mastercard"
+    refused = shop.put("virtualcard", action="create", billing=BILLING, amount=5, currency="USD", card_type="verve")
+    assert refused.body["errors"] == [{"field": "card_type", "reason": "one of visa, mastercard"}]
+
+
+def test_creation_takes_the_amount_the_fee_and_its_vat_from_the_wallet_of_the_currency(shop: Shop) -> None:
+    dollars = Card(shop, amount="100.00")
+    assert shop.wallet("USD").balance == OPENING_USD - 10_000 - 200 - 15
+    assert shop.wallet("NGN").balance == OPENING_NGN
+    naira = Card(shop, amount="5000", currency="NG")
+    assert naira.data["currency"] == "NGN"
+    assert shop.wallet("NGN").balance == OPENING_NGN - 500_000 - 20_000 - 1_500
+    assert (dollars.balance, naira.balance) == (10_000, 500_000)
+
+
+def test_a_new_card_has_three_records_newest_first(shop: Shop) -> None:
+    card = Card(shop, amount="100.00")
+    assert card.told() == [
+        ("Card Funding", 100.0, 0.0, "Successful"),
+        ("Card Issuance Fee", 2.0, 0.0, "Successful"),
+        ("Card Funding Debit", 100.0, 0.0, "Successful"),
+    ]
+    record = card.records()[0]
+    assert list(record) == ["id", "amount", "fee", "narration", "description", "dateCreated", "status", "currency"]
+    assert isinstance(record["id"], int)
+    assert (record["description"], record["currency"]) == ("Card Funding", "USD")
+    assert record["dateCreated"] == "2026-01-05T08:30:00.000Z"
+    assert len({line["id"] for line in card.records()}) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "reason"),
+    [
+        ({"currency": "GHS"}, "currency", "one of USD, NGN"),
+        ({"currency": "EUR"}, "currency", "one of NGN, USD, GHS, KES"),
+        ({"amount": "4.99"}, "amount", "between 5.00 and 10000.00"),
+        ({"amount": "10000.01"}, "amount", "between 5.00 and 10000.00"),
+        ({"amount": "999.99", "currency": "NGN"}, "amount", "between 1000.00 and 5000000.00"),
+        ({"amount": "1,000"}, "amount", "digits with at most two decimals, above zero, at most 15 digits"),
+        ({"billing": {**BILLING, "name": None}}, "billing.name", "required"),
+        ({"billing": {**BILLING, "postal_code": ""}}, "billing.postal_code", "1 to 20 characters, or a whole number"),
+        ({"billing": None}, "billing", "required"),
+        ({"country": "Nigeria"}, "country", "a country code such as NG"),
+        ({"limits": {}}, "limits", "at least one of per_transaction, per_day, per_month and categories"),
+        (
+            {"limits": {"per_day": "0"}},
+            "limits.per_day",
+            "digits with at most two decimals, above zero, at most 15 digits",
+        ),
+        ({"limits": {"categories": ["541"]}}, "limits.categories", "at most 50 category codes of four digits"),
+    ],
+)
+def test_a_card_that_cannot_be_made_names_the_field(
+    shop: Shop, deployment: Deployment, change: dict[str, Any], field: str, reason: str
+) -> None:
+    said = {"billing": BILLING, "amount": 100, "currency": "USD", **change}
+    body = shop.put("virtualcard", action="create", **said).body
+    assert (body["status"], body["errors"]) == (104, [{"field": field, "reason": reason}])
+    assert shop.wallet("USD").balance == OPENING_USD
+    assert deployment.fetch("select 1 from card join merchant using (merchant_id) where mid = $1", shop.mid) == []
+
+
+def test_a_wallet_that_is_short_makes_no_card(shop: Shop) -> None:
+    body = shop.put("virtualcard", action="create", billing=BILLING, amount="9999.00", currency="USD").body
+    assert (body["status"], "wallet" in body["message"]) == (301, True)
+    assert shop.wallet("USD").balance == OPENING_USD
+
+
+def test_a_repeated_creation_is_one_card_and_does_not_show_its_number_again(shop: Shop) -> None:
+    said = {"action": "create", "billing": BILLING, "amount": 100, "currency": "USD"}
+    first, again = (shop.put("virtualcard", headers={"idempotency-key": "one"}, **said).body for _ in range(2))
+    assert first["card_data"].pop("cardpan")
+    assert first["card_data"].pop("cvv")
+    assert again == first
+    assert shop.wallet("USD").balance == OPENING_USD - 10_215
+
+
+def test_a_number_is_masked_unless_it_is_asked_for_and_that_is_written_down(shop: Shop, deployment: Deployment) -> None:
+    card = Card(shop)
+    shown = card.get()
+    assert (shown["cardpan"], shown["cvv"]) == (card.data["maskedpan"], "***")
+    trail = "select a.actor, a.what, a.about, a.seq from audit a join merchant m using (merchant_id) where m.mid = $1"
+    assert deployment.fetch(trail, shop.mid) == []
+    assert card.get(reveal=True) == card.data
+    assert [tuple(row) for row in deployment.fetch(trail, shop.mid)] == [
+        (f"merchant {shop.mid}", "card number shown", card.reference, 1)
+    ]
+
+
+def test_number_and_cvv_are_nowhere_in_the_database(shop: Shop, deployment: Deployment) -> None:
+    card = Card(shop)
+    card.buy("1.00", cardpan=card.data["cardpan"], cvv=card.data["cvv"])
+    for table in ("card", "card_record", "transaction", "job", "event", "posting", "directory", "audit", "repeat"):
+        for row in deployment.fetch(f"select t::text as said from {table} t"):
+            assert card.data["cardpan"] not in row["said"]
+            assert card.data["cardpan"].encode().hex() not in row["said"]
+
+
+# --- funding, withdrawing ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("amount", "fee", "vat"), [("50", 100, 8), ("100.00", 100, 8), ("100.01", 100, 8), ("250", 250, 19)]
+)
+def test_funding_takes_the_amount_and_its_fee(shop: Shop, amount: str, fee: int, vat: int) -> None:
+    card = Card(shop)
+    before = shop.wallet("USD").balance
+    assert card.ask("fund", amount=amount) == {"status": 200, "message": "Virtual card funded successfully"}
+    minor = round(float(amount) * 100)
+    assert shop.wallet("USD").balance == before - minor - fee - vat
+    assert card.balance == 10_000 + minor
+    assert card.told()[:2] == [
+        ("Card Funding", minor / 100, fee / 100, "Successful"),
+        ("Card Funding Debit", minor / 100, fee / 100, "Successful"),
+    ]
+
+
+def test_funding_a_naira_card_is_free(shop: Shop) -> None:
+    card = Card(shop, currency="NGN", amount=1000)
+    before = shop.wallet().balance
+    card.ask("fund", amount="2500.50")
+    assert (shop.wallet().balance, card.get()["balance"]) == (before - 250_050, "3,500.50")
+
+
+def test_withdrawing_gives_back_to_the_wallet(shop: Shop) -> None:
+    card = Card(shop)
+    before = shop.wallet("USD").balance
+    assert card.ask("withdraw", amount="30.25") == {"status": 200, "message": "Withdrawal Successful"}
+    assert (shop.wallet("USD").balance, card.balance) == (before + 3_025, 6_975)
+    assert card.told()[0] == ("Card Withdrawal", 30.25, 0.0, "Successful")
+    assert card.ask("withdraw", amount="69.75")["status"] == 200
+    assert card.balance == 0
+
+
+def test_more_than_is_there_is_301_and_names_card_or_wallet(shop: Shop) -> None:
+    card = Card(shop)
+    taken = card.ask("withdraw", amount="100.01")
+    assert (taken["status"], taken["message"]) == (301, "The card does not cover the amount")
+    given = card.ask("fund", amount="9800")
+    assert (given["status"], "The wallet" in given["message"]) == (301, True)
+    assert (card.balance, shop.wallet("USD").balance) == (10_000, OPENING_USD - 10_215)
+
+
+def test_a_card_holds_no_more_than_its_tariff_allows(shop: Shop) -> None:
+    shop.put("sandbox", action="fund_wallet", currency="USD", amount="5000")
+    card = Card(shop, amount="9000")
+    refused = card.ask("fund", amount="1000.01")
+    assert refused["errors"] == [{"field": "amount", "reason": "a card may hold at most 10000.00"}]
+    assert card.ask("fund", amount="0.49")["errors"] == [{"field": "amount", "reason": "between 0.50 and 10000.00"}]
+    assert card.ask("fund", amount="1000")["status"] == 200
+    assert card.get()["balance"] == "10,000.00"
+
+
+# --- states -----------------------------------------------------------------------------------------------------
+
+
+def test_blocking_and_unblocking(shop: Shop) -> None:
+    card = Card(shop)
+    for _ in range(2):
+        assert card.ask("block") == {"status": 200, "message": "Card blocked successfully"}
+        assert card.state == "blocked"
+    assert card.ask("fund", amount=10)["status"] == 104
+    assert card.ask("withdraw", amount=10)["status"] == 200
+    for _ in range(2):
+        assert card.ask("unblock") == {"status": 200, "message": "Card unblocked successfully"}
+        assert card.state == "active"
+    assert card.ask("fund", amount=10)["status"] == 200
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_termination_empties_a_card_for_good(shop: Shop, blocked: bool) -> None:
+    card = Card(shop)
+    if blocked:
+        card.ask("block")
+    before = shop.wallet("USD").balance
+    assert card.ask("terminate") == {"status": 200, "message": "Card terminated successfully"}
+    assert (shop.wallet("USD").balance, card.balance, card.state) == (before + 10_000, 0, "terminated")
+    assert card.told()[0] == ("Card Termination", 100.0, 0.0, "Successful")
+    for action in ("fund", "withdraw"):
+        assert card.ask(action, amount=1)["message"] == "The card is terminated"
+    for action in ("block", "unblock", "terminate"):
+        assert card.ask(action)["status"] == 104
+    assert card.ask("limits", limits={"per_day": 1})["status"] == 104
+    assert shop.advance(days=90)["ran"] == {}
+
+
+def test_what_is_not_a_card_of_this_merchant_answers_alike(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+    card = Card(open_shop(now=START))
+    unknown = {"status": 104, "message": "Invalid Card Reference"}
+    for reference in (card.reference, card.reference[:-1] + "!", "card:x:y:USD", "KSW|GVC|1|x"):
+        for action in ("get", "fund", "withdraw", "transactions", "block", "unblock", "terminate"):
+            assert shop.put("virtualcard", action=action, reference=reference, amount=1).body == unknown
+        assert shop.put("sandbox", action="card_purchase", reference=reference, amount=1).body == unknown
+    stolen = shop.put("sandbox", action="card_purchase", cardpan=card.data["cardpan"], amount=1).body
+    assert stolen == unknown
+    assert card.balance == 10_000
+
+
+# --- the list ---------------------------------------------------------------------------------------------------
+
+
+def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now="2026-01-05T23:30:00Z")  # already the 6th in Lagos
+    card = Card(shop)
+    shop.advance(until="2026-01-07T23:59:59+01:00")
+    card.ask("withdraw", amount=1)
+    shop.advance(seconds=1)
+    card.ask("withdraw", amount=2)
+    assert len(card.records(from_date="2026-01-06", to_date="2026-01-06")) == 3
+    assert card.records(from_date="2026-01-05", to_date="2026-01-05") == []
+    assert [line["amount"] for line in card.records(from_date="2026-01-07", end_date="2026-01-07")] == [1.0]
+    assert [line["amount"] for line in card.records(from_date="2026-01-08")] == [2.0]
+    assert len(card.records(to_date="2026-01-07T00:00:00")) == 4
+    assert card.ask("transactions", from_date="2026-01-08", to_date="2026-01-07")["errors"] == [
+        {"field": "to_date", "reason": "not before from_date"}
+    ]
+    assert card.ask("transactions", from_date="2026-02-30")["errors"][0]["field"] == "from_date"
+
+
+def test_without_days_a_list_shows_the_last_thirty(shop: Shop) -> None:
+    card = Card(shop, currency="NGN", amount=1000)
+    shop.advance(days=30)
+    assert len(card.records()) == 3
+    shop.advance(days=1)
+    assert card.told() == [("Monthly Fee", 50.0, 0.0, "Successful")]
+    assert len(card.records(from_date="2026-01-05")) == 4
+
+
+def test_a_list_is_paged(shop: Shop) -> None:
+    card = Card(shop)
+    for amount in range(1, 6):
+        card.ask("withdraw", amount=amount)
+    page = card.ask("transactions", offset=1, limit=2)
+    assert [line["amount"] for line in page["data"]] == [4.0, 3.0]
+    assert (page["total"], page["offset"], page["limit"]) == (8, 1, 2)
+    assert len(card.ask("transactions", limits=3)["data"]) == 3
+    assert card.ask("transactions", limit=201)["status"] == 104
