@@ -13,6 +13,7 @@ from kasuwa.core.events import event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import Reader
+from kasuwa.core.transactions import ORDERED_KINDS, transaction_key
 from kasuwa.methods.resources.wire import (
     AttemptLine,
     BanksRequest,
@@ -69,9 +70,14 @@ EVENT_COLUMNS = """
     from event e
 """
 EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 order by e.seq desc offset $2 limit $3"
-EVENTS_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $4 order by e.seq desc offset $2 limit $3"
+# By the txnRef, or by the merchant's own reference: a cashcode's event names that as its txnRef. (D39)
+NAMED = """
+    where e.merchant_id = $1 and e.reference = any(array(
+        select $2::text union select t.txn_ref from transaction t where t.merchant_id = $1 and t.key = any($3)))
+"""
+EVENTS_OF = f"{EVENT_COLUMNS} {NAMED} order by e.seq desc offset $4 limit $5"
 COUNT = "select count(*) from event where merchant_id = $1"
-COUNT_OF = "select count(*) from event where merchant_id = $1 and reference = $2"
+COUNT_OF = f"select count(*) from event e {NAMED}"
 FEED = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq > $2 order by e.seq limit $3"
 
 Attempts = list[tuple[int, datetime, int | None, str | None, int]]
@@ -84,8 +90,9 @@ async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader
         rows = await reader.fetch(EVENTS, merchant.merchant_id, offset, limit)
         [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
     else:
-        rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, offset, limit, request.txn_ref)
-        [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref)
+        keys = [transaction_key(merchant.merchant_id, kind, request.txn_ref) for kind in ORDERED_KINDS]
+        rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, request.txn_ref, keys, offset, limit)
+        [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref, keys)
     return EventsReply(data=[event_line(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
