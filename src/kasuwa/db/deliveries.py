@@ -12,11 +12,14 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.batch import LEASE, Book, business_now
+from kasuwa.db.batch import Book, business_now
 from kasuwa.db.pool import WRITER_SETTINGS, Connection
 from kasuwa.db.rows import columns_of, encode_rows
 
 LANE = "webhook"
+# Longer than the worst that a delivery can come to: the wait for a turn and the whole exchange, and both again where
+# the scenario asks for it to be sent twice; then its record.
+LEASE = timedelta(seconds=60)
 # Rows are found by key here too. What a crash forgets of a lease or an attempt is sent again, so nobody waits for
 # the disk.
 SETTINGS = {**WRITER_SETTINGS, "application_name": "kasuwa courier", "synchronous_commit": "off"}
@@ -112,8 +115,9 @@ RECORD = """
             http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean)),
     told as (
         insert into attempt (merchant_id, event_seq, number, at, http, error, ms)
-        select x.merchant_id, x.seq, 1 + coalesce((select max(t.number) from attempt t
-            where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
+        select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at)
+            + coalesce((select max(t.number) from attempt t
+                where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
         from x on conflict do nothing),
     done as (delete from job where key = any(array(select key from x where next is null))),
     again as (
@@ -122,7 +126,8 @@ RECORD = """
             when b.clock_fixed is null then x.next - make_interval(secs => b.clock_offset / 1000000.0)
             when x.next <= b.clock_fixed then now() else 'infinity' end
         from x join book b on b.merchant_id = x.merchant_id join merchant m on m.merchant_id = x.merchant_id
-        where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null),
+        where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null
+            and not exists (select 1 from x y where y.key = x.key and y.next is null)),
     well as (
         delete from endpoint where merchant_id = any(array(select merchant_id from x where delivered))
         returning merchant_id, off_at),

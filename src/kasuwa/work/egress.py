@@ -40,7 +40,8 @@ MOST_INCOMING = 96 * 1024
 MOST_HEADERS = 100
 MOST_HEADER_BYTES = 8190
 MOST_CONNECTIONS = 1000
-MOST_PER_HOST = 32
+# Many merchants may share one host (a shop platform's): none of them has more than a quarter of these (webhooks.py).
+MOST_PER_HOST = 128
 # Below what common servers keep (Node, Apache, uvicorn: 5 s), so that we seldom write to what is just being closed.
 IDLE_SECONDS = 4.0
 # One name server that hangs takes one thread for as long as the system's resolver lets it; the others go on.
@@ -146,7 +147,7 @@ FAILURES: tuple[tuple[type[BaseException], str, bool], ...] = (
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Seconds. The wait for a turn and the whole exchange together end before a job's lease does, or somebody else
+    """Seconds. The wait for a turn and the whole exchange together end before a delivery's lease does, or somebody else
     would send the same again meanwhile. `answer` is D39's."""
 
     turn: float = 4.0

@@ -17,7 +17,7 @@ import msgspec
 import structlog
 
 from kasuwa.core.decision import Job
-from kasuwa.core.events import LONGEST_WAIT, OFF_AFTER, event_id, sign, wait_after
+from kasuwa.core.events import LONGEST_WAIT, NO_ENDPOINT, OFF_AFTER, event_id, sign, wait_after
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.secrets import Vault
@@ -26,14 +26,15 @@ from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
 from kasuwa.db.pool import Connection
 from kasuwa.observe.log import where_it_broke
-from kasuwa.work.egress import MOST_CONNECTIONS, MOST_PER_HOST, Crowded, Egress, Refused, Undelivered
+from kasuwa.work.egress import MOST_CONNECTIONS, Crowded, Egress, Refused, Undelivered
 
 # No more than egress has connections: who waits for one would be told that its endpoint is out of reach.
 MOST_IN_FLIGHT = MOST_CONNECTIONS
 MOST_CLAIMED = 512
-# Places of one merchant: as many as egress has for a host once its endpoint has answered, few before that and
-# after it has failed. Those who have few may hang, and have half of all places together.
-MOST_WELL = MOST_PER_HOST
+# Places of one merchant: a quarter of what egress has for a host once its endpoint has answered, few before that and
+# after it has failed, so that merchants who share a host share its places too. Those who have few may hang, and have
+# half of all places together.
+MOST_WELL = 32
 MOST_ILL = 2
 MOST_ILL_TOGETHER = MOST_IN_FLIGHT // 2
 # So many merchants are remembered as well; one that is forgotten begins again with few places.
@@ -197,7 +198,7 @@ class Courier:
         if scenario == "drop":
             return self._untried(item, "dropped, as the scenario said")
         if not settings.webhook_url:
-            return self._untried(item, "no endpoint is set")
+            return self._untried(item, NO_ENDPOINT)
         key, _ = self._keys[item.job.merchant_id]
         message_id = event_id(item.job.merchant_id, item.seq)
         badly = scenario == "bad-hash"

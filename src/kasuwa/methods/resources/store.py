@@ -9,7 +9,7 @@ from kasuwa.core.banks import bank_names
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Merchant
-from kasuwa.core.events import event_id
+from kasuwa.core.events import NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import Reader
@@ -127,5 +127,7 @@ def delivery_state(tried: Attempts, *, waits: bool, off: bool) -> Any:
         return "endpoint_off" if off else "scheduled"
     if not tried:
         return "no_endpoint"
-    last = tried[-1][2]
-    return "delivered" if last is not None and 200 <= last < 300 else "exhausted"
+    _, _, http, error, _ = tried[-1]
+    if error == NO_ENDPOINT:
+        return "no_endpoint"
+    return "delivered" if http is not None and 200 <= http < 300 else "exhausted"
