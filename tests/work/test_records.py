@@ -18,7 +18,7 @@ NOBODY = "http://127.0.0.1:9/events"
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
 WAITING = """
     select j.key, j.merchant_id, e.seq from job j join event e using (merchant_id, reference)
-    where j.reference = $1 and j.lane = 'webhook'
+    join merchant m using (merchant_id) where m.mid = $1 and j.reference = $2 and j.lane = 'webhook'
 """
 
 
@@ -48,14 +48,14 @@ def test_two_attempts_of_one_event_recorded_together_are_both_kept(
     it, so it is over, in whichever order they come."""
     send_events_to(shop, NOBODY)
     txn_ref = shop.transfer(headers=LATE)["txnRef"]
-    [waiting] = deployment.fetch(WAITING, txn_ref)
+    [waiting] = deployment.fetch(WAITING, shop.mid, txn_ref)
     now = datetime.now(UTC)
     both = [outcome(waiting, now, 500), outcome(waiting, now + timedelta(seconds=1), 200)]
     record(deployment, *both[::turn])
     event = event_of(shop, txn_ref)
     assert [(attempt["number"], attempt["http"]) for attempt in event["attempts"]] == [(1, 500), (2, 200)]
     assert event["state"] == "delivered"
-    assert deployment.fetch(WAITING, txn_ref) == []
+    assert deployment.fetch(WAITING, shop.mid, txn_ref) == []
 
 
 def test_a_delivery_ends_before_its_lease_even_if_it_is_sent_twice() -> None:

@@ -4,15 +4,17 @@ They do not go through the writer: what becomes of a delivery decides nothing in
 merchant's book contested. Like a lease, it is a fact about a job. An event itself is never changed.
 """
 
+import contextlib
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
+import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.batch import Book, business_now
 from kasuwa.db.pool import WRITER_SETTINGS, Connection
 from kasuwa.db.rows import columns_of, encode_rows
 
@@ -28,7 +30,6 @@ SETTINGS = {**WRITER_SETTINGS, "application_name": "kasuwa courier", "synchronou
 LOOK_AT = 1_000
 
 JOB_COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
-WIDTH = len(columns_of(Job).names)
 
 JOINED = """
     from {jobs} j
@@ -44,7 +45,8 @@ BEHIND = """exists (
 # Whether nobody is to be called: the endpoint is switched off, or these are old books, kept aside.
 PARKED = """(not m.current or exists (
     select 1 from endpoint p where p.merchant_id = j.merchant_id and p.off_at is not null))"""
-WITH_EVENT = f"""{JOB_COLUMNS}, e.seq, e.object, e.object_seq, e.payload, m.settings, b.clock_offset, b.clock_fixed,
+WITH_EVENT = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
+    coalesce(m.settings->>'webhook_url', ''), b.clock_offset, b.clock_fixed,
     case when m.settings->>'webhook_order' = 'strict' then {BEHIND} else false end, {PARKED}"""
 
 # Due, held by nobody, of a merchant whose `advance` is not under way.
@@ -105,6 +107,7 @@ KEYS = """
 """
 
 LOOK_AGAIN = timedelta(seconds=1)
+MOST_DEADLOCKS = 3
 PARK = "update job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
 PUT_BACK = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
 
@@ -166,18 +169,26 @@ RESEND = """
 """
 
 
-class Delivery(msgspec.Struct):
-    """A claimed job with its event, and where it goes."""
+T = TypeVar("T")
 
-    job: Job
+
+class Delivery(msgspec.Struct):
+    """A claimed job with its event, and where it goes. `now` is the merchant's business time; `claimed_at`, on the
+    process's own clock, is when its lease began."""
+
+    key: bytes
+    merchant_id: int
+    attempt: int
+    work: str
     seq: int
     object: str
     object_seq: int
     payload: bytes
-    settings: str
+    url: str
     now: datetime
     behind: bool
     parked: bool
+    claimed_at: float
 
 
 class Recorded(msgspec.Struct):
@@ -196,41 +207,53 @@ class Recorded(msgspec.Struct):
     delivered: bool
 
 
-def read_delivery(record: Any, wall: datetime) -> Delivery:
-    job = Job(*record[:WIDTH])
-    seq, about, about_seq, payload, settings, clock_offset, clock_fixed, behind, parked = record[WIDTH:]
-    book = Book(b"", job.merchant_id, 0, 0, 0, 0, clock_offset, clock_fixed, None)
-    now = business_now(book, wall)
-    return Delivery(job, seq, about, about_seq, payload.encode(), settings, now, behind, parked)
+def read_delivery(record: Any, wall: datetime, claimed_at: float) -> Delivery:
+    job, event, (clock_offset, clock_fixed, behind, parked) = record[:4], record[4:9], record[9:]
+    key, merchant_id, attempt, work = job
+    seq, about, about_seq, payload, url = event
+    now = wall + timedelta(microseconds=clock_offset) if clock_fixed is None else clock_fixed
+    raw = payload.encode()
+    return Delivery(key, merchant_id, attempt, work, seq, about, about_seq, raw, url, now, behind, parked, claimed_at)
+
+
+async def unless_deadlocked(run: Callable[[], Awaitable[T]]) -> T:
+    """Who sets an endpoint anew, or asks for a range again, touches many of the same jobs in another order: of two who
+    wait for each other one is told so, and tries again."""
+    for _ in range(MOST_DEADLOCKS):
+        with contextlib.suppress(asyncpg.DeadlockDetectedError):
+            return await run()
+    return await run()
 
 
 async def claim(
     connection: Connection, wall: datetime, most: int, most_each: int, rooms: Mapping[int, int]
 ) -> list[Delivery]:
     """What is due, a few of each merchant: as many as it has room for, or `most_each`."""
+    claimed_at = time.monotonic()
     due = await connection.fetchval(DUE, wall, LOOK_AT)
     if not due:
         return []
     query = CLAIM_FROM_EACH if due == LOOK_AT else CLAIM_OLDEST
     places = msgspec.json.encode(rooms).decode()
     records = await connection.fetch(query, wall, LEASE, most, most_each, places)
-    return [read_delivery(record, wall) for record in records]
+    return [read_delivery(record, wall, claimed_at) for record in records]
 
 
 async def put_back(connection: Connection, items: list[Delivery], wall: datetime) -> None:
     """Not sent: its turn has not come. Looked at again in a moment, and not counted as an attempt."""
-    await connection.execute(PUT_BACK, [item.job.key for item in items], wall + LOOK_AGAIN)
+    keys = [item.key for item in items]
+    await unless_deadlocked(lambda: connection.execute(PUT_BACK, keys, wall + LOOK_AGAIN))
 
 
 async def park(connection: Connection, items: list[Delivery]) -> None:
     """Not sent, and not looked at again until the endpoint is set anew."""
-    await connection.execute(PARK, [item.job.key for item in items])
+    await connection.execute(PARK, [item.key for item in items])
 
 
 async def claim_one(connection: Connection, job: Job, wall: datetime) -> Delivery | None:
     """None where somebody who held it already is done with it."""
     record = await connection.fetchrow(ONE, job.key, job.merchant_id)
-    return None if record is None else read_delivery(record, wall)
+    return None if record is None else read_delivery(record, wall, time.monotonic())
 
 
 async def first_in_line(connection: Connection, job: Job) -> Job:
@@ -245,7 +268,8 @@ async def first_in_line(connection: Connection, job: Job) -> Job:
 
 
 async def record(connection: Connection, outcomes: list[Recorded]) -> None:
-    for [merchant_id] in await connection.fetch(RECORD, encode_rows(outcomes)):
+    rows = encode_rows(outcomes)
+    for [merchant_id] in await unless_deadlocked(lambda: connection.fetch(RECORD, rows)):
         await switch_on(connection, merchant_id)  # one of those under way when it was switched off got through
 
 
