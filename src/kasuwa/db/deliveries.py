@@ -55,7 +55,7 @@ FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
 # The places that a merchant has left ($5, by its number), or anyone else has ($4).
 ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
-    select t.key, t.run_at from (
+    select t.key, t.run_at, t.turn from (
         select d.key, d.merchant_id, d.run_at,
             row_number() over (partition by d.merchant_id order by d.run_at) as turn
         from (select * from job where lane = 'webhook' and run_at <= $1 order by run_at limit {LOOK_AT}) d
@@ -69,14 +69,16 @@ MERCHANT_BY_MERCHANT = f"""
         union all
         select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
             order by n.lane, n.merchant_id, n.run_at limit 1) from t where t.merchant_id is not null)
-    select first.key, first.run_at from t cross join lateral (
+    select first.key, first.run_at, row_number() over (partition by t.merchant_id order by first.run_at) as turn
+    from t cross join lateral (
         select d.key, d.run_at from job d
         where (d.lane, d.merchant_id, d.run_at) >= ('webhook', t.merchant_id, '-infinity')
             and (d.lane, d.merchant_id, d.run_at) <= ('webhook', t.merchant_id, $1) and {FREE}
         order by d.lane, d.merchant_id, d.run_at limit {ROOM}) first
 """
+# Everybody's first before anybody's second.
 CLAIM = """
-    with fair as (select key from ({found}) f order by run_at limit $3),
+    with fair as (select key from ({found}) f order by turn, run_at limit $3),
     due as (select key from job where key = any(array(select key from fair)) for update skip locked),
     j as (
         update job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1

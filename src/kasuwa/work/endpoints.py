@@ -12,12 +12,13 @@ from kasuwa.db.deliveries import Delivery
 MOST_WELL = 32
 MOST_ILL = 2
 # Claimed ahead is what an endpoint takes in this time at its pace, and never more than that many.
-AHEAD_SECONDS = 0.2
-MOST_AHEAD = 256
+AHEAD_SECONDS = 0.5
+MOST_AHEAD = 1_000
 # How much the newest exchange counts for the pace.
 NEWEST_SHARE = 0.1
-# A queue that has not moved for so long, and some exchanges at its pace more, is given back: whoever it waits for may be
-# hanging. And one that moves, but so slowly that its oldest has waited for so long: its lease must outlast the sending.
+# A queue that has not moved for so long, and some exchanges at its pace more, is given back: whoever it waits for may
+# be hanging. And one that moves, but so slowly that its oldest has waited for so long: its lease must outlast the
+# sending.
 STUCK_SECONDS = 0.5
 STUCK_EXCHANGES = 3
 LONGEST_WAIT_SECONDS = 10.0

@@ -31,8 +31,8 @@ from kasuwa.work.endpoints import MOST_ILL, Endpoint, Endpoints
 # No more than egress has connections: who waits for one would be told that its endpoint is out of reach.
 MOST_IN_FLIGHT = MOST_CONNECTIONS
 # Sent or about to be; those whose endpoints may hang have half of the places together.
-MOST_HELD = 4_000
-MOST_CLAIMED = 512
+MOST_HELD = 8_000
+MOST_CLAIMED = 1_000
 MOST_ILL_TOGETHER = MOST_IN_FLIGHT // 2
 IDLE_SECONDS = 0.1
 RECORD_SECONDS = 0.005
