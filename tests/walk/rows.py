@@ -209,9 +209,9 @@ MADE_UNDER = {"resources-personalized-accounts": "reference", "resources-persona
 
 
 def freshened(row: Row, fields: dict[str, Any]) -> dict[str, Any]:
-    """With references of its own, where the request makes something under them; a bill also with a customer of its
-    own, because the same one paid twice would be taken for a mistake."""
-    if isinstance(row.action, Write):
+    """With references of its own, where the request makes something under them and does not name what is there; a bill
+    also with a customer of its own, because the same one paid twice would be taken for a mistake."""
+    if isinstance(row.action, Write) and row.action.repeatable:
         for path in list(example_paths(fields, ())):
             if path[-1] in ("orderRef", MADE_UNDER.get(row.title)):
                 fields = with_value(fields, path, fresh("walk"))

@@ -4,7 +4,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Refusal, Row, Seen
-from kasuwa.core.purpose import Addition, Errand, end_errand
+from kasuwa.core.purpose import Addition, Errand, ask_purpose
 from kasuwa.core.references import account_key, hold_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, end_transaction, transaction_key
 from kasuwa.ledger.chart import Hold
@@ -107,7 +107,7 @@ def end_code(standing: Standing, state: str, paid: int, context: Context, seen: 
         charged=paid,
         told=told_of(row, errand),
     )
-    addition = end_errand(end.row, errand, context, seen)
+    addition = ask_purpose(end.row, errand, context, seen)
     if isinstance(addition, More):
         return addition
     ended = msgspec.structs.replace(code, state=state, paid=paid)
