@@ -61,6 +61,19 @@ class Run:
         return self.done == self.accounts
 
 
+@dataclass(frozen=True)
+class Deliveries:
+    """Events that one worker brought to their receiver."""
+
+    rate: float
+    delivered: int
+    failed: int
+
+    @property
+    def valid(self) -> bool:
+        return self.delivered > 0 and self.failed == 0
+
+
 @dataclass
 class Figures:
     """Everything of one run. A name in `faults` was asked for and could not be measured."""
@@ -68,6 +81,7 @@ class Figures:
     machine: dict[str, str] = field(default_factory=dict)
     tpcb: dict[int, list[float]] = field(default_factory=dict)
     loads: dict[str, Load] = field(default_factory=dict)
+    deliveries: dict[str, Deliveries] = field(default_factory=dict)
     earlier_rows: int = 0
     interest: Run | None = None
     single: Latency | None = None

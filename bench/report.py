@@ -22,6 +22,7 @@ AGAINST_TPCB = (
 VERIFY_TIMES = 3.0
 PULL_TIMES = 5.0
 INTEREST_TIMES = 5.0
+DELIVERY_TIMES = 1.0
 FULL_SHARE = 0.9
 HALF_LOAD_TIMES = 10.0
 FIRST_START_SECONDS = 5.0
@@ -50,6 +51,7 @@ def rows(figures: Figures) -> list[Row]:
         *tpcb_rows(figures),
         *load_rows(figures),
         *read_rows(figures),
+        *delivery_rows(figures),
         *full_rows(figures),
         *interest_rows(figures),
         *latency_rows(figures),
@@ -92,6 +94,18 @@ def read_rows(figures: Figures) -> Iterator[Row]:
             ratio = load.rate / transfers.rate
             reached = at_least(ratio, times, load.valid)
             yield Row(what, per_second(load.rate), ratio, f"{times} x the transfers", reached, load_note(load))
+
+
+def delivery_rows(figures: Figures) -> Iterator[Row]:
+    """Held against the transfers that made the same merchants' events."""
+    for name, load, whose in (("one", "hot64", "one merchant"), ("many", "spread64", "100 merchants")):
+        found, transfers = figures.deliveries.get(name), figures.loads.get(load)
+        if found and transfers and transfers.rate:
+            ratio = found.rate / transfers.rate
+            note = f"delivered {found.delivered:,}, failed {found.failed}"
+            reached = at_least(ratio, DELIVERY_TIMES, found.valid)
+            what = f"events delivered by one worker, of {whose}"
+            yield Row(what, per_second(found.rate), ratio, f"{DELIVERY_TIMES} x their transfers", reached, note)
 
 
 def full_rows(figures: Figures) -> Iterator[Row]:

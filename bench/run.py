@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import machine, orders, paced, postgres, processes, server, wrk
+from bench import deliver, machine, orders, paced, postgres, processes, server, wrk
 from bench.figures import Figures, Load, Unmeasurable
 from bench.interest import measure_interest
 from bench.merchants import PIECES_SPREAD, Merchant, make_merchant, make_payments, save_card
@@ -16,13 +16,15 @@ from bench.preload import preload
 from kasuwa.db import embedded
 
 NAMES = (
-    *("hot64", "hot256", "spread64", "token", "verify", "pull", "latency", "preload", "interest", "memory", "start"),
+    *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
+    "start",
 )
 
 # What must be measured before a row has its denominator.
 NEEDS = {
     "verify": {"hot64"},
     "pull": {"hot64"},
+    "deliver": {"hot64", "spread64"},
     "latency": {"hot64", "hot256"},
     "preload": {"hot64"},
     "memory": {"hot64"},
@@ -134,7 +136,9 @@ def measure_tpcb(figures: Figures, addresses: dict[int, str], seconds: int) -> N
 def measure_server(plan: Plan, figures: Figures, cluster: embedded.Cluster, directory: Path) -> None:
     """The full tables come last on their server, since nothing empties them; then a new one, empty again."""
     with stage(plan, figures, cluster, directory, "measured") as first:
-        measure_loads(plan, first)
+        spread = measure_loads(plan, first)
+        if plan.wants("deliver"):
+            attempt(figures, "deliver", lambda: measure_deliveries(first, spread))
         if plan.wants("interest"):
             attempt(figures, "interest", lambda: measure_savings(first))
         if plan.wants("latency"):
@@ -158,13 +162,14 @@ def stage(plan: Plan, figures: Figures, cluster: embedded.Cluster, directory: Pa
         yield made
 
 
-def measure_loads(plan: Plan, on: Stage) -> None:
-    """Transfers first, on tables that are as good as empty."""
+def measure_loads(plan: Plan, on: Stage) -> list[Merchant]:
+    """Transfers first, on tables that are as good as empty. Answers the merchants that the load was spread over."""
     hot = orders.transfers([on.hot])
+    spread: list[Merchant] = []
     measurements: dict[str, Callable[[], None]] = {
         "hot64": lambda: on.load("hot64", hot, 64),
         "hot256": lambda: on.load("hot256", hot, 256),
-        "spread64": lambda: on.load("spread64", orders.transfers(make_spread(on)), 64),
+        "spread64": lambda: on.load("spread64", orders.transfers(make_spread(on, spread)), 64),
         "token": lambda: on.load("token", make_token_charges(on), 64),
         "verify": lambda: on.load("verify", make_verifications(on), 64),
         "pull": lambda: on.load("pull", orders.pulls(on.hot), 64, PULLED),
@@ -172,10 +177,20 @@ def measure_loads(plan: Plan, on: Stage) -> None:
     for name, measurement in measurements.items():
         if plan.wants(name):
             attempt(on.figures, name, measurement)
+    return spread
 
 
-def make_spread(on: Stage) -> list[Merchant]:
-    return [make_merchant(on.running.port, on.dsn, PIECES_SPREAD) for _ in range(SPREAD)]
+def make_spread(on: Stage, spread: list[Merchant]) -> list[Merchant]:
+    spread += [make_merchant(on.running.port, on.dsn, PIECES_SPREAD) for _ in range(SPREAD)]
+    return spread
+
+
+def measure_deliveries(on: Stage, spread: list[Merchant]) -> None:
+    """After the loads, whose events they are, and before anything else that would wait for the same worker."""
+    for name, merchants in (("one", [on.hot]), ("many", spread)):
+        found = deliver.measure(on.running.port, on.dsn, merchants, on.seconds)
+        on.figures.deliveries[name] = found
+        say(f"deliver to {name}: {found.rate:,.0f}/s, failed {found.failed}")
 
 
 def make_token_charges(on: Stage) -> list[orders.Order]:

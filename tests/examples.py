@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "examples"
 VOLATILE = frozenset(
     {
         *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
-        *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
+        *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin", "cashcode"),
     }
 )
 VOLATILE_OF = {"virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"})}

@@ -127,6 +127,20 @@ def test_what_is_no_address_to_go_to_is_refused_in_one_line(said: str) -> None:
 # --- the secret ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Host", "content-length", "Content-Type", "CONTENT-ENCODING", "Transfer-Encoding", "connection", "TE"),
+        *("Upgrade", "Expect", "webhook-id", "Webhook-Signature", "webhook-anything", "User-Agent", "Accept"),
+        *("two words", "x_y", "x:y", "x" * 65, "naïve", "x\r\ny"),
+    ],
+)
+def test_a_header_that_would_break_the_request_holds_no_hash(said: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings({"KASUWA_HASH_HEADER": said})
+    assert one_line(error).startswith("KASUWA_HASH_HEADER must be the name of a header of its own")
+
+
 def test_a_key_that_is_given_is_the_key(tmp_path: Path) -> None:
     assert secret_key_of(read_settings({"KASUWA_SECRET_KEY": f" {KEY_TEXT}\n"}, data=tmp_path)) == KEY
     assert list(tmp_path.iterdir()) == []

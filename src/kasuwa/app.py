@@ -32,6 +32,7 @@ from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
+from kasuwa.methods.cashcode import actions as cashcode
 from kasuwa.methods.clients.actions import CLIENTS
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
@@ -70,7 +71,9 @@ from kasuwa.work.worker import Worker
 
 # What a slice adds to a path that is not its own: look-ups about it, and what the test environment can play of it.
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
-ALL_SANDBOX = msgspec.structs.replace(SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *SANDBOX.actions))
+ALL_SANDBOX = msgspec.structs.replace(
+    SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
+)
 
 METHODS: tuple[Method, ...] = (
     DISBURSE,
@@ -80,6 +83,7 @@ METHODS: tuple[Method, ...] = (
     LOANS,
     INVESTMENTS,
     virtualcard.VIRTUALCARD,
+    cashcode.CASHCODE,
     ALL_RESOURCES,
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from kasuwa.core.events import DEFAULT_HASH_HEADER
+from kasuwa.core.events import DEFAULT_HASH_HEADER, may_hold_hash
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, Issuing, read_label, read_ranges
 from kasuwa.core.secrets import KEY_BYTES
 
@@ -85,8 +85,8 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
     if settings.webhook_loopback not in ("on", "off"):
         raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
-    if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header):
-        raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header, not {settings.hash_header!r}")
+    if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not may_hold_hash(settings.hash_header):
+        raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header of its own, not {settings.hash_header!r}")
     if settings.public_url is not None and not PUBLIC_URL.fullmatch(settings.public_url):
         raise SettingsError(f"KASUWA_PUBLIC_URL must be an http or https address, not {settings.public_url!r}")
     if settings.request_log not in ("off", "stdout"):

@@ -22,6 +22,7 @@ from kasuwa.core.fields import (
     Percent,
     Reference,
     ShortText,
+    Whole,
     check_json,
     decode,
 )
@@ -257,6 +258,7 @@ def test_every_amount_reads_back_exactly(minor: int, quoted: bool) -> None:
 class Told(msgspec.Struct, kw_only=True):
     until: Moment | None = None
     chance: Percent | None = None
+    times: Whole | None = None
 
 
 def told(said: bytes) -> Any:
@@ -313,3 +315,13 @@ def test_what_is_no_figure_is_named_by_its_own_path(text: bytes) -> None:
         ("by_day.bad", FIGURE_REASON),
         *([] if text == b"10000000000000" else [("in_order.1", AMOUNT_REASON)]),
     ]
+
+
+@pytest.mark.parametrize(("text", "times"), [(b"0", 0), (b"7", 7), (b'"1440"', 1440), (b'"007"', 7)])
+def test_a_whole_number_may_come_as_text(text: bytes, times: int) -> None:
+    assert told(b'{"times":' + text + b"}").times == times
+
+
+@pytest.mark.parametrize("text", [b"-1", b"1.0", b'"1.0"', b'""', b'" 1"', b'"+1"', b"true", b"1e3", b'"1234567890"'])
+def test_what_is_no_whole_number_is_refused(text: bytes) -> None:
+    assert [fault.field for fault in told(b'{"times":' + text + b"}")] == ["times"]

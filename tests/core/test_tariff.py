@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kasuwa.core.catalogue import load
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.money import format_minor, minor_of
-from kasuwa.core.tariff import Charge, charge_transfer, merged, read_tariff
+from kasuwa.core.tariff import Charge, charge_cashcode, charge_transfer, merged, read_tariff
 from tests.untimed import UNTIMED
 
 DUTY_ON = {"transfer": {"stamp_duty": {"default_on": True}}}
@@ -120,3 +120,13 @@ def test_every_amount_has_a_charge(amount: int, duty_on: bool) -> None:
     assert charge.fee in (1000, 2500, 5000)
     assert charge.duty == (5000 if duty_on and amount >= 1_000_000 else 0)
     assert (charge.fee * 75 + 500) // 1000 == charge.vat
+
+
+@pytest.mark.parametrize(("channel", "charge"), [("ATM", Charge(10_000, 750, 0)), ("POS", Charge(0, 0, 0))])
+def test_a_cashcode_costs_by_its_channel(channel: str, charge: Charge) -> None:
+    assert charge_cashcode(read_tariff(), channel) == charge
+
+
+def test_a_cashcode_fee_that_is_no_figure_is_refused_when_it_is_set() -> None:
+    with pytest.raises(ValueError, match="not a figure"):
+        read_tariff({"cashcode": {"WEB": "free"}})

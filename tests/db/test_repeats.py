@@ -57,6 +57,26 @@ def test_a_refusal_is_not_kept() -> None:
     assert told(shelf.run([submission(ask)])[0])[0] == "done"
 
 
+def test_what_is_shown_once_is_not_in_the_kept_reply() -> None:
+    claim = Claim(repeat_key(1, "once"), b"digest", opens=True)
+    shown = Decision("with the code", repeat="without it")
+    asked = Submission(merchant(1), Needs(), lambda context, seen: shown, bytes(32), claim)
+    shelf = funded()
+    assert [told(shelf.run([asked])[0])[1] for _ in range(2)] == [b'"with the code"', b'"without it"']
+
+
+def test_a_refusal_that_leaves_something_behind_is_not_kept_either() -> None:
+    replies = iter([Decision(SHORT, numbers=1), Decision("done")])
+    claim = Claim(repeat_key(1, "wrong"), b"digest", opens=True)
+    asked = Submission(merchant(1), Needs(), lambda context, seen: next(replies), bytes(32), claim)
+    shelf = funded()
+    first, second = (shelf.run([asked])[0] for _ in range(2))
+    assert isinstance(first, Decision)
+    assert first.reply == SHORT
+    assert told(second)[1] == b'"done"'
+    assert shelf.book(1).numbers == 1
+
+
 def test_an_answer_that_is_worth_waiting_for_is_not_kept() -> None:
     """A copy under another key meets the first at the rail: what it is told now is not its last word."""
     shelf, replies = funded(), iter([Decision("at the rail", wait=True), Decision("done")])

@@ -27,7 +27,7 @@ MADE = re.compile(
 OWN_FIELDS = frozenset(
     {
         *("mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"),
-        *("token", "custName", "cardpan", "maskedpan", "cvv"),
+        *("token", "custName", "cardpan", "maskedpan", "cvv", "cashcode"),
     }
 )
 

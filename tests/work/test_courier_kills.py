@@ -27,7 +27,7 @@ LETTERS_BETWEEN = 5
 PAUSE_SECONDS = 0.02
 AFTER_ANSWER_SECONDS = 0.002
 
-# A lease is 20 s: those of the dead are made to run out at once.
+# A lease is a minute: those of the dead are made to run out at once.
 EXPIRE = "update job set leased_until = now() where lane = 'webhook' and leased_until > now()"
 WAITING = "select count(*) from job where lane = 'webhook'"
 LOGGED = "select seq, payload from event where merchant_id = (select merchant_id from merchant where mid = $1)"

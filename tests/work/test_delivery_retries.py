@@ -205,3 +205,20 @@ def test_dropped_events_say_nothing_about_the_endpoint(listening: Shop, inbox: I
         listening.advance(days=6)
     txn_ref = fail_once(listening, inbox, BROKEN)
     assert event_of(listening, txn_ref)["state"] == "scheduled"
+
+
+# --- endpoints that are gone ------------------------------------------------------------------------------
+
+
+def test_an_event_whose_url_is_removed_while_it_waits_ends_without_an_endpoint(listening: Shop, inbox: Inbox) -> None:
+    txn_ref = fail_once(listening, inbox)
+    send_events_to(listening, "")
+    assert listening.advance(days=1)["ran"] == {"webhook": 1}
+    event = event_of(listening, txn_ref)
+    assert event["state"] == "no_endpoint"
+    assert [attempt["error"] for attempt in event["attempts"]] == ["HTTP 500", "no endpoint is set"]
+    send_events_to(listening, inbox.url)
+    assert listening.advance(days=1)["ran"] == {}
+    inbox.answers(then=OK)
+    resend(listening, event_id=event["event_id"])
+    assert wait_for_state(listening, txn_ref, "delivered", attempts=3)

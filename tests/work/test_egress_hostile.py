@@ -257,6 +257,44 @@ async def test_an_upgrade_is_a_status_and_no_more() -> None:
             assert shop.connections == count
 
 
+@on_both_loops
+@pytest.mark.parametrize("way", ["given up", "cancelled"])
+async def test_an_answer_that_comes_too_late_is_nobody_elses(way: str) -> None:
+    """The connection it was asked on is not used again."""
+    late = asyncio.Event()
+
+    async def answer_late(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first = seen.connections == 1
+        while True:
+            await seen.hear(reader)
+            if first:
+                await late.wait()
+            writer.write(OK.replace(b"200 OK", b"500 Late") if first else OK)
+
+    impatient = Limits(turn=30, connect=30, answer=0.2, whole=30)
+    async with receiving(answer_late) as shop, sending(limits=impatient if way == "given up" else PATIENT) as egress:
+        asked = asyncio.create_task(egress.post(shop.url, b"{}", {}))
+        while not shop.heard:
+            await asyncio.sleep(0.001)
+        if way == "cancelled":
+            asked.cancel()
+        with pytest.raises((Undelivered, asyncio.CancelledError)):
+            await asked
+        late.set()
+        assert (await egress.post(shop.url, b"{}", {})).http == 200
+        assert shop.connections == 2
+
+
+@on_both_loops
+@pytest.mark.parametrize("value", ["a\r\nHost: b", "a\nb", "a\rb", "a\0b"])
+async def test_a_header_with_a_line_break_is_not_sent(value: str) -> None:
+    async with receiving(answering(OK)) as shop, sending() as egress:
+        for header in ({"x": value}, {value: "x"}):
+            with pytest.raises(ValueError, match="line break"):
+                await egress.post(shop.url, b"{}", header)
+        assert shop.connections == 0
+
+
 def holding(answers: asyncio.Event) -> Talk:
     """Answers when it is told to."""
 

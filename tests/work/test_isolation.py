@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kasuwa.work.egress import MOST_PER_HOST
 from tests.running import Deployment
 from tests.shop import Shop
 from tests.work.eventlog import send_events_to, wait_until
@@ -131,7 +132,7 @@ def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
         return OK
 
     inbox.answer = answer_slowly
-    shops = open_many(open_shop, 40)
+    shops = open_many(open_shop, MOST_PER_HOST + 12)
     mids = [shop.mid for shop in shops]
     send_all_late(shops, inbox.url)
     deployment.fetch(LET_GO, mids, [])
@@ -139,3 +140,29 @@ def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
     told = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, mids)]
     assert told == [(1, 1)] * len(shops)
     assert len(inbox.ids) == len(shops)
+
+
+def test_merchants_who_hang_on_a_shared_host_leave_places_there_to_others(
+    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+) -> None:
+    """A shop platform's host: the paths of some hang, and theirs are the older events; the others are served."""
+
+    def hang_on_some(letter: Letter) -> Answer:
+        return HANG if letter.path == "/stuck" else OK
+
+    inbox.answer = hang_on_some
+    shops = open_many(open_shop, 50)
+    stuck, well = shops[:40], shops[40:]
+    stuck_mids, well_mids = [shop.mid for shop in stuck], [shop.mid for shop in well]
+    for shop in stuck:
+        send_events_to(shop, inbox.url.replace("/events", "/stuck"))
+        deployment.fetch(PLANT_BACKLOG, shop.mid, BACKLOG)
+    send_all_late(well, inbox.url)
+    deployment.fetch(LET_GO, stuck_mids, stuck_mids)
+    inbox.wait_for(32)
+    deployment.fetch(LET_GO, well_mids, [])
+    wait_until("the others are delivered", lambda: len(deployment.fetch(RECORDED, well_mids)) == len(well))
+    assert deployment.fetch(RECORDED, stuck_mids) == []
+    for shop in stuck:
+        deployment.fetch(TAKE_AWAY, shop.mid)
+    inbox.released.set()

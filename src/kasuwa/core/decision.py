@@ -239,7 +239,8 @@ class Deed(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct):
-    """Everything that should happen. `numbers` counts the reference numbers used; `jobs_done` are finished;
+    """Everything that should happen. `reply` may be a refusal that leaves something behind, such as a wrong try that is
+    counted; `numbers` counts the reference numbers used; `jobs_done` are finished;
     `then` is a job of this decision to be run at once by who asked, and `beside` what that run alone may know (a
     card's secrets): it is handed on in memory and never kept; `wait` says that the same request is
     still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`

@@ -17,6 +17,21 @@ OFF_AFTER = timedelta(days=5)
 
 DEFAULT_HASH_HEADER = "service-hash"
 
+# Names that the request needs for itself, or that the Standard Webhooks and our own headers have: a hash under one of
+# these would break every delivery, or stand in the place of something else.
+TAKEN_HEADERS = frozenset(
+    {"host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect", "user-agent"}
+)
+TAKEN_BEGINNINGS = ("content-", "proxy-", "accept", "webhook-")
+
+# What is recorded of an event whose merchant has no endpoint by the time it is its turn. Spec silent: D39
+NO_ENDPOINT = "no endpoint is set"
+
+
+def may_hold_hash(header: str) -> bool:
+    name = header.lower()
+    return name not in TAKEN_HEADERS and not name.startswith(TAKEN_BEGINNINGS)
+
 
 def event_id(merchant_id: int, seq: int) -> str:
     """Tells the event's place in its merchant's log, and that it is one of ours."""

@@ -9,7 +9,7 @@ import msgspec
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import Limits, Merchant
 from kasuwa.core.interest import Lending, check_lending
-from kasuwa.core.money import CURRENCIES, minor_of
+from kasuwa.core.money import CURRENCIES, format_minor, minor_of
 from kasuwa.core.rates import Rate
 from kasuwa.core.tariff import Tariff, read_tariff
 
@@ -89,3 +89,11 @@ def make_merchant(
         lending=settings.lending,
         exchange=exchange or {},
     )
+
+
+def outside_limits(merchant: Merchant, currency: str, amount: int) -> str | None:
+    """The reason why an amount may not be asked for, if there is one."""
+    limits = merchant.limits[currency]
+    if limits.least <= amount <= limits.most:
+        return None
+    return f"between {format_minor(limits.least)} and {format_minor(limits.most)}"

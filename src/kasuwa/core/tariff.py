@@ -107,12 +107,21 @@ class VirtualCardTariff(msgspec.Struct, frozen=True, rename="upper"):
         return self.usd if currency == "USD" else self.ngn
 
 
+class CashcodeTariff(msgspec.Struct, frozen=True, rename="upper"):
+    """The fee of a cashcode by the channel that pays it."""
+
+    atm: str
+    pos: str
+    web: str
+
+
 class Tariff(msgspec.Struct, frozen=True):
     vat_percent_on_fees: str
     bearer_default: BearerWord
     collection: CollectionTariff
     transfer: TransferTariff
     virtual_card: VirtualCardTariff
+    cashcode: CashcodeTariff
 
 
 class Charge(msgspec.Struct, frozen=True):
@@ -146,7 +155,8 @@ def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
     ends = [minor_of(band.up_to) for band in bands if band.up_to is not None]
     if not bands or bands[-1].up_to is not None or len(ends) != len(bands) - 1 or ends != sorted(set(ends)):
         raise ValueError("transfer bands must rise, and the last must have no end")
-    for figure in (*(band.fee for band in bands), stamp.amount, stamp.threshold):
+    cash = tariff.cashcode
+    for figure in (*(band.fee for band in bands), stamp.amount, stamp.threshold, cash.atm, cash.pos, cash.web):
         minor_of(figure)
     check_collection(tariff)
     for card in (tariff.virtual_card.usd, tariff.virtual_card.ngn):
@@ -198,3 +208,9 @@ def charge_funding(tariff: Tariff, currency: str, amount: int) -> Charge:
     is_flat = rule.up_to is None or amount <= minor_of(rule.up_to)
     fee = minor_of(rule.flat) if is_flat else percent_of(amount, rule.percent_above)
     return Charge(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
+
+
+def charge_cashcode(tariff: Tariff, channel: str) -> Charge:
+    """A flat fee by channel. Spec silent: D13"""
+    cash = tariff.cashcode
+    return charge_flat(tariff, {"ATM": cash.atm, "POS": cash.pos, "WEB": cash.web}[channel])

@@ -63,7 +63,7 @@ def transaction_key(merchant_id: int, kind: str, order_ref: str) -> bytes:
 
 
 # The kinds whose order reference is the merchant's own choice: by one of these a bare reference is looked up.
-ORDERED_KINDS = ("transfer", "bill")
+ORDERED_KINDS = ("transfer", "bill", "cashcode")
 
 
 def contradiction(row: Transaction, said: str) -> tuple[Notice, ...]:

@@ -4,19 +4,24 @@ They do not go through the writer: what becomes of a delivery decides nothing in
 merchant's book contested. Like a lease, it is a fact about a job. An event itself is never changed.
 """
 
+import contextlib
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
+import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.batch import LEASE, Book, business_now
 from kasuwa.db.pool import WRITER_SETTINGS, Connection
 from kasuwa.db.rows import columns_of, encode_rows
 
 LANE = "webhook"
+# Longer than the worst that a delivery can come to: the wait for a turn and the whole exchange, and both again where
+# the scenario asks for it to be sent twice; then its record.
+LEASE = timedelta(seconds=60)
 # Rows are found by key here too. What a crash forgets of a lease or an attempt is sent again, so nobody waits for
 # the disk.
 SETTINGS = {**WRITER_SETTINGS, "application_name": "kasuwa courier", "synchronous_commit": "off"}
@@ -25,7 +30,6 @@ SETTINGS = {**WRITER_SETTINGS, "application_name": "kasuwa courier", "synchronou
 LOOK_AT = 1_000
 
 JOB_COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
-WIDTH = len(columns_of(Job).names)
 
 JOINED = """
     from {jobs} j
@@ -41,7 +45,8 @@ BEHIND = """exists (
 # Whether nobody is to be called: the endpoint is switched off, or these are old books, kept aside.
 PARKED = """(not m.current or exists (
     select 1 from endpoint p where p.merchant_id = j.merchant_id and p.off_at is not null))"""
-WITH_EVENT = f"""{JOB_COLUMNS}, e.seq, e.object, e.object_seq, e.payload, m.settings, b.clock_offset, b.clock_fixed,
+WITH_EVENT = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
+    coalesce(m.settings->>'webhook_url', ''), b.clock_offset, b.clock_fixed,
     case when m.settings->>'webhook_order' = 'strict' then {BEHIND} else false end, {PARKED}"""
 
 # Due, held by nobody, of a merchant whose `advance` is not under way.
@@ -50,7 +55,7 @@ FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
 # The places that a merchant has left ($5, by its number), or anyone else has ($4).
 ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
-    select t.key, t.run_at from (
+    select t.key, t.run_at, t.turn from (
         select d.key, d.merchant_id, d.run_at,
             row_number() over (partition by d.merchant_id order by d.run_at) as turn
         from (select * from job where lane = 'webhook' and run_at <= $1 order by run_at limit {LOOK_AT}) d
@@ -64,14 +69,16 @@ MERCHANT_BY_MERCHANT = f"""
         union all
         select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
             order by n.lane, n.merchant_id, n.run_at limit 1) from t where t.merchant_id is not null)
-    select first.key, first.run_at from t cross join lateral (
+    select first.key, first.run_at, row_number() over (partition by t.merchant_id order by first.run_at) as turn
+    from t cross join lateral (
         select d.key, d.run_at from job d
         where (d.lane, d.merchant_id, d.run_at) >= ('webhook', t.merchant_id, '-infinity')
             and (d.lane, d.merchant_id, d.run_at) <= ('webhook', t.merchant_id, $1) and {FREE}
         order by d.lane, d.merchant_id, d.run_at limit {ROOM}) first
 """
+# Everybody's first before anybody's second.
 CLAIM = """
-    with fair as (select key from ({found}) f order by run_at limit $3),
+    with fair as (select key from ({found}) f order by turn, run_at limit $3),
     due as (select key from job where key = any(array(select key from fair)) for update skip locked),
     j as (
         update job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
@@ -102,6 +109,7 @@ KEYS = """
 """
 
 LOOK_AGAIN = timedelta(seconds=1)
+MOST_DEADLOCKS = 3
 PARK = "update job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
 PUT_BACK = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
 
@@ -112,8 +120,9 @@ RECORD = """
             http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean)),
     told as (
         insert into attempt (merchant_id, event_seq, number, at, http, error, ms)
-        select x.merchant_id, x.seq, 1 + coalesce((select max(t.number) from attempt t
-            where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
+        select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at)
+            + coalesce((select max(t.number) from attempt t
+                where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
         from x on conflict do nothing),
     done as (delete from job where key = any(array(select key from x where next is null))),
     again as (
@@ -122,7 +131,8 @@ RECORD = """
             when b.clock_fixed is null then x.next - make_interval(secs => b.clock_offset / 1000000.0)
             when x.next <= b.clock_fixed then now() else 'infinity' end
         from x join book b on b.merchant_id = x.merchant_id join merchant m on m.merchant_id = x.merchant_id
-        where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null),
+        where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null
+            and not exists (select 1 from x y where y.key = x.key and y.next is null)),
     well as (
         delete from endpoint where merchant_id = any(array(select merchant_id from x where delivered))
         returning merchant_id, off_at),
@@ -161,18 +171,26 @@ RESEND = """
 """
 
 
-class Delivery(msgspec.Struct):
-    """A claimed job with its event, and where it goes."""
+T = TypeVar("T")
 
-    job: Job
+
+class Delivery(msgspec.Struct):
+    """A claimed job with its event, and where it goes. `now` is the merchant's business time; `claimed_at`, on the
+    process's own clock, is when its lease began."""
+
+    key: bytes
+    merchant_id: int
+    attempt: int
+    work: str
     seq: int
     object: str
     object_seq: int
     payload: bytes
-    settings: str
+    url: str
     now: datetime
     behind: bool
     parked: bool
+    claimed_at: float
 
 
 class Recorded(msgspec.Struct):
@@ -191,41 +209,53 @@ class Recorded(msgspec.Struct):
     delivered: bool
 
 
-def read_delivery(record: Any, wall: datetime) -> Delivery:
-    job = Job(*record[:WIDTH])
-    seq, about, about_seq, payload, settings, clock_offset, clock_fixed, behind, parked = record[WIDTH:]
-    book = Book(b"", job.merchant_id, 0, 0, 0, 0, clock_offset, clock_fixed, None)
-    now = business_now(book, wall)
-    return Delivery(job, seq, about, about_seq, payload.encode(), settings, now, behind, parked)
+def read_delivery(record: Any, wall: datetime, claimed_at: float) -> Delivery:
+    job, event, (clock_offset, clock_fixed, behind, parked) = record[:4], record[4:9], record[9:]
+    key, merchant_id, attempt, work = job
+    seq, about, about_seq, payload, url = event
+    now = wall + timedelta(microseconds=clock_offset) if clock_fixed is None else clock_fixed
+    raw = payload.encode()
+    return Delivery(key, merchant_id, attempt, work, seq, about, about_seq, raw, url, now, behind, parked, claimed_at)
+
+
+async def unless_deadlocked(run: Callable[[], Awaitable[T]]) -> T:
+    """Who sets an endpoint anew, or asks for a range again, touches many of the same jobs in another order: of two who
+    wait for each other one is told so, and tries again."""
+    for _ in range(MOST_DEADLOCKS):
+        with contextlib.suppress(asyncpg.DeadlockDetectedError):
+            return await run()
+    return await run()
 
 
 async def claim(
     connection: Connection, wall: datetime, most: int, most_each: int, rooms: Mapping[int, int]
 ) -> list[Delivery]:
     """What is due, a few of each merchant: as many as it has room for, or `most_each`."""
+    claimed_at = time.monotonic()
     due = await connection.fetchval(DUE, wall, LOOK_AT)
     if not due:
         return []
     query = CLAIM_FROM_EACH if due == LOOK_AT else CLAIM_OLDEST
     places = msgspec.json.encode(rooms).decode()
     records = await connection.fetch(query, wall, LEASE, most, most_each, places)
-    return [read_delivery(record, wall) for record in records]
+    return [read_delivery(record, wall, claimed_at) for record in records]
 
 
 async def put_back(connection: Connection, items: list[Delivery], wall: datetime) -> None:
     """Not sent: its turn has not come. Looked at again in a moment, and not counted as an attempt."""
-    await connection.execute(PUT_BACK, [item.job.key for item in items], wall + LOOK_AGAIN)
+    keys = [item.key for item in items]
+    await unless_deadlocked(lambda: connection.execute(PUT_BACK, keys, wall + LOOK_AGAIN))
 
 
 async def park(connection: Connection, items: list[Delivery]) -> None:
     """Not sent, and not looked at again until the endpoint is set anew."""
-    await connection.execute(PARK, [item.job.key for item in items])
+    await connection.execute(PARK, [item.key for item in items])
 
 
 async def claim_one(connection: Connection, job: Job, wall: datetime) -> Delivery | None:
     """None where somebody who held it already is done with it."""
     record = await connection.fetchrow(ONE, job.key, job.merchant_id)
-    return None if record is None else read_delivery(record, wall)
+    return None if record is None else read_delivery(record, wall, time.monotonic())
 
 
 async def first_in_line(connection: Connection, job: Job) -> Job:
@@ -240,7 +270,8 @@ async def first_in_line(connection: Connection, job: Job) -> Job:
 
 
 async def record(connection: Connection, outcomes: list[Recorded]) -> None:
-    for [merchant_id] in await connection.fetch(RECORD, encode_rows(outcomes)):
+    rows = encode_rows(outcomes)
+    for [merchant_id] in await unless_deadlocked(lambda: connection.fetch(RECORD, rows)):
         await switch_on(connection, merchant_id)  # one of those under way when it was switched off got through
 
 

@@ -146,6 +146,36 @@ LAWS = (
                 and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
     ),
     Law(
+        "a cashcode stands as its transaction does, and three wrong PINs lock it",
+        f"""select c.merchant_id, c.txn_ref as place
+            from cashcode c left join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
+            where {scope("c")} and (t.kind is distinct from 'cashcode' or t.order_ref <> c.order_ref
+                or t.status <> case c.state when 'active' then 'pending' when 'redeemed' then 'successful'
+                    else 'failed' end
+                or (c.tries = 3) <> (c.state = 'locked'))""",
+    ),
+    Law(
+        "a redeemed cashcode took what was drawn, its fee and VAT, and any other nothing",
+        f"""with taken as (
+                select p.merchant_id, p.reference, p.credit, sum(p.amount) as amount from posting p
+                where {scope("p")} and p.credit in ('rail:cash:NGN', 'income:cashcode:NGN', 'tax:vat:NGN')
+                group by 1, 2, 3)
+            select c.merchant_id, c.txn_ref || ' ' || x.credit as place
+            from cashcode c join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
+            cross join lateral (values ('rail:cash:NGN', c.paid), ('income:cashcode:NGN', t.fee),
+                ('tax:vat:NGN', t.vat)) as x(credit, amount)
+            left join taken k on k.merchant_id = c.merchant_id and k.reference = c.txn_ref and k.credit = x.credit
+            where {scope("c")} and (
+                coalesce(k.amount, 0) <> case c.state when 'redeemed' then x.amount else 0 end
+                or c.paid > t.amount or (c.paid > 0) <> (c.state = 'redeemed'))""",
+    ),
+    Law(
+        "every cashcode is found by the directory, once",
+        f"""select c.merchant_id, c.txn_ref as place from cashcode c where {scope("c")}
+            and 1 <> (select count(*) from directory d where d.merchant_id = c.merchant_id
+                and d.kind = 'cashcode' and d.reference = c.order_ref)""",
+    ),
+    Law(
         "what a hold gave was posted under its reference",
         f"""with given as (
                 select p.merchant_id, p.reference, p.debit, sum(p.amount) as amount from posting p

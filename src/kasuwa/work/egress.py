@@ -29,18 +29,19 @@ import aiohttp
 import msgspec
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.streams import EofStream
 from yarl import URL
+
+from kasuwa.work.lines import Line, Way, ask, find_way, write_request
 
 MOST_URL = 2048
 # An answer's body is kept for the event log only: a page of it is enough to see what went wrong.
 MOST_BODY = 20_000
-# All that may come in for one request, of whatever kind: headers, a row of 1xx answers, answers nobody asked for.
-# It holds the largest headers that are read and the body, and stays below where aiohttp pauses a connection.
-MOST_INCOMING = 96 * 1024
-MOST_HEADERS = 100
-MOST_HEADER_BYTES = 8190
 MOST_CONNECTIONS = 1000
-MOST_PER_HOST = 32
+# Many merchants may share one host (a shop platform's): none of them has more than a quarter of these (webhooks.py).
+MOST_PER_HOST = 128
 # Below what common servers keep (Node, Apache, uvicorn: 5 s), so that we seldom write to what is just being closed.
 IDLE_SECONDS = 4.0
 # One name server that hangs takes one thread for as long as the system's resolver lets it; the others go on.
@@ -140,13 +141,13 @@ FAILURES: tuple[tuple[type[BaseException], str, bool], ...] = (
     (aiohttp.ClientConnectorError, "No connection could be made", False),
     (aiohttp.ConnectionTimeoutError, "No connection could be made in time", False),
     (TimeoutError, "There was no answer in time", True),
-    (aiohttp.ClientResponseError, "The answer is not HTTP, or its headers are too large", True),
+    (HttpProcessingError, "The answer is not HTTP, or its headers are too large", True),
     (Exception, "The connection was lost before the answer", True),
 )
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Seconds. The wait for a turn and the whole exchange together end before a job's lease does, or somebody else
+    """Seconds. The wait for a turn and the whole exchange together end before a delivery's lease does, or somebody else
     would send the same again meanwhile. `answer` is D39's."""
 
     turn: float = 4.0
@@ -284,30 +285,6 @@ class Lookup(AbstractResolver):
         """There is nothing to close."""
 
 
-class Line(ResponseHandler):
-    """One connection, with a bound on what comes in. Without it, aiohttp reads on for as long as the other side
-    sends 1xx answers, and takes what was sent unasked between two requests for the answer to the second."""
-
-    _allowed = 0
-
-    def set_response_params(self, **params: Any) -> None:
-        self._allowed = MOST_INCOMING
-        super().set_response_params(**params)
-
-    def data_received(self, data: bytes) -> None:
-        allowed = self._allowed
-        self._allowed = allowed - len(data)
-        if self._allowed >= 0:
-            return super().data_received(data)
-        if allowed > 0:
-            super().data_received(data[:allowed])
-        if self.transport is not None:
-            self.transport.abort()
-
-    def is_connected(self) -> bool:
-        return super().is_connected() and not self._buffer
-
-
 class Clock:
     """Deadlines of one length, with one timer for all of them: a timer for each would cost every request a tenth of
     its time. They stand in the order in which they began, so the first is the next to fall due."""
@@ -356,14 +333,16 @@ class Egress:
     ) -> None:
         self._environment = environment
         self._loopback_allowed = loopback_allowed and environment == "test"
-        self._user_agent = user_agent
         self._limits = limits
         self._turn_clock = Clock(limits.turn)
         self._answer_clock = Clock(limits.answer)
         self._threads = ThreadPoolExecutor(MOST_LOOKUPS, thread_name_prefix="kasuwa-lookup")
         self._lookup = Lookup(resolve or self._ask_system, loopback_allowed=self._loopback_allowed)
         self._tls = tls
-        self._opened: aiohttp.ClientSession | None = None
+        self._opened: aiohttp.TCPConnector | None = None
+        self._way = lru_cache(maxsize=4096)(partial(find_way, user_agent=user_agent))
+        # A clock is needed only while connecting: `post` keeps the others.
+        self._connecting = aiohttp.ClientTimeout(total=None, connect=limits.connect)
         # aiohttp's own bound per host is not first come, first served: under load its queue starves. A host's
         # entry lives for as long as somebody holds or awaits a turn.
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -397,24 +376,39 @@ class Egress:
             raise Crowded("Too many to the same host are under way", sent=False) from None
 
     async def _exchange(self, url: URL, body: bytes, headers: Mapping[str, str]) -> Sent:
-        session = self._opened or self._open()
+        connector = self._opened or self._open()
+        way = self._way(url)
+        request = write_request(way.head, headers, body)
         began = time.perf_counter()
+        connection: Connection | None = None
+        answered = False
         try:
-            with self._answer_clock:
-                answer = await session.post(url, data=body, headers=headers, allow_redirects=False)
-        except (aiohttp.ClientError, OSError) as error:
-            reason, sent = next((reason, sent) for kind, reason, sent in FAILURES if isinstance(error, kind))
-            raise Undelivered(reason, sent=sent) from None
-        ms = (time.perf_counter() - began) * 1000
-        try:
-            taken = await self._take_body(answer.content, self._limits.whole - ms / 1000)
+            try:
+                with self._answer_clock:
+                    connection = await self._connect(connector, way)
+                    message, content = await ask(connection, request)
+            except (aiohttp.ClientError, HttpProcessingError, EofStream, OSError) as error:
+                reason, sent = next((reason, sent) for kind, reason, sent in FAILURES if isinstance(error, kind))
+                raise Undelivered(reason, sent=sent) from None
+            answered = True
+            ms = (time.perf_counter() - began) * 1000
+            taken = await self._take_body(content, self._limits.whole - ms / 1000)
         finally:
-            # An answer read whole has given its connection back already; any other takes it along.
-            if not answer.closed:
-                answer.close()
-        said = answer.headers.get("Retry-After")
+            # An answer read whole leaves its connection to others; any other takes it along. So does one that is still
+            # to come: whoever asked there next would take it for their own.
+            if connection is not None and answered:
+                connection.release()
+            elif connection is not None:
+                connection.close()
+        said = message.headers.get("Retry-After")
         retry_after = None if said is None else read_retry_after(said, datetime.now(UTC))
-        return Sent(http=answer.status, retry_after=retry_after, body=taken, ms=ms)
+        return Sent(http=message.code, retry_after=retry_after, body=taken, ms=ms)
+
+    async def _connect(self, connector: aiohttp.TCPConnector, way: Way) -> Connection:
+        try:
+            return await connector.connect(way.asked, [], self._connecting)
+        except TimeoutError:
+            raise aiohttp.ConnectionTimeoutError from None
 
     async def _take_body(self, content: aiohttp.StreamReader, seconds: float) -> bytes:
         if content.is_eof() and content.exception() is None:
@@ -427,9 +421,9 @@ class Egress:
                     taken += piece
         return bytes(taken)
 
-    def _open(self) -> aiohttp.ClientSession:
+    def _open(self) -> aiohttp.TCPConnector:
         """On first use, since it belongs to the loop that runs then."""
-        connector = aiohttp.TCPConnector(
+        self._opened = aiohttp.TCPConnector(
             limit=MOST_CONNECTIONS,
             keepalive_timeout=IDLE_SECONDS,
             resolver=self._lookup,
@@ -440,20 +434,7 @@ class Egress:
             ssl=True if self._tls is None else self._tls,
         )
         line: Callable[..., ResponseHandler] = Line
-        connector._factory = partial(line, loop=asyncio.get_running_loop())
-        self._opened = aiohttp.ClientSession(
-            connector=connector,
-            # A clock is needed only while connecting: `post` keeps the others.
-            timeout=aiohttp.ClientTimeout(total=None, connect=self._limits.connect),
-            headers={"User-Agent": self._user_agent},
-            skip_auto_headers=("Accept-Encoding",),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,
-            auto_decompress=False,
-            max_line_size=MOST_HEADER_BYTES,
-            max_field_size=MOST_HEADER_BYTES,
-            max_headers=MOST_HEADERS,
-        )
+        self._opened._factory = partial(line, loop=asyncio.get_running_loop())
         return self._opened
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:

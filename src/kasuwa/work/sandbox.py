@@ -210,7 +210,7 @@ class SandboxEngine(PlainEngine):
             lanes = await self._open_lanes(connection, merchant)
             record = await connection.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, lanes)
             if record is None:
-                return dict(ran)
+                return dict(sorted(ran.items()))
             job = Job(*record)
             if job.lane == deliveries.LANE:
                 due, job = job.due, await deliveries.first_in_line(connection, job)

@@ -1,24 +1,23 @@
 """The courier: delivers events to merchants, at least once, and never lets one hold up another.
 
-Deliveries are claimed a few of each merchant at a time; one whose endpoint has not just taken something gets very
-few places, and all of those together no more than half. Results are recorded together, many a statement. Killed
-between sending and recording, the lease runs out and the event is sent again with the same webhook-id: twice
-perhaps, never not at all.
+Deliveries are claimed a few of each merchant at a time, more for those who take them quickly (endpoints.py); one whose
+endpoint has not just taken something gets very few places, and all of those together no more than half. Results are
+recorded together, many a statement. Killed between sending and recording, the lease runs out and the event is sent
+again with the same webhook-id: twice perhaps, never not at all.
 """
 
 import asyncio
 import random
 import time
-from collections import Counter
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 import structlog
 
 from kasuwa.core.decision import Job
-from kasuwa.core.events import LONGEST_WAIT, OFF_AFTER, event_id, sign, wait_after
-from kasuwa.core.merchant import MerchantSettings
+from kasuwa.core.events import LONGEST_WAIT, NO_ENDPOINT, OFF_AFTER, event_id, sign, wait_after
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.secrets import Vault
 from kasuwa.db import deliveries, pool
@@ -26,20 +25,19 @@ from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
 from kasuwa.db.pool import Connection
 from kasuwa.observe.log import where_it_broke
-from kasuwa.work.egress import MOST_CONNECTIONS, MOST_PER_HOST, Crowded, Egress, Refused, Undelivered
+from kasuwa.work.egress import MOST_CONNECTIONS, Crowded, Egress, Refused, Undelivered
+from kasuwa.work.endpoints import MOST_ILL, Endpoint, Endpoints
 
 # No more than egress has connections: who waits for one would be told that its endpoint is out of reach.
 MOST_IN_FLIGHT = MOST_CONNECTIONS
-MOST_CLAIMED = 512
-# Places of one merchant: as many as egress has for a host once its endpoint has answered, few before that and
-# after it has failed. Those who have few may hang, and have half of all places together.
-MOST_WELL = MOST_PER_HOST
-MOST_ILL = 2
+# Sent or about to be; those whose endpoints may hang have half of the places together.
+MOST_HELD = 8_000
+MOST_CLAIMED = 1_000
 MOST_ILL_TOGETHER = MOST_IN_FLIGHT // 2
-# So many merchants are remembered as well; one that is forgotten begins again with few places.
-MOST_REMEMBERED = 1_000
 IDLE_SECONDS = 0.1
 RECORD_SECONDS = 0.005
+# A claim costs about as much for one as for hundreds.
+CLAIM_SECONDS = 0.02
 AFTER_TROUBLE_SECONDS = 0.5
 KEY_SECONDS = 0.9
 
@@ -48,8 +46,8 @@ HANGS_MS = 5_000
 HUNG = "the endpoint hung earlier in this advance"
 
 log = structlog.get_logger("kasuwa.webhooks")
+NOTHING_SAID = "{}"
 SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
-SETTINGS: "msgspec.json.Decoder[MerchantSettings]" = msgspec.json.Decoder(MerchantSettings)
 
 
 class Courier:
@@ -59,8 +57,8 @@ class Courier:
         self._vault = vault
         self._environment = environment
         self._hash_header = hash_header
-        self._in_flight: Counter[int] = Counter()
-        self._well: dict[int, None] = {}
+        self._endpoints = Endpoints()
+        self._claimed_at = 0.0
         self._keys: dict[int, tuple[bytes, float]] = {}
         self._outcomes: list[Recorded] = []
         self._unsent: list[Delivery] = []
@@ -94,6 +92,7 @@ class Courier:
             outcomes, self._outcomes = self._outcomes, []
             await deliveries.record(connection, outcomes)
             await self._switch_off(connection, outcomes)
+        self._give_back_stuck()
         if self._unsent:
             unsent, self._unsent = self._unsent, []
             await deliveries.put_back(connection, unsent, datetime.now(UTC))
@@ -112,41 +111,63 @@ class Courier:
 
     async def run_once(self, connection: Connection) -> int:
         """Claim what is due and start sending it; answers how many there were."""
-        room = min(MOST_IN_FLIGHT - self._in_flight.total(), MOST_CLAIMED)
-        if room <= 0:
+        self._start_sending()
+        room, now = min(MOST_HELD - self._endpoints.held, MOST_CLAIMED), time.monotonic()
+        if room <= 0 or now - self._claimed_at < CLAIM_SECONDS:
             return 0
-        rooms = {merchant_id: self._room(merchant_id) for merchant_id in {**self._well, **self._in_flight}}
-        strangers = 0 if self._ill_in_flight() >= MOST_ILL_TOGETHER else MOST_ILL
+        self._claimed_at = now
+        self._endpoints.forget_idle()
+        strangers = 0 if self._endpoints.ill >= MOST_ILL_TOGETHER else MOST_ILL
+        rooms = self._endpoints.rooms()
         claimed = await deliveries.claim(connection, datetime.now(UTC), room, strangers, rooms)
-        await self._load_keys(connection, {item.job.merchant_id for item in claimed})
+        await self._load_keys(connection, {item.merchant_id for item in claimed})
         parked = [item for item in claimed if item.parked]
         if parked:
             await deliveries.park(connection, parked)
         self._unsent += [item for item in claimed if item.behind and not item.parked]
-        for item in claimed:
+        for item in sorted(claimed, key=attrgetter("seq")):
             if not (item.behind or item.parked):
-                self._start(item)
+                self._endpoints.of(item.merchant_id).add(item, now)
+        self._start_sending()
         return len(claimed)
 
-    def _start(self, item: Delivery) -> None:
-        self._in_flight[item.job.merchant_id] += 1
-        task = asyncio.get_running_loop().create_task(self._send(item))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _give_back_stuck(self) -> None:
+        now = time.monotonic()
+        for endpoint in self._endpoints:
+            self._unsent += endpoint.give_back() if self._stopping.is_set() else endpoint.give_back_if_stuck(now)
 
-    def _room(self, merchant_id: int) -> int:
-        places = MOST_WELL if merchant_id in self._well else MOST_ILL
-        return max(0, places - self._in_flight[merchant_id])
+    def _start_sending(self) -> None:
+        """One task for each place, which sends one after the other for as long as there are any."""
+        left = MOST_IN_FLIGHT - self._endpoints.busy
+        loop = asyncio.get_running_loop()
+        for endpoint in self._endpoints:
+            for _ in range(min(left, endpoint.places - endpoint.busy, len(endpoint.queue))):
+                left -= 1
+                endpoint.busy += 1
+                task = loop.create_task(self._send_queue(endpoint))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
 
-    def _ill_in_flight(self) -> int:
-        return sum(count for merchant_id, count in self._in_flight.items() if merchant_id not in self._well)
+    async def _send_queue(self, endpoint: Endpoint) -> None:
+        try:
+            while endpoint.queue and endpoint.busy <= endpoint.places:
+                await self._send(endpoint.take(time.monotonic()), endpoint)
+                self._wake.set()
+        finally:
+            endpoint.busy -= 1
+            self._wake.set()
 
-    def _remember(self, merchant_id: int, *, well: bool) -> None:
-        self._well.pop(merchant_id, None)
-        if well:
-            self._well[merchant_id] = None
-            if len(self._well) > MOST_REMEMBERED:
-                del self._well[next(iter(self._well))]
+    async def _send(self, item: Delivery, endpoint: Endpoint) -> None:
+        try:
+            outcome = await self._attempt(item)
+        except Crowded:
+            self._unsent.append(item)
+            return
+        self._outcomes.append(outcome)
+        if outcome.delivered:
+            endpoint.answered(outcome.ms / 1000)
+        elif outcome.tried:
+            endpoint.failed()
 
     async def _load_keys(self, connection: Any, merchants: set[int]) -> None:
         """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once."""
@@ -155,21 +176,6 @@ class Courier:
         if wanted:
             for merchant_id, sealed in await connection.fetch(deliveries.KEYS, wanted):
                 self._keys[merchant_id] = (self._vault.open(merchant_id, KEY_PLACE, sealed), now)
-
-    async def _send(self, item: Delivery) -> None:
-        merchant_id = item.job.merchant_id
-        try:
-            outcome = await self._attempt(item)
-            self._outcomes.append(outcome)
-            if outcome.tried:
-                self._remember(merchant_id, well=outcome.delivered)
-        except Crowded:
-            self._unsent.append(item)
-        finally:
-            self._in_flight[merchant_id] -= 1
-            if not self._in_flight[merchant_id]:
-                del self._in_flight[merchant_id]
-            self._wake.set()
 
     async def _switch_off(self, connection: Connection, outcomes: list[Recorded]) -> None:
         for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
@@ -182,7 +188,7 @@ class Courier:
         item = await deliveries.claim_one(connection, job, datetime.now(UTC))
         if item is None:
             return None
-        await self._load_keys(connection, {job.merchant_id})
+        await self._load_keys(connection, {item.merchant_id})
         try:
             outcome = self._failed(item, None, HUNG, 0) if hung else await self._attempt(item)
         except Crowded as error:
@@ -192,14 +198,13 @@ class Courier:
         return outcome
 
     async def _attempt(self, item: Delivery) -> Recorded:
-        settings = SETTINGS.decode(item.settings)
-        scenario = SCENARIO.decode(item.job.work).webhook
+        scenario = None if item.work == NOTHING_SAID else SCENARIO.decode(item.work).webhook
         if scenario == "drop":
             return self._untried(item, "dropped, as the scenario said")
-        if not settings.webhook_url:
-            return self._untried(item, "no endpoint is set")
-        key, _ = self._keys[item.job.merchant_id]
-        message_id = event_id(item.job.merchant_id, item.seq)
+        if not item.url:
+            return self._untried(item, NO_ENDPOINT)
+        key, _ = self._keys[item.merchant_id]
+        message_id = event_id(item.merchant_id, item.seq)
         badly = scenario == "bad-hash"
         headers = sign(item.payload, key, message_id, int(time.time()), self._hash_header, badly=badly)
         headers["webhook-object"] = item.object
@@ -207,7 +212,7 @@ class Courier:
         started = time.monotonic()
         try:
             for _ in range(2 if scenario == "dup" else 1):
-                sent = await self._egress.post(settings.webhook_url, item.payload, headers)
+                sent = await self._egress.post(item.url, item.payload, headers)
         except Crowded:
             raise
         except (Refused, Undelivered) as error:
@@ -219,7 +224,7 @@ class Courier:
     def _failed(
         self, item: Delivery, http: int | None, error: str, ms: int, retry_after: int | None = None
     ) -> Recorded:
-        wait = wait_after(item.job.attempt + 1)
+        wait = wait_after(item.attempt + 1)
         if wait is not None:
             wait = min(max(wait, timedelta(seconds=retry_after or 0)), LONGEST_WAIT)
             if self._environment == "live":  # spread out what failed together; the test environment is exact
@@ -241,8 +246,7 @@ class Courier:
         tried: bool = True,
         delivered: bool = False,
     ) -> Recorded:
-        job = item.job
-        return Recorded(job.key, job.merchant_id, item.seq, item.now, http, error, ms, next_at, tried, delivered)
+        return Recorded(item.key, item.merchant_id, item.seq, item.now, http, error, ms, next_at, tried, delivered)
 
 
 def has_hung(outcome: Recorded) -> bool:

@@ -34,7 +34,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.fields import decode, read_untyped
-from kasuwa.core.money import format_minor
+from kasuwa.core.merchant import outside_limits
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.scenario import Scenario, plan_call
@@ -79,10 +79,7 @@ MESSAGES = {
 
 
 def amount_fits(merchant: Merchant, amount: int) -> str | None:
-    limits = merchant.limits[CURRENCY]
-    if limits.least <= amount <= limits.most:
-        return None
-    return f"between {format_minor(limits.least)} and {format_minor(limits.most)}"
+    return outside_limits(merchant, CURRENCY, amount)
 
 
 # --- a transfer is asked for ------------------------------------------------------------------------------

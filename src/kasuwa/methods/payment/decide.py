@@ -22,7 +22,7 @@ from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Refusal, Reserve, Row
 from kasuwa.core.directory import list_as
 from kasuwa.core.inbound import ACCOUNT, PAYMENT
-from kasuwa.core.money import format_minor
+from kasuwa.core.merchant import outside_limits
 from kasuwa.core.pricing import Price
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import hold_key, job_key, payment_reference, row_key
@@ -270,10 +270,7 @@ class Ask(msgspec.Struct, frozen=True):
 
 
 def amount_fits(merchant: Merchant, currency: str, amount: int) -> str | None:
-    limits = merchant.limits[currency]
-    if limits.least <= amount <= limits.most:
-        return None
-    return f"between {format_minor(limits.least)} and {format_minor(limits.most)}"
+    return outside_limits(merchant, currency, amount)
 
 
 def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> Decision:

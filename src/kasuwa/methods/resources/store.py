@@ -9,10 +9,11 @@ from kasuwa.core.banks import bank_names
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Merchant
-from kasuwa.core.events import event_id
+from kasuwa.core.events import NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import Reader
+from kasuwa.core.transactions import ORDERED_KINDS, transaction_key
 from kasuwa.methods.resources.wire import (
     AttemptLine,
     BanksRequest,
@@ -69,9 +70,14 @@ EVENT_COLUMNS = """
     from event e
 """
 EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 order by e.seq desc offset $2 limit $3"
-EVENTS_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $4 order by e.seq desc offset $2 limit $3"
+# By the txnRef, or by the merchant's own reference: a cashcode's event names that as its txnRef. (D39)
+NAMED = """
+    where e.merchant_id = $1 and e.reference = any(array(
+        select $2::text union select t.txn_ref from transaction t where t.merchant_id = $1 and t.key = any($3)))
+"""
+EVENTS_OF = f"{EVENT_COLUMNS} {NAMED} order by e.seq desc offset $4 limit $5"
 COUNT = "select count(*) from event where merchant_id = $1"
-COUNT_OF = "select count(*) from event where merchant_id = $1 and reference = $2"
+COUNT_OF = f"select count(*) from event e {NAMED}"
 FEED = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq > $2 order by e.seq limit $3"
 
 Attempts = list[tuple[int, datetime, int | None, str | None, int]]
@@ -84,8 +90,9 @@ async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader
         rows = await reader.fetch(EVENTS, merchant.merchant_id, offset, limit)
         [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
     else:
-        rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, offset, limit, request.txn_ref)
-        [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref)
+        keys = [transaction_key(merchant.merchant_id, kind, request.txn_ref) for kind in ORDERED_KINDS]
+        rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, request.txn_ref, keys, offset, limit)
+        [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref, keys)
     return EventsReply(data=[event_line(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
@@ -120,5 +127,7 @@ def delivery_state(tried: Attempts, *, waits: bool, off: bool) -> Any:
         return "endpoint_off" if off else "scheduled"
     if not tried:
         return "no_endpoint"
-    last = tried[-1][2]
-    return "delivered" if last is not None and 200 <= last < 300 else "exhausted"
+    _, _, http, error, _ = tried[-1]
+    if error == NO_ENDPOINT:
+        return "no_endpoint"
+    return "delivered" if http is not None and 200 <= http < 300 else "exhausted"

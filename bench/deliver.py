@@ -1,0 +1,64 @@
+"""Deliveries: the events that the loads have left behind are let go, to a receiver that takes them at once.
+
+A load's events fall due a day later (orders.py), so they are all there when their merchants are given the receiver's
+address. What counts is what is recorded: the attempts, as a merchant reads them in its log.
+"""
+
+import time
+from collections.abc import Sequence
+
+from bench import receiver
+from bench.figures import Deliveries, Unmeasurable
+from bench.merchants import Merchant, require
+from bench.postgres import query, settle
+
+# Nobody is in a hurry to see the last one: a look costs the database something too.
+LOOK_SECONDS = 0.1
+# The keys, the connections and the plans are made with the first of them.
+WARM_UP_SHARE = 0.1
+
+LET_GO = """
+update job set run_at = now() from merchant m where m.merchant_id = job.merchant_id and lane = 'webhook'
+and m.mid = any('{{{mids}}}')
+"""
+WAITING = """
+select count(*) from job join merchant m using (merchant_id) where lane = 'webhook' and m.mid = any('{{{mids}}}')
+"""
+FAILED = """
+select count(*) from attempt join merchant m using (merchant_id)
+where m.mid = any('{{{mids}}}') and http is distinct from 200
+"""
+
+
+def measure(port: int, dsn: str, merchants: Sequence[Merchant], seconds: int) -> Deliveries:
+    """Until all are delivered, or for so long. The backlog is what there is: no more is made meanwhile."""
+    mids = ",".join(merchant.mid for merchant in merchants)
+    with receiver.running() as url:
+        for merchant in merchants:
+            require(port, "/sandbox", merchant, {"action": "webhook", "url": url})
+        backlog = count(dsn, WAITING, mids)
+        if not backlog:
+            raise Unmeasurable("the load has left no event to deliver")
+        settle(dsn)
+        query(dsn, LET_GO.format(mids=mids))
+        left = wait_below(dsn, mids, int(backlog * (1 - WARM_UP_SHARE)), seconds)
+        began, first = time.monotonic(), left
+        while left and time.monotonic() - began < seconds:
+            time.sleep(LOOK_SECONDS)
+            left = count(dsn, WAITING, mids)
+        rate = (first - left) / (time.monotonic() - began)
+        return Deliveries(rate, first - left, count(dsn, FAILED, mids))
+
+
+def wait_below(dsn: str, mids: str, most: int, seconds: int) -> int:
+    until = time.monotonic() + seconds
+    while (left := count(dsn, WAITING, mids)) > most:
+        if time.monotonic() > until:
+            raise Unmeasurable(f"{left} events still wait after {seconds} s: nobody delivers them")
+        time.sleep(LOOK_SECONDS)
+    return left
+
+
+def count(dsn: str, text: str, mids: str) -> int:
+    [[found]] = query(dsn, text.format(mids=mids))
+    return int(found)

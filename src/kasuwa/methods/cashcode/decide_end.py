@@ -1,0 +1,197 @@
+"""How a cashcode ends: redeemed, expired, cancelled or locked. One way for all, with one event. (D32, D39)"""
+
+import msgspec
+
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Refusal, Row, Seen
+from kasuwa.core.purpose import Addition, Errand, ask_purpose
+from kasuwa.core.references import account_key, hold_key
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, end_transaction, transaction_key
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.cashcode.decide import (
+    ACTIVE,
+    CANCELLED,
+    DETAIL,
+    EXPIRED,
+    INCOME,
+    KIND,
+    LOCKED,
+    RAIL,
+    REDEEMED,
+    VAT,
+    WALLET,
+    WALLET_SHORT,
+    WORK,
+    Cashcode,
+    cashcode_key,
+    charge_hold_key,
+    expiry_key,
+)
+from kasuwa.methods.cashcode.wire import CancelReply, OrderRequest
+from kasuwa.rails.ports import Answer
+
+# Refusals, in order of precedence.
+UNKNOWN_ORDER = Refusal(INVALID_REQUEST, "Invalid Order Reference")
+ENDED = {
+    REDEEMED: Refusal(INVALID_REQUEST, "This cashcode was used"),
+    LOCKED: Refusal(INVALID_REQUEST, "This cashcode is locked"),
+    CANCELLED: Refusal(INVALID_REQUEST, "This cashcode was cancelled"),
+    EXPIRED: Refusal(INVALID_REQUEST, "This cashcode has expired"),
+}
+
+MESSAGES = {
+    REDEEMED: "Cash was paid",
+    EXPIRED: "The cashcode expired unused",
+    CANCELLED: "The cashcode was cancelled",
+    LOCKED: "The cashcode is locked after three wrong PINs",
+}
+
+ACCOUNTS = (WALLET, RAIL, INCOME, VAT)
+
+
+class Standing(msgspec.Struct):
+    """A code as it stands: its row, its transaction, and the job that would end it."""
+
+    code: Cashcode
+    row: Transaction
+    expiry: Job | None
+
+
+def need_code(merchant_id: int, order_ref: str) -> Needs:
+    """Everything that whatever ends a code must see."""
+    transaction = transaction_key(merchant_id, KIND, order_ref)
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Cashcode, cashcode_key(merchant_id, order_ref)),
+        (Transaction, transaction),
+        (Hold, hold_key(transaction)),
+        (Hold, charge_hold_key(merchant_id, order_ref)),
+        (Job, expiry_key(merchant_id, order_ref)),
+    )
+    return Needs(rows, ACCOUNTS)
+
+
+def stand(merchant_id: int, order_ref: str, seen: Seen) -> Standing | None:
+    code = seen.get(Cashcode, cashcode_key(merchant_id, order_ref))
+    row = seen.get(Transaction, transaction_key(merchant_id, KIND, order_ref))
+    if code is None or row is None:
+        return None
+    return Standing(code, row, seen.get(Job, expiry_key(merchant_id, order_ref)))
+
+
+def refuse_ended(code: Cashcode, context: Context) -> Refusal | None:
+    """A code whose time is over is expired, also in the moment before its job has run."""
+    if code.state != ACTIVE:
+        return ENDED[code.state]
+    return ENDED[EXPIRED] if context.now >= code.expires_at else None
+
+
+# --- the one way to end -------------------------------------------------------------------------------------
+
+
+def end_code(standing: Standing, state: str, paid: int, context: Context, seen: Seen) -> Decision | More:
+    """The end of an active code. What it was made for is asked too, and adds what it has to say."""
+    code, row, expiry = standing.code, standing.row, standing.expiry
+    assert expiry is not None, "a code that stands has its expiry before it"
+    errand = DETAIL.decode(row.detail).errand
+    unseen = need_source(code, errand, context, seen)
+    if unseen is not None:
+        return unseen
+    end = end_transaction(
+        context,
+        row,
+        SUCCESSFUL if state == REDEEMED else FAILED,
+        None,
+        MESSAGES[state],
+        KIND,
+        WORK.decode(expiry.work).scenario,
+        charged=paid,
+        told=told_of(row, errand),
+    )
+    addition = ask_purpose(end.row, errand, context, seen)
+    if isinstance(addition, More):
+        return addition
+    ended = msgspec.structs.replace(code, state=state, paid=paid)
+    return Decision(
+        groups=end_holds(ended, row, paid, addition),
+        rows=(end.row, ended, *addition.rows),
+        jobs=(*end.jobs, *addition.jobs),
+        jobs_done=(expiry, *addition.jobs_done),
+        events=(end.event,),
+        notices=addition.notices,
+    )
+
+
+def need_source(code: Cashcode, errand: Errand | None, context: Context, seen: Seen) -> More | None:
+    """The account that pays is known only once the code is; what its errand needs is asked for with it."""
+    if seen.has(account_key(code.merchant_id, code.source)):
+        return None
+    needs = Needs() if errand is None else context.purposes[errand.purpose].needs(context.merchant, errand.reference)
+    return More(Needs(needs.rows, (*needs.accounts, code.source)))
+
+
+def told_of(row: Transaction, errand: Errand | None) -> dict[str, str]:
+    """A cashcode's event names its orderRef as txnRef; a cash-out's is known by its own txnRef. Spec silent: D39"""
+    if errand is not None:
+        return {"txnRef": row.txn_ref}
+    return {"txnRef": row.order_ref, "orderRef": row.order_ref}
+
+
+def end_holds(code: Cashcode, row: Transaction, paid: int, addition: Addition) -> tuple[Group, ...]:
+    """Nothing paid, nothing taken: then a hold is voided."""
+    drawn = (Post(code.source, RAIL, paid, "cash drawn"),) if paid else ()
+    charged = charge_posts(row) if paid else ()
+    if code.source == WALLET:
+        posts = (*drawn, *charged, *addition.posts)
+        return (Group(row.txn_ref, WALLET_SHORT, posts=posts, ends=hold_key(row.key)),)
+    amount = Group(row.txn_ref, WALLET_SHORT, posts=(*drawn, *addition.posts), ends=hold_key(row.key))
+    if not row.fee + row.vat:
+        return (amount,)
+    held = charge_hold_key(row.merchant_id, row.order_ref)
+    return (amount, Group(row.txn_ref, WALLET_SHORT, posts=charged, ends=held))
+
+
+def charge_posts(row: Transaction) -> tuple[Post, ...]:
+    posts = (Post(WALLET, INCOME, row.fee, "cashcode fee"), Post(WALLET, VAT, row.vat, "VAT on fee"))
+    return tuple(post for post in posts if post.amount)
+
+
+# --- expiry -------------------------------------------------------------------------------------------------
+
+
+def need_expiry(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return need_code(merchant.merchant_id, WORK.decode(job.work).order_ref)
+
+
+def decide_expiry(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
+    """A code that ended while its expiry was being taken up has nothing left to expire."""
+    standing = stand(context.merchant.merchant_id, WORK.decode(job.work).order_ref, seen)
+    assert standing is not None
+    if standing.code.state != ACTIVE:
+        return Decision()
+    return end_code(standing, EXPIRED, 0, context, seen)
+
+
+# --- cancel -------------------------------------------------------------------------------------------------
+
+
+def need_cancel(request: OrderRequest, merchant: Merchant) -> Needs:
+    return need_code(merchant.merchant_id, request.order_ref)
+
+
+def decide_cancel(request: OrderRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """Cancelling what is cancelled succeeds and changes nothing."""
+    standing = stand(context.merchant.merchant_id, request.order_ref, seen)
+    if standing is None:
+        return UNKNOWN_ORDER
+    reply = CancelReply(
+        order_ref=request.order_ref, txn_status="failed", state="cancelled", message=MESSAGES[CANCELLED]
+    )
+    if standing.code.state == CANCELLED:
+        return Decision(reply=reply)
+    refusal = refuse_ended(standing.code, context)
+    if refusal is not None:
+        return refusal
+    decision = end_code(standing, CANCELLED, 0, context, seen)
+    if isinstance(decision, Decision):
+        decision.reply = reply
+    return decision

@@ -1,0 +1,110 @@
+"""Cashcodes for the pure tests: an order as a merchant sends it, and a code that stands until something ends it."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Context, Decision, Job, More, Needs, Outcome, Refusal, Row, Seen
+from kasuwa.core.fields import decode
+from kasuwa.core.references import account_key
+from kasuwa.ledger.chart import PENDING, Hold
+from kasuwa.methods.cashcode.actions import GENERATE_RULES
+from kasuwa.methods.cashcode.decide import decide_generate, need_generate
+from kasuwa.methods.cashcode.decide_end import decide_cancel, decide_expiry, need_cancel, need_expiry
+from kasuwa.methods.cashcode.decide_redeem import decide_redeem, need_redeem
+from kasuwa.methods.cashcode.wire import GenerateRequest, OrderRequest, RedeemRequest
+from kasuwa.rails.ports import NOBODY_ASKED
+from tests.rules import MERCHANT, context
+
+ORDER: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "cash-1"}
+
+
+def read(said: dict[str, Any], of: Any = MERCHANT) -> Any:
+    return decode(GenerateRequest, msgspec.json.encode(said), GENERATE_RULES, of)
+
+
+def order(**changes: Any) -> GenerateRequest:
+    request = read({name: value for name, value in (ORDER | changes).items() if value is not None})
+    assert isinstance(request, GenerateRequest), request
+    return request
+
+
+class Table:
+    """The rows of one merchant as the writer would keep them, and its rounds of asking for more."""
+
+    def __init__(self, *rows: Row) -> None:
+        self.rows: dict[bytes, Row] = {row.key: row for row in rows}
+        self.rounds = 0
+
+    def decide(self, rule: Any, needs: Needs, given: Context) -> Outcome:
+        asked: dict[bytes, Row | None] = {}
+        for self.rounds in range(5):
+            merchant_id = given.merchant.merchant_id
+            keys = [key for _, key in needs.rows] + [account_key(merchant_id, name) for name in needs.accounts]
+            asked |= {key: self.rows.get(key) for key in keys}
+            outcome: Outcome = rule(given, Seen(asked))
+            if not isinstance(outcome, More):
+                return outcome
+            needs = outcome.needs
+        raise AssertionError("the writer would have given up")
+
+    def keep(self, decision: Decision) -> Decision:
+        for row in (*decision.rows, *decision.jobs):
+            self.rows[row.key] = row
+        for job in decision.jobs_done:
+            del self.rows[job.key]
+        for group in decision.groups:
+            for reserve in group.reserves:
+                hold = Hold(reserve.hold, MERCHANT.merchant_id, reserve.account, reserve.amount, "", PENDING, 0)
+                self.rows[hold.key] = hold
+        return decision
+
+    def one(self, kind: type[Row]) -> Any:
+        [found] = [row for row in self.rows.values() if type(row) is kind]
+        return found
+
+    # --- what merchants and tellers ask ----------------------------------------------------------------------
+
+    def generate(self, given: Context | None = None, **changes: Any) -> Outcome:
+        given, request = given or context(), order(**changes)
+        needs = need_generate(request, given.merchant)
+        return self.decide(lambda c, seen: decide_generate(request, c, seen), needs, given)
+
+    def redeem(self, given: Context | None = None, **changes: Any) -> Outcome:
+        given = given or context()
+        said = {"amount": "5000.00", "pin": "2580", "channel": "ATM"} | changes
+        request = decode(RedeemRequest, msgspec.json.encode(said), (), given.merchant)
+        assert isinstance(request, RedeemRequest), request
+        needs = need_redeem(request, given.merchant)
+        return self.decide(lambda c, seen: decide_redeem(request, c, seen), needs, given)
+
+    def cancel(self, order_ref: str = "cash-1", given: Context | None = None) -> Outcome:
+        given, request = given or context(), OrderRequest(order_ref=order_ref)
+        needs = need_cancel(request, given.merchant)
+        return self.decide(lambda c, seen: decide_cancel(request, c, seen), needs, given)
+
+    def expire(self, job: Job, given: Context | None = None) -> Outcome:
+        given = given or context(job.due)
+        needs = need_expiry(job, NOBODY_ASKED, given.merchant)
+        return self.decide(lambda c, seen: decide_expiry(job, NOBODY_ASKED, c, seen), needs, given)
+
+
+def standing(**changes: Any) -> tuple[Table, str]:
+    """A table with one code on it that stands, and its digits."""
+    table = Table()
+    decision = table.generate(**changes)
+    assert isinstance(decision, Decision), decision
+    table.keep(decision)
+    return table, decision.reply.cashcode
+
+
+def later(**stretch: float) -> Context:
+    return context(context().now + timedelta(**stretch))
+
+
+def refusal(outcome: Outcome) -> Refusal:
+    """Also one that leaves something behind."""
+    said = outcome.reply if isinstance(outcome, Decision) else outcome
+    assert isinstance(said, Refusal), said
+    return said

@@ -1,0 +1,225 @@
+"""Cashcodes over HTTP: the wallet to the kobo, references and repeats, every end, and a hundred tellers. (D32)"""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.running import Deployment
+from tests.shop import Shop, Wallet, fresh
+
+OPENING = 1_000_000_000
+START = "2026-01-05T09:30:00+01:00"
+# 5,000.00 by a cash machine: fee 100.00 and VAT 7.50.
+COST = 510_750
+
+UNKNOWN = {"status": 104, "message": "Invalid Order Reference"}
+
+
+def generate(shop: Shop, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+    ordinary = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": fresh("cash")}
+    return shop.put("cashcode", headers=headers, action="generate", **{**ordinary, **fields}).body
+
+
+def redeem(shop: Shop, code: str, **fields: Any) -> Any:
+    ordinary = {"pin": "2580", "amount": "5000.00", "channel": "ATM"}
+    return shop.put("sandbox", action="redeem_cashcode", cashcode=code, **{**ordinary, **fields}).body
+
+
+def verify(shop: Shop, order_ref: str) -> Any:
+    return shop.put("cashcode", action="verify", orderRef=order_ref).body
+
+
+def cancel(shop: Shop, order_ref: str) -> Any:
+    return shop.put("cashcode", action="cancel", orderRef=order_ref).body
+
+
+def held(amount: int) -> Wallet:
+    return Wallet(OPENING, OPENING - amount, amount)
+
+
+def spent(amount: int) -> Wallet:
+    return Wallet(OPENING - amount, OPENING - amount, 0)
+
+
+# --- one code -----------------------------------------------------------------------------------------------
+
+
+def test_a_code_is_generated_verified_and_paid(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    made = generate(shop, orderRef="cash-1", life_time="60")
+    code = made.pop("cashcode")
+    assert made == {
+        "status": 200,
+        "orderRef": "cash-1",
+        "amount": "5000.00",
+        "channel": "ATM",
+        "expires_at": "2026-01-05T09:30:00.000Z",
+        "txnStatus": "pending",
+        "message": "Cashcode generated; it is shown this once",
+    }
+    assert shop.wallet() == held(COST)
+    standing = {
+        "status": 200,
+        "orderRef": "cash-1",
+        "txnStatus": "pending",
+        "state": "active",
+        "amount": "5000.00",
+        "paid": "0.00",
+        "fee": "100.00",
+        "vat": "7.50",
+        "channel": "ATM",
+        "expires_at": "2026-01-05T09:30:00.000Z",
+        "message": "Cashcode generated; it is shown this once",
+    }
+    assert verify(shop, "cash-1") == standing
+    assert redeem(shop, code)["txnStatus"] == "successful"
+    paid = {"txnStatus": "successful", "state": "redeemed", "paid": "5000.00", "message": "Cash was paid"}
+    assert verify(shop, "cash-1") == standing | paid
+    assert shop.wallet() == spent(COST)
+    assert redeem(shop, code) == {"status": 104, "message": "This cashcode was used"}
+    shop.advance(days=2)
+    assert verify(shop, "cash-1") == standing | paid
+
+
+@pytest.mark.parametrize("channel", ["POS", "WEB"])
+def test_a_terminal_draws_a_part_and_the_rest_returns(shop: Shop, channel: str) -> None:
+    made = generate(shop, channel=channel)
+    assert shop.wallet() == held(500_000)
+    assert redeem(shop, made["cashcode"], channel=channel, amount="5000.01")["status"] == 104
+    drawn = redeem(shop, made["cashcode"], channel=channel, amount="1234.56")
+    assert (drawn["amount"], drawn["returned"]) == ("1234.56", "3765.44")
+    assert shop.wallet() == spent(123_456)
+    assert verify(shop, made["orderRef"])["paid"] == "1234.56"
+
+
+def test_a_wallet_that_is_short_is_refused_and_nothing_is_kept(shop: Shop) -> None:
+    assert generate(shop, orderRef="much", amount="9999892.51")["status"] == 301
+    assert verify(shop, "much") == UNKNOWN
+    assert shop.wallet() == held(0)
+    assert generate(shop, orderRef="much", amount="9999892.50")["status"] == 200
+    assert shop.wallet() == Wallet(OPENING, 0, OPENING)
+
+
+# --- repeats ------------------------------------------------------------------------------------------------
+
+
+def test_a_repeat_by_order_ref_or_key_moves_nothing_and_shows_no_code(shop: Shop) -> None:
+    key = {"idempotency-key": "once"}
+    first = generate(shop, headers=key, orderRef="twice")
+    told = {name: value for name, value in first.items() if name != "cashcode"}
+    assert generate(shop, orderRef="twice") == told
+    assert generate(shop, headers=key, orderRef="twice") == told
+    assert generate(shop, orderRef="twice", pin="2581")["status"] == 104
+    assert shop.wallet() == held(COST)
+    redeem(shop, first["cashcode"])
+    assert generate(shop, orderRef="twice")["txnStatus"] == "successful"
+
+
+def test_a_transfer_may_have_the_same_order_ref(shop: Shop) -> None:
+    assert shop.transfer(orderRef="both")["status"] == 200
+    assert generate(shop, orderRef="both")["status"] == 200
+
+
+# --- how it ends otherwise ------------------------------------------------------------------------------------
+
+
+def test_three_wrong_pins_lock_it_and_its_money_is_back(shop: Shop) -> None:
+    made = generate(shop)
+    answers = [redeem(shop, made["cashcode"], pin="0000") for _ in range(4)]
+    assert [answer["status"] for answer in answers] == [203, 203, 203, 104]
+    assert redeem(shop, made["cashcode"]) == {"status": 104, "message": "This cashcode is locked"}
+    assert (verify(shop, made["orderRef"])["state"], shop.wallet()) == ("locked", held(0))
+
+
+def test_expiry_comes_by_business_time(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    made = generate(shop)
+    shop.advance(minutes=1439)
+    assert verify(shop, made["orderRef"])["state"] == "active"
+    assert shop.advance(minutes=1)["ran"] == {"cashcode": 1}
+    assert (verify(shop, made["orderRef"])["state"], shop.wallet()) == ("expired", held(0))
+    assert redeem(shop, made["cashcode"]) == {"status": 104, "message": "This cashcode has expired"}
+    assert cancel(shop, made["orderRef"])["status"] == 104
+
+
+def test_cancel_gives_the_money_back(shop: Shop) -> None:
+    made = generate(shop)
+    done = cancel(shop, made["orderRef"])
+    assert (done["status"], done["state"], done["txnStatus"]) == (200, "cancelled", "failed")
+    assert cancel(shop, made["orderRef"]) == done
+    assert shop.wallet() == held(0)
+    assert redeem(shop, made["cashcode"]) == {"status": 104, "message": "This cashcode was cancelled"}
+
+
+def test_each_end_has_one_event_found_by_its_order_ref(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    codes = {way: generate(shop, orderRef=way) for way in ("paid", "cancelled", "locked", "expired")}
+    redeem(shop, codes["paid"]["cashcode"])
+    cancel(shop, "cancelled")
+    for _ in range(3):
+        redeem(shop, codes["locked"]["cashcode"], pin="0000")
+    shop.advance(days=1)
+    for way in codes:
+        [line] = shop.put("resources", inquire="events", txnRef=way).body["data"]
+        expected = ("successful", "5000.00") if way == "paid" else ("failed", "0.00")
+        payload = line["payload"]
+        assert (payload["txnStatus"], payload["chargedAmount"]) == expected
+        assert (payload["txnRef"], payload["orderRef"], payload["paymentMethod"]) == (way, way, "cashcode")
+    story = shop.put("sandbox", action="explain", orderRef="paid").body["data"]
+    assert [line["what"] for line in story] == ["requested", "hold", "successful", *["posting"] * 3, "event"]
+
+
+# --- guessing, and many at once ----------------------------------------------------------------------------------
+
+
+def test_guessing_codes_is_bounded_for_each_merchant(open_shop: Callable[..., Shop]) -> None:
+    shop, other = open_shop(now=START), open_shop(now=START)
+    made = generate(shop)
+    assert redeem(other, made["cashcode"]) == {"status": 104, "message": "Invalid Cashcode"}
+    for n in range(20):
+        assert redeem(shop, f"{n:010d}") == {"status": 104, "message": "Invalid Cashcode"}
+    blocked = redeem(shop, made["cashcode"])
+    assert (blocked["status"], blocked["message"][:14]) == (104, "Too many tries")
+    theirs = generate(other)
+    assert redeem(other, theirs["cashcode"])["status"] == 200
+    shop.advance(minutes=10)
+    assert redeem(shop, made["cashcode"])["status"] == 200
+
+
+def all_at_once(deployment: Deployment, shop: Shop, asked: list[Callable[[Shop], Any]]) -> list[Any]:
+    def ask(one: Callable[[Shop], Any]) -> Any:
+        with deployment.wire() as wire:
+            return one(Shop(wire, shop.mid, shop.key))
+
+    with ThreadPoolExecutor(len(asked)) as pool:
+        return list(pool.map(ask, asked))
+
+
+def test_of_a_hundred_tellers_at_once_one_is_paid(shop: Shop, deployment: Deployment) -> None:
+    code = generate(shop)["cashcode"]
+    answers = all_at_once(deployment, shop, [lambda teller: redeem(teller, code)] * 100)
+    assert Counter(answer["status"] for answer in answers) == {200: 1, 104: 99}
+    assert {answer["message"] for answer in answers} == {"Cash was paid", "This cashcode was used"}
+    assert shop.wallet() == spent(COST)
+
+
+def test_redeem_cancel_and_wrong_pins_at_once_end_it_once(shop: Shop, deployment: Deployment) -> None:
+    for _ in range(5):
+        before = shop.wallet().balance
+        made = generate(shop)
+        code, order_ref = made["cashcode"], made["orderRef"]
+        asked: list[Callable[[Shop], Any]] = [
+            *[lambda teller, code=code: redeem(teller, code)] * 4,
+            *[lambda teller, code=code: redeem(teller, code, pin="0000")] * 4,
+            *[lambda owner, order_ref=order_ref: cancel(owner, order_ref)] * 4,
+        ]
+        answers = all_at_once(deployment, shop, asked)
+        paid = [answer for answer in answers if answer.get("txnStatus") == "successful"]
+        state = verify(shop, order_ref)["state"]
+        assert len(paid) == (state == "redeemed")
+        assert state in ("redeemed", "cancelled", "locked")
+        assert shop.wallet().balance == before - (COST if paid else 0)
+        assert shop.wallet().held == 0
