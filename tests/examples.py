@@ -25,9 +25,15 @@ VOLATILE = frozenset(
     {
         *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
         *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin", "cashcode"),
+        *("hash", "qr_code", "qr_image", "ussd_code", "refundRef", "refundOf", "ref_code"),
     }
 )
-VOLATILE_OF = {"virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"})}
+VOLATILE_OF = {
+    "virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"}),
+    "resources": frozenset({"id"}),
+}
+# A reference of ours, where it stands in the place of a merchant's own.
+OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]")
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"
@@ -85,7 +91,9 @@ def without_volatile(said: Any, volatile: frozenset[str]) -> Any:
         if len(shown) > MOST_ENTRIES:
             shown = [*shown[:SHOWN_ENTRIES], (MORE, MORE)]
         return {name: f"<{name}>" if name in volatile else without_volatile(value, volatile) for name, value in shown}
-    return [without_volatile(value, volatile) for value in said] if isinstance(said, list) else said
+    if isinstance(said, list):
+        return [without_volatile(value, volatile) for value in said]
+    return "<reference>" if isinstance(said, str) and OURS.fullmatch(said) else said
 
 
 # --- reading, and a run ------------------------------------------------------------------------------------
