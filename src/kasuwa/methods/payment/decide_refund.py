@@ -57,6 +57,7 @@ from kasuwa.methods.payment.decide import (
     payment_key,
     rail_account,
 )
+from kasuwa.methods.payment.decide_plan import CHARGES
 from kasuwa.methods.payment.wire import RefundRequest
 from kasuwa.methods.payment.wire_reply import RefundReply
 from kasuwa.rails import ports
@@ -99,7 +100,7 @@ def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decis
         return UNKNOWN_REFERENCE
     if row.status != SUCCESSFUL:
         return NOT_PAID
-    if DETAIL.decode(payment.detail).errand is not None and not is_own(payment):
+    if not is_own(payment):
         return MADE_FOR_ANOTHER
     if not CHANNELS[payment.method].pays_back:
         return CANNOT_PAY_BACK
@@ -109,9 +110,9 @@ def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decis
 
 
 def is_own(payment: Payment) -> bool:
-    """Charges of a recurrence or an instalment plan are the merchant's own."""
+    """Whether its money went to the merchant, as that of a recurrence or an instalment plan does too."""
     errand = DETAIL.decode(payment.detail).errand
-    return errand is not None and errand.purpose in ("recurrent", "instalment")
+    return errand is None or errand.purpose in CHARGES
 
 
 def refundable(payment: Payment) -> int:
@@ -245,6 +246,8 @@ def ask_after_refund(
     if len(trail) < MOST_TRAIL:
         trail = extend_trail(trail, context.now, "asked" if job.kind == ASK_REFUND else "sent", answer.message)
     kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail)
-    kind = SEND_REFUND if answer.status == ports.UNAVAILABLE else ASK_REFUND
+    # Only what was refused before anything was done is sent again.
+    resend = answer.status == ports.UNAVAILABLE and job.kind == SEND_REFUND
+    kind = SEND_REFUND if resend else ASK_REFUND
     again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_ask(context.now, age))
     return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))
