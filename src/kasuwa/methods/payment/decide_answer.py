@@ -73,7 +73,10 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
         return end_payment(row, told, here, FAILED, EXPIRED, TOO_LATE, context, seen)
     ending = ENDINGS.get(answer.status)
     if job.kind == OPEN and ending == SUCCESSFUL:
-        return ask_payer(row, told, here, INITIATED, context)
+        # A session is open: nothing was charged, whatever the word, and without its authentication nothing can be.
+        if told.auth:
+            return ask_payer(row, told, here, INITIATED, context)
+        return ask_again(row, told, here, answer, context, seen)
     if ending is not None:
         decision = end_payment(row, told, here, ending, answer.code, answer.message, context, seen)
         return as_the_step_answers(decision, row, told, job, ending, context)
