@@ -152,7 +152,7 @@ class Desk:
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
-    def put(self, name: str, variant: str | None = None, scenario: Scenario = NO_SCENARIO, **said: Any) -> Any:
+    def put(self, name: str, variant: str | None = None, scenario: Scenario = NO_SCENARIO, /, **said: Any) -> Any:
         """What a request is answered: its decision, its refusal, or the tuple of its faults."""
         action = action_named(name, variant)
         given = {field: value for field, value in said.items() if value is not None}
