@@ -310,9 +310,12 @@ def test_a_schedule_that_cannot_be_is_refused(schedule: Any, total: str, amount:
 
 MOVES = st.lists(
     st.tuples(
-        st.sampled_from(["due", "approve", "approve", "soft", "hard", "silent", "stop", "start", "sleep"]),
+        st.sampled_from(
+            ["due", "due", "approve", "soft", "hard", "silent", "stop", "start", "stop and start", "sleep"]
+        ),
         st.integers(1, 200),
     ),
+    min_size=10,
     max_size=40,
 )
 RULES = st.sampled_from([DAILY, {"frequency": "weekly", "value": "1"}, {"frequency": "monthly", "value": "30"}])
@@ -354,10 +357,11 @@ class Watch:
             if self.charge.row.is_final:
                 self.paid += [self.attempts[-1]] if what == "approve" else []
                 self.charge = None
-        elif what in ("stop", "start"):
-            if what == "start" and plan.state != "active":
+        elif what in ("stop", "start", "stop and start"):
+            if "start" in what and (plan.state != "active" or "stop" in what):
                 self.stood_still_until = self.desk.now
-            change(self.desk, what)
+            for status in what.split(" and "):
+                change(self.desk, status)
 
     def check(self) -> None:
         plan = self.desk.plan()
@@ -370,7 +374,7 @@ class Watch:
 
 
 @given(MOVES, RULES)
-@untimed(400)
+@untimed(200)
 def test_never_two_charges_for_one_due_date_and_none_missed(moves: list[tuple[str, int]], rule: dict[str, str]) -> None:
     desk = Desk()
     recurrent(desk, **rule)
