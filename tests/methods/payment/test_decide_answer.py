@@ -319,7 +319,7 @@ def test_a_saved_card_that_the_rail_never_saw_fails_after_a_day_and_not_before()
     paying.hear(NOT_FOUND, hours=23)
     assert paying.stands == ASKED
     paying.hear(NOT_FOUND, hours=1)
-    assert (paying.stands, paying.row.code) == (LOST, "25")
+    assert (paying.row.status, paying.row.code) == ("failed", "25")
 
 
 # --- out of turn ----------------------------------------------------------------------------------------------------

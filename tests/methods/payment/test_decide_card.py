@@ -340,7 +340,7 @@ def test_planned_faults_are_used_up_by_every_step_that_calls_a_rail(desk: Desk) 
     assert [fault.rail for fault in desk.faults] == ["bank", "mobile"]
     begin(desk, "account")
     begin(desk, "phone")
-    assert desk.faults == ()
+    assert not desk.faults
 
 
 # --- a saved card ---------------------------------------------------------------------------------------------------

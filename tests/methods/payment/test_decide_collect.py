@@ -148,7 +148,7 @@ def test_what_was_made_for_another_slice_is_not_refunded_by_payments(desk: Desk)
 def test_a_planned_fault_is_used_up_by_a_collection_too(desk: Desk) -> None:
     desk.faults = (PlannedFault("mobile", "timeout", 1),)
     ask(desk, "phone", **BODIES["phone"])
-    assert desk.faults == ()
+    assert not desk.faults
 
 
 def test_the_errand_is_kept_with_what_was_asked(desk: Desk) -> None:
