@@ -104,8 +104,8 @@ def test_a_planned_fault_is_used_up_by_a_plans_charge() -> None:
     recurrent(desk)
     desk.faults = (PlannedFault("card", "timeout", 1),)
     charge = fall_due(desk)
-    assert not desk.faults
     assert WORK.decode(charge.job.work).scenario.http == "timeout"
+    assert len(desk.faults) == 0
 
 
 # --- how a charge ends ------------------------------------------------------------------------------------------------

@@ -4,11 +4,12 @@ from datetime import datetime
 
 import msgspec
 
+from kasuwa.core import requery
 from kasuwa.core.codes import ERROR, NOT_VALIDATED, UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, Merchant, More, Needs, Refusal, Row, Seen
 from kasuwa.core.purpose import ask_purpose
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import MOST_TRAIL, NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_ask
+from kasuwa.core.requery import Kinds, ending_of, next_ask
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, contradiction, encode_text, extend_trail
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.decide import (
@@ -34,7 +35,7 @@ from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
-ENDINGS = {ports.SUCCESSFUL: SUCCESSFUL, ports.FAILED: FAILED}
+KINDS = Kinds(CHARGE, ASK)
 PAYER_METHODS = frozenset({"ussd", "phone", "qrpay", "bank_transfer", "mobile_money"})
 
 RAIL_AWAY = Refusal(ERROR, "The rail is not available for a moment; nothing was charged, try again")
@@ -62,16 +63,16 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     assert payment is not None
     here = seen.get(Job, job.key)
     if row.is_final or here is None:
-        notices = contradiction(row, ENDINGS.get(answer.status, row.status))
+        notices = contradiction(row, ending_of(answer, 0) or row.status)
         done = () if here is None or not row.is_final else (here,)
         return Decision(reply=reply_payment(row, payment, context.public_url), notices=notices, jobs_done=done)
-    if here.kind != job.kind and (answer.status not in ENDINGS or job.kind == EXPIRE):
+    if here.kind != job.kind and (ending_of(answer, 0) is None or job.kind == EXPIRE):
         # Somebody took the next step meanwhile: what this one heard is out of date, unless it is final.
         return Decision(reply=reply_payment(row, payment, context.public_url))
     told = learn(payment, answer)
     if job.kind == EXPIRE and answer.code is None:
         return end_payment(row, told, here, FAILED, EXPIRED, TOO_LATE, context, seen)
-    ending = ENDINGS.get(answer.status)
+    ending = ending_of(answer, 0)
     if job.kind == OPEN and ending == SUCCESSFUL:
         # A session is open: nothing was charged, whatever the word, and without its authentication nothing can be.
         if told.auth:
@@ -188,24 +189,16 @@ def ask_again(
     work = WORK.decode(job.work)
     age = context.now.timestamp() - work.sent_at
     asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, answer))
-    if work.method == "token" and answer.status == ports.NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
+    if work.method == "token" and ending_of(answer, age) == FAILED:
         return end_payment(row, payment, job, FAILED, answer.code, answer.message, context, seen)
     if context.now >= payment.expires_at and nobody_paid(asked, job, answer):
         return end_payment(row, payment, job, FAILED, EXPIRED, TOO_LATE, context, seen)
-    trail = row.trail
-    if len(trail) < MOST_TRAIL:
-        trail = extend_trail(trail, context.now, "asked" if job.kind == ASK else "sent", answer.message)
-    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail)
-    # A token's charge has no payer whose time could be up. The rail knows a payment by the session that it opened: both
-    # steps of a card in one learn it only from this answer.
-    due = next_ask(context.now, age) if work.method == "token" else next_look(payment, work.sent_at, context)
-    again = msgspec.structs.replace(
-        job,
-        kind=CHARGE if answer.status == ports.UNAVAILABLE and job.kind == CHARGE else ASK,
-        attempt=job.attempt + 1,
-        due=due,
-        work=encode_text(msgspec.structs.replace(work, session=payment.session)),
-    )
+    kept, again = requery.ask_again(row, job, answer, context, age, KINDS, row.status, row.message)
+    if work.method != "token":
+        # A token's charge has no payer whose time could be up.
+        again.due = next_look(payment, work.sent_at, context)
+    # The rail knows it by the session that it opened: both steps of a card in one learn it only from this answer.
+    again.work = encode_text(msgspec.structs.replace(work, session=payment.session))
     added = ask_purpose(kept, DETAIL.decode(payment.detail).errand, context, seen)
     if isinstance(added, More):
         return added
