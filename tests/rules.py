@@ -1,5 +1,6 @@
 """What the pure tests of every slice give to a rule: a merchant, and a context that a test can read through."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,8 +28,22 @@ def context(
     scenario: Scenario = NO_SCENARIO,
     faults: tuple[PlannedFault, ...] = (),
     listens: bool = False,
+    entropy: bytes = bytes(32),
+    purposes: Mapping[str, Any] = {},
+    public_url: str = "",
 ) -> Context:
     """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
     return Context(
-        of, now, bytes(32), number, lambda given: given + 1_000, lambda said: said, VAULT, scenario, faults, listens
+        merchant=of,
+        now=now,
+        entropy=entropy,
+        number=number,
+        permutation=lambda given: given + 1_000,
+        digest=lambda said: said,
+        vault=VAULT,
+        scenario=scenario,
+        faults=faults,
+        listens=listens,
+        purposes=purposes,
+        public_url=public_url,
     )

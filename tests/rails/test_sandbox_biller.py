@@ -16,10 +16,19 @@ from kasuwa.core.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
 from kasuwa.methods.bills.decide import ASK, SEND
 from kasuwa.methods.bills.steps import call_biller, hear_biller
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Rails, Unavailable
+from kasuwa.rails.ports import (
+    REFUSED,
+    SILENT,
+    Answer,
+    BillOrder,
+    CustomerAnswer,
+    CustomerQuery,
+    NoAnswer,
+    Rails,
+    Unavailable,
+)
 from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
 from kasuwa.rails.unconfigured import NoBiller
-from kasuwa.work.steps import REFUSED, SILENT
 from tests.methods.bills.payments import AIRTIME, EXAM, PREPAID, Sent
 from tests.rules import context
 

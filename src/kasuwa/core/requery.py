@@ -2,7 +2,7 @@
 
 Whatever was sent and not answered is never sent anew: it is asked after under its own reference, soon at first and
 then every hour. What was refused before anything was done is sent again under the same key, on the same rungs.
-Transfers and bills climb it alike; which statuses and words they show meanwhile is their own.
+Transfers, bills, payments and refunds climb it alike; which statuses and words they show meanwhile is their own.
 """
 
 from datetime import datetime, timedelta
@@ -67,7 +67,9 @@ def ask_again(
         step = "asked" if job.kind == kinds.ask else "sent"
         trail = extend_trail(trail, context.now, step, answer.message)
     kept = msgspec.structs.replace(row, status=status, code=answer.code or answer.status, message=message, trail=trail)
-    kind = kinds.send if answer.status == UNAVAILABLE else kinds.ask
+    # A rail that refuses a question says nothing of what was sent before.
+    refused = answer.status == UNAVAILABLE and job.kind == kinds.send
+    kind = kinds.send if refused else kinds.ask
     again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_ask(context.now, age))
     return kept, again
 

@@ -30,11 +30,16 @@ def part_reason(part: Part) -> str | None:
 
 
 def divide_settled(settled: int, parts: Sequence[Part]) -> tuple[int, ...] | str:
-    """The amounts of the parts in order, or what is wrong with them. Each is rounded half up and never more than
-    what is left, so that rounding cannot take more than there is; what then remains is the merchant's.
-    """
+    """The amounts of the parts in order, or what is wrong with them."""
     if sum(exact_part(settled, part) for part in parts) > settled:
         return SUM_REASON
+    return share_out(settled, parts)
+
+
+def share_out(settled: int, parts: Sequence[Part]) -> tuple[int, ...]:
+    """Each is rounded half up and never more than what is left, so that nothing can take more than there is: not
+    rounding, nor a tariff that has changed since the parts were agreed. What then remains is the merchant's.
+    """
     amounts: list[int] = []
     for part in parts:
         wanted = part.share if part.percentage is None else percent_of(settled, part.percentage)

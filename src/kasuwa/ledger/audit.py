@@ -176,6 +176,89 @@ LAWS = (
                 and d.kind = 'cashcode' and d.reference = c.order_ref)""",
     ),
     Law(
+        "a payment is done when it is final, and then keeps no card",
+        f"""select p.merchant_id, p.txn_ref as place
+            from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+            where {scope("p")} and ((t.status in ('successful', 'failed')) <> (p.stage = 'done')
+                or (p.stage = 'done' and p.sealed_card is not null))""",
+    ),
+    Law(
+        "a successful payment posted what was charged, its fee and its VAT, any other nothing",
+        f"""with moved as (
+                select merchant_id, reference as txn_ref,
+                    sum(amount) filter (where kind = 'payment') as charged,
+                    sum(amount) filter (where kind = 'collection fee') as fee,
+                    sum(amount) filter (where kind = 'VAT on fee') as vat
+                from posting where {scope()} group by 1, 2)
+            select p.merchant_id, p.txn_ref as place
+            from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+            left join moved m on m.merchant_id = p.merchant_id and m.txn_ref = p.txn_ref
+            where {scope("p")} and (coalesce(m.charged, 0), coalesce(m.fee, 0), coalesce(m.vat, 0)) is distinct from
+                case t.status when 'successful' then (p.charged::numeric, t.fee::numeric, t.vat::numeric)
+                else (0::numeric, 0::numeric, 0::numeric) end""",
+    ),
+    Law(
+        "each part of a successful split payment was posted to its beneficiary, to the kobo, and no other",
+        f"""with told as (
+                select p.merchant_id, p.txn_ref, p.settled, d.part ->> 'ref_code' as ref_code,
+                    sum(coalesce((d.part ->> 'share')::numeric,
+                        floor(p.settled * (d.part ->> 'percentage')::numeric / 100 + 0.5)))
+                        over (partition by p.merchant_id, p.txn_ref order by d.n) as up_to, d.n
+                from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+                cross join lateral json_array_elements(p.detail -> 'split') with ordinality d (part, n)
+                where {scope("p")} and t.status = 'successful'),
+            due as (
+                select merchant_id, txn_ref, ref_code, least(settled, up_to) - least(settled, lag(up_to, 1, 0::numeric)
+                    over (partition by merchant_id, txn_ref order by n)) as amount from told),
+            posted as (
+                select merchant_id, reference as txn_ref, split_part(credit, ':', 2) as ref_code, sum(amount) as amount
+                from posting where {scope()} and kind = 'split' group by 1, 2, 3)
+            select merchant_id, txn_ref || ' ' || ref_code as place
+            from due full join posted using (merchant_id, txn_ref, ref_code)
+            where coalesce(due.amount, 0) <> coalesce(posted.amount, 0)""",
+    ),
+    Law(
+        "what went back of a payment is the sum of its successful refunds, with the open ones never above its charge",
+        f"""with back as (
+                select merchant_id, detail ->> 'payment' as txn_ref,
+                    sum(amount) filter (where status = 'successful') as gone,
+                    sum(amount) filter (where status not in ('successful', 'failed')) as going
+                from transaction where {scope()} and kind = 'refund' group by 1, 2)
+            select p.merchant_id, p.txn_ref as place from payment p left join back b using (merchant_id, txn_ref)
+            where {scope("p")} and (p.refunded <> coalesce(b.gone, 0) or p.refunding <> coalesce(b.going, 0)
+                or p.refunded + p.refunding > p.charged)""",
+    ),
+    Law(
+        "what is gathered for a day is what lies in its account, and moves by a job",
+        f"""with gathered as (
+                select merchant_id, case kind when 'payout' then 'beneficiary:' || owner else 'settling:' || day end
+                    || ':' || currency as name, sum(amount) as amount,
+                    bool_and(state = 'sent' or exists (
+                        select 1 from job j where j.merchant_id = g.merchant_id and j.subject = g.key)) as moves
+                from gathering g where {scope()} and state <> 'done' group by 1, 2),
+            mine as (
+                select merchant_id, name, posted from account
+                where {scope()} and split_part(name, ':', 1) in ('beneficiary', 'settling'))
+            select merchant_id, name as place from mine full join gathered using (merchant_id, name)
+            where coalesce(posted, 0) <> coalesce(amount, 0) or not coalesce(moves, true)""",
+    ),
+    Law(
+        "an active plan has one job or one charge under way, any other no job; it was paid what its charges were",
+        f"""with charges as (
+                select p.merchant_id, p.detail -> 'errand' ->> 'reference' as plan_id,
+                    sum(t.amount) filter (where t.status = 'successful') as paid,
+                    count(*) filter (where t.status not in ('successful', 'failed')) as under_way
+                from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+                where {scope("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment') group by 1, 2)
+            select p.merchant_id, p.plan_id as place
+            from plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
+            left join charges c on c.merchant_id = p.merchant_id and c.plan_id = p.plan_id
+            where {scope("p")} and (p.charging::int <> coalesce(c.under_way, 0)
+                or p.paid <> f.amount + coalesce(c.paid, 0)
+                or (p.state = 'active' and not p.charging)::int <> (
+                    select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key))""",
+    ),
+    Law(
         "what a hold gave was posted under its reference",
         f"""with given as (
                 select p.merchant_id, p.reference, p.debit, sum(p.amount) as amount from posting p

@@ -54,6 +54,10 @@ class Answer(msgspec.Struct, frozen=True):
     facts: Mapping[str, str] = {}
 
 
+# What is heard of a rail that raises.
+REFUSED = Answer(UNAVAILABLE, None, "The rail is not available")
+SILENT = Answer(UNKNOWN, None, "The rail has not answered")
+
 NOBODY_ASKED = Answer(SUCCESSFUL, None, "")
 
 

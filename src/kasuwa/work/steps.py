@@ -18,9 +18,6 @@ from kasuwa.db.writer import Writer
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 
-REFUSED = Answer(ports.UNAVAILABLE, None, "The rail is not available")
-SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
-
 
 class Stepper:
     def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault) -> None:
@@ -47,9 +44,9 @@ class Stepper:
         try:
             answer = await step.call(self._rails, job, now, beside)
         except Unavailable:
-            return REFUSED
+            return ports.REFUSED
         except NoAnswer:
-            return SILENT
+            return ports.SILENT
         assert isinstance(answer, Answer)
         return answer
 

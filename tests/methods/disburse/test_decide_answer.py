@@ -163,6 +163,12 @@ def test_nothing_else_becomes_a_failure_by_age(answer: Answer) -> None:
     assert len(decision.jobs) == 1
 
 
+def test_a_rail_that_refuses_a_question_says_nothing_of_what_was_sent_and_is_asked_again() -> None:
+    sent = Sent.new()
+    asked = sent.after(sent.hear(SILENT))
+    assert asked.hear(REFUSED, age=6).jobs[0].kind == ASK
+
+
 def test_a_story_that_never_ends_does_not_grow_for_ever_and_is_always_json() -> None:
     sent = Sent.new()
     for hour in range(400):

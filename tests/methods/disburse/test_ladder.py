@@ -19,11 +19,10 @@ from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESS
 from kasuwa.methods.disburse.decide import ASK, SEND
 from kasuwa.methods.disburse.steps import call_bank
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BankRail, NoAnswer, Rails, Unavailable
+from kasuwa.rails.ports import REFUSED, SILENT, Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.unconfigured import NoBank
 from kasuwa.settings import Settings
-from kasuwa.work.steps import REFUSED, SILENT
 from tests.methods.disburse.orders import Sent
 from tests.rules import context
 

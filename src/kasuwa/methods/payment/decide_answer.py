@@ -1,14 +1,15 @@
 """What a rail's answer means for a payment: ask the payer, end it, or ask again later. (D14–D16, D20–D24)"""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
+from kasuwa.core import requery
 from kasuwa.core.codes import ERROR, NOT_VALIDATED, UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, Merchant, More, Needs, Refusal, Row, Seen
 from kasuwa.core.purpose import ask_purpose
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import MOST_TRAIL, NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_ask
+from kasuwa.core.requery import Kinds, ending_of, next_ask
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, contradiction, encode_text, extend_trail
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.decide import (
@@ -34,7 +35,7 @@ from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
-ENDINGS = {ports.SUCCESSFUL: SUCCESSFUL, ports.FAILED: FAILED}
+KINDS = Kinds(CHARGE, ASK)
 PAYER_METHODS = frozenset({"ussd", "phone", "qrpay", "bank_transfer", "mobile_money"})
 
 RAIL_AWAY = Refusal(ERROR, "The rail is not available for a moment; nothing was charged, try again")
@@ -62,18 +63,21 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     assert payment is not None
     here = seen.get(Job, job.key)
     if row.is_final or here is None:
-        notices = contradiction(row, ENDINGS.get(answer.status, row.status))
+        notices = contradiction(row, ending_of(answer, 0) or row.status)
         done = () if here is None or not row.is_final else (here,)
         return Decision(reply=reply_payment(row, payment, context.public_url), notices=notices, jobs_done=done)
-    if here.kind != job.kind and (answer.status not in ENDINGS or job.kind == EXPIRE):
+    if here.kind != job.kind and (ending_of(answer, 0) is None or job.kind == EXPIRE):
         # Somebody took the next step meanwhile: what this one heard is out of date, unless it is final.
         return Decision(reply=reply_payment(row, payment, context.public_url))
     told = learn(payment, answer)
     if job.kind == EXPIRE and answer.code is None:
         return end_payment(row, told, here, FAILED, EXPIRED, TOO_LATE, context, seen)
-    ending = ENDINGS.get(answer.status)
+    ending = ending_of(answer, 0)
     if job.kind == OPEN and ending == SUCCESSFUL:
-        return ask_payer(row, told, here, INITIATED, context)
+        # A session is open: nothing was charged, whatever the word, and without its authentication nothing can be.
+        if told.auth:
+            return ask_payer(row, told, here, INITIATED, context)
+        return ask_again(row, told, here, answer, context, seen)
     if ending is not None:
         decision = end_payment(row, told, here, ending, answer.code, answer.message, context, seen)
         return as_the_step_answers(decision, row, told, job, ending, context)
@@ -112,17 +116,18 @@ def go_on(
     row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: Seen
 ) -> Decision | More:
     """Nothing final is known: the payer is asked, a code was wrong, or the rail is to be asked again."""
-    if answer.status == ports.CHALLENGE:
+    if answer.status == ports.CHALLENGE and context.now < payment.expires_at:
         return ask_payer(row, payment, job, stage_of(payment), context)
     if answer.status == ports.WRONG:
         return count_try(row, payment, job, context, seen)
-    if (
-        answer.status == ports.UNAVAILABLE
-        and job.kind in (OPEN, VALIDATE, CHARGE)
-        and payment.method in ("card", "account")
-    ):
+    if answer.status == ports.UNAVAILABLE and (job.kind in (OPEN, VALIDATE) or needs_card(payment, job)):
         return step_back(row, payment, job, context, seen)
     return ask_again(row, payment, job, answer, context, seen)
+
+
+def needs_card(payment: Payment, job: Job) -> bool:
+    """Whether the step was one that only whoever holds the card, or asks for the account, can take."""
+    return job.kind == CHARGE and payment.method in ("card", "account")
 
 
 def stage_of(payment: Payment) -> str:
@@ -133,32 +138,35 @@ def ask_payer(row: Transaction, payment: Payment, job: Job, stage: str, context:
     """The payer must act, and has until the payment expires."""
     asked = msgspec.structs.replace(payment, stage=stage)
     kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, stage))
-    work = WORK.decode(job.work)
-    again = msgspec.structs.replace(
-        job,
-        kind=ASK if stage == AWAITING_PAYER else EXPIRE,
-        due=next_look(payment, work.sent_at, context) if stage == AWAITING_PAYER else payment.expires_at,
-        work=encode_text(msgspec.structs.replace(work, session=payment.session)),
-    )
-    return Decision(reply=reply_payment(row, asked, context.public_url), rows=(kept, asked), jobs=(again,))
+    reply = reply_payment(row, asked, context.public_url)
+    return Decision(reply=reply, rows=(kept, asked), jobs=(wait_for_payer(job, asked, context),))
+
+
+def wait_for_payer(job: Job, payment: Payment, context: Context) -> Job:
+    """Who acts at the rail is asked after there; whose code must come to us is waited for."""
+    work = msgspec.structs.replace(WORK.decode(job.work), session=payment.session)
+    kind, due = EXPIRE, payment.expires_at
+    if payment.stage == AWAITING_PAYER:
+        kind, due = ASK, next_look(payment, work.sent_at, context)
+    return msgspec.structs.replace(job, kind=kind, due=due, work=encode_text(work))
 
 
 def next_look(payment: Payment, sent_at: float, context: Context) -> datetime:
-    """The ladder, but never past the moment at which the payer's time is up."""
-    return min(next_ask(context.now, context.now.timestamp() - sent_at), payment.expires_at)
+    """The ladder, but not past the moment at which the payer's time is up, before that has come."""
+    rung = next_ask(context.now, context.now.timestamp() - sent_at)
+    return rung if context.now >= payment.expires_at else min(rung, payment.expires_at)
 
 
 def count_try(row: Transaction, payment: Payment, job: Job, context: Context, seen: Seen) -> Decision | More:
     """A wrong code: the third fails the payment. Spec silent: D16"""
-    tried = msgspec.structs.replace(payment, tries=payment.tries + 1, stage=expected_stage(payment.auth))
+    tried = msgspec.structs.replace(payment, tries=payment.tries + 1, stage=stage_of(payment))
     if tried.tries >= MOST_TRIES:
         decision = end_payment(row, tried, job, FAILED, TRIES_USED_UP, TRIES_MESSAGE, context, seen)
         if isinstance(decision, Decision):
             decision.reply = NO_MORE_TRIES
         return decision
     kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "wrong code"))
-    waiting = msgspec.structs.replace(job, kind=EXPIRE, due=payment.expires_at)
-    return Decision(reply=WRONG_OTP, rows=(kept, tried), jobs=(waiting,))
+    return Decision(reply=WRONG_OTP, rows=(kept, tried), jobs=(wait_for_payer(job, tried, context),))
 
 
 def step_back(row: Transaction, payment: Payment, job: Job, context: Context, seen: Seen) -> Decision | More:
@@ -166,42 +174,59 @@ def step_back(row: Transaction, payment: Payment, job: Job, context: Context, se
     by whoever has it. A payment that has not even begun has nothing to go back to."""
     if job.kind == OPEN or not payment.auth:
         return end_payment(row, payment, job, FAILED, None, NO_RAIL, context, seen)
-    stage = INITIATED if job.kind == CHARGE else expected_stage(payment.auth)
+    back = msgspec.structs.replace(payment, stage=INITIATED if job.kind == CHARGE else stage_of(payment))
     kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "rail away"))
-    waiting = msgspec.structs.replace(job, kind=EXPIRE, due=payment.expires_at)
-    return Decision(reply=RAIL_AWAY, rows=(kept, msgspec.structs.replace(payment, stage=stage)), jobs=(waiting,))
+    return Decision(reply=RAIL_AWAY, rows=(kept, back), jobs=(wait_for_payer(job, back, context),))
+
+
+# --- not known yet ----------------------------------------------------------------------------------------------------
 
 
 def ask_again(
     row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: Seen
 ) -> Decision | More:
-    """By the ladder. A payer who was awaited too long has not paid; a step with secrets that the rail never saw
-    cannot be sent again and fails with its time; what the rail may have done is asked after as long as it takes."""
+    """By the ladder, under the same key. Only what was refused before anything was done is sent again."""
     work = WORK.decode(job.work)
     age = context.now.timestamp() - work.sent_at
-    expired = context.now >= payment.expires_at
-    never_seen = answer.status == ports.NOT_FOUND and (
-        work.method != "token" or age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS
-    )
-    if expired and (payment.stage == AWAITING_PAYER or never_seen):
+    asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, answer))
+    if work.method == "token" and ending_of(answer, age) == FAILED:
+        return end_payment(row, payment, job, FAILED, answer.code, answer.message, context, seen)
+    if context.now >= payment.expires_at and nobody_paid(asked, job, answer):
         return end_payment(row, payment, job, FAILED, EXPIRED, TOO_LATE, context, seen)
-    awaited = payment.method in PAYER_METHODS
-    asked = msgspec.structs.replace(payment, stage=AWAITING_PAYER if awaited else ASKING)
-    trail = row.trail
-    if len(trail) < MOST_TRAIL:
-        trail = extend_trail(trail, context.now, "asked" if job.kind == ASK else "sent", answer.message)
-    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail)
-    resend = answer.status == ports.UNAVAILABLE
-    due = next_look(payment, work.sent_at, context) if awaited or never_seen else next_ask(context.now, age)
-    if due <= context.now:
-        due = context.now + timedelta(seconds=1)
+    kept, again = requery.ask_again(row, job, answer, context, age, KINDS, row.status, row.message)
+    if work.method != "token":
+        # A token's charge has no payer whose time could be up.
+        again.due = next_look(payment, work.sent_at, context)
     # The rail knows it by the session that it opened: both steps of a card in one learn it only from this answer.
-    known = encode_text(msgspec.structs.replace(work, session=payment.session))
-    kind = CHARGE if resend else ASK
-    again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=due, work=known)
+    again.work = encode_text(msgspec.structs.replace(work, session=payment.session))
     added = ask_purpose(kept, DETAIL.decode(payment.detail).errand, context, seen)
     if isinstance(added, More):
         return added
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     reply = added.reply or reply_payment(kept, asked, context.public_url, code)
     return Decision(reply=reply, rows=(kept, asked), jobs=(again,))
+
+
+def stage_while_unknown(payment: Payment, answer: Answer) -> str:
+    """A payer is awaited only while the rail is known to have asked and nobody has acted: it said so when the payment
+    began (its `auth`), or it says now that what we began is open. After that a step that went out may have been
+    done, and nothing is asked of the payer twice."""
+    if payment.method not in PAYER_METHODS:
+        return ASKING
+    unheard = not payment.auth and knows_of_it(answer)
+    return AWAITING_PAYER if payment.stage == AWAITING_PAYER or unheard else ASKING
+
+
+def knows_of_it(answer: Answer) -> bool:
+    return answer.status in (ports.UNKNOWN, ports.PROCESSING) and answer.code is not None
+
+
+def nobody_paid(payment: Payment, job: Job, answer: Answer) -> bool:
+    """Whether the rail's own words leave no doubt, once the payer's time is up: it never saw the step, whose secrets
+    nobody has any more; it refused to begin; or it still waits for the payer. One that says nothing may have been paid.
+    """
+    if answer.status == ports.NOT_FOUND:
+        return payment.method != "token"
+    if answer.status == ports.UNAVAILABLE:
+        return job.kind == CHARGE and payment.method in PAYER_METHODS
+    return answer.status == ports.CHALLENGE or (payment.stage == AWAITING_PAYER and knows_of_it(answer))

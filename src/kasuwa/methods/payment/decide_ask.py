@@ -101,6 +101,15 @@ def price_of(request: Common, merchant: Merchant, fee_class: FeeClass, currency:
     return price_collection(merchant.tariff, fee_class, currency, amount, bearer)
 
 
+def settlements_of(
+    request: Common, merchant: Merchant, fee_class: FeeClass, currency: str, price: Price, wish: InstalmentWish | None
+) -> list[int]:
+    """What each charge settles, those to come too. What only saves the card settles nothing."""
+    later = () if wish is None else wish.later
+    prices = [price, *(price_of(request, merchant, fee_class, currency, amount) for _, amount in later)]
+    return [each.settled for each in prices if each.charged]
+
+
 def parts_of(request: Common) -> tuple[Part, ...]:
     return tuple(
         Part(
@@ -119,7 +128,10 @@ def need_split(request: Common, merchant: Merchant) -> Needs:
     return Needs(rows)
 
 
-def split_faults(parts: Sequence[Part], currency: str, settled: int, context: Context, seen: Seen) -> list[Fault]:
+def split_faults(
+    parts: Sequence[Part], currency: str, settled: Sequence[int], context: Context, seen: Seen
+) -> list[Fault]:
+    """`settled` is what each charge settles that is to be split so: now, and by instalments."""
     faults = []
     if parts and currency != HOME_CURRENCY:
         faults.append(Fault("split", f"{HOME_CURRENCY} payments only: beneficiaries are paid by bank transfer"))
@@ -132,9 +144,8 @@ def split_faults(parts: Sequence[Part], currency: str, settled: int, context: Co
         if seen.get(Beneficiary, beneficiary_key(context.merchant.merchant_id, part.ref_code)) is None:
             faults.append(Fault(f"split.{n}.ref_code", "no beneficiary has this ref_code"))
     if not faults:
-        divided = divide_settled(settled, parts)
-        if isinstance(divided, str):
-            faults.append(Fault("split", divided))
+        divided = (divide_settled(each, parts) for each in settled)
+        faults += [Fault("split", reason) for reason in divided if isinstance(reason, str)][:1]
     return faults
 
 
@@ -184,7 +195,13 @@ def amount_now(
     if isinstance(planned, list):
         return planned
     due, wish = planned
-    return (limit_faults(context.merchant, currency, due) if due else []) or (due, wish)
+    faults = limit_faults(context.merchant, currency, due) if due else []
+    faults += [
+        Fault("installment.payment_schedule", f"parts {reason}")
+        for reason in {amount_fits(context.merchant, currency, later) for _, later in wish.later}
+        if reason is not None
+    ]
+    return faults or (due, wish)
 
 
 # --- who pays -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_VALIDATED
 from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.pricing import Price
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario, plan_call
 from kasuwa.core.transactions import Transaction, extend_trail, transaction_key
@@ -34,6 +35,8 @@ from kasuwa.methods.payment.decide import (
     VALIDATING,
     WORK,
     Ask,
+    CardFacts,
+    InstalmentWish,
     Payment,
     SavedCard,
     Work,
@@ -45,10 +48,12 @@ from kasuwa.methods.payment.decide import (
 from kasuwa.methods.payment.decide_reply import reply_payment
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 
+# Other pages only show something: whoever pays, pays elsewhere.
+ANSWERED_ON_PAGES = frozenset({"card", "mobile_money"})
+
 # Three codes and no more. Spec silent: D16
 MOST_TRIES = 3
 
-NOT_A_CARD_PAYMENT = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
 NOT_ANY_MORE = Refusal(NOT_VALIDATED, "The time or the tries for this OTP are used up; the payment has failed")
 
@@ -82,7 +87,7 @@ def ask_card(request: InitiateCard, context: Context, seen: Seen) -> Ask | Refus
         amount, instalments = now
         facts = ask_rules.card_facts(context, request.card)
         price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
-        faults += ask_rules.split_faults(ask_rules.parts_of(request), currency, price.settled, context, seen)
+        faults += card_split_faults(request, facts, currency, price, instalments, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
@@ -100,6 +105,23 @@ def ask_card(request: InitiateCard, context: Context, seen: Seen) -> Ask | Refus
         customer_txnref=request.customer_txnref or "",
         card=ask_rules.secrets_of(request.card),
     )
+
+
+def card_split_faults(
+    request: InitiateCard | ChargeToken,
+    facts: CardFacts,
+    currency: str,
+    price: Price,
+    wish: InstalmentWish | None,
+    context: Context,
+    seen: Seen,
+) -> list[Fault]:
+    parts = ask_rules.parts_of(request)
+    if not parts:
+        return []
+    fee_class = ask_rules.class_of_card(facts)
+    settled = ask_rules.settlements_of(request, context.merchant, fee_class, currency, price, wish)
+    return ask_rules.split_faults(parts, currency, settled, context, seen)
 
 
 # --- charge -------------------------------------------------------------------------------------------------------
@@ -208,6 +230,8 @@ def need_challenge(request: AnswerChallenge, merchant: Merchant) -> Needs:
 def answer_challenge(request: AnswerChallenge, context: Context, seen: Seen) -> Decision | Refusal:
     """The payer has answered on a page: 3-D Secure, or a wallet's hand-off. Spec silent: D15, D24"""
     _, payment, _ = see_payment(request.txn_ref, context.merchant, seen)
+    if payment is not None and payment.method not in ANSWERED_ON_PAGES:
+        return NOT_AWAITED
     awaited = AWAITING_3DS if payment is not None and payment.method == "card" else AWAITING_PAYER
     return bring_code(request.txn_ref, request.otp, context, seen, awaited=awaited)
 
@@ -224,6 +248,9 @@ def bring_code(txn_ref: str, otp: str | None, context: Context, seen: Seen, *, a
     straight = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
     if payment.stage != awaited and not (straight and awaited == expected_stage(payment.auth)):
         return NOT_AWAITED
+    if context.now >= payment.expires_at:
+        # Whoever ends it is a moment late.
+        return NOT_ANY_MORE
     assert job is not None
     work = WORK.decode(job.work)
     scenario, faults_left = scenario_now(context, work)
@@ -287,7 +314,7 @@ def ask_token(request: ChargeToken, context: Context, seen: Seen) -> Ask | Refus
     amount, instalments = now
     facts = SAVED.decode(saved.detail)
     price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
-    faults = ask_rules.split_faults(ask_rules.parts_of(request), currency, price.settled, context, seen)
+    faults = card_split_faults(request, facts, currency, price, instalments, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(ask_rules.detail_of(request, context), card=facts, instalments=instalments)

@@ -247,7 +247,7 @@ def missed_cycles(plan: Plan) -> list[int]:
 
 
 def hold_on(plan: Plan, state: str) -> Plan:
-    """A plan that is started again tries the same due date anew."""
+    """Nothing is charged until somebody starts it again; whoever stopped it meanwhile has the last word."""
     return msgspec.structs.replace(plan, state=plan.state if plan.state == STOPPED else state, attempt=0)
 
 
@@ -257,9 +257,9 @@ def wait_for(plan: Plan, due: datetime) -> Addition:
 
 def following_due(plan: Plan) -> datetime | None:
     """The due date after the present one; None where an instalment plan ends."""
-    terms = TERMS.decode(plan.detail)
     if plan.kind == RECURRENT:
-        return next_due(Recurrence(terms.frequency, terms.value), plan.cycle_due)
+        return next_due(recurrence_of(plan), plan.cycle_due)
+    terms = TERMS.decode(plan.detail)
     return datetime.fromisoformat(terms.later[plan.cycle][0]) if plan.cycle < len(terms.later) else None
 
 
@@ -301,12 +301,25 @@ def start_again(plan: Plan, job: Job | None, context: Context) -> Decision:
     """From now on: due dates that passed while it stood still are not charged after the fact. Spec silent: D25"""
     if plan.state == ACTIVE:
         return Decision(reply=shown(plan))
-    terms = TERMS.decode(plan.detail)
-    recurrence = Recurrence(terms.frequency, terms.value)
-    due = plan.cycle_due if plan.cycle_due > context.now else next_due(recurrence, context.now)
+    if plan.charging:
+        # The end of the charge under way goes on from its due date, or from the last one that passed meanwhile.
+        passed = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=last_passed(plan, context.now), misses=0)
+        return Decision(reply=shown(passed), rows=(passed,))
+    due = plan.cycle_due if plan.cycle_due > context.now else next_due(recurrence_of(plan), context.now)
     started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
-    jobs = () if plan.charging or job is not None else (plan_job(started, due),)
-    return Decision(reply=shown(started), rows=(started,), jobs=jobs)
+    return Decision(reply=shown(started), rows=(started,), jobs=(plan_job(started, due),) if job is None else ())
+
+
+def last_passed(plan: Plan, now: datetime) -> datetime:
+    due = plan.cycle_due
+    while (following := next_due(recurrence_of(plan), due)) <= now:
+        due = following
+    return due
+
+
+def recurrence_of(plan: Plan) -> Recurrence:
+    terms = TERMS.decode(plan.detail)
+    return Recurrence(terms.frequency, terms.value)
 
 
 def shown(plan: Plan) -> RecurrentChanged:

@@ -29,7 +29,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key, movement_reference
-from kasuwa.core.requery import MOST_TRAIL, NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_ask
+from kasuwa.core.requery import Kinds, ask_again, ending_of
 from kasuwa.core.scenario import plan_call
 from kasuwa.core.transactions import (
     FAILED,
@@ -40,7 +40,6 @@ from kasuwa.core.transactions import (
     contradiction,
     encode_text,
     end_transaction,
-    extend_trail,
     new_job,
     transaction_key,
 )
@@ -57,9 +56,9 @@ from kasuwa.methods.payment.decide import (
     payment_key,
     rail_account,
 )
+from kasuwa.methods.payment.decide_plan import CHARGES
 from kasuwa.methods.payment.wire import RefundRequest
 from kasuwa.methods.payment.wire_reply import RefundReply
-from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
 REFUND = "refund"
@@ -99,7 +98,7 @@ def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decis
         return UNKNOWN_REFERENCE
     if row.status != SUCCESSFUL:
         return NOT_PAID
-    if DETAIL.decode(payment.detail).errand is not None and not is_own(payment):
+    if not is_own(payment):
         return MADE_FOR_ANOTHER
     if not CHANNELS[payment.method].pays_back:
         return CANNOT_PAY_BACK
@@ -109,9 +108,9 @@ def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decis
 
 
 def is_own(payment: Payment) -> bool:
-    """Charges of a recurrence or an instalment plan are the merchant's own."""
+    """Whether its money went to the merchant, as that of a recurrence or an instalment plan does too."""
     errand = DETAIL.decode(payment.detail).errand
-    return errand is not None and errand.purpose in ("recurrent", "instalment")
+    return errand is None or errand.purpose in CHARGES
 
 
 def refundable(payment: Payment) -> int:
@@ -180,7 +179,7 @@ def reply_refund(row: Transaction, payment: Payment) -> RefundReply:
 
 # --- what the rail says ---------------------------------------------------------------------------------------------
 
-ENDINGS = {ports.SUCCESSFUL: SUCCESSFUL, ports.FAILED: FAILED}
+KINDS = Kinds(SEND_REFUND, ASK_REFUND)
 
 
 def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -201,15 +200,14 @@ def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Seen)
         return More(Needs(((Payment, key),)))
     payment, here = seen.get(Payment, key), seen.get(Job, job.key)
     assert payment is not None
-    ending = ENDINGS.get(answer.status)
     if row.is_final or here is None:
-        notices = contradiction(row, ending or row.status)
+        notices = contradiction(row, ending_of(answer, 0) or row.status)
         return Decision(reply=reply_refund(row, payment), notices=notices, jobs_done=() if here is None else (here,))
     age = context.now.timestamp() - WORK.decode(here.work).sent_at
-    if answer.status == ports.NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
-        ending = FAILED
+    ending = ending_of(answer, age)
     if ending is None:
-        return ask_after_refund(row, payment, here, answer, context, age)
+        kept, again = ask_again(row, here, answer, context, age, KINDS, PENDING, MESSAGES[PENDING])
+        return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))
     return end_refund(row, payment, here, answer, ending, context)
 
 
@@ -236,15 +234,3 @@ def end_refund(row: Transaction, payment: Payment, job: Job, answer: Answer, end
         jobs_done=(job,),
         events=(event,),
     )
-
-
-def ask_after_refund(
-    row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, age: float
-) -> Decision:
-    trail = row.trail
-    if len(trail) < MOST_TRAIL:
-        trail = extend_trail(trail, context.now, "asked" if job.kind == ASK_REFUND else "sent", answer.message)
-    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail)
-    kind = SEND_REFUND if answer.status == ports.UNAVAILABLE else ASK_REFUND
-    again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_ask(context.now, age))
-    return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))

@@ -17,7 +17,7 @@ from kasuwa.core.calendar import lagos_day, moment_of, settlement_time
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Notice, Post, Row, Seen
 from kasuwa.core.purpose import Addition, Errand, Purpose
 from kasuwa.core.references import job_key, opaque_id, row_key
-from kasuwa.core.splits import divide_settled
+from kasuwa.core.splits import share_out
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.decide import Order, send_money
@@ -174,8 +174,7 @@ def settle(row: Transaction, payment: Payment, detail: Detail, context: Context,
     days = context.merchant.settlement_days
     due = settlement_time(context.now, days)
     place = settling_account(due, row.currency) if days else chart.wallet(row.currency)
-    parts = divide_settled(payment.settled, detail.split)
-    assert not isinstance(parts, str), parts
+    parts = share_out(payment.settled, detail.split)
     wanted = payouts(detail, parts, due, row.currency)
     rest = payment.settled - sum(parts)
     if days and rest:

@@ -71,7 +71,7 @@ def ask_type(
     faults = [*faults, *ask_rules.recurring_fault(request)]
     faults += ask_rules.limit_faults(context.merchant, currency, amount)
     price = ask_rules.price_of(request, context.merchant, fee_class, currency, amount)
-    faults += ask_rules.split_faults(ask_rules.parts_of(request), currency, price.settled, context, seen)
+    faults += ask_rules.split_faults(ask_rules.parts_of(request), currency, (price.settled,), context, seen)
     if faults:
         return refuse_fields(*faults)
     return Ask(method, currency, price, detail, request.customer_txnref or "", rows=rows)

@@ -62,7 +62,11 @@ async def begin_and_charge(rail: CollectionRail, order: CollectOrder, card: Card
     if begun.status != ports.SUCCESSFUL:
         return begun
     session = begun.facts.get("session", "")
-    charged = await rail.charge(msgspec.structs.replace(order, session=session), card)
+    try:
+        charged = await rail.charge(msgspec.structs.replace(order, session=session), card)
+    except ports.NoAnswer:
+        # By its session it can be asked after: that must not be lost with the answer.
+        charged = ports.SILENT
     return msgspec.structs.replace(charged, facts={**begun.facts, **charged.facts})
 
 
