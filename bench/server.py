@@ -40,7 +40,7 @@ def running(directory: Path, dsn: str | None) -> Iterator[Server]:
     directory.mkdir(parents=True, exist_ok=True)
     port = free_port()
     log = directory / "serve.log"
-    serve = f"-m kasuwa serve --port {port} --workers 1 --data".split()
+    serve = f"-m kasuwa serve --port {port} --console-port {free_port()} --workers 1 --data".split()
     command = [sys.executable, *serve, str(directory)]
     with log.open("ab") as output:
         began = time.monotonic()

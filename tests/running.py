@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -199,6 +199,14 @@ class Deployment:
     def _run(self, words: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-m", "kasuwa", *words]
         return subprocess.run(command, env=self._environment, capture_output=True, text=True)
+
+    def on_connection(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """What `work` answers, given a connection to this deployment's database."""
+
+        async def run() -> T:
+            return await work(await self._connected())
+
+        return self._run_apart(run())
 
     def fetch(self, query: str, *values: Any) -> list[Any]:
         return self._run_apart(self._fetch(query, values))

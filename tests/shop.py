@@ -9,6 +9,7 @@ import http.client
 import itertools
 import select
 from collections.abc import Iterable, Mapping
+from http.cookies import SimpleCookie
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ class Heard(NamedTuple):
     http: int
     headers: dict[str, str]
     raw: bytes
+    cookies: dict[str, str]
 
     @property
     def body(self) -> Any:
@@ -68,7 +70,11 @@ class Wire:
             self._connection.request(verb, path, body, dict(headers), encode_chunked=pieces)
         response = self._connection.getresponse()
         told = {name.lower(): value for name, value in response.getheaders()}
-        return Heard(response.status, told, response.read())
+        cookies: SimpleCookie = SimpleCookie()
+        for line in response.headers.get_all("set-cookie", []):
+            cookies.load(line)
+        kept = {name: morsel.value for name, morsel in cookies.items()}
+        return Heard(response.status, told, response.read(), kept)
 
     def _drop_if_closed(self) -> None:
         """An idle connection is closed by the server after a while; the next request then opens another."""

@@ -1,5 +1,6 @@
 """The command. Each subcommand says in one line what is wrong, never in a stack."""
 
+import asyncio
 import contextlib
 import os
 from typing import Annotated, Any, TypeVar
@@ -7,13 +8,13 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kasuwa import app, listen, supervise
-from kasuwa.commands import bills, client, loan, merchant, rates
+from kasuwa.commands import bills, client, loan, merchant, rates, user
 from kasuwa.commands.database import DataOption, one_line_errors, with_connection, with_database
 from kasuwa.core.secrets import Vault
 from kasuwa.doctor import examine
 from kasuwa.ledger.audit import audit as audit_books
 from kasuwa.observe import log
-from kasuwa.settings import Settings, read_settings, secret_key_of
+from kasuwa.settings import Settings, console_address, read_settings, secret_key_of
 
 T = TypeVar("T")
 
@@ -23,6 +24,7 @@ command.add_typer(bills.command, name="bills")
 command.add_typer(client.command, name="client")
 command.add_typer(loan.command, name="loan")
 command.add_typer(rates.command, name="rates")
+command.add_typer(user.command, name="user")
 
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: GP0000001' -H 'key: 123456789' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""
@@ -42,18 +44,30 @@ def serve(
             os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers
         )
         supervise.check_port(settings.host, settings.port)
+        if settings.console == "on":
+            supervise.check_port(settings.host, settings.console_port, "--console-port")
         secret_key_of(settings)
         with supervise.open_database(settings) as (dsn, cluster):
             supervise.prepare(settings, dsn)
-            supervise.Supervisor(settings, dsn, cluster).run(lambda: announce(settings))
+            supervise.Supervisor(settings, dsn, cluster).run(lambda: announce(settings, dsn))
 
 
-def announce(settings: Settings) -> None:
+def announce(settings: Settings, dsn: str) -> None:
     typer.echo(f"Kasuwa ({settings.environment}) listens on http://{settings.host}:{settings.port}")
     if settings.environment == "test":
         typer.echo("Demo merchant: mid GP0000001, key 123456789. Try:\n")
         typer.echo(CURL.format(host=settings.host, port=settings.port))
+    if settings.console == "on":
+        announce_console(settings, dsn)
     typer.echo("\nCtrl-C stops it.")
+
+
+def announce_console(settings: Settings, dsn: str) -> None:
+    """In test, whoever has no password yet is let in by a link; live has no user but those who were added."""
+    typer.echo(f"\nConsole: {console_address(settings)}")
+    if settings.environment == "test":
+        for email, token in asyncio.run(user.demo_links(dsn)):
+            typer.echo(f"  sign in once as {email}: {console_address(settings)}/link/{token}")
 
 
 @command.command(name="migrate")

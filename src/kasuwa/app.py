@@ -1,7 +1,7 @@
-"""The composition root: the only file that imports everything, and the two processes it is made into.
+"""The composition root: the only file that imports everything, and the three processes it is made into.
 
-`python -m kasuwa.app api` serves HTTP; `python -m kasuwa.app worker` runs the jobs. Both are started by
-`kasuwa serve` (supervise.py) with their settings in the environment, and both go when their parent does.
+`python -m kasuwa.app api` serves HTTP; `worker` runs the jobs; `console` is what people look at. All are started
+by `kasuwa serve` (supervise.py) with their settings in the environment, and all go when their parent does.
 """
 
 import asyncio
@@ -10,7 +10,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -20,6 +21,9 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
+from kasuwa.console.server import make_console
+from kasuwa.console.visit import Parts as ConsoleParts
+from kasuwa.console.words import make_templates
 from kasuwa.core.action import Method, Step
 from kasuwa.core.billers import Unsellable
 from kasuwa.core.decision import Merchant
@@ -55,17 +59,26 @@ from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
-from kasuwa.settings import Settings, issuing_of, loopback_allowed, public_url_of, read_settings, secret_key_of
+from kasuwa.settings import (
+    Settings,
+    console_address,
+    issuing_of,
+    loopback_allowed,
+    public_url_of,
+    read_settings,
+    secret_key_of,
+)
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
 from kasuwa.web.server import Server, encode_openapi
 from kasuwa.web.table import make_table
 from kasuwa.work.billers import Keeper, MemoryShelf, take_edition
-from kasuwa.work.egress import Egress
+from kasuwa.work.egress import Egress, url_fault
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.issuer import BookIssuer, IssuerRules
 from kasuwa.work.sandbox import SandboxEngine, fund_opening
 from kasuwa.work.steps import Stepper
+from kasuwa.work.timeline import timeline
 from kasuwa.work.webhooks import Courier
 from kasuwa.work.worker import Worker
 
@@ -109,9 +122,12 @@ DEMO_KEY = "123456789"
 
 HEADER_MILLISECONDS = 5_000
 PARENT_SECONDS = 0.5
+LISTENING_SECONDS = 0.02
 
-# Held, shared, by every job worker for as long as it lives: /readyz asks whether anybody holds it.
+# Held, shared, by every job worker and every console for as long as it lives: /readyz asks whether anybody holds
+# it, of those parts that `serve` starts.
 WORKER_LOCK = 0x6B617375
+CONSOLE_LOCK = 0x6B617376
 
 errors = structlog.get_logger("kasuwa")
 
@@ -193,7 +209,7 @@ async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: st
     await writer.close()
 
 
-# --- what both processes are made of ------------------------------------------------------------------------
+# --- what the processes are made of -------------------------------------------------------------------------
 
 
 class House:
@@ -244,11 +260,19 @@ async def run_api(settings: Settings, dsn: str) -> None:
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     server = make_server(house, make_engine(house, operators))
+    await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port)
+    await server.drain()
+    looking.cancel()
+    await house.close()
+    await operators.close()
+
+
+async def serve_until_stopped(application: Any, interface: Interfaces, host: str, port: int) -> None:
     granian = Granian(
-        server,
-        address=settings.host,
-        port=settings.port,
-        interface=Interfaces.RSGI,
+        application,
+        address=host,
+        port=port,
+        interface=interface,
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=1024 * 1024),
         websockets=False,
@@ -261,10 +285,6 @@ async def run_api(settings: Settings, dsn: str) -> None:
     await asyncio.wait([serving, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
     granian.signal_handler_interrupt()  # type: ignore[no-untyped-call]
     await serving
-    await server.drain()
-    looking.cancel()
-    await house.close()
-    await operators.close()
 
 
 def make_engine(house: House, operators: pool.Pool) -> Any:
@@ -283,6 +303,14 @@ def make_engine(house: House, operators: pool.Pool) -> Any:
 
 
 def make_server(house: House, engine: Any) -> Server:
+    openapi = encode_openapi(describe(house.methods, house.settings.environment))
+    request_log = log.RequestLog(1 if house.settings.request_log == "stdout" else None)
+    dispatch = make_dispatch(house, engine)
+    till = PaymentTill(house.reader, house.vault, house.directory, dispatch, house.world.public_url)
+    return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, Visits(till))
+
+
+def make_dispatch(house: House, engine: Any) -> Dispatch:
     parts = Parts(
         directory=house.directory,
         writer=house.writer,
@@ -293,29 +321,29 @@ def make_server(house: House, engine: Any) -> Server:
         vault=house.vault,
         environment=house.settings.environment,
     )
-    openapi = encode_openapi(describe(house.methods, house.settings.environment))
-    request_log = log.RequestLog(1 if house.settings.request_log == "stdout" else None)
-    dispatch = Dispatch(parts)
-    till = PaymentTill(house.reader, house.vault, house.directory, dispatch, house.world.public_url)
-    return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, Visits(till))
+    return Dispatch(parts)
 
 
 def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
-    """What keeps this deployment from serving, or None: the database, its schema, the job worker."""
+    """What keeps this deployment from serving, or None: the database, its schema, the parts beside."""
+    wanted = {WORKER_LOCK: "no job worker is running"}
+    if house.settings.console == "on":
+        wanted[CONSOLE_LOCK] = "the console is not listening"
 
     async def trouble() -> str | None:
         try:
             async with asyncio.timeout(3), house.reader.acquire() as connection:
                 version = await migrate.schema_version(connection)
-                worker = await connection.fetchval(
-                    "select exists (select 1 from pg_locks where locktype = 'advisory' and objid = $1)",
-                    WORKER_LOCK,
+                held = await connection.fetch(
+                    "select objid::bigint from pg_locks where locktype = 'advisory' and objid = any($1::oid[])",
+                    list(wanted),
                 )
         except Exception as error:
             return f"the database does not answer ({type(error).__name__})"
         if version != migrate.newest_known():
             return f"the schema is at migration {version}, this version needs {migrate.newest_known()}"
-        return None if worker else "no job worker is running"
+        present = {record[0] for record in held}
+        return next((trouble for lock, trouble in wanted.items() if lock not in present), None)
 
     return trouble
 
@@ -328,10 +356,6 @@ async def run_worker(settings: Settings, dsn: str) -> None:
     house.writer.start()
     worker = Worker(dsn, house.stepper, house.directory)
     stopping = stop_signal()
-    present = asyncio.create_task(show_presence(dsn))
-    keeper = Keeper(dsn, house.rails.biller)
-    duties = (worker.run(house.stepper.lanes), house.courier.run(), keeper.run())
-    running = [asyncio.create_task(duty) for duty in duties]
     await stopping.wait()
     worker.stop()
     house.courier.stop()
@@ -341,12 +365,12 @@ async def run_worker(settings: Settings, dsn: str) -> None:
     await house.close()
 
 
-async def show_presence(dsn: str) -> None:
-    """Hold the worker's lock, and take it again after every lost connection."""
+async def show_presence(dsn: str, lock: int) -> None:
+    """Hold a part's lock, and take it again after every lost connection."""
     while True:
         try:
             connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
-            await connection.execute("select pg_advisory_lock_shared($1)", WORKER_LOCK)
+            await connection.execute("select pg_advisory_lock_shared($1)", lock)
             while not connection.is_closed():
                 await asyncio.sleep(PARENT_SECONDS)
         except Exception as error:
@@ -354,7 +378,68 @@ async def show_presence(dsn: str) -> None:
         await asyncio.sleep(PARENT_SECONDS)
 
 
-# --- both -----------------------------------------------------------------------------------------------------
+# --- the console process --------------------------------------------------------------------------------------
+
+
+async def run_console(settings: Settings, dsn: str) -> None:
+    house = await House.build(settings, dsn)
+    operators, readers = await pool.open_operators(dsn), await pool.open_console_readers(dsn)
+    house.writer.start()
+    await house.shelf.look()
+    looking = asyncio.create_task(house.shelf.run())
+    application = make_console(console_parts(house, operators, readers))
+    present = asyncio.create_task(show_when_listening(settings, dsn))
+    await serve_until_stopped(application, Interfaces.ASGI, settings.host, settings.console_port)
+    present.cancel()
+    looking.cancel()
+    await house.close()
+    await readers.close()
+    await operators.close()
+
+
+def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> ConsoleParts:
+    settings, table = house.settings, make_table(house.methods)
+    dispatch = make_dispatch(house, make_engine(house, operators))
+    loopback = loopback_allowed(settings)
+
+    async def act(merchant: Merchant, method: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        answered = await dispatch.answer_as(table[f"/{method}"], merchant, msgspec.json.encode(fields))
+        reply = msgspec.json.decode(answered.body)
+        return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
+
+    async def ping(merchant_id: int, url: str) -> str:
+        async with operators.acquire() as connection:
+            return await house.courier.ping(connection, merchant_id, url)
+
+    return ConsoleParts(
+        environment=settings.environment,
+        console_url=console_address(settings),
+        api_url=public_url_of(settings),
+        directory=house.directory,
+        reader=readers,
+        operators=operators,
+        writer=house.writer,
+        vault=house.vault,
+        methods=house.methods,
+        openapi=describe(house.methods, settings.environment),
+        act=act,
+        ping=ping,
+        url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
+        tell_story=timeline,
+        templates=make_templates(),
+    )
+
+
+async def show_when_listening(settings: Settings, dsn: str) -> None:
+    while True:
+        with contextlib.suppress(OSError):
+            _, door = await asyncio.open_connection(settings.host, settings.console_port)
+            door.close()
+            await show_presence(dsn, CONSOLE_LOCK)
+        await asyncio.sleep(LISTENING_SECONDS)
+
+
+# --- all of them ------------------------------------------------------------------------------------------------
 
 
 def stop_signal() -> asyncio.Event:
@@ -386,7 +471,7 @@ def run(part: Callable[[Settings, str], Any], settings: Settings, dsn: str) -> N
         uvloop.run(part(settings, dsn))
 
 
-PARTS = {"api": run_api, "worker": run_worker}
+PARTS = {"api": run_api, "worker": run_worker, "console": run_console}
 
 if __name__ == "__main__":
     log.set_up(json_lines=not sys.stderr.isatty())

@@ -25,7 +25,9 @@ class Settings(msgspec.Struct, kw_only=True):
     environment: str = "test"
     host: str = "127.0.0.1"
     port: int = 8080
+    console: str = "on"
     console_port: int = 8081
+    console_url: str | None = None
     data: Path = Path("data")
     workers: int = 1
     database_url: str | None = None
@@ -44,13 +46,20 @@ def loopback_allowed(settings: Settings) -> bool:
     return settings.environment == "test" and settings.webhook_loopback == "on"
 
 
+def address_of(host: str, port: int) -> str:
+    """Where a browser finds what listens there. An address that means every interface is no address to go to."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def public_url_of(settings: Settings) -> str:
-    """Where payers reach us: as it was set, else where we listen. An address that means every interface is no
-    address to go to. Spec silent: D1"""
-    if settings.public_url is not None:
-        return settings.public_url.rstrip("/")
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+    """Where payers reach us: as it was set, else where we listen. Spec silent: D1"""
+    return (settings.public_url or address_of(settings.host, settings.port)).rstrip("/")
+
+
+def console_address(settings: Settings) -> str:
+    """Where people find the console; behind a proxy that is KASUWA_CONSOLE_URL."""
+    return (settings.console_url or address_of(settings.host, settings.console_port)).rstrip("/")
 
 
 def issuing_of(settings: Settings) -> Issuing:
@@ -87,8 +96,12 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
     if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not may_hold_hash(settings.hash_header):
         raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header of its own, not {settings.hash_header!r}")
-    if settings.public_url is not None and not PUBLIC_URL.fullmatch(settings.public_url):
-        raise SettingsError(f"KASUWA_PUBLIC_URL must be an http or https address, not {settings.public_url!r}")
+    for name in ("public_url", "console_url"):
+        said = getattr(settings, name)
+        if said is not None and not PUBLIC_URL.fullmatch(said):
+            raise SettingsError(f"KASUWA_{name.upper()} must be an http or https address, not {said!r}")
+    if settings.console not in ("on", "off"):
+        raise SettingsError(f"KASUWA_CONSOLE must be on or off, not {settings.console!r}")
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
     issuing_of(settings)

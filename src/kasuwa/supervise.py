@@ -1,8 +1,8 @@
 """`kasuwa serve`: start the parts, keep them alive, stop them in order.
 
-One supervisor starts the database (unless it is given one), migrates, then starts the API processes and one
-job worker. A part that dies is started again; the database is watched too, where it is ours. On SIGINT or
-SIGTERM the API processes answer what is in flight, the worker finishes its jobs, and the database stops last.
+One supervisor starts the database (unless it is given one), migrates, then starts the API processes, one
+job worker and the console. A part that dies is started again; the database is watched too, where it is ours. On
+SIGINT or SIGTERM the API processes answer what is in flight, the worker finishes its jobs, and the database stops last.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ def one_line(error: BaseException) -> str:
     return said or type(error).__name__
 
 
-def check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int, option: str = "--port") -> None:
     """Granian shares ports between processes, so a port that is taken would not be noticed later."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -76,7 +76,7 @@ def check_port(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as error:
             raise CannotServe(
-                f"cannot listen on {host}:{port} ({error.strerror}): stop what uses it, or choose another --port"
+                f"cannot listen on {host}:{port} ({error.strerror}): stop what uses it, or choose another {option}"
             ) from None
 
 
@@ -86,6 +86,11 @@ def environment_of(settings: Settings, dsn: str) -> dict[str, str]:
     found["database_url"] = dsn
     given = {f"KASUWA_{name.upper()}": str(value) for name, value in found.items() if value is not None}
     return {**os.environ, **given}
+
+
+def parts_of(settings: Settings) -> list[str]:
+    console = ["console"] if settings.console == "on" else []
+    return ["worker", *console, *["api"] * settings.workers]
 
 
 class Supervisor:
@@ -100,7 +105,7 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: setattr(self, "_stopping", True))
         try:
-            for name in ["worker", *["api"] * self._settings.workers]:
+            for name in parts_of(self._settings):
                 self._parts.append(self._start(name))
             if self._wait_ready():
                 announce()
@@ -141,7 +146,7 @@ class Supervisor:
                 self._parts[n] = self._start(part.name)
 
     def _stop(self) -> None:
-        for wanted in ("api", "worker"):
+        for wanted in ("console", "api", "worker"):
             stopped = [part.process for part in self._parts if part.name == wanted]
             for process in stopped:
                 process.terminate()

@@ -69,6 +69,7 @@ class Merchant(msgspec.Struct, frozen=True):
     inbound_bank: str = "035"
     lending: Lending = Lending()
     exchange: Mapping[str, Rate] = {}
+    suspended: bool = False
 
 
 class Context(msgspec.Struct):

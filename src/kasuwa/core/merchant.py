@@ -41,6 +41,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     settlement_days: int = 0
     inbound_bank: str = DEFAULT_INBOUND_BANK
     lending: Lending = Lending()
+    suspended: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -88,6 +89,7 @@ def make_merchant(
         inbound_bank=settings.inbound_bank,
         lending=settings.lending,
         exchange=exchange or {},
+        suspended=settings.suspended,
     )
 
 

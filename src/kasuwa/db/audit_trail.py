@@ -1,20 +1,39 @@
 """Who did what, when, from where, before and after: a line of the audit trail, written beside the writer.
 
-A rule gives its deeds with its decision; this is for operators and the command. Either way the table itself links
-each line to the one before (migration 0005), and `kasuwa audit` follows the chain.
+A rule gives its deeds with its decision; this is for operators, the console and the command. Either way the table
+itself links each line to the one before (migration 0005), and `kasuwa audit` follows the chain.
 """
+
+from datetime import datetime
+
+import msgspec
 
 from kasuwa.core.decision import Deed
 from kasuwa.db.pool import Connection
 
 # What no merchant owns, such as a rate, is in the operator's own chain.
 OPERATORS_CHAIN = 0
+MOST_TEXT = 10_000
 
 INSERT = """
     insert into audit (merchant_id, actor, address, what, about, before, after) values ($1, $2, $3, $4, $5, $6, $7)
 """
 
 
+class Entry(msgspec.Struct):
+    """A line of the trail, as it is read."""
+
+    merchant_id: int
+    seq: int
+    at: datetime
+    actor: str
+    address: str
+    what: str
+    about: str
+    before: str
+    after: str
+
+
 async def append(connection: Connection, merchant_id: int, deed: Deed) -> None:
-    told = (deed.actor, deed.address, deed.what, deed.about, deed.before, deed.after)
-    await connection.execute(INSERT, merchant_id, *told)
+    before, after = deed.before[:MOST_TEXT], deed.after[:MOST_TEXT]
+    await connection.execute(INSERT, merchant_id, deed.actor, deed.address, deed.what, deed.about, before, after)

@@ -106,6 +106,22 @@ class Reading:
         self.unseal = vault.open
 
 
+async def open_console_readers(dsn: str) -> Pool:
+    """For the lists of the console: their filters come and go, so each call is planned for its own values; and a
+    question that takes too long is given up, rather than held against the payments beside it."""
+    settings = {"application_name": "kasuwa console", "plan_cache_mode": "force_custom_plan"}
+    return await asyncpg.create_pool(
+        dsn,
+        min_size=1,
+        max_size=8,
+        timeout=CONNECT_SECONDS,
+        command_timeout=30,
+        server_settings={**READER_SETTINGS, **settings, "statement_timeout": "15000"},
+        init=take_role,
+        reset=keep_session,
+    )
+
+
 async def open_operators(dsn: str) -> Pool:
     """For what operators and the test environment do beside the writer: merchants, leases. Opened on use."""
     return await asyncpg.create_pool(

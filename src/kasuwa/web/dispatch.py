@@ -36,6 +36,7 @@ from kasuwa.web.limits import Limiter
 from kasuwa.web.table import Envelope, Path
 
 NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
+SUSPENDED = Refusal(AUTHENTICATION_FAILED, "This merchant is suspended; ask the operator")
 NO_ACTION = Refusal(INVALID_METHOD, "Invalid method call: name an action of this path")
 TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 BROKEN = Refusal(ERROR, "An error has occurred; nothing was changed")
@@ -115,18 +116,31 @@ class Dispatch:
         self._understood: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
     async def answer(self, path: Path, headers: Headers, body: bytes) -> Answered:
+        return await self._safely(path, self._answer_key(path, headers, body))
+
+    async def answer_as(self, path: Path, merchant: Merchant, body: bytes) -> Answered:
+        """For who signed in another way: the same rules from the body on."""
+        if merchant.suspended:
+            return refused(SUSPENDED, strict=False)
+        return await self._safely(path, self._answer_merchant(path, {}, body, merchant))
+
+    async def _answer_key(self, path: Path, headers: Headers, body: bytes) -> Answered:
+        merchant = await self._authenticate(headers)
+        if merchant is None or merchant.suspended:
+            return refused(NOT_AUTHENTICATED, strict=False)
+        wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
+        if wait:
+            limited = refused(TOO_MANY, strict=False, http=429)
+            limited.retry_after = int(wait) + 1
+            return limited
+        answered = await self._answer_merchant(path, headers, body, merchant)
+        answered.mid = merchant.mid
+        return answered
+
+    async def _safely(self, path: Path, answering: Awaitable[Answered]) -> Answered:
+        """Whatever breaks, the reply says what is known of the outcome, and the log where it broke."""
         try:
-            merchant = await self._authenticate(headers)
-            if merchant is None:
-                return refused(NOT_AUTHENTICATED, strict=False)
-            wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
-            if wait:
-                limited = refused(TOO_MANY, strict=False, http=429)
-                limited.retry_after = int(wait) + 1
-                return limited
-            answered = await self._answer_merchant(path, headers, body, merchant)
-            answered.mid = merchant.mid
-            return answered
+            return await answering
         except Unreachable as error:
             return refused(UNSURE if error.unsure else UNREACHABLE, strict=False, http=503)
         except Exception as error:

@@ -20,6 +20,7 @@ from kasuwa.core.decision import Job
 from kasuwa.core.events import LONGEST_WAIT, NO_ENDPOINT, OFF_AFTER, event_id, sign, wait_after
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.secrets import Vault
+from kasuwa.core.transactions import EventPayload
 from kasuwa.db import deliveries, pool
 from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
@@ -196,6 +197,18 @@ class Courier:
         await deliveries.record(connection, [outcome])
         await self._switch_off(connection, [outcome])
         return outcome
+
+    async def ping(self, connection: Any, merchant_id: int, url: str) -> str:
+        """A signed event of nothing, sent once and kept nowhere: what became of it, in words."""
+        await self._load_keys(connection, {merchant_id})
+        body = msgspec.json.encode(EventPayload(200, "successful", "TEST", "0.00", "test", self._environment))
+        key, _ = self._keys[merchant_id]
+        headers = sign(body, key, "evt_test", int(time.time()), self._hash_header, badly=False)
+        try:
+            sent = await self._egress.post(url, body, headers)
+        except (Refused, Undelivered) as error:
+            return f"It did not arrive: {error}"
+        return f"It answered HTTP {sent.http} after {int(sent.ms)} ms."
 
     async def _attempt(self, item: Delivery) -> Recorded:
         scenario = None if item.work == NOTHING_SAID else SCENARIO.decode(item.work).webhook

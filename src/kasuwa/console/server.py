@@ -1,0 +1,226 @@
+"""The console's application: every request goes through one door, which the table of routes is checked at.
+
+In order: who is it (session), may they (role), did they mean it (a form's token), and only then the page. What is
+missing and what is not theirs answer alike. Every response carries the same strict policy.
+"""
+
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any
+
+import structlog
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, Door
+from kasuwa.console.cookies import FORM_COOKIE, clear_session, session_token, set_session, strangers_token
+from kasuwa.console.routes import Page, navigation, pages_of
+from kasuwa.console.visit import NotFound, Parts, Visit
+from kasuwa.core.secrets import same
+from kasuwa.db import console_sessions, merchants
+from kasuwa.db.console_sessions import ROTATE_AFTER, Session
+from kasuwa.db.pool import is_lost
+from kasuwa.observe.log import where_it_broke
+
+log = structlog.get_logger("kasuwa.console")
+
+MOST_BODY = 2 * 1024 * 1024
+MOST_FIELDS = 200
+ENROLMENT = ("/account/second-factor", "/sign-out")
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cross-origin-opener-policy": "same-origin",
+}
+STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Refused(Exception):
+    """Not let through, with what the visitor is answered instead."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+
+
+def make_console(parts: Parts) -> Starlette:
+    pages = pages_of(parts)
+    routes: list[Route | Mount] = [
+        Route(page.path, door(parts, page, pages), methods=[page.verb], include_in_schema=False) for page in pages
+    ]
+    folder = files("kasuwa") / "console" / "static"
+    routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
+    application = Starlette(routes=routes, exception_handlers={HTTPException: plain_error(parts, pages)})
+    application.add_middleware(PolicyHeaders)
+    return application
+
+
+class PolicyHeaders:
+    """Puts the policy on everything that leaves, static files and errors included."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_static = scope["path"].startswith("/static/")
+        added = {**HEADERS, **(STATIC_HEADERS if is_static else {"cache-control": "no-store"})}
+
+        async def send_with_policy(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode()) for name, value in added.items()),
+                ]
+            await send(message)
+
+        await self._app(scope, receive, send_with_policy)
+
+
+# --- the door -----------------------------------------------------------------------------------------------------
+
+
+def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
+    async def answer(request: Request) -> Response:
+        visit = Visit(request, parts, [])
+        try:
+            new_token = await identify(visit)
+            visit.navigation = navigation(visit, pages)
+            admit(visit, page)
+            if page.verb == "POST":
+                await take_form(visit, page)
+            response = await page.answer(visit)
+            response = keep_form_cookie(visit, response)
+            return response if new_token is None else renewed(response, new_token, parts)
+        except Refused as refused:
+            return keep_form_cookie(visit, refused.response)
+        except NotFound:
+            return visit.show("error.html", 404, title="Not found", why="There is no such page, or it is not yours.")
+        except Exception as error:
+            return broken(visit, page, error)
+
+    return answer
+
+
+def renewed(response: Response, token: str, parts: Parts) -> Response:
+    """A page that itself began or ended the session has set its cookie already."""
+    has_set = any(name == b"set-cookie" and b"kasuwa_session=" in value for name, value in response.raw_headers)
+    return response if has_set else set_session(response, token, parts.is_live)
+
+
+def broken(visit: Visit, page: Page, error: Exception) -> Response:
+    if is_lost(error):
+        return visit.show(
+            "error.html", 503, title="Not now", why="The database does not answer. Try again in a moment."
+        )
+    log.error("page failed", page=page.path, **where_it_broke(error))
+    return visit.show("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
+
+
+async def identify(visit: Visit) -> str | None:
+    """Fill in who it is; answers a new token where it is time for one."""
+    visit.form_token = strangers_token(form_cookie(visit.request))
+    token = session_token(visit.request)
+    if token is None or len(token) > 100:
+        return None
+    async with visit.parts.operators.acquire() as connection:
+        session = await console_sessions.find(connection, token)
+        if session is None:
+            return None
+        visit.session = session
+        visit.form_token = session.csrf
+        if session.user.mid is not None:
+            merchant_id = await merchants.find_merchant_id(connection, session.user.mid)
+            visit.known_merchant = await visit.parts.directory.by_id(merchant_id)
+        return await console_sessions.rotate(connection, session) if is_old(session) else None
+
+
+def is_old(session: Session) -> bool:
+    return not session.is_previous and datetime.now(UTC) - session.rotated_at > ROTATE_AFTER
+
+
+def admit(visit: Visit, page: Page) -> None:
+    """One look at the table's roles; strangers are sent to sign in, others are refused."""
+    if page.roles is ANYBODY:
+        return
+    session = visit.session
+    if session is None:
+        raise Refused(clear_session(to_sign_in(visit)))
+    if page.roles is HALF_SIGNED_IN:
+        if session.is_whole:
+            raise Refused(visit.go("/"))
+        return
+    if not session.is_whole:
+        raise Refused(RedirectResponse("/sign-in/code", 303))
+    assert not isinstance(page.roles, Door)
+    if session.user.role not in page.roles:
+        if page.path == "/" and session.user.mid is None:
+            raise Refused(visit.go("/operator/merchants"))
+        why = "Your role does not allow this. Somebody who manages people can change it."
+        raise Refused(visit.show("error.html", 403, title="Not allowed", why=why))
+    if visit.parts.is_live and session.user.totp_sealed is None and page.path not in ENROLMENT:
+        raise Refused(visit.go("/account/second-factor"))
+
+
+def to_sign_in(visit: Visit) -> Response:
+    url = visit.request.url
+    wanted = url.path if visit.request.method == "GET" and url.path != "/" else ""
+    return RedirectResponse(f"/sign-in?next={wanted}" if wanted else "/sign-in", 303)
+
+
+async def take_form(visit: Visit, page: Page) -> None:
+    """The fields, if they come from a form of ours that this very browser was shown."""
+    length = visit.request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > MOST_BODY:
+        raise Refused(visit.show("error.html", 413, title="Too large", why="A form has at most 2 MiB."))
+    visit.form = await visit.request.form(max_files=1, max_fields=MOST_FIELDS)
+    said = visit.form.get("csrf")
+    fits = isinstance(said, str) and same(said.encode(), visit.form_token.encode())
+    if not fits or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        why = "This form is not one that you were shown just now. Go back, load the page again and send it again."
+        raise Refused(visit.show("error.html", 403, title="Form refused", why=why))
+
+
+def form_cookie(request: Request) -> str:
+    """What ties a stranger's form to its browser; made when it first comes."""
+    kept = request.cookies.get(FORM_COOKIE)
+    if kept is None:
+        kept = request.state.form_cookie = getattr(request.state, "form_cookie", None) or secrets.token_urlsafe(24)
+    return kept
+
+
+def keep_form_cookie(visit: Visit, response: Response) -> Response:
+    made = getattr(visit.request.state, "form_cookie", None)
+    if made is not None:
+        response.set_cookie(FORM_COOKIE, made, httponly=True, samesite="strict", secure=visit.parts.is_live)
+    return response
+
+
+def plain_error(parts: Parts, pages: Sequence[Page]) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Paths and verbs that no route has."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        visit = Visit(request, parts, [])
+        if error.status_code == 405:
+            return visit.show("error.html", 405, title="Not so", why="This page does not take that.")
+        return visit.show("error.html", 404, title="Not found", why="There is no such page, or it is not yours.")
+
+    return answer

@@ -1,0 +1,179 @@
+"""One request of a browser, with everything a page may use; and the answers a page can give."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+import jinja2
+import msgspec
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from kasuwa.core.action import Method
+from kasuwa.core.decision import Merchant
+from kasuwa.db import audit_trail
+from kasuwa.db.audit_trail import OPERATORS_CHAIN, Deed
+from kasuwa.db.console_sessions import Session
+from kasuwa.db.console_users import User
+from kasuwa.db.merchants import Directory
+from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.writer import Writer
+
+SAID_COOKIE = "kasuwa_said"
+SAID_SECONDS = 60
+MOST_SAID = 300
+
+Act = Callable[[Merchant, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+
+
+class Parts(msgspec.Struct, kw_only=True):
+    """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
+    the same rules as the API; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives."""
+
+    environment: str
+    console_url: str
+    api_url: str
+    directory: Directory
+    reader: Pool
+    operators: Pool
+    writer: Writer
+    vault: Any
+    methods: tuple[Method, ...]
+    openapi: dict[str, Any]
+    act: Act
+    ping: Callable[[int, str], Awaitable[str]]
+    url_fault: Callable[[str], str | None]
+    tell_story: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
+    templates: jinja2.Environment
+
+    @property
+    def is_live(self) -> bool:
+        return self.environment == "live"
+
+    def has_action(self, method: str, name: str) -> bool:
+        return any(m.name == method and any(a.name == name for a in m.actions) for m in self.methods)
+
+
+class NotFound(Exception):
+    """No such thing, or not this visitor's: the two look alike."""
+
+
+class Visit(msgspec.Struct):
+    request: Request
+    parts: Parts
+    navigation: list[tuple[str, str]]
+    session: Session | None = None
+    known_merchant: Merchant | None = None
+    form_token: str = ""
+    form: Mapping[str, Any] = {}
+
+    @property
+    def user(self) -> User:
+        assert self.session is not None, "the route lets strangers in"
+        return self.session.user
+
+    @property
+    def merchant(self) -> Merchant:
+        assert self.known_merchant is not None, "the route lets operators in"
+        return self.known_merchant
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        return self.request.query_params
+
+    @property
+    def address(self) -> str:
+        return self.request.client.host if self.request.client is not None else ""
+
+    def path(self, name: str) -> str:
+        return str(self.request.path_params[name])
+
+    def said(self, name: str) -> str:
+        """A field of the form as text, trimmed."""
+        value = self.form.get(name, "")
+        return value.strip() if isinstance(value, str) else ""
+
+    async def upload(self, name: str) -> bytes | None:
+        value = self.form.get(name)
+        return await value.read() if isinstance(value, UploadFile) and value.filename else None
+
+    # --- answers ------------------------------------------------------------------------------------------
+
+    def show(self, template: str, status: int = 200, **values: Any) -> Response:
+        page = self.parts.templates.get_template(template)
+        told = self.request.cookies.get(SAID_COOKIE)
+        shared: dict[str, Any] = {
+            "visit": self,
+            "user": None if self.session is None else self.session.user,
+            "is_whole": self.session is not None and self.session.is_whole,
+            "merchant": self.known_merchant,
+            "environment": self.parts.environment,
+            "navigation": self.navigation,
+            "here": self.request.url.path,
+            "csrf": self.form_token,
+            "told": None if told is None else unquote(told)[:MOST_SAID],
+            "faults": {},
+        }
+        response = HTMLResponse(page.render({**shared, **values}), status)
+        if told is not None:
+            response.delete_cookie(SAID_COOKIE)
+        return response
+
+    def go(self, where: str, said: str = "") -> Response:
+        """To another page after something was done, which then says so once."""
+        response = RedirectResponse(where, status_code=303)
+        if said:
+            response.set_cookie(
+                SAID_COOKIE,
+                quote(said),
+                max_age=SAID_SECONDS,
+                httponly=True,
+                samesite="strict",
+                secure=self.parts.is_live,
+            )
+        return response
+
+    # --- what pages do with it ----------------------------------------------------------------------------
+
+    async def act(self, method: str, **fields: Any) -> "Reply":
+        return Reply(await self.parts.act(self.merchant, method, fields))
+
+    async def record(self, what: str, about: str, before: Any = "", after: Any = "") -> None:
+        """Into the audit trail of the visitor's merchant, or the operator's own."""
+        chain = OPERATORS_CHAIN if self.known_merchant is None else self.known_merchant.merchant_id
+        async with self.parts.operators.acquire() as connection:
+            await self.record_on(connection, chain, what, about, before, after)
+
+    async def record_on(
+        self, connection: Connection, chain: int, what: str, about: str, before: Any = "", after: Any = ""
+    ) -> None:
+        deed = Deed(self.user.email, self.address, what, about, as_text(before), as_text(after))
+        await audit_trail.append(connection, chain, deed)
+
+
+class Reply:
+    """What an action answered: its body, and the faults of fields by name."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        self.body = body
+
+    @property
+    def is_good(self) -> bool:
+        return self.body.get("status") in (200, 202, "success")
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message", ""))
+
+    @property
+    def faults(self) -> dict[str, str]:
+        """Faults beside their fields; what belongs to none is under the empty name."""
+        if self.is_good:
+            return {}
+        named = {fault["field"]: fault["reason"] for fault in self.body.get("errors", ())}
+        return named or {"": self.message}
+
+
+def as_text(said: Any) -> str:
+    return said if isinstance(said, str) else msgspec.json.encode(said).decode()

@@ -1,0 +1,70 @@
+"""How things are written on pages: money, times, statuses. Times are Lagos times, with UTC on hover (D10)."""
+
+import re
+from datetime import UTC, date, datetime
+from typing import Any
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+from kasuwa.console.access import short_name, side_of
+from kasuwa.core.calendar import LAGOS, utc_text
+from kasuwa.core.money import MINOR_PER_MAJOR
+
+
+def figure(minor: int) -> str:
+    """1234567 is "12,345.67"."""
+    sign = "−" if minor < 0 else ""
+    return f"{sign}{abs(minor) // MINOR_PER_MAJOR:,}.{abs(minor) % MINOR_PER_MAJOR:02d}"
+
+
+def money(minor: int, currency: str) -> Markup:
+    return Markup('<span class="money"><span class="cur">{}</span> {}</span>').format(currency, figure(minor))
+
+
+def when(moment: datetime | str | None) -> Markup:
+    if moment is None:
+        return Markup("–")
+    at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    lagos = at.astimezone(LAGOS)
+    utc = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    written = f"{lagos.day} {lagos:%b %Y, %H:%M:%S}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(utc_text(at), utc, written)
+
+
+def day(date_: date) -> str:
+    return f"{date_.day} {date_:%b}"
+
+
+def slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def pretty(said: Any) -> str:
+    """JSON for people."""
+    decoded = msgspec.json.decode(said) if isinstance(said, str | bytes) else said
+    return msgspec.json.format(msgspec.json.encode(decoded), indent=2).decode()
+
+
+def spoken(name: str) -> str:
+    """`bank_code` or `bankCode` as words."""
+    words = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def role_name(role: str) -> str:
+    return f"{side_of(role)} {short_name(role)}"
+
+
+def make_templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("kasuwa.console"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters = (figure, money, when, day, slug, pretty, spoken, role_name)
+    environment.filters.update({function.__name__: function for function in filters})
+    return environment

@@ -1,0 +1,90 @@
+"""Browsers that are signed in. A session ends when it is idle or old, and its token changes on the way."""
+
+import secrets
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from kasuwa.db.console_users import COLUMNS, User, hash_of
+from kasuwa.db.pool import Connection
+
+IDLE_END = timedelta(minutes=30)
+ABSOLUTE_END = timedelta(hours=12)
+# Half a session has only given a password: long enough to find one's telephone.
+HALF_END = timedelta(minutes=5)
+ROTATE_AFTER = timedelta(minutes=15)
+# Requests that were under way when the token changed still bring the one before.
+GRACE = timedelta(seconds=30)
+# `seen_at` need not be exact: one write a minute is enough.
+SEEN_AFTER = timedelta(minutes=1)
+
+
+class Session(msgspec.Struct):
+    session_id: int
+    csrf: str
+    is_whole: bool
+    rotated_at: datetime
+    seen_at: datetime
+    is_previous: bool
+    user: User
+
+
+FIND = f"""
+    select s.session_id, s.csrf, s.is_whole, s.rotated_at, s.seen_at, s.token_hash <> $1, {COLUMNS}
+    from console_session s join console_user u on u.user_id = s.user_id
+    where (s.token_hash = $1 or (s.previous_hash = $1 and s.rotated_at > $2::timestamptz - $3::interval))
+      and u.disabled_at is null and s.seen_at > $2::timestamptz - $4::interval
+      and s.created_at > $2::timestamptz - case when s.is_whole then $5::interval else $6::interval end
+"""
+
+
+async def begin(connection: Connection, user_id: int, *, is_whole: bool) -> str:
+    """A new session; the token is the browser's alone, we keep its hash."""
+    token, now = secrets.token_urlsafe(32), datetime.now(UTC)
+    await connection.execute(
+        "insert into console_session (user_id, token_hash, rotated_at, csrf, is_whole, created_at, seen_at)"
+        " values ($1, $2, $3, $4, $5, $3, $3)",
+        user_id,
+        hash_of(token),
+        now,
+        secrets.token_urlsafe(24),
+        is_whole,
+    )
+    await connection.execute("delete from console_session where created_at < $1", now - ABSOLUTE_END)
+    return token
+
+
+async def find(connection: Connection, token: str) -> Session | None:
+    now = datetime.now(UTC)
+    record = await connection.fetchrow(FIND, hash_of(token), now, GRACE, IDLE_END, ABSOLUTE_END, HALF_END)
+    if record is None:
+        return None
+    session_id, csrf, is_whole, rotated_at, seen_at, is_previous, *person = record
+    session = Session(session_id, csrf, is_whole, rotated_at, seen_at, is_previous, User(*person))
+    if now - session.seen_at > SEEN_AFTER:
+        await connection.execute(
+            "update console_session set seen_at = $2 where session_id = $1", session.session_id, now
+        )
+    return session
+
+
+async def rotate(connection: Connection, session: Session) -> str | None:
+    """A new token for an old session; None where a request beside this one has just made it."""
+    token, now = secrets.token_urlsafe(32), datetime.now(UTC)
+    changed = await connection.fetchval(
+        "update console_session set previous_hash = token_hash, token_hash = $2, rotated_at = $3"
+        " where session_id = $1 and rotated_at = $4 returning true",
+        session.session_id,
+        hash_of(token),
+        now,
+        session.rotated_at,
+    )
+    return token if changed else None
+
+
+async def end(connection: Connection, session_id: int) -> None:
+    await connection.execute("delete from console_session where session_id = $1", session_id)
+
+
+async def end_others(connection: Connection, user_id: int, session_id: int) -> None:
+    await connection.execute("delete from console_session where user_id = $1 and session_id <> $2", user_id, session_id)

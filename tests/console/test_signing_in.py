@@ -1,0 +1,267 @@
+"""Signing in: passwords, codes, links, sessions; and how each ends or is refused."""
+
+import time
+
+import pyotp
+import pytest
+
+from kasuwa.console.passwords import TOTP_SECONDS
+from tests.console.visitor import Seen, Visitor, sign_in_link, signed_in
+from tests.running import DEMO_MID, Deployment
+
+OWNER = "merchant:owner"
+OF_USER = "user_id = (select user_id from console_user where email = $1)"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def visitor(deployment: Deployment) -> Visitor:
+    return Visitor(deployment)
+
+
+def accept_invitation(deployment: Deployment, visitor: Visitor) -> str:
+    """A person with a password, signed in; their address."""
+    email, link = sign_in_link(deployment, OWNER, DEMO_MID, "invitation")
+    visitor.get(link)
+    assert visitor.post(link, password=PASSWORD, again=PASSWORD).http == 303
+    visitor.get("/account")
+    return email
+
+
+def sign_in(visitor: Visitor, email: str, password: str = PASSWORD, path: str = "/sign-in") -> Seen:
+    visitor.get(path)
+    return visitor.post(path, email=email, password=password)
+
+
+def offered_secret(page: Seen) -> tuple[str, str]:
+    secret = page.text.partition('<code class="once">')[2].partition("<")[0].replace(" ", "")
+    sealed = page.text.partition('name="sealed" value="')[2].partition('"')[0]
+    return secret, sealed
+
+
+def set_up_codes(visitor: Visitor) -> str:
+    secret, sealed = offered_secret(visitor.get("/account/second-factor"))
+    assert visitor.post("/account/second-factor", sealed=sealed, code=pyotp.TOTP(secret).now()).http == 303
+    return secret
+
+
+def next_code(secret: str) -> str:
+    """A code that was not used: that of the step to come, which a slow clock may bring already."""
+    return pyotp.TOTP(secret).at(int(time.time()) + TOTP_SECONDS)
+
+
+# --- strangers ----------------------------------------------------------------------------------------------------
+
+
+def test_a_stranger_is_sent_to_sign_in_and_comes_back_to_where_they_wanted(
+    deployment: Deployment, visitor: Visitor
+) -> None:
+    email = accept_invitation(deployment, Visitor(deployment))
+    sent = visitor.get("/account")
+    assert (sent.http, sent.place) == (303, "/sign-in?next=/account")
+    assert sign_in(visitor, email, path=sent.place).place == "/account"
+    assert visitor.get("/account").http == 200
+
+
+@pytest.mark.parametrize("elsewhere", ["https://elsewhere.example", "//elsewhere.example", "/\\elsewhere.example"])
+def test_nobody_is_sent_elsewhere_after_signing_in(deployment: Deployment, visitor: Visitor, elsewhere: str) -> None:
+    email = accept_invitation(deployment, Visitor(deployment))
+    assert sign_in(visitor, email, path=f"/sign-in?next={elsewhere}").place == "/"
+
+
+def test_a_wrong_password_and_an_unknown_address_are_answered_alike(deployment: Deployment, visitor: Visitor) -> None:
+    email = accept_invitation(deployment, Visitor(deployment))
+    wrong, unknown = sign_in(visitor, email, "wrong"), sign_in(visitor, f"no-{email}")
+    assert (wrong.http, unknown.http) == (401, 401)
+    assert wrong.words.replace(email, "") == unknown.words.replace(f"no-{email}", "")
+
+
+def test_wrong_tries_are_slowed_down_whether_or_not_the_address_is_known(
+    deployment: Deployment, visitor: Visitor
+) -> None:
+    email = accept_invitation(deployment, Visitor(deployment))
+    for address in (email, f"no-{email}"):
+        answers = [sign_in(visitor, address, "wrong").http for _ in range(6)]
+        assert answers == [401] * 5 + [429]
+    assert sign_in(visitor, email).http == 429
+    deployment.fetch("update sign_in_failure set locked_until = now() where locked_until is not null")
+    assert sign_in(visitor, email).http == 303
+
+
+def test_a_form_without_its_token_is_refused_also_from_a_stranger(deployment: Deployment, visitor: Visitor) -> None:
+    email = accept_invitation(deployment, Visitor(deployment))
+    visitor.get("/sign-in")
+    assert visitor.post("/sign-in", csrf=None, email=email, password=PASSWORD).http == 403
+    assert Visitor(deployment).post("/sign-in", csrf=visitor.token, email=email, password=PASSWORD).http == 403
+
+
+def test_a_form_that_another_site_sends_is_refused(deployment: Deployment, visitor: Visitor) -> None:
+    email = accept_invitation(deployment, Visitor(deployment))
+    visitor.get("/sign-in")
+    elsewhere = {"sec-fetch-site": "cross-site"}
+    assert visitor.post("/sign-in", elsewhere, email=email, password=PASSWORD).http == 403
+
+
+# --- links --------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_works_once_and_looking_at_it_uses_nothing_up(deployment: Deployment, visitor: Visitor) -> None:
+    _, link = sign_in_link(deployment, OWNER, DEMO_MID)
+    assert [visitor.get(link).http for _ in range(2)] == [200, 200]
+    assert visitor.post(link).http == 303
+    assert visitor.get("/account").http == 200
+    assert Visitor(deployment).get(link).http == 404
+    assert Visitor(deployment).get("/link/nonsense").http == 404
+
+
+def test_an_invitation_asks_for_a_good_password(deployment: Deployment, visitor: Visitor) -> None:
+    _, link = sign_in_link(deployment, OWNER, DEMO_MID, "invitation")
+    visitor.get(link)
+    assert "12 to 200 characters" in visitor.post(link, password="short", again="short").words
+    assert "differs" in visitor.post(link, password=PASSWORD, again=PASSWORD + "!").words
+    assert visitor.post(link, password=PASSWORD, again=PASSWORD).http == 303
+
+
+def test_an_expired_link_does_not_work(deployment: Deployment, visitor: Visitor) -> None:
+    email, link = sign_in_link(deployment, OWNER, DEMO_MID)
+    deployment.fetch(f"update console_link set expires_at = now() where {OF_USER}", email)
+    assert visitor.get(link).http == 404
+
+
+# --- codes --------------------------------------------------------------------------------------------------------
+
+
+def test_with_a_second_factor_the_password_alone_opens_nothing(deployment: Deployment, visitor: Visitor) -> None:
+    first = Visitor(deployment)
+    email = accept_invitation(deployment, first)
+    secret = set_up_codes(first)
+    assert sign_in(visitor, email, path="/sign-in?next=/account").place == "/sign-in/code?next=/account"
+    assert visitor.get("/account").place == "/sign-in/code"
+    visitor.get("/sign-in/code")
+    assert visitor.post("/sign-in/code", code="000000").http == 401
+    code = next_code(secret)
+    half = visitor.cookies["kasuwa_session"]
+    assert visitor.post("/sign-in/code?next=/account", code=code).place == "/account"
+    assert visitor.get("/account").http == 200
+    assert visitor.cookies["kasuwa_session"] != half
+
+
+def test_a_code_works_once(deployment: Deployment, visitor: Visitor) -> None:
+    first = Visitor(deployment)
+    email = accept_invitation(deployment, first)
+    code = next_code(set_up_codes(first))
+    for who, answer in ((visitor, 303), (Visitor(deployment), 401)):
+        sign_in(who, email)
+        who.get("/sign-in/code")
+        assert who.post("/sign-in/code", code=code).http == answer
+
+
+def test_a_secret_counts_only_when_its_code_came_back(deployment: Deployment, visitor: Visitor) -> None:
+    accept_invitation(deployment, visitor)
+    secret, sealed = offered_secret(visitor.get("/account/second-factor"))
+    refused = visitor.post("/account/second-factor", sealed=sealed, code="000000")
+    assert (refused.http, offered_secret(refused)[0]) == (422, secret)
+    assert visitor.post("/account/second-factor", sealed="00", code=pyotp.TOTP(secret).now()).http == 200
+    assert "Set it up" in visitor.get("/account").words
+
+
+# --- sessions -----------------------------------------------------------------------------------------------------
+
+
+def grow_older(deployment: Deployment, email: str, column: str, minutes: int) -> None:
+    aged = f"{column} = {column} - interval '{minutes} minutes'"
+    deployment.fetch(f"update console_session set {aged} where {OF_USER}", email)
+
+
+@pytest.mark.parametrize(("column", "minutes"), [("seen_at", 31), ("created_at", 12 * 60 + 1)])
+def test_a_session_ends_when_it_is_idle_and_when_it_is_old(
+    deployment: Deployment, visitor: Visitor, column: str, minutes: int
+) -> None:
+    email = accept_invitation(deployment, visitor)
+    grow_older(deployment, email, column, minutes - 2)
+    assert visitor.get("/account").http == 200
+    grow_older(deployment, email, column, minutes)
+    assert visitor.get("/account").http == 303
+
+
+def test_a_sessions_token_changes_and_the_one_before_dies_soon_after(deployment: Deployment, visitor: Visitor) -> None:
+    email = accept_invitation(deployment, visitor)
+    old = visitor.cookies["kasuwa_session"]
+    grow_older(deployment, email, "rotated_at", 16)
+    assert visitor.get("/account").http == 200
+    assert visitor.cookies["kasuwa_session"] != old
+    before = Visitor(deployment)
+    before.cookies["kasuwa_session"] = old
+    assert before.get("/account").http == 200
+    grow_older(deployment, email, "rotated_at", 1)
+    assert before.get("/account").http == 303
+    assert visitor.get("/account").http == 200
+
+
+def test_signing_out_ends_the_session_and_not_just_the_cookie(deployment: Deployment, visitor: Visitor) -> None:
+    accept_invitation(deployment, visitor)
+    kept = dict(visitor.cookies)
+    assert visitor.post("/sign-out").place == "/sign-in"
+    assert "kasuwa_session" not in visitor.cookies
+    visitor.cookies = kept
+    assert visitor.get("/account").http == 303
+
+
+def test_a_new_password_ends_the_other_sessions(deployment: Deployment, visitor: Visitor) -> None:
+    email = accept_invitation(deployment, visitor)
+    other = Visitor(deployment)
+    sign_in(other, email)
+    assert other.get("/account").http == 200
+    assert visitor.post("/account/password", current="wrong", password=PASSWORD, again=PASSWORD).http == 422
+    new = PASSWORD + " staple"
+    assert visitor.post("/account/password", current=PASSWORD, password=new, again=new).http == 303
+    assert (visitor.get("/account").http, other.get("/account").http) == (200, 303)
+    assert sign_in(Visitor(deployment), email, new).http == 303
+
+
+def test_cookies_and_pages_are_closed_to_scripts_frames_and_caches(deployment: Deployment) -> None:
+    visitor = Visitor(deployment)
+    email, link = sign_in_link(deployment, OWNER, DEMO_MID)
+    visitor.get(link)
+    headers = visitor.post(link).headers
+    assert "httponly" in headers["set-cookie"].lower()
+    assert "samesite=lax" in headers["set-cookie"].lower()
+    headers = visitor.get("/account").headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert (headers["x-frame-options"], headers["cache-control"]) == ("DENY", "no-store")
+    assert headers["x-content-type-options"] == "nosniff"
+    assert email in visitor.get("/account").words
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def test_people_are_added_listed_and_disabled_by_the_command(deployment: Deployment, visitor: Visitor) -> None:
+    email = f"added.{deployment.port}@example.com"
+    link = deployment.command("user", "add", email, "--role", "operator:support").strip()
+    path = "/link/" + link.rpartition("/")[2]
+    visitor.get(path)
+    assert visitor.post(path, password=PASSWORD, again=PASSWORD).place == "/operator/merchants"
+    assert f"{email}  operator:support  -  active" in deployment.command("user", "list")
+    assert "already" in deployment.refused_command("user", "add", email, "--role", "operator:admin")
+    assert "--role" in deployment.refused_command("user", "add", f"x{email}", "--role", "merchant:owner")
+    assert "no merchant" in deployment.refused_command(
+        "user", "add", f"x{email}", "--role", "merchant:owner", "--mid", "GP9999999"
+    )
+    deployment.command("user", "disable", email)
+    assert visitor.get("/account").http == 303
+    assert sign_in(visitor, email).http == 401
+    assert "nobody" in deployment.refused_command("user", "disable", f"x{email}")
+
+
+def test_the_first_start_of_a_test_environment_prints_links_to_sign_in_with(deployment: Deployment) -> None:
+    printed = deployment.out.read_text()
+    assert "sign in once as owner@kasuwa.test" in printed
+    assert "sign in once as operator@kasuwa.test" in printed
+
+
+def test_somebody_signed_in_needs_the_token_on_every_form(deployment: Deployment) -> None:
+    visitor = signed_in(deployment, OWNER, DEMO_MID)
+    assert visitor.post("/account/password", csrf="", password=PASSWORD, again=PASSWORD).http == 403
+    assert visitor.post("/account/password", csrf=None, password=PASSWORD, again=PASSWORD).http == 403

@@ -1,0 +1,93 @@
+"""A visitor of the console without a browser: cookies, forms and their tokens, over plain HTTP."""
+
+import html
+import itertools
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from kasuwa.db import console_users
+from tests.running import Deployment
+from tests.shop import Wire
+
+TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
+BOUNDARY = "kasuwa-test-boundary"
+numbers = itertools.count(1)
+
+
+class Seen(NamedTuple):
+    http: int
+    text: str
+    headers: dict[str, str]
+
+    @property
+    def place(self) -> str:
+        return self.headers.get("location", "")
+
+    @property
+    def words(self) -> str:
+        """What is read on it: the text without tags, white space as one space."""
+        return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", self.text).split()))
+
+
+class Visitor:
+    def __init__(self, deployment: Deployment) -> None:
+        self._wire = Wire("127.0.0.1", deployment.console_port)
+        self.cookies: dict[str, str] = {}
+        self.token = ""
+
+    def get(self, path: str, headers: Mapping[str, str] = {}) -> Seen:
+        return self._send("GET", path, None, headers)
+
+    def post(self, path: str, headers: Mapping[str, str] = {}, **fields: Any) -> Seen:
+        """A form, with the token of the page that was seen last unless another is given."""
+        said = {"csrf": self.token, **fields}
+        kind = {"content-type": "application/x-www-form-urlencoded"}
+        body = urlencode({name: value for name, value in said.items() if value is not None}).encode()
+        return self._send("POST", path, body, {**kind, **headers})
+
+    def upload(self, path: str, name: str, content: bytes, **fields: str) -> Seen:
+        parts = [
+            f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
+            for field, value in {"csrf": self.token, **fields}.items()
+        ]
+        head = f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{name}"; filename="orders.csv"\r\n\r\n'
+        body = b"".join([*parts, head.encode(), content, f"\r\n--{BOUNDARY}--\r\n".encode()])
+        return self._send("POST", path, body, {"content-type": f"multipart/form-data; boundary={BOUNDARY}"})
+
+    def _send(self, verb: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Seen:
+        cookies = {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        heard = self._wire.send(verb, path, body, {**(cookies if self.cookies else {}), **headers})
+        for name, value in heard.cookies.items():
+            if value:
+                self.cookies[name] = value
+            else:
+                self.cookies.pop(name, None)
+        self._wire.close()
+        text = heard.raw.decode(errors="replace")
+        found = TOKEN.search(text)
+        self.token = found[1] if found else self.token
+        return Seen(heard.http, text, heard.headers)
+
+
+def sign_in_link(
+    deployment: Deployment, role: str, mid: str | None = None, purpose: str = "sign_in"
+) -> tuple[str, str]:
+    """A new person of this role: their address, and the path of a link that lets them in."""
+    email = f"person{next(numbers)}.{deployment.port}@example.com"
+
+    async def work(connection: Any) -> str:
+        user_id = await console_users.add_user(connection, email, mid, role)
+        return await console_users.make_link(connection, user_id, purpose)
+
+    return email, f"/link/{deployment.on_connection(work)}"
+
+
+def signed_in(deployment: Deployment, role: str, mid: str | None = None) -> Visitor:
+    visitor = Visitor(deployment)
+    _, link = sign_in_link(deployment, role, mid)
+    visitor.get(link)
+    assert visitor.post(link).http == 303
+    visitor.get("/account")
+    return visitor
