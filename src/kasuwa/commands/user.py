@@ -8,6 +8,7 @@ import typer
 
 from kasuwa.commands.database import DataOption, with_connection
 from kasuwa.console.access import ROLES, roles_beside
+from kasuwa.console.team import email_fault
 from kasuwa.core.secrets import Vault
 from kasuwa.db import console_users, merchants, pool
 from kasuwa.db.console_users import User
@@ -17,13 +18,6 @@ command = typer.Typer(no_args_is_help=True, help="Add and change people who may 
 
 # The people of the test environment's first start: they have no password until they set one.
 DEMO_USERS = (("owner@kasuwa.test", "GP0000001", "merchant:owner"), ("operator@kasuwa.test", None, "operator:admin"))
-MOST_EMAIL = 200
-
-
-def email_fault(email: str) -> str | None:
-    name, at, domain = email.partition("@")
-    fits = bool(name and at and domain) and email.isprintable() and " " not in email and len(email) <= MOST_EMAIL
-    return None if fits else f"an address such as ada@example.com, of at most {MOST_EMAIL} characters"
 
 
 @command.command(name="add")

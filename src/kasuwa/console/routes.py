@@ -5,8 +5,28 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console import account, signing_in
-from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, SIGNED_IN, Roles
+from kasuwa.console import (
+    account,
+    events,
+    overview,
+    reference,
+    sandbox_page,
+    settings_pages,
+    signing_in,
+    team,
+    transactions,
+    transfers,
+)
+from kasuwa.console.access import (
+    ANYBODY,
+    EVERY_MERCHANT,
+    HALF_SIGNED_IN,
+    INTEGRATES,
+    MANAGES_PEOPLE,
+    MOVES_MONEY,
+    SIGNED_IN,
+    Roles,
+)
 from kasuwa.console.visit import Parts, Visit
 
 
@@ -35,6 +55,37 @@ PAGES: tuple[Page, ...] = (
     Page("POST", "/account/password", account.change_password, SIGNED_IN),
     Page("GET", "/account/second-factor", account.show_second_factor, SIGNED_IN),
     Page("POST", "/account/second-factor", account.set_second_factor, SIGNED_IN),
+    # A merchant's own.
+    Page("GET", "/", overview.show_overview, EVERY_MERCHANT, "Overview"),
+    Page("GET", "/transactions", transactions.show_transactions, EVERY_MERCHANT, "Transactions"),
+    Page("GET", "/transactions.csv", transactions.export_transactions, EVERY_MERCHANT),
+    Page("GET", "/transactions/{ref}", transactions.show_transaction, EVERY_MERCHANT),
+    Page("POST", "/transactions/{ref}/{offer}", transactions.take_offer, MOVES_MONEY),
+    Page("GET", "/transfers", transfers.show_transfers, MOVES_MONEY, "Transfers"),
+    Page("POST", "/transfers/preview", transfers.preview_transfer, MOVES_MONEY),
+    Page("POST", "/transfers/send", transfers.send_transfer, MOVES_MONEY),
+    Page("POST", "/transfers/bulk/preview", transfers.preview_bulk, MOVES_MONEY),
+    Page("POST", "/transfers/bulk/send", transfers.send_bulk, MOVES_MONEY),
+    Page("GET", "/events", events.show_events, EVERY_MERCHANT, "Events"),
+    Page("GET", "/events/{seq}", events.show_event, EVERY_MERCHANT),
+    Page("POST", "/events/{seq}/resend", events.resend_event, INTEGRATES),
+    Page("GET", "/settings", settings_pages.show_settings, EVERY_MERCHANT, "Settings"),
+    Page("GET", "/settings/trail", settings_pages.show_trail, EVERY_MERCHANT),
+    Page("POST", "/settings/key", settings_pages.roll_key, INTEGRATES),
+    Page("POST", "/settings/webhook", settings_pages.set_webhook, INTEGRATES),
+    Page("POST", "/settings/webhook/test", settings_pages.test_webhook, INTEGRATES),
+    Page("POST", "/settings/wire", settings_pages.set_wire, INTEGRATES),
+    Page("GET", "/sandbox", sandbox_page.show_sandbox, INTEGRATES, "Sandbox", test_only=True),
+    Page("POST", "/sandbox/{action}", sandbox_page.press_button, INTEGRATES, test_only=True),
+    # People of both sides, and the documents.
+    Page("GET", "/team", team.show_team, MANAGES_PEOPLE, "Team"),
+    Page("POST", "/team", team.invite, MANAGES_PEOPLE),
+    Page("POST", "/team/{user_id}/role", team.change_role, MANAGES_PEOPLE),
+    Page("POST", "/team/{user_id}/invite", team.invite_again, MANAGES_PEOPLE),
+    Page("POST", "/team/{user_id}/disable", team.disable, MANAGES_PEOPLE),
+    Page("GET", "/docs", reference.show_reference, SIGNED_IN, "API reference"),
+    Page("GET", "/docs/{method}/{action}", reference.show_action, SIGNED_IN),
+    Page("POST", "/docs/{method}/{action}", reference.try_action, INTEGRATES),
 )
 
 

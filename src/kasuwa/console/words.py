@@ -1,6 +1,7 @@
 """How things are written on pages: money, times, statuses. Times are Lagos times, with UTC on hover (D10)."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -53,6 +54,29 @@ def spoken(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def grouped(text: str) -> str:
+    """A figure of a reply, "12345.67", for people: "12,345.67"."""
+    whole, _, cents = text.partition(".")
+    return f"{int(whole):,}.{cents}"
+
+
+def pairs(values: Iterable[str]) -> list[tuple[str, str]]:
+    """Options of a choice that are their own words."""
+    return [(value, spoken(value) if value.islower() else value) for value in values]
+
+
+def told(detail: str) -> list[tuple[str, str]]:
+    """What a transaction's slice kept with it, as names and texts; what is empty is left out."""
+    kept = msgspec.json.decode(detail)
+    shown = kept.items() if isinstance(kept, dict) else ()
+    return [(name, value if isinstance(value, str) else pretty(value)) for name, value in shown if value]
+
+
+def beside(step: dict[str, Any]) -> dict[str, Any]:
+    """What a step of a story carries besides its words."""
+    return {name: value for name, value in step.items() if name not in ("at", "what", "said")}
+
+
 def role_name(role: str) -> str:
     return f"{side_of(role)} {short_name(role)}"
 
@@ -65,6 +89,6 @@ def make_templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (figure, money, when, day, slug, pretty, spoken, role_name)
+    filters = (figure, money, when, day, slug, pretty, spoken, grouped, pairs, told, beside, role_name)
     environment.filters.update({function.__name__: function for function in filters})
     return environment

@@ -1,0 +1,50 @@
+"""Charts as SVG inside the page. They read without colour: what succeeded is solid, the rest is hatched; and each
+has a title for those who do not see it, with the same figures in a table beside it."""
+
+from datetime import date
+
+import msgspec
+from markupsafe import Markup
+
+from kasuwa.console.words import day as day_text
+
+WIDTH, HEIGHT, TOP = 640, 160, 2
+
+
+class Bar(msgspec.Struct, frozen=True):
+    day: date
+    good: int
+    rest: int
+
+
+def bars(title: str, data: list[Bar]) -> Markup:
+    """One bar a day, both parts on top of each other; the tallest day gives the scale. Stretched to its place, so
+    all words stand outside it."""
+    highest = max((bar.good + bar.rest for bar in data), default=0)
+    step = WIDTH / max(len(data), 1)
+    drawn = [draw_bar(bar, n, step, highest) for n, bar in enumerate(data)]
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img" aria-label="{title}">'
+        '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+        '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>{bars}</svg>'
+        '<div class="ends"><span>{first}</span><span>most in a day: {highest}</span><span>{last}</span></div>'
+    ).format(
+        w=WIDTH,
+        h=HEIGHT,
+        title=title,
+        bars=Markup("").join(drawn),
+        first=day_text(data[0].day),
+        last=day_text(data[-1].day),
+        highest=f"{highest:,}",
+    )
+
+
+def draw_bar(bar: Bar, place: int, step: float, highest: int) -> Markup:
+    scale = (HEIGHT - TOP) / highest if highest else 0
+    good, rest = bar.good * scale, bar.rest * scale
+    x, width = place * step + 1, max(step - 3, 2)
+    rectangle = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
+    parts = [rectangle.format("good", x, HEIGHT - good, width, good)] if bar.good else []
+    if bar.rest:
+        parts.append(rectangle.format("rest", x, HEIGHT - good - rest, width, rest))
+    return Markup("").join(parts)

@@ -1,0 +1,45 @@
+"""Events: what the merchant was told, every attempt to tell it, and sending one again."""
+
+from starlette.responses import Response
+
+from kasuwa.console import store
+from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.events import event_id
+
+LAST = 2**62
+
+
+def number(text: str, other: int) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else other
+
+
+async def show_events(visit: Visit) -> Response:
+    before = number(visit.query.get("before", ""), LAST)
+    lines = await store.list_events(visit.parts.reader, visit.merchant, before)
+    shown = lines[:PAGE_ROWS]
+    return visit.show(
+        "events.html",
+        lines=shown,
+        more=f"/events?before={shown[-1].sequence}" if len(lines) > PAGE_ROWS else "",
+        newest="/events" if before != LAST else "",
+        trouble=await store.endpoint_trouble(visit.parts.reader, visit.merchant),
+    )
+
+
+async def show_event(visit: Visit) -> Response:
+    event = await store.find_event(visit.parts.reader, visit.merchant, number(visit.path("seq"), 0))
+    if event is None:
+        raise NotFound
+    return visit.show("event.html", event=event)
+
+
+async def resend_event(visit: Visit) -> Response:
+    seq = number(visit.path("seq"), 0)
+    event = await store.find_event(visit.parts.reader, visit.merchant, seq)
+    if event is None:
+        raise NotFound
+    reply = await visit.act("resources", request="resend", event_id=event_id(visit.merchant.merchant_id, seq))
+    if reply.is_good:
+        await visit.record("sent an event again", event.event_id)
+    return visit.go(f"/events/{seq}", "It is on its way again." if reply.is_good else reply.message)

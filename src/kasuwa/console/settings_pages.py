@@ -1,0 +1,107 @@
+"""A merchant's settings: keys, webhook, HTTP codes; limits and tariff to look at; and its own audit trail."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from kasuwa.console import store
+from kasuwa.console.events import LAST, number
+from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.visit import Visit
+from kasuwa.core.events import standard_secret
+from kasuwa.core.merchant import MerchantSettings
+from kasuwa.db import merchants
+from kasuwa.db.audit_trail import Entry
+
+# How long an old key may go on working, in hours. Spec silent: D40
+OVERLAPS = (
+    ("0", "stops at once"),
+    ("1", "works for 1 more hour"),
+    ("24", "works for 1 more day"),
+    ("72", "works for 3 more days"),
+    ("168", "works for 7 more days"),
+)
+MOST_URL = 2048
+
+
+async def kept_settings(visit: Visit) -> MerchantSettings:
+    return msgspec.json.decode(await store.read_settings(visit.parts.reader, visit.merchant), type=MerchantSettings)
+
+
+async def show_settings(visit: Visit, status: int = 200, **told: Any) -> Response:
+    kept = await kept_settings(visit)
+    shared: dict[str, Any] = {
+        "kept": kept,
+        "keys": await store.list_keys(visit.parts.reader, visit.merchant),
+        "overlaps": OVERLAPS,
+        "url": kept.webhook_url,
+        "trouble": await store.endpoint_trouble(visit.parts.reader, visit.merchant),
+        "api_url": visit.parts.api_url,
+    }
+    return visit.show("settings.html", status, **{**shared, **told})
+
+
+async def roll_key(visit: Visit) -> Response:
+    """The new key is on this page alone: it is not kept where anybody could read it."""
+    hours = visit.said("overlap")
+    if hours not in dict(OVERLAPS):
+        return await show_settings(visit, 422, faults={"overlap": "one of those in the list"})
+    async with visit.parts.operators.acquire() as connection:
+        overlap = timedelta(hours=int(hours))
+        key = await merchants.roll_key(connection, visit.parts.vault, visit.merchant.mid, overlap)
+    visit.parts.directory.forget(visit.merchant.mid)
+    await visit.record("rolled the key", visit.merchant.mid, after={"old keys end after hours": int(hours)})
+    return visit.show("new_key.html", key=key, secret=standard_secret(key), hours=int(hours))
+
+
+async def set_webhook(visit: Visit) -> Response:
+    url = visit.said("url")
+    fault = visit.parts.url_fault(url) if url else None
+    if len(url) > MOST_URL:
+        fault = f"at most {MOST_URL} characters"
+    if fault is not None:
+        return await show_settings(visit, 422, url=url, faults={"url": fault})
+    before = await change(visit, endpoint_set=True, webhook_url=url)
+    await visit.record("set the webhook URL", visit.merchant.mid, before.webhook_url, url)
+    return visit.go("/settings", "Events go there from now on." if url else "Events are switched off.")
+
+
+async def test_webhook(visit: Visit) -> Response:
+    kept = await kept_settings(visit)
+    if not kept.webhook_url:
+        return await show_settings(visit, 422, faults={"url": "set a URL first"})
+    said = await visit.parts.ping(visit.merchant.merchant_id, kept.webhook_url)
+    return visit.go("/settings", f"A test event was sent. {said}")
+
+
+async def set_wire(visit: Visit) -> Response:
+    codes, order = visit.said("http_codes"), visit.said("webhook_order")
+    if codes not in ("compat", "strict") or order not in ("loose", "strict"):
+        return await show_settings(visit, 422, faults={"http_codes": "one of those in the list"})
+    before = await change(visit, endpoint_set=False, http_codes=codes, webhook_order=order)
+    told = {"http_codes": before.http_codes, "webhook_order": before.webhook_order}
+    await visit.record("changed settings", visit.merchant.mid, told, {"http_codes": codes, "webhook_order": order})
+    return visit.go("/settings", "Your settings are kept.")
+
+
+async def change(visit: Visit, *, endpoint_set: bool, **changes: Any) -> MerchantSettings:
+    """Keeps the changed settings and answers those before."""
+    before: list[MerchantSettings] = []
+
+    def changed(kept: MerchantSettings) -> MerchantSettings:
+        before.append(kept)
+        return msgspec.structs.replace(kept, **changes)
+
+    async with visit.parts.operators.acquire() as connection:
+        await merchants.change_settings(connection, visit.merchant.mid, changed, endpoint_set=endpoint_set)
+    return before[-1]
+
+
+async def show_trail(visit: Visit) -> Response:
+    before = number(visit.query.get("before", ""), LAST)
+    rows = [Entry(*row) for row in await store.list_deeds(visit.parts.reader, visit.merchant, before)]
+    shown = rows[:PAGE_ROWS]
+    more = f"/settings/trail?before={shown[-1].seq}" if len(rows) > PAGE_ROWS else ""
+    return visit.show("trail.html", entries=shown, more=more, across=False)

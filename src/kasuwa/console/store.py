@@ -1,0 +1,247 @@
+"""Plain reads of what a merchant owns, for its pages. No writes; merchant_id in every WHERE.
+
+Lists go by key, not by count: each page asks for what comes after the last row it showed, which takes as long on the
+millionth row as on the first.
+"""
+
+import contextlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kasuwa.core.calendar import LAGOS, NEVER
+from kasuwa.core.decision import Merchant
+from kasuwa.core.reading import Reader
+from kasuwa.core.transactions import Transaction
+from kasuwa.db.rows import columns_of
+from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
+from kasuwa.methods.resources.wire import EventLine
+
+PAGE_ROWS = 50
+EVER = datetime(1900, 1, 1, tzinfo=LAGOS)
+
+
+class Cursor(NamedTuple):
+    """The last row of a page: the next one goes on behind it."""
+
+    at: datetime
+    key: bytes
+
+    def text(self) -> str:
+        return urlsafe_b64encode(self.at.isoformat().encode() + b" " + self.key).decode().rstrip("=")
+
+    @classmethod
+    def read(cls, text: str) -> "Cursor | None":
+        with contextlib.suppress(ValueError):
+            at, _, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).partition(b" ")
+            moment = datetime.fromisoformat(at.decode())
+            return cls(moment, key) if moment.tzinfo is not None else None
+        return None
+
+
+FIRST = Cursor(NEVER, b"")
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """What a list is narrowed to; an empty text is no bound."""
+
+    kind: str = ""
+    status: str = ""
+    since: datetime = EVER
+    until: datetime = NEVER
+    words: str = ""
+
+
+class Line(msgspec.Struct):
+    """A transaction in a list."""
+
+    key: bytes
+    kind: str
+    txn_ref: str
+    order_ref: str
+    currency: str
+    amount: int
+    charges: int
+    status: str
+    message: str
+    created_at: datetime
+
+    @property
+    def cursor(self) -> Cursor:
+        return Cursor(self.created_at, self.key)
+
+
+LINE = """
+    t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee + t.vat + t.duty, t.status, t.message,
+    t.created_at
+"""
+
+# The kinds a merchant has, each found by one look at the index.
+KINDS = """
+    with recursive k as (
+        select min(kind) as kind from transaction where merchant_id = $1
+        union all
+        select (select min(t.kind) from transaction t where t.merchant_id = $1 and t.kind > k.kind) from k
+        where k.kind is not null)
+"""
+KINDS_OF = f"{KINDS} select kind from k where kind is not null order by kind"
+
+# Each kind gives its newest, by its index; the newest of those are the page.
+NEWEST = f"""
+    {KINDS} select l.* from k cross join lateral (
+        select {LINE} from transaction t
+        where t.merchant_id = $1 and t.kind = k.kind and ($3 = '' or t.status = $3)
+          and t.created_at >= $4 and t.created_at < $5 and (t.created_at, t.key) < ($6, $7)
+        order by t.created_at desc, t.key desc limit $8) l
+    where k.kind is not null and ($2 = '' or k.kind = $2)
+    order by l.created_at desc, l.key desc limit $8
+"""
+# What is still open has a job: there are few, wherever they are in time.
+OPEN_ONES = f"""
+    select distinct {LINE} from job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
+    where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
+      and t.created_at >= $4 and t.created_at < $5 and (t.created_at, t.key) < ($6, $7)
+    order by t.created_at desc, t.key desc limit $8
+"""
+FOUND = f"""
+    select {LINE} from transaction t where t.merchant_id = $1 and t.txn_ref = $2
+    union select {LINE} from transaction t where t.merchant_id = $1 and t.order_ref = $2
+    order by 10 desc limit $3
+"""
+ONE = f"select {', '.join(columns_of(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
+
+
+async def list_transactions(
+    reader: Reader, merchant: Merchant, chosen: Filter, after: Cursor = FIRST, most: int = PAGE_ROWS + 1
+) -> list[Line]:
+    if chosen.words:
+        return [Line(*row) for row in await reader.fetch(FOUND, merchant.merchant_id, chosen.words, most)]
+    told = (chosen.kind, chosen.status, chosen.since, chosen.until, after.at, after.key, most)
+    if chosen.status in ("pending", "processing"):
+        return [Line(*row) for row in await reader.fetch(OPEN_ONES, merchant.merchant_id, *told)]
+    return [Line(*row) for row in await reader.fetch(NEWEST, merchant.merchant_id, *told)]
+
+
+async def list_kinds(reader: Reader, merchant: Merchant) -> list[str]:
+    return [row[0] for row in await reader.fetch(KINDS_OF, merchant.merchant_id)]
+
+
+async def find_transaction(reader: Reader, merchant: Merchant, txn_ref: str) -> Transaction | None:
+    row = await reader.fetchrow(ONE, merchant.merchant_id, txn_ref)
+    return None if row is None else Transaction(*row)
+
+
+class Posting(msgspec.Struct):
+    seq: int
+    group_seq: int
+    reference: str
+    debit: str
+    credit: str
+    amount: int
+    debit_after: int
+    credit_after: int
+    kind: str
+    at: datetime
+
+    @property
+    def currency(self) -> str:
+        return self.debit.rpartition(":")[2]
+
+
+POSTING = "seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at"
+POSTINGS_OF = f"select {POSTING} from posting where merchant_id = $1 and reference = $2 order by seq limit 200"
+
+
+async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> list[Posting]:
+    return [Posting(*row) for row in await reader.fetch(POSTINGS_OF, merchant.merchant_id, reference)]
+
+
+# --- the first page -----------------------------------------------------------------------------------------------
+
+
+class Day(msgspec.Struct):
+    """One day, currency and status, in Lagos."""
+
+    day: Any
+    currency: str
+    status: str
+    count: int
+    amount: int
+
+
+DAYS = """
+    select (created_at at time zone 'Africa/Lagos')::date, currency, status, count(*), sum(amount)::bigint
+    from transaction where merchant_id = $1 and created_at >= $2 group by 1, 2, 3
+"""
+CLOCK = "select clock_offset, clock_fixed from book where merchant_id = $1"
+
+
+async def list_days(reader: Reader, merchant: Merchant, since: datetime) -> list[Day]:
+    return [Day(*row) for row in await reader.fetch(DAYS, merchant.merchant_id, since)]
+
+
+async def business_now(reader: Reader, merchant: Merchant, wall: datetime) -> datetime:
+    offset, fixed = await reader.fetchrow(CLOCK, merchant.merchant_id)
+    return fixed if fixed is not None else wall + timedelta(microseconds=offset)
+
+
+# --- events -------------------------------------------------------------------------------------------------------
+
+EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq < $2 order by e.seq desc limit $3"
+EVENT = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq = $2"
+EVENT_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $2"
+ENDPOINT = "select failing_since, off_at from endpoint where merchant_id = $1"
+
+
+async def list_events(reader: Reader, merchant: Merchant, before: int, most: int = PAGE_ROWS + 1) -> list[EventLine]:
+    return [event_line(row) for row in await reader.fetch(EVENTS, merchant.merchant_id, before, most)]
+
+
+async def find_event(reader: Reader, merchant: Merchant, seq: int) -> EventLine | None:
+    row = await reader.fetchrow(EVENT, merchant.merchant_id, seq)
+    return None if row is None else event_line(row)
+
+
+async def event_of(reader: Reader, merchant: Merchant, reference: str) -> EventLine | None:
+    row = await reader.fetchrow(EVENT_OF, merchant.merchant_id, reference)
+    return None if row is None else event_line(row)
+
+
+async def endpoint_trouble(reader: Reader, merchant: Merchant) -> Any:
+    """Since when the endpoint fails, and from when on it is off; None where it is well."""
+    return await reader.fetchrow(ENDPOINT, merchant.merchant_id)
+
+
+# --- settings -----------------------------------------------------------------------------------------------------
+
+
+class Key(msgspec.Struct):
+    key_id: int
+    created_at: datetime
+    expires_at: datetime | None
+
+
+KEYS = """
+    select key_id, created_at, expires_at from merchant_key
+    where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id desc
+"""
+SETTINGS = "select settings from merchant where merchant_id = $1"
+DEEDS = """
+    select merchant_id, seq, at, actor, address, what, about, before, after from audit
+    where merchant_id = $1 and seq < $2 order by seq desc limit $3
+"""
+
+
+async def list_keys(reader: Reader, merchant: Merchant) -> list[Key]:
+    return [Key(*row) for row in await reader.fetch(KEYS, merchant.merchant_id)]
+
+
+async def read_settings(reader: Reader, merchant: Merchant) -> str:
+    row = await reader.fetchrow(SETTINGS, merchant.merchant_id)
+    return str(row[0])
+
+
+async def list_deeds(reader: Reader, merchant: Merchant, before: int, most: int = PAGE_ROWS + 1) -> list[Any]:
+    return list(await reader.fetch(DEEDS, merchant.merchant_id, before, most))

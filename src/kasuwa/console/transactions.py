@@ -1,0 +1,142 @@
+"""Transactions of every kind: searched, filtered, exported; and one of them with its whole story."""
+
+from collections.abc import AsyncIterator
+from datetime import date, datetime, time, timedelta
+from urllib.parse import quote, urlencode
+
+from starlette.responses import Response, StreamingResponse
+
+from kasuwa.console import store
+from kasuwa.console.csv_text import csv_line
+from kasuwa.console.offers import offers_for
+from kasuwa.console.store import FIRST, PAGE_ROWS, Cursor, Filter, Line
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.calendar import LAGOS, NEVER, utc_text
+from kasuwa.core.money import format_minor
+
+STATUSES = ("successful", "failed", "pending", "processing")
+# An export is read in lumps of this many rows, so that it keeps no snapshot of the database while it is sent.
+LUMP = 1_000
+HEADING = ("created", "kind", "txnRef", "orderRef", "currency", "amount", "charges", "status", "message")
+FILTERS = ("q", "kind", "status", "from", "to")
+
+
+def read_filter(visit: Visit) -> tuple[Filter, dict[str, str]]:
+    """The filter of the address, and what is wrong with it."""
+    said = {name: visit.query.get(name, "").strip()[:100] for name in FILTERS}
+    faults: dict[str, str] = {}
+    since, until = (read_day(said[name], name, faults) for name in ("from", "to"))
+    status = said["status"] if said["status"] in STATUSES else ""
+    bounds = (
+        store.EVER if since is None else datetime.combine(since, time(), LAGOS),
+        NEVER if until is None else datetime.combine(until + timedelta(days=1), time(), LAGOS),
+    )
+    return Filter(said["kind"], status, *bounds, said["q"]), faults
+
+
+def read_day(text: str, name: str, faults: dict[str, str]) -> date | None:
+    try:
+        found = date.fromisoformat(text) if text else None
+    except ValueError:
+        found = date.min
+    if found is not None and not 1900 < found.year < 9000:
+        faults[name] = "a date such as 2026-01-05"
+        return None
+    return found
+
+
+def address(visit: Visit, path: str = "/transactions", **changed: str) -> str:
+    """The same filter, with something of it changed."""
+    said = {name: visit.query.get(name, "") for name in FILTERS} | changed
+    kept = {name: value for name, value in said.items() if value}
+    return f"{path}?{urlencode(kept)}" if kept else path
+
+
+async def show_transactions(visit: Visit) -> Response:
+    chosen, faults = read_filter(visit)
+    after = Cursor.read(visit.query.get("after", "")) or FIRST
+    lines = await store.list_transactions(visit.parts.reader, visit.merchant, chosen, after)
+    if len(lines) == 1 and chosen.words:
+        return visit.go(f"/transactions/{quote(lines[0].txn_ref, safe='')}")
+    shown = lines[:PAGE_ROWS]
+    more = address(visit, after=shown[-1].cursor.text()) if len(lines) > PAGE_ROWS else ""
+    return visit.show(
+        "transactions.html",
+        lines=shown,
+        kinds=await store.list_kinds(visit.parts.reader, visit.merchant),
+        statuses=STATUSES,
+        said={name: visit.query.get(name, "") for name in FILTERS},
+        faults=faults,
+        more=more,
+        newest=address(visit) if after is not FIRST else "",
+        export=address(visit, "/transactions.csv"),
+        is_filtered=any(visit.query.get(name) for name in FILTERS),
+    )
+
+
+async def export_transactions(visit: Visit) -> Response:
+    chosen, _ = read_filter(visit)
+    name = f"transactions-{visit.merchant.mid}.csv"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(write_lines(visit, chosen), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def write_lines(visit: Visit, chosen: Filter) -> AsyncIterator[str]:
+    yield csv_line(HEADING)
+    after = FIRST
+    while True:
+        lump = await store.list_transactions(visit.parts.reader, visit.merchant, chosen, after, LUMP)
+        yield "".join(csv_line(cells_of(line)) for line in lump)
+        if len(lump) < LUMP or chosen.words:
+            return
+        after = lump[-1].cursor
+
+
+def cells_of(line: Line) -> tuple[str, ...]:
+    return (
+        utc_text(line.created_at),
+        line.kind,
+        line.txn_ref,
+        line.order_ref,
+        line.currency,
+        format_minor(line.amount),
+        format_minor(line.charges),
+        line.status,
+        line.message,
+    )
+
+
+# --- one of them --------------------------------------------------------------------------------------------------
+
+
+async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, str] | None = None) -> Response:
+    reader, merchant = visit.parts.reader, visit.merchant
+    row = await store.find_transaction(reader, merchant, visit.path("ref"))
+    if row is None:
+        raise NotFound
+    async with reader.acquire() as connection:
+        story = await visit.parts.tell_story(connection, row)
+    return visit.show(
+        "transaction.html",
+        status,
+        row=row,
+        story=story,
+        postings=await store.list_postings(reader, merchant, row.txn_ref),
+        event=await store.event_of(reader, merchant, row.txn_ref),
+        offers=offers_for(visit, row),
+        faults=faults or {},
+        said=dict(visit.form),
+    )
+
+
+async def take_offer(visit: Visit) -> Response:
+    """One of the things that can be done with this transaction, such as a refund."""
+    row = await store.find_transaction(visit.parts.reader, visit.merchant, visit.path("ref"))
+    offer = next((o for o in offers_for(visit, row) if o.name == visit.path("offer")), None) if row else None
+    if row is None or offer is None:
+        raise NotFound
+    reply = await visit.act(offer.method, **offer.request(row, visit.said))
+    if not reply.is_good:
+        return await show_transaction(visit, 422, reply.faults)
+    await visit.record(offer.label.lower(), row.txn_ref, after=reply.message)
+    return visit.go(f"/transactions/{quote(row.txn_ref, safe='')}", reply.message or "Done")

@@ -1,0 +1,150 @@
+"""Sending money: one transfer, looked at before it goes; or many from a file, with a preview of its faults.
+
+Whatever is sent goes through the API's own rules. The order reference is made when the preview is shown: who presses
+twice asks for the same transfer twice, which sends it once.
+"""
+
+import secrets
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from starlette.responses import Response
+
+from kasuwa.console.csv_text import read_csv
+from kasuwa.console.visit import Visit
+from kasuwa.core.banks import bank_names
+from kasuwa.core.decision import Fault, Merchant, Refusal
+from kasuwa.core.tariff import charge_transfer
+from kasuwa.methods.disburse.actions import TRANSFER_RULES
+from kasuwa.methods.disburse.decide import read_order
+from kasuwa.methods.disburse.wire import TransferRequest
+
+FIELDS = ("amount", "bankcode", "accountnumber", "sender_name", "narration", "orderRef")
+SINGLE = ("amount", "bankcode", "accountnumber", "narration")
+MOST_ORDERS = 1_000
+SAMPLE = (
+    "amount,bankcode,accountnumber,sender_name,narration,orderRef\n1500.00,058,0000000000,Ada Stores,Invoice 1042,\n"
+)
+
+
+def new_reference(prefix: str) -> str:
+    return f"{prefix}-{secrets.token_hex(6)}"
+
+
+async def show_transfers(visit: Visit, status: int = 200, **told: Any) -> Response:
+    shared: dict[str, Any] = {"banks": sorted(bank_names().items(), key=lambda item: item[1].lower()), "said": {}}
+    return visit.show("transfers.html", status, **{**shared, "sample": SAMPLE, "file_fault": "", **told})
+
+
+# --- one ----------------------------------------------------------------------------------------------------------
+
+
+def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | tuple[Fault, ...]:
+    """The order by the API's rules: what is left out is absent, not empty."""
+    given = {name: value for name, value in order.items() if value}
+    read = read_order(msgspec.json.encode(given), merchant, TRANSFER_RULES)
+    return read.faults if isinstance(read, Refusal) else read
+
+
+async def preview_transfer(visit: Visit) -> Response:
+    """The name on the account and what it costs, before anything moves."""
+    order = {name: visit.said(name) for name in SINGLE}
+    read = check_order(order, visit.merchant)
+    if isinstance(read, tuple):
+        return await show_transfers(visit, 422, said=order, faults={fault.field: fault.reason for fault in read})
+    named = await visit.act(
+        "resources", inquire="accountname", accountnumber=order["accountnumber"], bankcode=order["bankcode"]
+    )
+    if not named.is_good:
+        faults = named.faults if "" not in named.faults else {"accountnumber": named.message}
+        return await show_transfers(visit, 422, said=order, faults=faults)
+    return visit.show(
+        "transfer_preview.html",
+        order={**order, "orderRef": new_reference("console")},
+        name=named.body["data"]["account_name"],
+        bank=bank_names().get(order["bankcode"], order["bankcode"]),
+        amount=int(read.amount),
+        charge=charge_transfer(visit.merchant.tariff, int(read.amount)),
+    )
+
+
+async def send_transfer(visit: Visit) -> Response:
+    order = {name: visit.said(name) for name in (*SINGLE, "orderRef")}
+    reply = await visit.act("disburse", action="transfer", **{n: v for n, v in order.items() if v})
+    if not reply.is_good:
+        return await show_transfers(visit, 422, said=order, faults=reply.faults)
+    await visit.record("sent a transfer", reply.body["txnRef"], after={n: order[n] for n in ("amount", "bankcode")})
+    return visit.go(f"/transactions/{quote(reply.body['txnRef'], safe='')}", reply.message)
+
+
+# --- many ---------------------------------------------------------------------------------------------------------
+
+
+class Order(msgspec.Struct):
+    """A line of the file: where it stands, what it says, and what is wrong with it by field."""
+
+    line: int
+    said: dict[str, str]
+    faults: dict[str, str]
+
+
+def read_file(content: bytes | None, merchant: Merchant) -> list[Order] | str:
+    """The orders of a file, or why it is none."""
+    rows = read_csv(content) if content else None
+    if not rows:
+        return "a CSV file with a line of names and at least one order"
+    missing = [name for name in ("amount", "bankcode", "accountnumber") if name not in rows[0]]
+    if missing:
+        return f"its first line must name the columns; missing: {', '.join(missing)}"
+    if len(rows) > MOST_ORDERS:
+        return f"at most {MOST_ORDERS} orders; this file has {len(rows)}"
+    batch, used = new_reference("bulk"), set[str]()
+    return [read_line(n, row, merchant, f"{batch}-{n}", used) for n, row in enumerate(rows, start=2)]
+
+
+def read_line(line: int, row: dict[str, str], merchant: Merchant, reference: str, used: set[str]) -> Order:
+    said = {name: row.get(name, "") for name in FIELDS}
+    read = check_order(said, merchant)
+    faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
+    said["orderRef"] = said["orderRef"] or reference
+    if said["orderRef"] in used:
+        faults["orderRef"] = "used twice in this file"
+    used.add(said["orderRef"])
+    return Order(line, said, faults)
+
+
+async def preview_bulk(visit: Visit) -> Response:
+    orders = read_file(await visit.upload("file"), visit.merchant)
+    if isinstance(orders, str):
+        return await show_transfers(visit, 422, file_fault=orders)
+    good = [order for order in orders if not order.faults]
+    amounts = [check_order(order.said, visit.merchant) for order in good]
+    total = sum(int(read.amount) for read in amounts if isinstance(read, TransferRequest))
+    charges = sum(
+        charge_transfer(visit.merchant.tariff, int(read.amount)).total
+        for read in amounts
+        if isinstance(read, TransferRequest)
+    )
+    return visit.show(
+        "bulk_preview.html",
+        bad=[order for order in orders if order.faults],
+        good=good,
+        total=total,
+        charges=charges,
+        fields=FIELDS,
+        packed=msgspec.json.encode([order.said for order in good]).decode(),
+    )
+
+
+async def send_bulk(visit: Visit) -> Response:
+    try:
+        orders = msgspec.json.decode(str(visit.form.get("orders", "")), type=list[dict[str, str]])
+    except msgspec.DecodeError:
+        return await show_transfers(visit, 422, file_fault="the orders could not be read; choose the file again")
+    packed = [{name: value for name, value in order.items() if value} for order in orders]
+    reply = await visit.act("disburse", action="transfer", type="bulk", data=packed)
+    if not reply.is_good:
+        return await show_transfers(visit, 422, file_fault=reply.message)
+    await visit.record("sent a bulk of transfers", reply.body["batchRef"], after={"orders": len(packed)})
+    return visit.show("bulk_sent.html", batch=reply.body["batchRef"], results=reply.body["data"])
