@@ -13,7 +13,9 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|create|grant|lock)\b", re.IGNORECASE)
-SQL_LIVES_IN = ("db/", "ledger/audit.py", "work/", "app.py", "doctor.py")
+# The operator reads across merchants in one place, which only the operator's pages may import.
+OPERATORS_READS = "console/operator_reads.py"
+SQL_LIVES_IN = ("db/", "ledger/audit.py", "work/", "app.py", "doctor.py", OPERATORS_READS)
 ASKS_THE_DATABASE = {"fetch", "fetchrow", "fetchval", "execute", "executemany", "cursor"}
 
 
@@ -59,6 +61,21 @@ def sql_out_of_place(sources: Iterable[Source]) -> list[str]:
         for source in sources
         if not source.place.startswith(SQL_LIVES_IN) and source.name != "store.py"
         for line, _ in sql_of(source)
+    ]
+
+
+def writes(source: Source) -> list[str]:
+    return [f"{source.place}: line {line} writes or locks" for line, text in sql_of(source) if WRITING_SQL.search(text)]
+
+
+def reads_across_merchants(sources: Iterable[Source]) -> list[str]:
+    """Who imports the operator's reads and is no page of the operator's."""
+    return [
+        f"{source.place} reads across merchants"
+        for source in sources
+        if not source.place.startswith("console/operator_")
+        for module, name in source.imports()
+        if f"{module}.{name}".startswith("kasuwa.console.operator_reads") or module == "kasuwa.console.operator_reads"
     ]
 
 

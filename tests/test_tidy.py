@@ -104,6 +104,12 @@ def test_stores_only_read_and_only_their_own_merchants_rows() -> None:
     assert complaints(house_sql.unsafe_reads, those(name="store.py")) == []
 
 
+def test_only_the_operators_pages_read_across_merchants_and_then_only_read() -> None:
+    assert house_sql.reads_across_merchants(SERVICE) == []
+    operators = [source for source in SERVICE if source.place == house_sql.OPERATORS_READS]
+    assert complaints(house_sql.writes, operators) == []
+
+
 def test_sql_lives_where_it_belongs() -> None:
     assert house_sql.sql_out_of_place(SERVICE) == []
 
@@ -239,6 +245,12 @@ def test_the_small_rules_notice_their_offenders() -> None:
         "core/card_utils.py",
         "tests/base.py",
     ]
+
+
+def test_a_merchants_page_that_reads_across_merchants_is_noticed() -> None:
+    for text in ("from kasuwa.console import operator_reads", "from kasuwa.console.operator_reads import Shop"):
+        assert offends(house_sql.reads_across_merchants, "console/transfers.py", text)
+        assert not offends(house_sql.reads_across_merchants, "console/operator_books.py", text)
 
 
 def test_a_circle_is_noticed_however_long() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.responses import Response
 
 from kasuwa.console.offers import Ask
-from kasuwa.console.visit import Visit
+from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.catalogue import load
 from kasuwa.core.money import CURRENCIES
 
@@ -107,7 +107,9 @@ async def show_sandbox(visit: Visit, status: int = 200, **told: Any) -> Response
 
 async def press_button(visit: Visit) -> Response:
     action = visit.path("action")
-    asks = next((asks for name, _, _, asks in BUTTONS if name == action), ())
+    asks = next((asks for name, _, _, asks in BUTTONS if name == action), None)
+    if asks is None or not visit.parts.has_action("sandbox", action):
+        raise NotFound
     said = {ask.name: visit.said(ask.name) for ask in asks}
     given: dict[str, Any] = {name: value for name, value in said.items() if value}
     for name in WHOLE_NUMBERS & set(given):

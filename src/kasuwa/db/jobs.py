@@ -73,3 +73,16 @@ async def claim(connection: Connection, lane: str, wall: datetime, most: int) ->
         book = Book(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
         claimed.append(Claimed(job, business_now(book, wall)))
     return sorted(claimed, key=lambda item: item.job.due)
+
+
+RUN_NOW = """
+    update job set run_at = now()
+    where key = $1 and lane <> 'webhook' and (leased_until is null or leased_until <= now())
+    returning merchant_id, reference
+"""
+
+
+async def run_now(connection: Connection, key: bytes) -> tuple[int, str] | None:
+    """For an operator: a job falls due on the wall's clock; its business time stays. None where there is none."""
+    record = await connection.fetchrow(RUN_NOW, key)
+    return None if record is None else (record[0], record[1])

@@ -79,4 +79,4 @@ create index transaction_kind_time on transaction (merchant_id, kind, created_at
 -- What one transaction moved and held, for its page.
 create index posting_reference on posting (merchant_id, reference);
 create index hold_reference on hold (merchant_id, reference);
-create index notice_at on notice (at);
+create index notice_newest on notice (notice_id);

@@ -1,0 +1,85 @@
+"""The rules of manual postings: what an operator proposed and another approved, made once.
+
+posting      debit → credit               any two accounts of one merchant and currency
+write-off    a claim that will not come    income:write_off → account
+             a debt nobody will ask for    account → income:write_off
+"""
+
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.codes import NOT_COVERED
+from kasuwa.core.decision import Context, Decision, Fault, Group, Merchant, Needs, Post, Refusal, Row, Seen
+from kasuwa.core.money import parse_minor
+from kasuwa.core.references import row_key
+from kasuwa.ledger import chart
+
+SHORT = Refusal(NOT_COVERED, "The account that pays does not cover it")
+MOST_NAME = 120
+
+
+class Movement(msgspec.Struct, frozen=True):
+    """What a proposal moves, in minor units."""
+
+    debit: str
+    credit: str
+    amount: int
+    kind: str
+
+
+class ManualPosting(Row):
+    """That an approval's movement was made."""
+
+    table: ClassVar[str] = "manual_posting"
+
+    approval_id: int
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def account_fault(name: str) -> str | None:
+    parts = name.split(":")
+    if len(parts) != 3 or parts[0] not in chart.KINDS or not all(parts) or len(name) > MOST_NAME:
+        return "kind:owner:currency, with a kind of the chart: " + ", ".join(sorted(chart.KINDS))
+    return None
+
+
+def read_movement(debit: str, credit: str, amount: str, kind: str) -> Movement | tuple[Fault, ...]:
+    """The movement that a form describes, or every fault it has."""
+    minor = parse_minor(amount)
+    faults = [
+        Fault(field, fault) for field, name in (("debit", debit), ("credit", credit)) if (fault := account_fault(name))
+    ]
+    if not minor:
+        faults.append(Fault("amount", "digits with at most two decimals, above zero"))
+    if not faults and (debit == credit or debit.rpartition(":")[2] != credit.rpartition(":")[2]):
+        faults.append(Fault("credit", "another account of the same currency"))
+    return tuple(faults) if faults or not minor else Movement(debit, credit, minor, kind)
+
+
+def write_off(account: str, balance: int) -> tuple[str, str]:
+    """From which account to which, so that the balance goes towards zero."""
+    against = chart.income("write_off", account.rpartition(":")[2])
+    return (against, account) if balance < 0 else (account, against)
+
+
+def posting_key(merchant_id: int, approval_id: int) -> bytes:
+    return row_key(merchant_id, "manual_posting", str(approval_id))
+
+
+def need_movement(movement: Movement, approval_id: int, merchant: Merchant) -> Needs:
+    key = posting_key(merchant.merchant_id, approval_id)
+    return Needs(((ManualPosting, key),), (movement.debit, movement.credit))
+
+
+def decide_movement(movement: Movement, approval_id: int, context: Context, seen: Seen) -> Decision | Refusal:
+    """Approved again after a crash, it finds that it was made."""
+    key = posting_key(context.merchant.merchant_id, approval_id)
+    if seen.get(ManualPosting, key) is not None:
+        return Decision()
+    post = Post(movement.debit, movement.credit, movement.amount, movement.kind)
+    row = ManualPosting(key, context.merchant.merchant_id, approval_id)
+    return Decision(groups=(Group(f"approval {approval_id}", SHORT, posts=(post,)),), rows=(row,))

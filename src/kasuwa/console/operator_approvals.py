@@ -1,0 +1,131 @@
+"""What two operators must agree on: manual postings, write-offs, tariffs. One proposes, another decides."""
+
+import os
+from functools import partial
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from kasuwa.console import operator_reads
+from kasuwa.console.access import KEEPS_BOOKS
+from kasuwa.console.decide import Movement, decide_movement, need_movement, read_movement, write_off
+from kasuwa.console.events import number
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.decision import Fault, Refusal
+from kasuwa.core.merchant import MerchantSettings, check_settings
+from kasuwa.db import approvals, merchants
+from kasuwa.db.approvals import Approval
+from kasuwa.db.batch import Broken, Submission
+
+MOST_REASON = 500
+OWN = "You proposed this: somebody else must decide it. You may withdraw it."
+KINDS = {"posting": "Manual posting", "write_off": "Write-off", "tariff": "Tariff"}
+
+
+async def show_approvals(visit: Visit, status: int = 200, **told: Any) -> Response:
+    async with visit.parts.operators.acquire() as connection:
+        found = await approvals.newest(connection)
+    shared = {
+        "open": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state == "open"],
+        "decided": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state != "open"],
+        "kinds": KINDS,
+        "said": {},
+        "may_decide": visit.user.role in KEEPS_BOOKS,
+        "asked": visit.query.get("kind", "posting"),
+    }
+    return visit.show("operator_approvals.html", status, **{**shared, **told})
+
+
+# --- proposing ----------------------------------------------------------------------------------------------------
+
+
+async def propose(visit: Visit) -> Response:
+    kind = visit.path("kind")
+    if kind not in KINDS:
+        raise NotFound
+    said = {name: visit.said(name) for name in ("mid", "debit", "credit", "account", "amount", "tariff", "reason")}
+    read = await read_proposal(visit, kind, said)
+    faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
+    if not 1 <= len(said["reason"]) <= MOST_REASON:
+        faults["reason"] = f"why, in 1 to {MOST_REASON} characters"
+    if faults or isinstance(read, tuple):
+        return await show_approvals(visit, 422, faults=faults, said=said, asked=kind)
+    proposal = msgspec.json.encode(read).decode()
+    async with visit.parts.operators.acquire() as connection:
+        chain = await merchants.find_merchant_id(connection, said["mid"])
+        args = (said["mid"], kind, proposal, said["reason"], visit.user.user_id)
+        approval_id = await approvals.propose(connection, *args)
+        await visit.record_on(
+            connection, chain, f"proposed a {KINDS[kind].lower()}", f"approval {approval_id}", after=read
+        )
+    return visit.go("/operator/approvals", "Proposed. Somebody else must approve it.")
+
+
+async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Movement | dict[str, Any] | tuple[Fault, ...]:
+    shop = await operator_reads.find_merchant(visit.parts.reader, said["mid"])
+    if shop is None:
+        return (Fault("mid", "no merchant has this mid"),)
+    if kind == "tariff":
+        return read_tariff(said["tariff"])
+    if kind == "posting":
+        return read_movement(said["debit"], said["credit"], said["amount"], "manual posting")
+    account = await operator_reads.find_account(visit.parts.reader, shop.merchant_id, said["account"])
+    if account is None:
+        return (Fault("account", "not an account of this merchant"),)
+    movement = read_movement(*write_off(account.name, account.posted), said["amount"], "write-off")
+    if isinstance(movement, Movement) and movement.amount > abs(account.posted):
+        return (Fault("amount", "not more than its balance"),)
+    return movement
+
+
+def read_tariff(text: str) -> dict[str, Any] | tuple[Fault, ...]:
+    try:
+        tariff = msgspec.json.decode(text, type=dict[str, Any])
+        check_settings(MerchantSettings(tariff=tariff))
+    except (ValueError, msgspec.MsgspecError) as error:
+        return (Fault("tariff", f"JSON laid over the usual tariff: {error}"),)
+    return tariff
+
+
+# --- deciding -----------------------------------------------------------------------------------------------------
+
+
+async def decide(visit: Visit) -> Response:
+    """Approving does it, under the approval's lock; what cannot be done leaves it open and says why."""
+    verdict, approval_id = visit.path("verdict"), number(visit.path("approval_id"), 0)
+    if verdict not in ("approve", "reject"):
+        raise NotFound
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
+        found = await approvals.lock_open(connection, approval_id)
+        if found is None:
+            raise NotFound
+        if verdict == "approve":
+            trouble = OWN if found.proposed_by == visit.user.user_id else await carry_out(visit, connection, found)
+            if trouble is not None:
+                return await show_approvals(visit, 422, faults={"": trouble})
+        state = "approved" if verdict == "approve" else "rejected"
+        await approvals.decide(connection, approval_id, visit.user.user_id, state)
+        chain = await merchants.find_merchant_id(connection, found.mid)
+        await visit.record_on(connection, chain, f"{state} a {KINDS[found.kind].lower()}", f"approval {approval_id}")
+    return visit.go("/operator/approvals", f"It is {state}.")
+
+
+async def carry_out(visit: Visit, connection: Any, found: Approval) -> str | None:
+    """Do what was proposed; answers why not, where it cannot be done."""
+    if found.kind == "tariff":
+        tariff = msgspec.json.decode(found.proposal)
+
+        def changed(kept: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(kept, tariff=tariff)
+
+        await merchants.change_settings(connection, found.mid, changed, endpoint_set=False)
+        return None
+    movement = msgspec.json.decode(found.proposal, type=Movement)
+    merchant = await visit.parts.directory.by_id(await merchants.find_merchant_id(connection, found.mid))
+    rule = partial(decide_movement, movement, found.approval_id)
+    needs = need_movement(movement, found.approval_id, merchant)
+    result = await visit.parts.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+    if isinstance(result, Broken):
+        raise result.error
+    return result.message if isinstance(result, Refusal) else None

@@ -1,0 +1,67 @@
+"""The operator's pages about books: trial balance, statements down to the posting, and the laws."""
+
+from collections import Counter
+from typing import Any
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from kasuwa.console import operator_reads, store
+from kasuwa.console.events import LAST, number
+from kasuwa.console.operator_merchants import shop_of
+from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.ledger.audit import LAWS, audit
+
+
+async def show_books(visit: Visit) -> Response:
+    shop = await shop_of(visit)
+    accounts = await operator_reads.list_accounts(visit.parts.reader, shop.merchant_id)
+    sums: Counter[str] = Counter()
+    for account in accounts:
+        sums[account.currency] += account.posted
+    return visit.show("operator_books.html", shop=shop, accounts=accounts, sums=dict(sums))
+
+
+async def show_statement(visit: Visit) -> Response:
+    shop, name = await shop_of(visit), visit.path("name")
+    account = await operator_reads.find_account(visit.parts.reader, shop.merchant_id, name)
+    if account is None:
+        raise NotFound
+    before = number(visit.query.get("before", ""), LAST)
+    postings = await operator_reads.list_statement(visit.parts.reader, shop.merchant_id, name, before)
+    shown = postings[:PAGE_ROWS]
+    here = f"/operator/merchants/{shop.mid}/accounts/{quote(name, safe='')}"
+    more = f"{here}?before={shown[-1].seq}" if len(postings) > PAGE_ROWS else ""
+    newest = here if before != LAST else ""
+    told: dict[str, Any] = {"account": account, "postings": shown, "more": more, "newest": newest}
+    return visit.show("operator_statement.html", shop=shop, **told)
+
+
+async def show_posting(visit: Visit) -> Response:
+    """One posting, those of its group, and the story of the transaction it belongs to."""
+    shop, seq = await shop_of(visit), number(visit.path("seq"), 0)
+    group = await operator_reads.list_group(visit.parts.reader, shop.merchant_id, seq)
+    if not group:
+        raise NotFound
+    merchant = await visit.parts.directory.by_id(shop.merchant_id)
+    row = await store.find_transaction(visit.parts.reader, merchant, group[0].reference)
+    story: list[dict[str, Any]] = []
+    if row is not None:
+        async with visit.parts.reader.acquire() as connection:
+            story = await visit.parts.tell_story(connection, row)
+    return visit.show("operator_posting.html", shop=shop, seq=seq, group=group, row=row, story=story)
+
+
+# --- the laws -----------------------------------------------------------------------------------------------------
+
+
+async def show_laws(visit: Visit) -> Response:
+    return visit.show("operator_laws.html", laws=[law.says for law in LAWS], broken=None)
+
+
+async def run_laws(visit: Visit) -> Response:
+    async with visit.parts.operators.acquire() as connection:
+        broken = await audit(connection)
+    await visit.record("ran the laws of the books", "all merchants", after={"broken": len(broken)})
+    return visit.show("operator_laws.html", laws=[law.says for law in LAWS], broken=broken)

@@ -1,0 +1,106 @@
+"""The operator's pages about merchants: made, suspended, limited; their people and their first owner."""
+
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from kasuwa.console import operator_reads
+from kasuwa.console.access import MERCHANT_ROLES, OWNER, short_name
+from kasuwa.console.events import LAST, number
+from kasuwa.console.operator_reads import Shop
+from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.team import email_fault, show_invitation
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
+from kasuwa.core.money import CURRENCIES
+from kasuwa.db import console_users, merchants
+from kasuwa.db.console_users import EmailTaken
+
+MOST_NAME = 200
+ROLES = [(role, short_name(role)) for role in MERCHANT_ROLES]
+
+
+async def shop_of(visit: Visit) -> Shop:
+    shop = await operator_reads.find_merchant(visit.parts.reader, visit.path("mid"))
+    if shop is None:
+        raise NotFound
+    return shop
+
+
+async def show_merchants(visit: Visit, status: int = 200, **told: Any) -> Response:
+    before, words = number(visit.query.get("before", ""), LAST), visit.query.get("q", "").strip()[:MOST_NAME]
+    shops = await operator_reads.list_merchants(visit.parts.reader, before, words)
+    shown = shops[:PAGE_ROWS]
+    more = f"/operator/merchants?q={words}&before={shown[-1].merchant_id}" if len(shops) > PAGE_ROWS else ""
+    return visit.show("operator_merchants.html", status, **{"shops": shown, "more": more, "words": words, **told})
+
+
+async def add_merchant(visit: Visit) -> Response:
+    name = visit.said("name")
+    if not name or not name.isprintable() or len(name) > MOST_NAME:
+        return await show_merchants(visit, 422, faults={"name": f"1 to {MOST_NAME} printable characters"})
+    async with visit.parts.operators.acquire() as connection:
+        merchant_id, mid, key = await merchants.add_merchant(connection, visit.parts.vault, name)
+        await visit.record_on(connection, merchant_id, "added the merchant", mid, after=name)
+    return visit.show("operator_new_merchant.html", mid=mid, key=key, name=name)
+
+
+async def show_merchant(visit: Visit, status: int = 200, **told: Any) -> Response:
+    shop = await shop_of(visit)
+    kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
+    async with visit.parts.operators.acquire() as connection:
+        people = await console_users.users_of(connection, shop.mid)
+    limits = {currency: kept.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}
+    shared = {"shop": shop, "kept": kept, "people": people, "limits": limits, "roles": ROLES, "said": {}}
+    return visit.show("operator_merchant.html", status, **{**shared, **told})
+
+
+async def suspend(visit: Visit) -> Response:
+    shop = await shop_of(visit)
+    await change(visit, shop, "changed suspension", suspended=not shop.is_suspended)
+    said = "Its requests are answered again." if shop.is_suspended else "Its requests are refused from now on."
+    return visit.go(f"/operator/merchants/{shop.mid}", said)
+
+
+async def set_limits(visit: Visit) -> Response:
+    """A currency whose limits are left empty has the usual ones."""
+    shop = await shop_of(visit)
+    said = {c: (visit.said(f"least-{c}"), visit.said(f"most-{c}")) for c in CURRENCIES}
+    limits = {c: bounds for c, bounds in said.items() if any(bounds) and bounds != DEFAULT_LIMITS[c]}
+    try:
+        rate = tuple(int(part) for part in visit.said("rate").split(",")) if visit.said("rate") else None
+        checked = msgspec.convert({"limits": limits, "rate": rate}, MerchantSettings)
+        check_settings(checked)
+    except (ValueError, msgspec.MsgspecError) as error:
+        return await show_merchant(visit, 422, faults={"": f"Limits: {error}"})
+    await change(visit, shop, "changed limits", limits=checked.limits, rate=checked.rate)
+    return visit.go(f"/operator/merchants/{shop.mid}", "The limits are kept.")
+
+
+async def change(visit: Visit, shop: Shop, what: str, **changes: Any) -> None:
+    def changed(kept: MerchantSettings) -> MerchantSettings:
+        return msgspec.structs.replace(kept, **changes)
+
+    kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
+    before = {name: getattr(kept, name) for name in changes}
+    async with visit.parts.operators.acquire() as connection:
+        await merchants.change_settings(connection, shop.mid, changed, endpoint_set=False)
+        await visit.record_on(connection, shop.merchant_id, what, shop.mid, before, changes)
+
+
+async def invite_member(visit: Visit) -> Response:
+    """A merchant's first owner comes by the operator; later ones by the owner."""
+    shop, email = await shop_of(visit), visit.said("email")
+    role = visit.said("role") or OWNER
+    fault = email_fault(email) if role in MERCHANT_ROLES else "choose a role"
+    if fault is None:
+        try:
+            async with visit.parts.operators.acquire() as connection:
+                user_id = await console_users.add_user(connection, email, shop.mid, role)
+                token = await console_users.make_link(connection, user_id, "invitation")
+                await visit.record_on(connection, shop.merchant_id, "invited", email, after=role)
+            return show_invitation(visit, email, token)
+        except EmailTaken:
+            fault = "somebody has this address already"
+    return await show_merchant(visit, 422, faults={"email": fault}, said={"email": email})

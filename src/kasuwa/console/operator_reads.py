@@ -1,0 +1,169 @@
+"""Reads across merchants, for the operator's pages alone (tests/test_tidy.py keeps others from importing this).
+
+No writes. What is of one merchant still names it; what is not is the operator's business: merchants, queues, notices,
+the audit trail.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from kasuwa.console.store import PAGE_ROWS, POSTING, Posting
+from kasuwa.core.reading import Reader
+from kasuwa.db.audit_trail import Entry
+
+
+class Shop(msgspec.Struct):
+    merchant_id: int
+    mid: str
+    name: str
+    settings: str
+    created_at: datetime
+
+    @property
+    def is_suspended(self) -> bool:
+        return bool(msgspec.json.decode(self.settings).get("suspended"))
+
+
+MERCHANTS = """
+    select merchant_id, mid, name, settings::text, created_at from merchant
+    where current and merchant_id < $1 and ($2 = '' or mid = $2 or strpos(lower(name), lower($2)) > 0)
+    order by merchant_id desc limit $3
+"""
+MERCHANT = "select merchant_id, mid, name, settings::text, created_at from merchant where mid = $1 and current"
+
+
+async def list_merchants(reader: Reader, before: int, words: str, most: int = PAGE_ROWS + 1) -> list[Shop]:
+    return [Shop(*row) for row in await reader.fetch(MERCHANTS, before, words, most)]
+
+
+async def find_merchant(reader: Reader, mid: str) -> Shop | None:
+    row = await reader.fetchrow(MERCHANT, mid)
+    return None if row is None else Shop(*row)
+
+
+# --- books --------------------------------------------------------------------------------------------------------
+
+
+class Balance(msgspec.Struct):
+    name: str
+    currency: str
+    posted: int
+    held: int
+    floor: int | None
+
+
+ACCOUNTS = """
+    select name, currency, posted, held, floor from account where merchant_id = $1
+    order by currency, name limit 1000
+"""
+ACCOUNT = "select name, currency, posted, held, floor from account where merchant_id = $1 and name = $2"
+STATEMENT = f"""
+    select {POSTING} from posting where merchant_id = $1 and (debit = $2 or credit = $2) and seq < $3
+    order by seq desc limit $4
+"""
+GROUP = f"""
+    select {POSTING} from posting where merchant_id = $1 and group_seq =
+        (select group_seq from posting where merchant_id = $1 and seq = $2)
+    and seq between $2 - 500 and $2 + 500 order by seq
+"""
+
+
+async def list_accounts(reader: Reader, merchant_id: int) -> list[Balance]:
+    return [Balance(*row) for row in await reader.fetch(ACCOUNTS, merchant_id)]
+
+
+async def find_account(reader: Reader, merchant_id: int, name: str) -> Balance | None:
+    row = await reader.fetchrow(ACCOUNT, merchant_id, name)
+    return None if row is None else Balance(*row)
+
+
+async def list_statement(reader: Reader, merchant_id: int, name: str, before: int) -> list[Posting]:
+    return [Posting(*row) for row in await reader.fetch(STATEMENT, merchant_id, name, before, PAGE_ROWS + 1)]
+
+
+async def list_group(reader: Reader, merchant_id: int, seq: int) -> list[Posting]:
+    """A posting with those that happened together with it."""
+    return [Posting(*row) for row in await reader.fetch(GROUP, merchant_id, seq)]
+
+
+# --- work ---------------------------------------------------------------------------------------------------------
+
+
+class Lane(msgspec.Struct):
+    """One queue: how much is due, held by a worker, still to come, or parked; and the oldest that is due."""
+
+    lane: str
+    due: int
+    leased: int
+    later: int
+    parked: int
+    oldest: datetime | None
+
+
+LANES = """
+    select lane, count(*) filter (where run_at <= now() and (leased_until is null or leased_until <= now())),
+        count(*) filter (where leased_until > now()), count(*) filter (where run_at > now() and run_at < 'infinity'),
+        count(*) filter (where run_at = 'infinity'), min(run_at) filter (where run_at <= now())
+    from job group by lane order by lane
+"""
+
+
+class Waiting(msgspec.Struct):
+    key: bytes
+    merchant_id: int
+    mid: str
+    kind: str
+    lane: str
+    reference: str
+    due: datetime
+    attempt: int
+    said: str | None
+
+
+# What is open longest, with the last thing its rail said. Deliveries have a page of their own with each merchant.
+OPEN_JOBS = """
+    select j.key, j.merchant_id, m.mid, j.kind, j.lane, j.reference, j.due, j.attempt, t.message
+    from job j join merchant m on m.merchant_id = j.merchant_id and m.current
+    left join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
+    where j.lane <> 'webhook' order by j.run_at limit 50
+"""
+ENDPOINTS = """
+    select m.mid, m.name, e.failing_since, e.off_at,
+        (select a.error from attempt a where a.merchant_id = e.merchant_id order by a.event_seq desc, a.number desc
+            limit 1)
+    from endpoint e join merchant m on m.merchant_id = e.merchant_id and m.current order by e.failing_since limit 50
+"""
+
+
+async def list_lanes(reader: Reader) -> list[Lane]:
+    return [Lane(*row) for row in await reader.fetch(LANES)]
+
+
+async def list_open_jobs(reader: Reader) -> list[Waiting]:
+    return [Waiting(*row) for row in await reader.fetch(OPEN_JOBS)]
+
+
+async def list_failing_endpoints(reader: Reader) -> list[Any]:
+    return list(await reader.fetch(ENDPOINTS))
+
+
+# --- notices and the trail ----------------------------------------------------------------------------------------
+
+NOTICES = """
+    select n.notice_id, m.mid, n.reference, n.what, n.at from notice n join merchant m on m.merchant_id = n.merchant_id
+    where n.notice_id < $1 order by n.notice_id desc limit $2
+"""
+TRAIL = """
+    select merchant_id, seq, at, actor, address, what, about, before, after from audit
+    where at < $1 order by at desc limit $2
+"""
+
+
+async def list_notices(reader: Reader, before: int) -> list[Any]:
+    return list(await reader.fetch(NOTICES, before, PAGE_ROWS + 1))
+
+
+async def list_trail(reader: Reader, before: datetime) -> list[Entry]:
+    return [Entry(*row) for row in await reader.fetch(TRAIL, before, PAGE_ROWS + 1)]

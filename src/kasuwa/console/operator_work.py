@@ -1,0 +1,54 @@
+"""The operator's pages about what runs: queues, what waits longest, notices, the audit trail."""
+
+import contextlib
+from datetime import datetime
+
+from starlette.responses import Response
+
+from kasuwa.console import operator_reads
+from kasuwa.console.events import LAST, number
+from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.calendar import NEVER
+from kasuwa.db import jobs
+
+
+async def show_work(visit: Visit) -> Response:
+    reader = visit.parts.reader
+    return visit.show(
+        "operator_work.html",
+        lanes=await operator_reads.list_lanes(reader),
+        waiting=await operator_reads.list_open_jobs(reader),
+        endpoints=await operator_reads.list_failing_endpoints(reader),
+    )
+
+
+async def ask_again(visit: Visit) -> Response:
+    """Make a job fall due now: the worker takes it up, under the same key as ever."""
+    with contextlib.suppress(ValueError):
+        key = bytes.fromhex(visit.path("key"))
+        async with visit.parts.operators.acquire() as connection:
+            found = await jobs.run_now(connection, key)
+            if found is not None:
+                merchant_id, reference = found
+                await visit.record_on(connection, merchant_id, "asked the rail again", reference)
+                return visit.go("/operator/work", f"{reference} is asked after now.")
+    raise NotFound
+
+
+async def show_notices(visit: Visit) -> Response:
+    rows = await operator_reads.list_notices(visit.parts.reader, number(visit.query.get("before", ""), LAST))
+    shown = rows[:PAGE_ROWS]
+    more = f"/operator/notices?before={shown[-1][0]}" if len(rows) > PAGE_ROWS else ""
+    return visit.show("operator_notices.html", notices=shown, more=more)
+
+
+async def show_trail(visit: Visit) -> Response:
+    before = NEVER
+    with contextlib.suppress(ValueError):
+        said = datetime.fromisoformat(visit.query.get("before", ""))
+        before = said if said.tzinfo is not None else NEVER
+    rows = await operator_reads.list_trail(visit.parts.reader, before)
+    shown = rows[:PAGE_ROWS]
+    more = f"/operator/trail?before={shown[-1].at:%Y-%m-%dT%H:%M:%S.%fZ}" if len(rows) > PAGE_ROWS else ""
+    return visit.show("trail.html", entries=shown, more=more, across=True)

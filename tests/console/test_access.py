@@ -1,0 +1,166 @@
+"""Who may open what: every route for every role, every form without its token, and never another merchant's things.
+
+The table of routes is walked, so a page that is added is covered at once. What a role may is written down here once
+more, by hand: a slip in the table does not test itself.
+"""
+
+from urllib.parse import quote
+
+import pytest
+
+from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, MERCHANT_ROLES, OPERATOR_ROLES, ROLES
+from kasuwa.console.routes import PAGES, Page
+from tests.console.visitor import Visitor, signed_in
+from tests.running import NEWEST, Deployment, Deployments
+from tests.shop import Shop
+
+pytestmark = pytest.mark.xdist_group("console")
+
+# What nobody has: the answer of a page to who may open it is then "not found" or "fill it in", never "not allowed".
+NOTHING = {
+    "ref": "GP|FD|000000000|20260101A",
+    "offer": "refund",
+    "seq": "999999",
+    "action": "no-such-action",
+    "method": "disburse",
+    "user_id": "999999999",
+    "mid": "GP9999999",
+    "name": "wallet:main:NGN",
+    "approval_id": "999999999",
+    "verdict": "approve",
+    "kind": "posting",
+    "key": "00" * 16,
+    "token": "nonsense",
+}
+GUARDED = [page for page in PAGES if page.roles not in (ANYBODY, HALF_SIGNED_IN)]
+# Done at once when asked for, whatever the form says: not part of a walk that asks for everything.
+STOPS_THE_WALK = ("/sign-out", "/settings/key")
+
+# What changes something, and for whom: written by hand, against the table.
+CHANGES = {
+    "merchant:owner": {"transfers", "transactions", "events", "settings", "sandbox", "docs", "team"},
+    "merchant:developer": {"events", "settings", "sandbox", "docs"},
+    "merchant:finance": {"transfers", "transactions"},
+    "merchant:read-only": set(),
+    "operator:admin": {"operator/merchants", "operator/approvals", "operator/laws", "operator/work", "team"},
+    "operator:finance": {"operator/merchants", "operator/approvals", "operator/laws"},
+    "operator:support": {"operator/merchants", "operator/laws", "operator/work"},
+    "operator:read-only": {"operator/laws"},
+}
+
+
+def filled(page: Page) -> str:
+    path = page.path
+    for name, value in NOTHING.items():
+        path = path.replace("{" + name + "}", quote(value, safe=""))
+    assert "{" not in path, f"{page.path}: say here what nobody has"
+    return path
+
+
+@pytest.fixture(scope="module")
+def visitors(deployments: Deployments) -> dict[str, Visitor]:
+    """One of each role; the merchants' are of one merchant of their own."""
+    deployment = deployments.on(NEWEST)
+    shop = deployment.open_shop()
+    shop.wire.close()
+    return {role: signed_in(deployment, role, shop.mid if role in MERCHANT_ROLES else None) for role in ROLES}
+
+
+def area_of(page: Page) -> str:
+    words = page.path.strip("/").split("/")
+    return "/".join(words[:2]) if words[0] == "operator" else words[0]
+
+
+@pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.verb} {page.path}")
+def test_a_page_opens_for_its_roles_and_no_others(visitors: dict[str, Visitor], page: Page) -> None:
+    if page.path in STOPS_THE_WALK:
+        return
+    for role, visitor in visitors.items():
+        seen = visitor.get(filled(page)) if page.verb == "GET" else visitor.post(filled(page))
+        refused = seen.http == 403 or seen.place == "/operator/merchants"
+        assert refused is (role not in page.roles), (role, seen.http, seen.words[:200])
+        assert seen.http < 500
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_a_role_may_change_is_what_was_meant(role: str) -> None:
+    may = {
+        area_of(page)
+        for page in GUARDED
+        if page.verb == "POST" and isinstance(page.roles, frozenset) and role in page.roles
+    }
+    assert may - {"account", "sign-out"} == CHANGES[role]
+
+
+def test_no_page_is_for_both_sides_unless_it_is_about_the_visitor_or_the_documents() -> None:
+    both = {
+        area_of(page)
+        for page in GUARDED
+        if isinstance(page.roles, frozenset) and page.roles & set(OPERATOR_ROLES) and page.roles & set(MERCHANT_ROLES)
+    }
+    assert both == {"account", "sign-out", "docs", "team"}
+
+
+@pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.verb} {page.path}")
+def test_a_stranger_opens_nothing(deployment: Deployment, page: Page) -> None:
+    stranger = Visitor(deployment)
+    seen = stranger.get(filled(page)) if page.verb == "GET" else stranger.post(filled(page))
+    assert (seen.http, seen.place.partition("?")[0]) == (303, "/sign-in")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.verb == "POST"], ids=lambda page: f"{page.verb} {page.path}"
+)
+def test_a_form_without_its_token_is_refused_on_every_page(visitors: dict[str, Visitor], page: Page) -> None:
+    for role, visitor in visitors.items():
+        if page.roles is ANYBODY or (isinstance(page.roles, frozenset) and role in page.roles):
+            for token in (None, "", "wrong"):
+                assert visitor.post(filled(page), csrf=token).http == 403
+
+
+# --- tenancy ------------------------------------------------------------------------------------------------------
+
+
+def test_another_merchants_things_are_not_found_like_those_of_nobody(
+    deployment: Deployment, shop: Shop, visitors: dict[str, Visitor]
+) -> None:
+    sent = shop.transfer()
+    reference = quote(sent["txnRef"], safe="")
+    mine = signed_in(deployment, "merchant:owner", shop.mid)
+    theirs = visitors["merchant:owner"]
+    assert mine.get(f"/transactions/{reference}").http == 200
+    unknown = theirs.get(f"/transactions/{quote(NOTHING['ref'], safe='')}")
+    other = theirs.get(f"/transactions/{reference}")
+    assert (other.http, other.words) == (unknown.http, unknown.words) == (404, unknown.words)
+    assert theirs.post(f"/transactions/{reference}/refund").http == 404
+    assert sent["txnRef"] not in theirs.get("/transactions").words
+    assert "Nothing fits" in theirs.get(f"/transactions?q={reference}").words
+    assert sent["txnRef"] not in theirs.get("/transactions.csv").text
+    assert mine.get("/events/1").http == 200
+    assert theirs.get("/events/1").http == 404
+    assert theirs.post("/events/1/resend").http == 404
+
+
+def test_nobody_changes_people_of_another_merchant_or_of_the_operator(
+    deployment: Deployment, shop: Shop, visitors: dict[str, Visitor]
+) -> None:
+    signed_in(deployment, "merchant:read-only", shop.mid)
+    signed_in(deployment, "operator:read-only")
+    rows = deployment.fetch("select user_id, mid from console_user order by user_id desc limit 2")
+    for user_id, _ in rows:
+        for what in ("role", "invite", "disable"):
+            assert visitors["merchant:owner"].post(f"/team/{user_id}/{what}", role="merchant:owner").http == 404
+    assert visitors["operator:admin"].post(f"/team/{rows[1][0]}/disable").http == 404
+    assert "merchant:owner" not in {
+        row[0] for row in deployment.fetch("select role from console_user where mid is null")
+    }
+
+
+def test_a_merchants_owner_makes_no_operator(visitors: dict[str, Visitor]) -> None:
+    refused = visitors["merchant:owner"].post("/team", email="somebody@example.com", role="operator:admin")
+    assert (refused.http, "choose one" in refused.words) == (422, True)
+
+
+def test_the_operators_pages_of_a_merchant_that_is_not_there_are_not_found(visitors: dict[str, Visitor]) -> None:
+    for path in ("", "/books", "/accounts/wallet:main:NGN", "/postings/1"):
+        assert visitors["operator:admin"].get(f"/operator/merchants/GP9999999{path}").http == 404
