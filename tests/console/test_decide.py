@@ -1,0 +1,61 @@
+"""Manual postings as rules: what a form may describe, and that an approval is carried out once."""
+
+import pytest
+
+from kasuwa.console.decide import (
+    SHORT,
+    ManualPosting,
+    Movement,
+    decide_movement,
+    need_movement,
+    posting_key,
+    read_movement,
+    write_off,
+)
+from kasuwa.core.decision import Decision, Fault, Post, Seen
+from tests.rules import context
+
+WALLET, OUTSIDE = "wallet:main:NGN", "outside:funding:NGN"
+MOVEMENT = Movement(OUTSIDE, WALLET, 150_000, "manual posting")
+
+
+def test_a_form_becomes_a_movement_in_minor_units() -> None:
+    assert read_movement(OUTSIDE, WALLET, "1500.00", "manual posting") == MOVEMENT
+
+
+@pytest.mark.parametrize(
+    ("debit", "credit", "amount", "fields"),
+    [
+        ("wallet", WALLET, "1", ["debit"]),
+        ("treasure:main:NGN", WALLET, "1", ["debit"]),
+        (OUTSIDE, "wallet::NGN", "1", ["credit"]),
+        (OUTSIDE, WALLET, "-1", ["amount"]),
+        (OUTSIDE, WALLET, "0", ["amount"]),
+        (WALLET, WALLET, "1", ["credit"]),
+        (OUTSIDE, "wallet:main:USD", "1", ["credit"]),
+        ("x", "y", "z", ["debit", "credit", "amount"]),
+    ],
+)
+def test_every_fault_of_a_form_is_named(debit: str, credit: str, amount: str, fields: list[str]) -> None:
+    faults = read_movement(debit, credit, amount, "manual posting")
+    assert isinstance(faults, tuple)
+    assert [fault.field for fault in faults if isinstance(fault, Fault)] == fields
+
+
+def test_a_write_off_moves_a_balance_towards_zero() -> None:
+    assert write_off("rail:bank:NGN", -5) == ("income:write_off:NGN", "rail:bank:NGN")
+    assert write_off("rail:bank:NGN", 5) == ("rail:bank:NGN", "income:write_off:NGN")
+
+
+def test_an_approval_is_carried_out_once() -> None:
+    here = context()
+    key = posting_key(here.merchant.merchant_id, 7)
+    assert need_movement(MOVEMENT, 7, here.merchant).rows == ((ManualPosting, key),)
+    first = decide_movement(MOVEMENT, 7, here, Seen({key: None}))
+    assert isinstance(first, Decision)
+    assert [(g.reference, g.short, g.posts) for g in first.groups] == [
+        ("approval 7", SHORT, (Post(OUTSIDE, WALLET, 150_000, "manual posting"),))
+    ]
+    assert first.rows == (ManualPosting(key, here.merchant.merchant_id, 7),)
+    again = decide_movement(MOVEMENT, 7, here, Seen({key: first.rows[0]}))
+    assert again == Decision()

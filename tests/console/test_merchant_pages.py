@@ -1,0 +1,278 @@
+"""A merchant's pages over HTTP: what they show is what the API did, and what they do goes by the API's rules."""
+
+import csv
+import io
+from collections.abc import Callable
+from urllib.parse import quote
+
+import msgspec
+import pytest
+
+from kasuwa.console.transfers import MOST_ORDERS
+from tests.console.visitor import Visitor, signed_in
+from tests.running import Deployment
+from tests.shop import Shop, kobo
+
+pytestmark = pytest.mark.xdist_group("console")
+
+
+@pytest.fixture
+def owner(deployment: Deployment, shop: Shop) -> Visitor:
+    return signed_in(deployment, "merchant:owner", shop.mid)
+
+
+# --- transactions -------------------------------------------------------------------------------------------------
+
+
+def test_the_overview_sums_what_moved(owner: Visitor, shop: Shop) -> None:
+    shop.transfer(amount="1500.00")
+    shop.transfer(amount="20.50")
+    shop.transfer(accountnumber="0000005100")
+    shop.transfer(accountnumber="0000000020")
+    page = owner.get("/").words
+    assert "NGN 1,520.50" in page
+    assert "2 successful, 1 failed, 1 open; success rate 66.6 %" in page
+    assert "10,000.00" in page
+
+
+def test_an_empty_merchant_is_told_what_to_do(owner: Visitor) -> None:
+    for path in ("/", "/transactions", "/events", "/settings/trail"):
+        assert owner.get(path).http == 200
+    assert "No transactions yet" in owner.get("/transactions").words
+    assert "No events yet" in owner.get("/events").words
+
+
+def test_filters_in_the_address_narrow_the_list(owner: Visitor, shop: Shop) -> None:
+    good, bad, pending = (shop.transfer(accountnumber=n)["txnRef"] for n in ("0000000000", "0000005100", "0000000020"))
+    assert all(ref in owner.get("/transactions").words for ref in (good, bad, pending))
+    for status, shown in (("successful", good), ("failed", bad), ("pending", pending)):
+        page = owner.get(f"/transactions?status={status}").words
+        assert [ref for ref in (good, bad, pending) if ref in page] == [shown]
+    assert "Nothing fits" in owner.get("/transactions?kind=no-such-kind").words
+    assert "Nothing fits" in owner.get("/transactions?to=2001-01-01").words
+    assert good in owner.get("/transactions?kind=transfer&from=2001-01-01").words
+    assert "a date such as" in owner.get("/transactions?from=tomorrow").words
+
+
+def test_a_whole_reference_leads_to_its_transaction(owner: Visitor, shop: Shop) -> None:
+    sent = shop.transfer(orderRef="mine-1")
+    for words in (sent["txnRef"], "mine-1"):
+        assert owner.get(f"/transactions?q={quote(words)}").place == f"/transactions/{quote(sent['txnRef'], safe='')}"
+
+
+def test_pages_follow_each_other_without_a_gap_or_a_repeat(owner: Visitor, shop: Shop) -> None:
+    orders = [
+        {"amount": "10.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": f"o{n}"} for n in range(120)
+    ]
+    sent = [line["txnRef"] for line in shop.bulk(orders)["data"]]
+    seen, path = [], "/transactions"
+    while path:
+        page = owner.get(path)
+        seen += [ref for ref in sent if f'/transactions/{quote(ref, safe="")}"' in page.text]
+        link = page.text.partition('">Older</a>')[0].rpartition('href="')[2] if "Older" in page.text else ""
+        path = link.replace("&amp;", "&")
+    assert sorted(seen) == sorted(sent)
+
+
+def test_an_export_holds_every_row_and_runs_no_formula(owner: Visitor, shop: Shop) -> None:
+    orders = [
+        {"amount": "10.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": f"=SUM({n})"}
+        for n in range(300)
+    ]
+    shop.bulk(orders)
+    answer = owner.get("/transactions.csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(rows) == 300
+    assert {row["orderRef"] for row in rows} == {f"'=SUM({n})" for n in range(300)}
+    assert {row["amount"] for row in rows} == {"10.00"}
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert len(list(csv.DictReader(io.StringIO(owner.get("/transactions.csv?status=failed").text)))) == 0
+
+
+def test_a_transaction_tells_the_story_that_explain_tells(owner: Visitor, shop: Shop) -> None:
+    sent = shop.transfer(narration="<script>alert(1)</script>")
+    page = owner.get(f"/transactions/{quote(sent['txnRef'], safe='')}")
+    story = shop.put("sandbox", action="explain", txnRef=sent["txnRef"]).body["data"]
+    told = page.words.partition("What happened")[2]
+    for step in story:
+        assert step["what"].capitalize() in told
+        told = told.partition(step["what"].capitalize())[2]
+    assert "wallet:main:NGN" in page.words
+    assert "<script>alert(1)" not in page.text
+
+
+# --- transfers ----------------------------------------------------------------------------------------------------
+
+
+def test_a_transfer_is_shown_before_it_goes_and_pressed_twice_goes_once(owner: Visitor, shop: Shop) -> None:
+    owner.get("/transfers")
+    before = shop.wallet()
+    order = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0040000008", "narration": "Rent"}
+    preview = owner.post("/transfers/preview", **order)
+    assert "Is this right?" in preview.words
+    assert "NGN 1,500.00" in preview.words
+    assert shop.wallet() == before
+    reference = preview.text.partition('name="orderRef" value="')[2].partition('"')[0]
+    sent = [owner.post("/transfers/send", **order, orderRef=reference) for _ in range(2)]
+    assert [answer.http for answer in sent] == [303, 303]
+    assert sent[0].place == sent[1].place
+    assert "Rent" in owner.get(sent[0].place).words
+    kept = shop.verify(reference)
+    assert before.balance - shop.wallet().balance == sum(kobo(kept[name]) for name in ("amount", "fee", "vat"))
+    assert shop.put("resources", inquire="events").body["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"amount": "1,5"}, "digits with at most two decimals"),
+        ({"amount": "0.10"}, "between 1.00 and"),
+        ({"accountnumber": "123"}, "ten digits"),
+        ({"accountnumber": "0123456789"}, "not an account number of"),
+    ],
+)
+def test_what_is_wrong_with_a_transfer_stands_beside_its_field(
+    owner: Visitor, changed: dict[str, str], said: str
+) -> None:
+    order = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", **changed}
+    answer = owner.post("/transfers/preview", **order)
+    [field] = changed
+    assert answer.http == 422
+    assert f'id="fault-{field}"' in answer.text
+    assert said in answer.words
+
+
+def test_a_wallet_that_is_short_sends_nothing(owner: Visitor, shop: Shop) -> None:
+    order = {"amount": "9999999.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": "large"}
+    owner.post("/transfers/send", **order)
+    assert "does not cover" in owner.post("/transfers/send", **{**order, "orderRef": "larger"}).words
+
+
+def test_a_bulk_shows_its_faults_and_sends_the_rest(owner: Visitor, shop: Shop) -> None:
+    owner.get("/transfers")
+    lines = [
+        "amount,bankcode,accountnumber,narration,orderRef",
+        "100.00,058,0000000000,one,b1",
+        "abc,058,0000000000,two,b2",
+        "100.00,058,0000000000,three,b1",
+        "200.00,058,0000000000,four,",
+    ]
+    preview = owner.upload("/transfers/bulk/preview", "file", "\n".join(lines).encode("utf-8-sig"))
+    assert "2 of 4 orders can go" in preview.words
+    assert "used twice in this file" in preview.words
+    packed = preview.text.partition('name="orders" value="')[2].partition('"')[0].replace("&#34;", '"')
+    assert len(msgspec.json.decode(packed)) == 2
+    sent = owner.post("/transfers/bulk/send", orders=packed)
+    assert "on its way" in sent.words
+    again = owner.post("/transfers/bulk/send", orders=packed)
+    assert sorted(ref for ref in again.words.split() if ref.startswith("GP|FD|")) == sorted(
+        ref for ref in sent.words.split() if ref.startswith("GP|FD|")
+    )
+    assert shop.put("resources", inquire="events").body["total"] <= 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "a CSV file"),
+        (b"\xff\xfe\x00", "a CSV file"),
+        (b"amount,bankcode\n1,058\n", "missing: accountnumber"),
+        (b"amount,bankcode,accountnumber\n" + b"1,058,0000000000\n" * (MOST_ORDERS + 1), "at most 1000 orders"),
+    ],
+)
+def test_a_file_that_is_no_bulk_is_refused(owner: Visitor, content: bytes, said: str) -> None:
+    owner.get("/transfers")
+    answer = owner.upload("/transfers/bulk/preview", "file", content)
+    assert (answer.http, said in answer.words) == (422, True)
+    assert owner.post("/transfers/bulk/send", orders="nonsense").http == 422
+
+
+# --- settings and people ------------------------------------------------------------------------------------------
+
+
+def test_a_rolled_key_works_and_the_old_one_stops_as_chosen(owner: Visitor, shop: Shop) -> None:
+    owner.get("/settings")
+    assert owner.post("/settings/key", overlap="9").http == 422
+    page = owner.post("/settings/key", overlap="24")
+    key = page.text.partition("data-key>")[2].partition("<")[0]
+    assert key not in owner.get("/settings").text
+    for used in (key, shop.key):
+        assert Shop(shop.wire, shop.mid, used).put("resources", inquire="wallet").http == 200
+    assert "rolled the key" in owner.get("/settings/trail").words
+
+
+def test_wire_settings_are_checked_kept_and_put_on_record(owner: Visitor, shop: Shop) -> None:
+    owner.get("/settings")
+    assert owner.post("/settings/wire", http_codes="odd", webhook_order="loose").http == 422
+    assert owner.post("/settings/wire", http_codes="strict", webhook_order="strict").http == 303
+    assert owner.post("/settings/webhook", url="ftp://elsewhere").http == 422
+    assert "switched off" in owner.get(owner.post("/settings/webhook", url="").place).words
+    assert '"http_codes":"compat"' in owner.get("/settings/trail").words
+
+
+def test_a_team_is_invited_changed_and_disabled(deployment: Deployment, owner: Visitor, shop: Shop) -> None:
+    owner.get("/team")
+    email = f"colleague.{shop.mid}@example.com"
+    assert "an address such as" in owner.post("/team", email="nobody", role="merchant:finance").words
+    page = owner.post("/team", email=email, role="merchant:finance")
+    link = "/link/" + page.text.partition("/link/")[2].partition("<")[0]
+    assert "somebody has this address" in owner.post("/team", email=email, role="merchant:finance").words
+    colleague = Visitor(deployment)
+    colleague.get(link)
+    password = "three words together"
+    assert colleague.post(link, password=password, again=password).http == 303
+    assert colleague.get("/transfers").http == 200
+    [[user_id]] = deployment.fetch("select user_id from console_user where email = $1", email)
+    assert owner.post(f"/team/{user_id}/role", role="nonsense").http == 422
+    assert owner.post(f"/team/{user_id}/role", role="merchant:read-only").http == 303
+    colleague.get("/sign-in")
+    colleague.post("/sign-in", email=email, password=password)
+    assert colleague.get("/transfers").http == 403
+    assert owner.post(f"/team/{user_id}/disable").http == 303
+    assert colleague.get("/").http == 303
+    again = owner.post(f"/team/{user_id}/invite")
+    assert "/link/" in again.text
+
+
+def test_the_last_owner_cannot_lock_themselves_out(deployment: Deployment, owner: Visitor) -> None:
+    [[user_id]] = deployment.fetch("select max(user_id) from console_user")
+    assert owner.post(f"/team/{user_id}/disable").http == 404
+    assert owner.get("/team").http == 200
+
+
+# --- the reference ------------------------------------------------------------------------------------------------
+
+
+def test_every_action_has_a_page_and_can_be_tried(owner: Visitor, shop: Shop) -> None:
+    contents = owner.get("/docs").text
+    links = [part.partition('"')[0] for part in contents.split('href="/docs/')[1:]]
+    assert {"disburse/transfer", "disburse/transfer-bulk", "resources/wallet", "sandbox/advance"} <= set(links)
+    for link in links:
+        assert owner.get(f"/docs/{link}").http == 200
+    body = msgspec.json.encode({"inquire": "wallet"}).decode()
+    assert "10000000.00" in owner.post("/docs/resources/wallet", body=body).words
+    assert "one JSON object" in owner.post("/docs/resources/wallet", body="[").words
+    assert owner.get("/docs/resources/no-such").http == 404
+
+
+def test_the_sandbox_moves_time_and_money(owner: Visitor, shop: Shop) -> None:
+    owner.get("/sandbox")
+    before = shop.wallet().balance
+    owner.post("/sandbox/fund_wallet", currency="NGN", amount="5.00")
+    assert shop.wallet().balance == before + 500
+    pending = shop.transfer(accountnumber="0000000900", orderRef="later")["txnRef"]
+    moved = owner.post("/sandbox/advance", hours="1")
+    assert moved.http == 303
+    assert shop.status_of(pending) == "successful"
+    assert owner.post("/sandbox/advance", hours="x").http == 422
+    assert owner.post("/sandbox/new_merchant").http == 404
+
+
+def test_pages_hold_what_another_merchant_does_not_see(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
+    one, other = open_shop(name="One"), open_shop(name="Other")
+    visitor = signed_in(deployment, "merchant:owner", one.mid)
+    other.transfer(orderRef="secret-order")
+    for path in ("/", "/transactions", "/events", "/settings", "/team"):
+        page = visitor.get(path).text
+        assert other.mid not in page
+        assert "secret-order" not in page

@@ -1,0 +1,224 @@
+"""The operator's pages over HTTP: merchants, books down to the posting, work, and what takes two."""
+
+import base64
+from urllib.parse import quote
+
+import pytest
+
+from tests.console.visitor import Visitor, sign_in_link, signed_in
+from tests.running import Deployment, Deployments
+from tests.shop import Shop
+from tests.work.eventlog import wait_until
+
+pytestmark = pytest.mark.xdist_group("console")
+
+SECRET = base64.b64encode(bytes(range(32))).decode()
+
+
+@pytest.fixture
+def admin(deployment: Deployment) -> Visitor:
+    return signed_in(deployment, "operator:admin")
+
+
+@pytest.fixture
+def finance(deployment: Deployment) -> Visitor:
+    return signed_in(deployment, "operator:finance")
+
+
+def page_of(shop: Shop) -> str:
+    return f"/operator/merchants/{shop.mid}"
+
+
+# --- merchants ----------------------------------------------------------------------------------------------------
+
+
+def test_a_merchant_is_added_with_a_key_and_an_owner(deployment: Deployment, admin: Visitor) -> None:
+    admin.get("/operator/merchants")
+    assert admin.post("/operator/merchants", name="").http == 422
+    page = admin.post("/operator/merchants", name="Ada & Sons")
+    mid = page.words.partition(" mid ")[2].split()[0]
+    key = page.text.partition('class="once">')[2].partition("<")[0]
+    with deployment.wire() as wire:
+        assert Shop(wire, mid, key).put("resources", inquire="wallet").http == 200
+    assert mid in admin.get("/operator/merchants?q=ada+%26").words
+    assert "an address such as" in admin.post(f"/operator/merchants/{mid}/invite", email="x").words
+    invited = admin.post(f"/operator/merchants/{mid}/invite", email=f"owner.{mid}@example.com", role="merchant:owner")
+    owner, link = Visitor(deployment), "/link/" + invited.text.partition("/link/")[2].partition("<")[0]
+    owner.get(link)
+    assert owner.post(link, password="four words in row", again="four words in row").place == "/"
+    assert "Nothing moved" in owner.get("/").words
+
+
+def test_a_suspended_merchant_is_refused_everywhere_until_it_is_resumed(
+    deployment: Deployment, admin: Visitor, shop: Shop
+) -> None:
+    owner = signed_in(deployment, "merchant:owner", shop.mid)
+    admin.get(page_of(shop))
+    admin.post(f"{page_of(shop)}/suspend")
+    wait_until("it is refused", lambda: shop.put("resources", inquire="wallet").http == 401)
+    order = {"amount": "1.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": "s1"}
+    wait_until("the console refuses too", lambda: "suspended" in owner.post("/transfers/send", **order).words)
+    admin.post(f"{page_of(shop)}/suspend")
+    wait_until("it is answered", lambda: shop.put("resources", inquire="wallet").http == 200)
+
+
+def test_limits_are_set_checked_and_obeyed(finance: Visitor, shop: Shop) -> None:
+    finance.get(page_of(shop))
+    assert "above zero" in finance.post(f"{page_of(shop)}/limits", **{"least-NGN": "5", "most-NGN": "1"}).words
+    assert finance.post(f"{page_of(shop)}/limits", rate="fast").http == 422
+    assert (
+        finance.post(f"{page_of(shop)}/limits", **{"least-NGN": "5.00", "most-NGN": "50.00"}, rate="10,20").http == 303
+    )
+    wait_until("they are obeyed", lambda: shop.transfer(amount="51.00")["status"] == 104)
+    assert 'value="50.00"' in finance.get(page_of(shop)).text
+
+
+# --- books --------------------------------------------------------------------------------------------------------
+
+
+def test_the_trial_balance_leads_down_to_the_posting_and_its_story(admin: Visitor, shop: Shop) -> None:
+    sent = shop.transfer(amount="1500.00")
+    books = admin.get(f"{page_of(shop)}/books")
+    assert books.words.count("balanced") == 2
+    statement = admin.get(f"{page_of(shop)}/accounts/{quote('wallet:main:NGN')}")
+    assert sent["txnRef"] in statement.words
+    link = statement.text.partition("/postings/")[2].partition('"')[0]
+    posting = admin.get(f"{page_of(shop)}/postings/{link}")
+    assert sent["txnRef"] in posting.words
+    assert "rail:bank:NGN" in posting.words
+    assert "Transfer Successful" in posting.words
+    assert admin.get(f"{page_of(shop)}/accounts/wallet:other:NGN").http == 404
+
+
+def test_the_laws_are_run_and_hold(admin: Visitor, shop: Shop) -> None:
+    shop.transfer()
+    admin.get("/operator/laws")
+    assert "The books are right" in admin.post("/operator/laws").words
+
+
+# --- work ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visitor, shop: Shop) -> None:
+    sent = shop.transfer(accountnumber="0000000020")["txnRef"]
+    key = deployment.fetch("select key from job where reference = $1", sent)[0][0]
+    deployment.fetch("update job set run_at = now() - interval '1 day' where key = $1", key)
+    deployment.fetch("update job set run_at = 'infinity' where key = $1", key)
+    admin.get("/operator/work")
+    tried = "select attempt from job where reference = $1"
+    before = deployment.fetch(tried, sent)[0][0]
+    assert admin.post(f"/operator/work/{key.hex()}").http == 303
+    wait_until("the rail is asked", lambda: deployment.fetch(tried, sent)[0][0] > before)
+    assert admin.post("/operator/work/nonsense").http == 404
+    assert "asked the rail again" in admin.get("/operator/trail").words
+
+
+def test_a_contradiction_is_noticed_and_deeds_are_on_record(admin: Visitor, shop: Shop) -> None:
+    sent = shop.transfer(orderRef="told")
+    shop.put("sandbox", action="settle", orderRef="told", outcome="failed")
+    assert sent["txnRef"] in admin.get("/operator/notices").words
+    assert "used a link" in admin.get("/operator/trail").words
+
+
+# --- two persons --------------------------------------------------------------------------------------------------
+
+
+def propose(visitor: Visitor, kind: str, **fields: str) -> int:
+    """The number of what was proposed."""
+    visitor.get("/operator/approvals")
+    answer = visitor.post(f"/operator/approvals/{kind}", reason="because", **fields)
+    assert answer.http == 303, answer.words
+    text = visitor.get("/operator/approvals").text
+    return int(text.partition("/operator/approvals/")[2].partition("/")[0])
+
+
+def test_a_manual_posting_takes_two_and_is_made_once(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+    before = shop.wallet().balance
+    movement = {"mid": shop.mid, "debit": "outside:funding:NGN", "credit": "wallet:main:NGN", "amount": "12.34"}
+    number = propose(finance, "posting", **movement)
+    assert "somebody else must decide" in finance.post(f"/operator/approvals/{number}/approve").words
+    assert shop.wallet().balance == before
+    admin.get("/operator/approvals")
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    assert shop.wallet().balance == before + 1_234
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 404
+    assert "approved a manual posting" in admin.get("/operator/trail").words
+
+
+def test_what_the_books_refuse_stays_open_and_can_be_withdrawn(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+    movement = {"mid": shop.mid, "debit": "wallet:main:KES", "credit": "outside:funding:KES", "amount": "1.00"}
+    number = propose(finance, "posting", **movement)
+    admin.get("/operator/approvals")
+    assert "does not cover" in admin.post(f"/operator/approvals/{number}/approve").words
+    assert finance.post(f"/operator/approvals/{number}/reject").http == 303
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 404
+
+
+def test_nobody_decides_their_own_not_even_past_the_page(deployment: Deployment, finance: Visitor, shop: Shop) -> None:
+    number = propose(
+        finance, "posting", mid=shop.mid, debit="outside:funding:NGN", credit="wallet:main:NGN", amount="1.00"
+    )
+    decide = "update approval set state = 'approved', decided_by = proposed_by where approval_id = $1"
+    with pytest.raises(Exception, match="two_persons"):
+        deployment.fetch(decide, number)
+    assert finance.post(f"/operator/approvals/{number}/reject").http == 303
+
+
+def test_a_write_off_brings_a_balance_towards_zero_and_no_further(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+    shop.transfer(amount="100.00")
+    account = {"mid": shop.mid, "account": "rail:bank:NGN"}
+    finance.get("/operator/approvals")
+    answer = finance.post("/operator/approvals/write_off", **account, amount="100.01", reason="gone")
+    assert (answer.http, "not more than its balance" in answer.words) == (422, True)
+    number = propose(finance, "write_off", **account, amount="40.00")
+    admin.get("/operator/approvals")
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    assert "60.00" in admin.get(f"{page_of(shop)}/accounts/rail:bank:NGN").words
+
+
+def test_a_tariff_is_checked_proposed_and_then_charged(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+    finance.get("/operator/approvals")
+    for wrong in ("nonsense", '{"vat_percent_on_fees": "lots"}'):
+        answer = finance.post("/operator/approvals/tariff", mid=shop.mid, tariff=wrong, reason="r")
+        assert (answer.http, "JSON laid over" in answer.words) == (422, True)
+    tariff = '{"transfer": {"bands": [{"up_to": null, "fee": "7.00"}]}}'
+    number = propose(finance, "tariff", mid=shop.mid, tariff=tariff)
+    admin.get("/operator/approvals")
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    wait_until("it is charged", lambda: shop.verify(shop.transfer()["orderRef"])["fee"] == "7.00")
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "fault"),
+    [
+        ("posting", {"debit": "x", "credit": "wallet:main:NGN", "amount": "1"}, "debit"),
+        ("posting", {"mid": "GP9999999", "debit": "x"}, "mid"),
+        ("write_off", {"account": "wallet:other:NGN", "amount": "1"}, "account"),
+    ],
+)
+def test_a_proposal_names_its_faults(
+    finance: Visitor, shop: Shop, kind: str, fields: dict[str, str], fault: str
+) -> None:
+    finance.get("/operator/approvals")
+    answer = finance.post(f"/operator/approvals/{kind}", **{"mid": shop.mid, **fields})
+    assert answer.http == 422
+    assert f'id="fault-{fault}"' in answer.text
+    assert finance.post("/operator/approvals/nonsense").http == 404
+
+
+# --- live ---------------------------------------------------------------------------------------------------------
+
+
+def test_live_has_no_sandbox_no_user_of_its_own_and_asks_for_a_second_factor(deployments: Deployments) -> None:
+    settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET}
+    with deployments.fresh("live_console", **settings) as live:
+        assert "sign in once" not in live.out.read_text()
+        assert live.fetch("select 1 from console_user") == []
+        visitor = Visitor(live)
+        _, link = sign_in_link(live, "operator:admin")
+        visitor.get(link)
+        assert "secure" in visitor.post(link).headers["set-cookie"].lower()
+        assert visitor.get("/operator/merchants").place == "/account/second-factor"
+        assert visitor.get("/sandbox").http == 404
+        assert visitor.get("/account/second-factor").http == 200
+        assert live.complaints() == ""
