@@ -21,6 +21,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
+from kasuwa.console.actions import CONSOLE
 from kasuwa.console.server import make_console
 from kasuwa.console.visit import Parts as ConsoleParts
 from kasuwa.console.words import make_templates
@@ -398,7 +399,7 @@ async def run_console(settings: Settings, dsn: str) -> None:
 
 
 def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> ConsoleParts:
-    settings, table = house.settings, make_table(house.methods)
+    settings, table = house.settings, make_table((*house.methods, CONSOLE))
     dispatch = make_dispatch(house, make_engine(house, operators))
     loopback = loopback_allowed(settings)
 

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page
 
-from kasuwa.console.routes import PAGES
 from tests.browser import (
     BROWSER_GROUP,
     HEIGHT,
@@ -22,7 +21,7 @@ from tests.browser import (
     browser,
     overflows,
 )
-from tests.console.visitor import sign_in_link
+from tests.console.visitor import DEPLOYED, sign_in_link
 from tests.running import NEWEST, Deployment, Deployments
 
 __all__ = ["browser"]
@@ -69,6 +68,7 @@ class World:
             "mid": self.mid,
             "name": "wallet:main:NGN",
             "token": "nonsense",
+            "reference": "nobody",
         }
         for name, value in told.items():
             path = path.replace("{" + name + "}", value)
@@ -95,7 +95,7 @@ def pages(world: World, browser: Browser) -> Iterator[dict[str, Page]]:
 
 
 PICTURES = os.environ.get("KASUWA_SCREENSHOTS")
-SEEN = [page.path for page in PAGES if page.verb == "GET" and not page.path.endswith(".csv")]
+SEEN = [page.path for page in DEPLOYED if page.verb == "GET" and not page.path.endswith(".csv")]
 EMPTY = ["/transactions?q=nothing", "/no-such-page", "/transactions?from=tomorrow"]
 STRANGERS = ("/sign-in", "/link/{token}")
 

@@ -7,9 +7,16 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from kasuwa.app import methods_of
+from kasuwa.console.actions import CONSOLE
+from kasuwa.console.routes import PAGES
+from kasuwa.console.visit import has_action
 from kasuwa.db import console_users
 from tests.running import Deployment
 from tests.shop import Wire
+
+# The pages that there are, of the table's: a slice that is not there has none.
+DEPLOYED = [page for page in PAGES if page.needs is None or has_action((*methods_of("test"), CONSOLE), *page.needs)]
 
 TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 BOUNDARY = "kasuwa-test-boundary"
@@ -40,7 +47,7 @@ class Visitor:
     def get(self, path: str, headers: Mapping[str, str] = {}) -> Seen:
         return self._send("GET", path, None, headers)
 
-    def post(self, path: str, headers: Mapping[str, str] = {}, **fields: Any) -> Seen:
+    def post(self, path: str, headers: Mapping[str, str] = {}, /, **fields: Any) -> Seen:
         """A form, with the token of the page that was seen last unless another is given."""
         said = {"csrf": self.token, **fields}
         kind = {"content-type": "application/x-www-form-urlencoded"}

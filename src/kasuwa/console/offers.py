@@ -7,20 +7,10 @@ from typing import Any
 import msgspec
 
 from kasuwa.console.access import MOVES_MONEY
+from kasuwa.console.forms import Ask
 from kasuwa.console.visit import Visit
 from kasuwa.core.money import format_minor
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
-
-
-class Ask(msgspec.Struct, frozen=True):
-    """A field of a form: its name on the wire and its label."""
-
-    name: str
-    label: str
-    hint: str = ""
-    mode: str = ""
-    required: bool = False
-    options: tuple[str, ...] = ()
 
 
 class Offer(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from kasuwa.console import (
     operator_merchants,
     operator_work,
     overview,
+    records,
     reference,
     sandbox_page,
     settings_pages,
@@ -35,6 +36,8 @@ from kasuwa.console.access import (
     SIGNED_IN,
     Roles,
 )
+from kasuwa.console.record_table import TABLE, Records
+from kasuwa.console.records import bound
 from kasuwa.console.visit import Parts, Visit
 
 
@@ -51,7 +54,8 @@ class Page(msgspec.Struct, frozen=True):
     test_only: bool = False
 
 
-PAGES: tuple[Page, ...] = (
+# Who it is.
+DOORS: tuple[Page, ...] = (
     Page("GET", "/sign-in", signing_in.show_sign_in, ANYBODY),
     Page("POST", "/sign-in", signing_in.sign_in, ANYBODY),
     Page("GET", "/sign-in/code", signing_in.show_code, HALF_SIGNED_IN),
@@ -63,7 +67,10 @@ PAGES: tuple[Page, ...] = (
     Page("POST", "/account/password", account.change_password, SIGNED_IN),
     Page("GET", "/account/second-factor", account.show_second_factor, SIGNED_IN),
     Page("POST", "/account/second-factor", account.set_second_factor, SIGNED_IN),
-    # A merchant's own.
+)
+
+# A merchant's money.
+MONEY: tuple[Page, ...] = (
     Page("GET", "/", overview.show_overview, EVERY_MERCHANT, "Overview"),
     Page("GET", "/transactions", transactions.show_transactions, EVERY_MERCHANT, "Transactions"),
     Page("GET", "/transactions.csv", transactions.export_transactions, EVERY_MERCHANT),
@@ -74,6 +81,10 @@ PAGES: tuple[Page, ...] = (
     Page("POST", "/transfers/send", transfers.send_transfer, MOVES_MONEY),
     Page("POST", "/transfers/bulk/preview", transfers.preview_bulk, MOVES_MONEY),
     Page("POST", "/transfers/bulk/send", transfers.send_bulk, MOVES_MONEY),
+)
+
+# A merchant's wire: what it is told, how it is called, its scripted world.
+WIRE: tuple[Page, ...] = (
     Page("GET", "/events", events.show_events, EVERY_MERCHANT, "Events"),
     Page("GET", "/events/{seq}", events.show_event, EVERY_MERCHANT),
     Page("POST", "/events/{seq}/resend", events.resend_event, INTEGRATES),
@@ -85,7 +96,9 @@ PAGES: tuple[Page, ...] = (
     Page("POST", "/settings/wire", settings_pages.set_wire, INTEGRATES),
     Page("GET", "/sandbox", sandbox_page.show_sandbox, INTEGRATES, "Sandbox", test_only=True),
     Page("POST", "/sandbox/{action}", sandbox_page.press_button, INTEGRATES, test_only=True),
-    # The operator's.
+)
+
+OPERATORS: tuple[Page, ...] = (
     Page("GET", "/operator/merchants", operator_merchants.show_merchants, EVERY_OPERATOR, "Merchants"),
     Page("POST", "/operator/merchants", operator_merchants.add_merchant, RUNS),
     Page("GET", "/operator/merchants/{mid}", operator_merchants.show_merchant, EVERY_OPERATOR),
@@ -104,7 +117,10 @@ PAGES: tuple[Page, ...] = (
     Page("POST", "/operator/work/{key}", operator_work.ask_again, HELPS),
     Page("GET", "/operator/notices", operator_work.show_notices, EVERY_OPERATOR, "Notices"),
     Page("GET", "/operator/trail", operator_work.show_trail, EVERY_OPERATOR, "Audit trail"),
-    # People of both sides, and the documents.
+)
+
+# People of both sides, and the documents.
+BOTH: tuple[Page, ...] = (
     Page("GET", "/team", team.show_team, MANAGES_PEOPLE, "Team"),
     Page("POST", "/team", team.invite, MANAGES_PEOPLE),
     Page("POST", "/team/{user_id}/role", team.change_role, MANAGES_PEOPLE),
@@ -114,6 +130,22 @@ PAGES: tuple[Page, ...] = (
     Page("GET", "/docs/{method}/{action}", reference.show_action, SIGNED_IN),
     Page("POST", "/docs/{method}/{action}", reference.try_action, INTEGRATES),
 )
+
+
+def record_pages(kind: Records) -> tuple[Page, ...]:
+    """The pages of one row of the table of records."""
+    path, needs = f"/{kind.name}", kind.proof
+    return (
+        Page("GET", path, bound(records.show_list, kind), EVERY_MERCHANT, kind.label, needs),
+        Page("GET", f"{path}/find", bound(records.look_up, kind), EVERY_MERCHANT, needs=needs),
+        Page("POST", f"{path}/new/{{form}}", bound(records.make, kind), MOVES_MONEY, needs=needs),
+        Page("GET", f"{path}/{{reference}}", bound(records.show_one, kind), EVERY_MERCHANT, needs=needs),
+        Page("POST", f"{path}/{{reference}}/{{form}}", bound(records.change, kind), MOVES_MONEY, needs=needs),
+    )
+
+
+RECORD_PAGES = tuple(page for kind in TABLE for page in record_pages(kind))
+PAGES = (*DOORS, *MONEY, *RECORD_PAGES, *WIRE, *OPERATORS, *BOTH)
 
 
 def pages_of(parts: Parts) -> tuple[Page, ...]:

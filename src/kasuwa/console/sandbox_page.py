@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from kasuwa.console.offers import Ask
+from kasuwa.console.forms import Ask, typed
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.catalogue import load
 from kasuwa.core.money import CURRENCIES
@@ -20,10 +20,10 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Let time pass",
         "Moves your business time forward and runs everything that falls due on the way.",
         (
-            Ask("days", "Days", mode="numeric"),
-            Ask("hours", "Hours", mode="numeric"),
-            Ask("minutes", "Minutes", mode="numeric"),
-            Ask("seconds", "Seconds", mode="numeric"),
+            Ask("days", "Days", mode="numeric", kind="whole"),
+            Ask("hours", "Hours", mode="numeric", kind="whole"),
+            Ask("minutes", "Minutes", mode="numeric", kind="whole"),
+            Ask("seconds", "Seconds", mode="numeric", kind="whole"),
         ),
     ),
     (
@@ -48,7 +48,7 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         (
             Ask("rail", "Rail", options=RAILS),
             Ask("kind", "Fault", options=FAULT_KINDS),
-            Ask("times", "Times", mode="numeric"),
+            Ask("times", "Times", mode="numeric", kind="whole"),
         ),
     ),
     (
@@ -94,7 +94,6 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
     ),
     ("reset", "Begin anew", "Fresh books, as on day one; the old ones are kept aside.", ()),
 )
-WHOLE_NUMBERS = frozenset({"days", "hours", "minutes", "seconds", "times"})
 
 
 async def show_sandbox(visit: Visit, status: int = 200, **told: Any) -> Response:
@@ -111,9 +110,7 @@ async def press_button(visit: Visit) -> Response:
     if asks is None or not visit.parts.has_action("sandbox", action):
         raise NotFound
     said = {ask.name: visit.said(ask.name) for ask in asks}
-    given: dict[str, Any] = {name: value for name, value in said.items() if value}
-    for name in WHOLE_NUMBERS & set(given):
-        given[name] = int(given[name]) if given[name].isascii() and given[name].isdecimal() else given[name]
+    given = typed(asks, visit.said)
     reply = await visit.act("sandbox", action=action, **given)
     if not reply.is_good:
         return await show_sandbox(visit, 422, faults=reply.faults, said=said, pressed=action)

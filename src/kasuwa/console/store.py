@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kasuwa.core.calendar import LAGOS, NEVER
+from kasuwa.console.wire import BeneficiariesReply, BeneficiaryLine, PageRequest
+from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.decision import Merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.transactions import Transaction
@@ -212,6 +213,26 @@ async def event_of(reader: Reader, merchant: Merchant, reference: str) -> EventL
 async def endpoint_trouble(reader: Reader, merchant: Merchant) -> Any:
     """Since when the endpoint fails, and from when on it is off; None where it is well."""
     return await reader.fetchrow(ENDPOINT, merchant.merchant_id)
+
+
+# --- beneficiaries ------------------------------------------------------------------------------------------------
+
+BENEFICIARIES = """
+    select ref_code, name, bank_code, account_number, created_at from beneficiary
+    where merchant_id = $1 order by created_at desc, ref_code offset $2 limit $3
+"""
+BENEFICIARY_COUNT = "select count(*) from beneficiary where merchant_id = $1"
+
+
+async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: Reader) -> BeneficiariesReply:
+    offset, limit = request.offset or 0, request.limit or PAGE_ROWS
+    rows = await reader.fetch(BENEFICIARIES, merchant.merchant_id, offset, limit)
+    [[total]] = await reader.fetch(BENEFICIARY_COUNT, merchant.merchant_id)
+    lines = [
+        BeneficiaryLine(ref_code=code, name=name, bank_code=bank, account_number=account, created_at=utc_text(at))
+        for code, name, bank, account, at in rows
+    ]
+    return BeneficiariesReply(data=lines, total=total, offset=offset, limit=limit)
 
 
 # --- settings -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """One request of a browser, with everything a page may use; and the answers a page can give."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -10,6 +10,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from kasuwa.console.actions import CONSOLE
 from kasuwa.core.action import Method
 from kasuwa.core.decision import Merchant
 from kasuwa.db import audit_trail
@@ -52,7 +53,12 @@ class Parts(msgspec.Struct, kw_only=True):
         return self.environment == "live"
 
     def has_action(self, method: str, name: str) -> bool:
-        return any(m.name == method and any(a.name == name for a in m.actions) for m in self.methods)
+        """Of the API, or of what only the console can ask for."""
+        return has_action((*self.methods, CONSOLE), method, name)
+
+
+def has_action(methods: Iterable[Method], method: str, name: str) -> bool:
+    return any(m.name == method and any(a.name == name for a in m.actions) for m in methods)
 
 
 class NotFound(Exception):

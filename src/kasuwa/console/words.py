@@ -13,6 +13,9 @@ from kasuwa.console.access import short_name, side_of
 from kasuwa.core.calendar import LAGOS, utc_text
 from kasuwa.core.money import MINOR_PER_MAJOR
 
+MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)", re.ASCII)
+FIGURE = re.compile(r"-?[0-9]+\.[0-9]{2}", re.ASCII)
+
 
 def figure(minor: int) -> str:
     """1234567 is "12,345.67"."""
@@ -77,6 +80,23 @@ def beside(step: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in step.items() if name not in ("at", "what", "said")}
 
 
+def plain(value: Any) -> str:
+    """A value of a reply for people: nothing is a dash, a yes is a yes, many are told in a row."""
+    if value is None or value == "" or value == []:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(plain(item) for item in value)
+    if isinstance(value, str) and MOMENT.fullmatch(value):
+        return when(value)
+    return pretty(value) if isinstance(value, dict) else str(value)
+
+
+def is_figure(value: Any) -> bool:
+    return isinstance(value, int) or (isinstance(value, str) and bool(FIGURE.fullmatch(value)))
+
+
 def role_name(role: str) -> str:
     return f"{side_of(role)} {short_name(role)}"
 
@@ -89,6 +109,21 @@ def make_templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (figure, money, when, day, slug, pretty, spoken, grouped, pairs, told, beside, role_name)
+    filters = (
+        figure,
+        money,
+        when,
+        day,
+        slug,
+        pretty,
+        spoken,
+        grouped,
+        pairs,
+        told,
+        beside,
+        plain,
+        is_figure,
+        role_name,
+    )
     environment.filters.update({function.__name__: function for function in filters})
     return environment

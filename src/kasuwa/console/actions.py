@@ -1,0 +1,24 @@
+"""What only the console can ask for: actions by the same rules as the API's, that have no path of their own.
+
+A merchant makes its split beneficiaries here; the test environment also lets its developers do so by request.
+"""
+
+from kasuwa.console import store, wire
+from kasuwa.core.action import Method, Read
+from kasuwa.methods.payment import actions as payment
+
+CONSOLE = Method(
+    name="console",
+    selectors=("action",),
+    actions=(
+        *(action for action in payment.SANDBOX if action.name == "beneficiary"),
+        Read(
+            name="beneficiaries",
+            request=wire.PageRequest,
+            reply=wire.BeneficiariesReply,
+            read=store.list_beneficiaries,
+            summary="Those who get a part of split payments",
+            example={"action": "beneficiaries"},
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""The pages of every kind of record: a list, one of them, what can be done. record_table.py says which there are."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from kasuwa.console.access import MOVES_MONEY
+from kasuwa.console.events import number
+from kasuwa.console.forms import Form, typed
+from kasuwa.console.record_table import Records
+from kasuwa.console.visit import NotFound, Reply, Visit
+
+PAGE = 50
+# The names under which records tell where they stand.
+STATES = ("state", "status")
+
+
+async def show_list(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:
+    offset = number(visit.query.get("offset", ""), 0)
+    rows: list[dict[str, Any]] = []
+    total = 0
+    if kind.lists:
+        reply = await visit.act(kind.method, **{kind.selector: kind.lists, "offset": offset, "limit": PAGE})
+        rows = reply.body.get("data", []) if reply.is_good else []
+        total = reply.body.get("total", len(rows))
+    shared: dict[str, Any] = {
+        "kind": kind,
+        "rows": rows,
+        "older": f"/{kind.name}?offset={offset + PAGE}" if offset + PAGE < total else "",
+        "newest": f"/{kind.name}" if offset else "",
+        "makes": allowed(visit, kind, kind.makes),
+        "said": {},
+        "asked": "",
+    }
+    return visit.show("records.html", status, **{**shared, **told})
+
+
+def allowed(visit: Visit, kind: Records, forms: tuple[Form, ...]) -> list[Form]:
+    if visit.user.role not in MOVES_MONEY:
+        return []
+    return [form for form in forms if visit.parts.has_action(kind.method, form.action)]
+
+
+async def look_up(kind: Records, visit: Visit) -> Response:
+    """A record that is not listed, by its reference."""
+    reference = visit.query.get("reference", "").strip()[:200]
+    return visit.go(f"/{kind.name}/{quote(reference, safe='')}" if reference else f"/{kind.name}")
+
+
+# --- one of them --------------------------------------------------------------------------------------------------
+
+
+async def find(kind: Records, visit: Visit) -> dict[str, Any]:
+    reference = visit.path("reference")
+    if kind.shows:
+        reply = await visit.act(kind.method, **{kind.selector: kind.shows, kind.key: reference})
+        if not reply.is_good:
+            raise NotFound
+        return record_in(reply)
+    listed = await visit.act(kind.method, **{kind.selector: kind.lists, "limit": 200})
+    row = next((row for row in listed.body.get("data", []) if row.get(kind.key) == reference), None)
+    if row is None:
+        raise NotFound
+    return dict(row)
+
+
+def record_in(reply: Reply) -> dict[str, Any]:
+    """Some replies hold their record, others are it."""
+    for name in ("data", "card_data"):
+        if isinstance(reply.body.get(name), dict):
+            return dict(reply.body[name])
+    return {name: value for name, value in reply.body.items() if name not in ("status", "message")}
+
+
+def state_of(row: dict[str, Any]) -> str:
+    return str(next((row[name] for name in STATES if name in row), ""))
+
+
+async def show_one(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:
+    row = await find(kind, visit)
+    beside = []
+    for title, action in kind.beside:
+        if visit.parts.has_action(kind.method, action):
+            reply = await visit.act(kind.method, **{kind.selector: action, kind.key: visit.path("reference")})
+            beside.append((title, reply.body.get("data", []) if reply.is_good else []))
+    forms = [f for f in allowed(visit, kind, kind.forms) if not f.states or state_of(row) in f.states]
+    shared: dict[str, Any] = {"kind": kind, "row": row, "state": state_of(row), "beside": beside, "forms": forms}
+    shared |= {"said": {}, "asked": "", "reference": visit.path("reference")}
+    return visit.show("record.html", status, **{**shared, **told})
+
+
+# --- doing --------------------------------------------------------------------------------------------------------
+
+
+async def make(kind: Records, visit: Visit) -> Response:
+    form = next((form for form in allowed(visit, kind, kind.makes) if form.name == visit.path("form")), None)
+    if form is None:
+        raise NotFound
+    reply = await visit.act(
+        kind.method, **{kind.selector: form.action}, **dict(form.fixed), **typed(form.asks, visit.said)
+    )
+    if not reply.is_good:
+        return await show_list(kind, visit, 422, faults=reply.faults, said=dict(visit.form), asked=form.name)
+    made = record_in(reply)
+    await visit.record(form.label.lower(), str(made.get(kind.key, "")))
+    return visit.show("record_made.html", kind=kind, form=form, made=made, message=reply.message)
+
+
+async def change(kind: Records, visit: Visit) -> Response:
+    row = await find(kind, visit)
+    form = next((form for form in allowed(visit, kind, kind.forms) if form.name == visit.path("form")), None)
+    if form is None:
+        raise NotFound
+    copied = {name: row[name] for name in form.copies}
+    request = {kind.selector: form.action, kind.key: visit.path("reference"), **dict(form.fixed), **copied}
+    reply = await visit.act(kind.method, **request, **typed(form.asks, visit.said))
+    if not reply.is_good:
+        return await show_one(kind, visit, 422, faults=reply.faults, said=dict(visit.form), asked=form.name)
+    reference = visit.path("reference")
+    await visit.record(form.label.lower(), reference, state_of(row), reply.message)
+    return visit.go(f"/{kind.name}/{quote(reference, safe='')}", reply.message or "Done.")
+
+
+Answer = Callable[[Visit], Awaitable[Response]]
+
+
+def bound(handler: Callable[..., Awaitable[Response]], kind: Records) -> Answer:
+    return partial(handler, kind)
