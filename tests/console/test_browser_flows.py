@@ -1,0 +1,176 @@
+"""What people do in the console, in a real browser: from the first invitation to an event that arrives."""
+
+from pathlib import Path
+from typing import Any
+
+import pyotp
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser import BROWSER_GROUP, OpenPage, accessibility_faults, browser, open_page, overflows
+from tests.console.visitor import sign_in_link
+from tests.methods.payment.till import Till
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.work.inbox import receiving
+
+__all__ = ["browser", "open_page"]
+pytestmark = BROWSER_GROUP
+
+PASSWORD = "correct horse battery"
+
+
+def press(page: Page | Locator, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+@pytest.fixture
+def address(deployment: Deployment) -> str:
+    return f"http://127.0.0.1:{deployment.console_port}"
+
+
+@pytest.fixture
+def owner(deployment: Deployment, shop: Shop, open_page: OpenPage, address: str) -> Page:
+    page = open_page()
+    page.goto(address + sign_in_link(deployment, "merchant:owner", shop.mid)[1])
+    press(page, "Sign in")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    return page
+
+
+def test_an_invited_person_sets_up_a_second_factor_and_signs_in_with_it(
+    deployment: Deployment, shop: Shop, open_page: OpenPage, address: str
+) -> None:
+    page = open_page(width=360, theme="dark")
+    email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
+    page.goto(address + link)
+    page.get_by_label("Choose a password").fill(PASSWORD)
+    page.get_by_label("The same again").fill(PASSWORD)
+    press(page, "Set it and sign in")
+    page.get_by_role("link", name=email).click()
+    page.get_by_role("link", name="Set it up").click()
+    secret = page.locator("code.once").inner_text().replace(" ", "")
+    page.get_by_label("The code it shows now").fill(pyotp.TOTP(secret).now())
+    press(page, "Switch it on")
+    expect(page.get_by_role("status")).to_contain_text("a code is asked for")
+    press(page, "Sign out")
+    page.get_by_label("Address").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    press(page, "Sign in")
+    expect(page.get_by_role("heading", name="Your code")).to_be_visible()
+    assert accessibility_faults(page) == []
+    assert not overflows(page)
+    # The code of now was used to switch it on, and works once: a clock a little ahead brings the next.
+    deployment.fetch("update console_user set totp_step = totp_step - 1 where email = $1", email)
+    page.get_by_label("Six digits from your authenticator").fill(pyotp.TOTP(secret).now())
+    press(page, "Go on")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+
+
+def test_a_key_is_rolled_and_used(owner: Page, shop: Shop) -> None:
+    owner.get_by_role("link", name="Settings").click()
+    owner.get_by_label("The key in use now").select_option("works for 1 more hour")
+    press(owner, "Make a new key")
+    key = owner.locator("[data-key]").inner_text()
+    assert accessibility_faults(owner) == []
+    assert Shop(shop.wire, shop.mid, key).put("resources", inquire="wallet").http == 200
+    owner.get_by_role("link", name="Back to Settings").click()
+    expect(owner.get_by_role("listitem").filter(has_text="works until")).to_have_count(1)
+    assert key not in owner.content()
+
+
+def test_a_webhook_url_is_set_tried_and_an_event_arrives_and_is_sent_again(owner: Page, shop: Shop) -> None:
+    with receiving() as inbox:
+        owner.get_by_role("link", name="Settings").click()
+        owner.get_by_label("URL").fill("ftp://127.0.0.1/")
+        press(owner.locator("section", has_text="Webhook"), "Keep it")
+        expect(owner.locator("#fault-url")).to_be_visible()
+        owner.get_by_label("URL").fill(inbox.url)
+        press(owner.locator("section", has_text="Webhook"), "Keep it")
+        expect(owner.get_by_role("status")).to_contain_text("Events go there")
+        press(owner, "Send a test event")
+        expect(owner.get_by_role("status")).to_contain_text("HTTP 200")
+        assert inbox.wait_for(1)[0].payload["txnRef"] == "TEST"
+        sent = shop.transfer()
+        assert inbox.wait_for(2)[1].payload["txnRef"] == sent["txnRef"]
+        owner.get_by_role("link", name="Events").click()
+        owner.get_by_role("link", name="evt_").click()
+        press(owner, "Send it again")
+        assert inbox.wait_for(3)[2].id == inbox.letters[1].id
+
+
+def test_a_payment_is_refunded_from_its_page(owner: Page, shop: Shop, address: str) -> None:
+    paid = Till(shop).paid()
+    owner.get_by_role("link", name="Transactions", exact=True).click()
+    owner.get_by_role("link", name=paid["txnRef"]).click()
+    owner.get_by_label("Amount").fill("1000000.00")
+    press(owner, "Refund")
+    expect(owner.locator(".trouble, .fault").first).to_be_visible()
+    owner.get_by_label("Amount").fill("100.00")
+    owner.get_by_label("Comment").fill("one shirt came back")
+    press(owner, "Refund")
+    expect(owner.get_by_role("status")).to_contain_text("Refund")
+    owner.goto(f"{address}/transactions?kind=refund")
+    expect(owner.get_by_role("row").filter(has_text="100.00")).to_have_count(1)
+
+
+def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(owner: Page, shop: Shop, tmp_path: Path) -> None:
+    rows = ["amount,bankcode,accountnumber,narration", "100.00,058,0000000000,one", "-5,058,0000000000,two"]
+    rows += ["100.00,058,123,three", "200.50,058,0000000000,four"]
+    (tmp_path / "orders.csv").write_text("\n".join(rows))
+    owner.get_by_role("link", name="Transfers").click()
+    owner.get_by_label("CSV file").set_input_files(tmp_path / "orders.csv")
+    press(owner, "Check the file")
+    expect(owner.get_by_role("heading", name="2 of 4 orders can go")).to_be_visible()
+    faults = owner.get_by_role("region", name="Orders with faults").locator(".fault")
+    expect(faults).to_have_count(2)
+    assert accessibility_faults(owner) == []
+    press(owner, "Send 2")
+    expect(owner.get_by_role("heading", name="The bulk is on its way")).to_be_visible()
+    assert shop.put("sandbox", action="advance", seconds=1).http == 200
+    assert shop.put("resources", inquire="events").body["total"] == 2
+
+
+def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(owner: Page, shop: Shop) -> None:
+    owner.get_by_role("link", name="Transfers").click()
+    owner.get_by_label("Amount in NGN").fill("2500")
+    owner.get_by_label("Account number").fill("0000000900")
+    press(owner, "Look at it first")
+    expect(owner.get_by_role("heading", name="Is this right?")).to_be_visible()
+    press(owner, "Send it")
+    expect(owner.locator(".status").first).to_have_text("pending")
+    owner.get_by_role("link", name="Sandbox").click()
+    before = shop.now()
+    owner.get_by_label("Hours").fill("2")
+    press(owner, "Let time pass")
+    expect(owner.get_by_role("status")).to_contain_text("disburse")
+    assert shop.now() > before
+    owner.get_by_role("link", name="Transactions", exact=True).click()
+    expect(owner.get_by_role("row").filter(has_text="2,500.00").locator(".status")).to_have_text("successful")
+
+
+def test_an_export_says_how_far_it_is_and_lands_as_a_file(owner: Page, shop: Shop) -> None:
+    shop.transfer()
+    owner.get_by_role("link", name="Transactions", exact=True).click()
+    with owner.expect_download() as landing:
+        owner.get_by_role("link", name="Export as CSV").click()
+    expect(owner.locator("[data-export-progress]")).to_have_text("1 rows exported.")
+    content: Any = Path(landing.value.path()).read_text()
+    assert len(content.splitlines()) == 2
+
+
+def test_the_keyboard_alone_gets_past_the_navigation_and_through_a_form(owner: Page) -> None:
+    owner.keyboard.press("Tab")
+    expect(owner.get_by_role("link", name="Skip to the content")).to_be_focused()
+    owner.keyboard.press("Enter")
+    assert owner.evaluate("location.hash") == "#content"
+    owner.get_by_role("link", name="Transfers").focus()
+    owner.keyboard.press("Enter")
+    owner.get_by_label("Amount in NGN").focus()
+    owner.keyboard.type("5")
+    for _ in range(2):
+        owner.keyboard.press("Tab")
+    owner.keyboard.type("123")
+    owner.keyboard.press("Enter")
+    expect(owner.locator("#fault-accountnumber")).to_be_visible()
+    expect(owner.get_by_label("Account number")).to_have_attribute("aria-invalid", "true")
