@@ -89,22 +89,23 @@ KINDS = """
 """
 KINDS_OF = f"{KINDS} select kind from k where kind is not null order by kind"
 
-# Each kind gives its newest, by its index; the newest of those are the page.
+# Each kind gives its newest, by its index; the newest of those are the page. There is one upper bound, cursor or end
+# of the days: with two, the index would be walked from the looser one.
 NEWEST = f"""
     {KINDS} select l.* from k cross join lateral (
         select {LINE} from transaction t
         where t.merchant_id = $1 and t.kind = k.kind and ($3 = '' or t.status = $3)
-          and t.created_at >= $4 and t.created_at < $5 and (t.created_at, t.key) < ($6, $7)
-        order by t.created_at desc, t.key desc limit $8) l
+          and t.created_at >= $4 and (t.created_at, t.key) < ($5, $6)
+        order by t.created_at desc, t.key desc limit $7) l
     where k.kind is not null and ($2 = '' or k.kind = $2)
-    order by l.created_at desc, l.key desc limit $8
+    order by l.created_at desc, l.key desc limit $7
 """
 # What is still open has a job: there are few, wherever they are in time.
 OPEN_ONES = f"""
     select distinct {LINE} from job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
     where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
-      and t.created_at >= $4 and t.created_at < $5 and (t.created_at, t.key) < ($6, $7)
-    order by t.created_at desc, t.key desc limit $8
+      and t.created_at >= $4 and (t.created_at, t.key) < ($5, $6)
+    order by t.created_at desc, t.key desc limit $7
 """
 FOUND = f"""
     select {LINE} from transaction t where t.merchant_id = $1 and t.txn_ref = $2
@@ -119,7 +120,8 @@ async def list_transactions(
 ) -> list[Line]:
     if chosen.words:
         return [Line(*row) for row in await reader.fetch(FOUND, merchant.merchant_id, chosen.words, most)]
-    told = (chosen.kind, chosen.status, chosen.since, chosen.until, after.at, after.key, most)
+    below = min(after, Cursor(chosen.until, b""))
+    told = (chosen.kind, chosen.status, chosen.since, below.at, below.key, most)
     if chosen.status in ("pending", "processing"):
         return [Line(*row) for row in await reader.fetch(OPEN_ONES, merchant.merchant_id, *told)]
     return [Line(*row) for row in await reader.fetch(NEWEST, merchant.merchant_id, *told)]
