@@ -357,6 +357,10 @@ async def run_worker(settings: Settings, dsn: str) -> None:
     house.writer.start()
     worker = Worker(dsn, house.stepper, house.directory)
     stopping = stop_signal()
+    present = asyncio.create_task(show_presence(dsn, WORKER_LOCK))
+    keeper = Keeper(dsn, house.rails.biller)
+    duties = (worker.run(house.stepper.lanes), house.courier.run(), keeper.run())
+    running = [asyncio.create_task(duty) for duty in duties]
     await stopping.wait()
     worker.stop()
     house.courier.stop()
