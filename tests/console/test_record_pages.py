@@ -123,3 +123,28 @@ def test_who_only_looks_is_offered_nothing_to_do(deployment: Deployment, shop: S
 def test_a_record_that_is_not_listed_is_found_by_its_reference(owner: Visitor) -> None:
     assert owner.get("/recurrents/find?reference=a%7Cb").place == "/recurrents/a%7Cb"
     assert owner.get("/recurrents/find").place == "/recurrents"
+
+
+def test_a_bill_is_found_in_the_catalogue_its_customer_named_and_paid_once(owner: Visitor, shop: Shop) -> None:
+    page = owner.get("/bills")
+    category = next(
+        part.partition('"')[0] for part in page.text.split('href="/bills?category=')[1:] if "lectric" in part
+    )
+    page = owner.get(f"/bills?category={category}")
+    biller = page.text.partition("&amp;biller=")[2].partition('"')[0]
+    page = owner.get(f"/bills?category={category}&biller={biller}")
+    item = page.text.partition("&amp;item=")[2].partition('"')[0]
+    where = f"category={category}&biller={biller}&item={item}"
+    page = owner.get(f"/bills?{where}")
+    order_ref = page.text.partition('name="orderRef" value="')[2].partition('"')[0]
+    said = {"paycode": item, "reference": "00000000000", "amount": "5000.00", "orderRef": order_ref}
+    before = shop.wallet().balance
+    preview = owner.post(f"/bills/new/pay?{where}", **said)
+    assert "Is this right?" in preview.words
+    assert shop.wallet().balance == before
+    for _ in range(2):
+        assert owner.post(f"/bills/new/pay?{where}", **said, confirmed="yes").http == 200
+    assert shop.put("resources", inquire="events").body["total"] == 1
+    assert "successful" in owner.get(f"/bills/{order_ref}").words
+    wrong = owner.post(f"/bills/new/pay?{where}", **{**said, "paycode": "nonsense"})
+    assert (wrong.http, "Is this right?" in wrong.words) == (422, False)

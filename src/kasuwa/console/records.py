@@ -15,7 +15,7 @@ from kasuwa.console.visit import NotFound, Reply, Visit
 
 PAGE = 50
 # The names under which records tell where they stand.
-STATES = ("state", "status")
+STATES = ("state", "status", "txnStatus")
 
 
 async def show_list(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:

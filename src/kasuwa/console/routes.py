@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from kasuwa.console import (
     account,
+    bills_page,
     events,
     operator_approvals,
     operator_books,
@@ -132,13 +133,18 @@ BOTH: tuple[Page, ...] = (
 )
 
 
+# Records whose list is more than a list.
+OWN_PAGES = {"bills": (bills_page.show_bills, bills_page.pay_bill)}
+
+
 def record_pages(kind: Records) -> tuple[Page, ...]:
     """The pages of one row of the table of records."""
     path, needs = f"/{kind.name}", kind.proof
+    show, make = OWN_PAGES.get(kind.name, (bound(records.show_list, kind), bound(records.make, kind)))
     return (
-        Page("GET", path, bound(records.show_list, kind), EVERY_MERCHANT, kind.label, needs),
+        Page("GET", path, show, EVERY_MERCHANT, kind.label, needs),
         Page("GET", f"{path}/find", bound(records.look_up, kind), EVERY_MERCHANT, needs=needs),
-        Page("POST", f"{path}/new/{{form}}", bound(records.make, kind), MOVES_MONEY, needs=needs),
+        Page("POST", f"{path}/new/{{form}}", make, MOVES_MONEY, needs=needs),
         Page("GET", f"{path}/{{reference}}", bound(records.show_one, kind), EVERY_MERCHANT, needs=needs),
         Page("POST", f"{path}/{{reference}}/{{form}}", bound(records.change, kind), MOVES_MONEY, needs=needs),
     )

@@ -69,10 +69,11 @@ def pairs(values: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def told(detail: str) -> list[tuple[str, str]]:
-    """What a transaction's slice kept with it, as names and texts; what is empty is left out."""
+    """The texts that a transaction's slice kept with it. Its numbers are minor units, or numbers of its own: what they
+    came to is in the postings."""
     kept = msgspec.json.decode(detail)
     shown = kept.items() if isinstance(kept, dict) else ()
-    return [(name, value if isinstance(value, str) else pretty(value)) for name, value in shown if value]
+    return [(name, value) for name, value in shown if isinstance(value, str) and value]
 
 
 def beside(step: dict[str, Any]) -> dict[str, Any]:
