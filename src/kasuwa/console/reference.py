@@ -56,13 +56,14 @@ async def show_action(visit: Visit, status: int = 200, **told: Any) -> Response:
 
 
 async def try_action(visit: Visit) -> Response:
-    method, _ = find(visit)
+    method, action = find(visit)
     body = visit.said("body")
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
         return await show_action(visit, 422, body=body, faults={"body": "one JSON object"})
     reply = await visit.act(method.name, **fields)
+    await visit.record("tried an action", f"{method.name} {action.name}", after=str(reply.body.get("status", "")))
     return await show_action(visit, body=body, answer=reply.body)
 
 
