@@ -7,9 +7,10 @@ from starlette.responses import Response
 from kasuwa.console import passwords
 from kasuwa.console.cookies import clear_session, set_session
 from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.decision import Deed
 from kasuwa.core.secrets import Vault
 from kasuwa.db import audit_trail, console_sessions, console_users
-from kasuwa.db.audit_trail import OPERATORS_CHAIN, Deed
+from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.console_users import User
 from kasuwa.db.pool import Connection
 
@@ -61,7 +62,7 @@ def refuse(visit: Visit, why: str, status: int) -> Response:
 
 
 async def note(connection: Connection, visit: Visit, user: User, what: str) -> None:
-    deed = Deed(user.email, visit.address, what, user.email)
+    deed = Deed(user.email, what, user.email, visit.address)
     await audit_trail.append(connection, OPERATORS_CHAIN, deed)
 
 

@@ -12,9 +12,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kasuwa.console.actions import CONSOLE
 from kasuwa.core.action import Method
-from kasuwa.core.decision import Merchant
+from kasuwa.core.decision import Deed, Merchant
 from kasuwa.db import audit_trail
-from kasuwa.db.audit_trail import OPERATORS_CHAIN, Deed
+from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.console_sessions import Session
 from kasuwa.db.console_users import User
 from kasuwa.db.merchants import Directory
@@ -154,7 +154,7 @@ class Visit(msgspec.Struct):
     async def record_on(
         self, connection: Connection, chain: int, what: str, about: str, before: Any = "", after: Any = ""
     ) -> None:
-        deed = Deed(self.user.email, self.address, what, about, as_text(before), as_text(after))
+        deed = Deed(self.user.email, what, about, self.address, as_text(before), as_text(after))
         await audit_trail.append(connection, chain, deed)
 
 
