@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import BROWSER_GROUP, OpenPage, accessibility_faults, browser, open_page, overflows
 from tests.console.visitor import sign_in_link
+from tests.methods.loans.bank import Bank
 from tests.methods.payment.till import Till
 from tests.running import Deployment
 from tests.shop import Shop
@@ -112,6 +113,18 @@ def test_a_payment_is_refunded_from_its_page(owner: Page, shop: Shop, address: s
     expect(owner.get_by_role("status")).to_contain_text("Refund")
     owner.goto(f"{address}/transactions?kind=refund")
     expect(owner.get_by_role("row").filter(has_text="100.00")).to_have_count(1)
+
+
+def test_a_loan_is_approved_and_its_schedule_shown(owner: Page, shop: Shop) -> None:
+    lender = Bank(shop.wire, shop.mid, shop.key)
+    asked = lender.request(lender.client())["data"]["loan_id"]
+    owner.get_by_role("link", name="Loans").click()
+    owner.get_by_role("link", name=asked).click()
+    expect(owner.get_by_role("region", name="Schedule").get_by_role("row")).not_to_have_count(1)
+    assert accessibility_faults(owner) == []
+    press(owner, "Approve and pay out")
+    expect(owner.locator(".status").first).to_have_text("active")
+    assert lender.view(asked)["state"] == "active"
 
 
 def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(owner: Page, shop: Shop, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from kasuwa.app import methods_of
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.forms import Ask, typed
 from kasuwa.console.record_table import TABLE, Records
+from kasuwa.console.visit import has_action
 from kasuwa.core.action import Method
 from tests.console.visitor import Visitor, signed_in
 from tests.methods.payment.till import Till, card
@@ -57,7 +58,8 @@ def test_a_number_that_is_none_goes_as_it_was_typed(text: str) -> None:
 @pytest.mark.parametrize("kind", THERE, ids=lambda kind: kind.name)
 def test_every_action_that_a_row_names_is_there_and_takes_what_it_asks(kind: Records) -> None:
     actions = {action.name: action for action in METHODS[kind.method].actions}
-    assert {name for name in (kind.lists, kind.shows, *(action for _, action in kind.beside)) if name} <= set(actions)
+    assert {name for name in (kind.shows, *(action for _, action in kind.beside)) if name} <= set(actions)
+    assert not kind.lists or has_action(METHODS.values(), kind.lister or kind.method, kind.lists)
     for form in (*kind.makes, *kind.forms):
         fields: set[str] = {name for a in METHODS[kind.method].actions if a.name == form.action for name in names_of(a)}
         asked = {ask.name.partition(".")[0] for ask in form.asks} | dict(form.fixed).keys() | set(form.copies)
@@ -148,3 +150,65 @@ def test_a_bill_is_found_in_the_catalogue_its_customer_named_and_paid_once(owner
     assert "successful" in owner.get(f"/bills/{order_ref}").words
     wrong = owner.post(f"/bills/new/pay?{where}", **{**said, "paycode": "nonsense"})
     assert (wrong.http, "Is this right?" in wrong.words) == (422, False)
+
+
+def key_of(page: str, name: str) -> str:
+    return page.partition(f'href="/{name}/')[2].partition('"')[0]
+
+
+def test_a_card_is_created_listed_blocked_and_ended(owner: Visitor, shop: Shop) -> None:
+    assert "None yet" in owner.get("/cards").words
+    billing = {
+        "name": "Ada Obi",
+        "address": "12 Marina Road",
+        "city": "Lagos",
+        "state": "Lagos",
+        "postal_code": "101241",
+    }
+    fields = {f"billing.{name}": value for name, value in billing.items()}
+    made = owner.post("/cards/new/create", **fields, amount="25.00", currency="USD")
+    assert made.http == 200, made.words
+    reference = key_of(owner.get("/cards").text, "cards")
+    assert "25.00" in owner.get("/cards").words
+    shown = owner.get(f"/cards/{reference}")
+    assert ("active" in shown.words, "Card Funding" in shown.words) == (True, True)
+    assert owner.post(f"/cards/{reference}/fund", amount="5.00").http == 303
+    assert "30.00" in owner.get("/cards").words
+    assert owner.post(f"/cards/{reference}/withdraw", amount="31.00").http == 422
+    assert owner.post(f"/cards/{reference}/block").http == 303
+    assert "Unblock" in owner.get(f"/cards/{reference}").words
+    assert owner.post(f"/cards/{reference}/terminate").http == 303
+    assert "terminated" in owner.get("/cards").words
+
+
+def test_a_client_borrows_saves_and_is_shown(owner: Visitor, shop: Shop) -> None:
+    owner.get("/clients")
+    person = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567", "dob": "1990-04-17", "gender": "female"}
+    fields = {f"data.{name}": value for name, value in person.items()}
+    account = {"data.bankAccount.account_number": "0000000000", "data.bankAccount.bank_code": "058"}
+    assert owner.post("/clients/new/create", **{"data.firstname": "Ada"}).http == 422
+    assert owner.post("/clients/new/create", **fields, **account, status="active").http == 200
+    client = key_of(owner.get("/clients").text, "clients")
+    assert "Obi" in owner.get(f"/clients/{client}").words
+    interest = {"interestSettings.interestRate": "24", "interestSettings.interestFrequency": "annualized"}
+    asked = {"client_id": client, "amount": "12000.00", "period": "12", **interest}
+    assert owner.post("/loans/new/request", **{**asked, "period": "x"}).http == 422
+    assert owner.post("/loans/new/request", **asked).http == 200
+    loan = key_of(owner.get("/loans").text, "loans")
+    page = owner.get(f"/loans/{loan}")
+    assert ("Approve and pay out" in page.words, "Schedule" in page.words) == (True, True)
+    assert owner.post(f"/loans/{loan}/approve").http == 303
+    assert "Record a repayment" in owner.get(f"/loans/{loan}").words
+    assert owner.post(f"/loans/{loan}/repay", amount="500.00").http == 303
+    assert owner.post(f"/loans/{loan}/reject").http == 422
+    opened = owner.post("/savings/new/create", name="Rainy days", client_id=client, period="12", **interest)
+    assert opened.http == 200, opened.words
+    savings = key_of(owner.get("/savings").text, "savings")
+    assert owner.post(f"/savings/{savings}/deposit", amount="700.00").http == 303
+    assert "700.00" in owner.get("/savings").words
+    assert owner.post(f"/savings/{savings}/cashout", amount="200.00", method="cash").http == 303
+    plan = {"name": "Market women", "amount": "100.00", "start_date": "2031-01-05", "member_required": "2"}
+    assert owner.post("/thrift/new/create", **plan, frequency="every_week").http == 200
+    thrift = key_of(owner.get("/thrift").text, "thrift")
+    assert owner.post(f"/thrift/{thrift}/subscribe", savings_id=savings).http == 303
+    assert savings in owner.get(f"/thrift/{thrift}").words

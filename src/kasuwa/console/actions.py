@@ -13,6 +13,14 @@ CONSOLE = Method(
     actions=(
         *(action for action in payment.SANDBOX if action.name == "beneficiary"),
         Read(
+            name="cards",
+            request=wire.PageRequest,
+            reply=wire.CardsReply,
+            read=store.list_cards,
+            summary="All virtual cards",
+            example={"action": "cards"},
+        ),
+        Read(
             name="beneficiaries",
             request=wire.PageRequest,
             reply=wire.BeneficiariesReply,

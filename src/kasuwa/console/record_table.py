@@ -14,7 +14,8 @@ YES_NO = ("no", "yes")
 class Records(msgspec.Struct, frozen=True):
     """`name` is the word in the address, `one` what a single one is called. `lists` and `shows` are actions; without
     the first a record is found by its reference, without the second it is shown as it is listed. `beside` are other
-    lists of a record; `lead` names the column that leads to it."""
+    lists of a record; `state` names the field that says where it stands, `lister` the method of its list where that is
+    another."""
 
     name: str
     label: str
@@ -24,7 +25,9 @@ class Records(msgspec.Struct, frozen=True):
     columns: tuple[str, ...]
     selector: str = "action"
     lists: str = ""
+    lister: str = ""
     shows: str = ""
+    state: str = "state"
     makes: tuple[Form, ...] = ()
     forms: tuple[Form, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
@@ -33,7 +36,7 @@ class Records(msgspec.Struct, frozen=True):
     @property
     def proof(self) -> tuple[str, str]:
         """An action without which there is no such page."""
-        return self.method, self.lists or self.shows
+        return self.method, self.shows or self.lists
 
 
 INTEREST = (
@@ -53,6 +56,7 @@ CLIENTS = Records(
     one="Client",
     method="clients",
     key="client_id",
+    state="status",
     columns=("client_id", "firstname", "lastname", "phone", "status", "bvn_verified"),
     lists="list",
     shows="view",
@@ -235,10 +239,13 @@ CARDS = Records(
     one="Virtual card",
     method="virtualcard",
     key="reference",
-    columns=("reference", "maskedpan", "balance", "currency", "status"),
+    state="status",
+    columns=("reference", "maskedpan", "balance", "currency", "status", "expiration", "created_at"),
+    lists="cards",
+    lister="console",
     shows="get",
     beside=(("Transactions", "transactions"),),
-    empty="Enter the reference that the card was created with.",
+    empty="A card is paid with like any other, out of a balance that you fund.",
     makes=(
         Form(
             "create",
@@ -319,6 +326,7 @@ BILLS = Records(
     one="Bill",
     method="bills",
     key="txnRef",
+    state="txnStatus",
     columns=("txnRef",),
     shows="verify",
     empty="Enter the orderRef or txnRef of a bill that was paid.",

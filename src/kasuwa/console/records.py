@@ -14,8 +14,6 @@ from kasuwa.console.record_table import Records
 from kasuwa.console.visit import NotFound, Reply, Visit
 
 PAGE = 50
-# The names under which records tell where they stand.
-STATES = ("state", "status", "txnStatus")
 
 
 async def show_list(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:
@@ -23,7 +21,9 @@ async def show_list(kind: Records, visit: Visit, status: int = 200, **told: Any)
     rows: list[dict[str, Any]] = []
     total = 0
     if kind.lists:
-        reply = await visit.act(kind.method, **{kind.selector: kind.lists, "offset": offset, "limit": PAGE})
+        reply = await visit.act(
+            kind.lister or kind.method, **{kind.selector: kind.lists, "offset": offset, "limit": PAGE}
+        )
         rows = reply.body.get("data", []) if reply.is_good else []
         total = reply.body.get("total", len(rows))
     shared: dict[str, Any] = {
@@ -75,10 +75,6 @@ def record_in(reply: Reply) -> dict[str, Any]:
     return {name: value for name, value in reply.body.items() if name not in ("status", "message")}
 
 
-def state_of(row: dict[str, Any]) -> str:
-    return str(next((row[name] for name in STATES if name in row), ""))
-
-
 async def show_one(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:
     row = await find(kind, visit)
     beside = []
@@ -86,8 +82,9 @@ async def show_one(kind: Records, visit: Visit, status: int = 200, **told: Any) 
         if visit.parts.has_action(kind.method, action):
             reply = await visit.act(kind.method, **{kind.selector: action, kind.key: visit.path("reference")})
             beside.append((title, reply.body.get("data", []) if reply.is_good else []))
-    forms = [f for f in allowed(visit, kind, kind.forms) if not f.states or state_of(row) in f.states]
-    shared: dict[str, Any] = {"kind": kind, "row": row, "state": state_of(row), "beside": beside, "forms": forms}
+    state = str(row.get(kind.state, ""))
+    forms = [form for form in allowed(visit, kind, kind.forms) if not form.states or state in form.states]
+    shared: dict[str, Any] = {"kind": kind, "row": row, "state": state, "beside": beside, "forms": forms}
     shared |= {"said": {}, "asked": "", "reference": visit.path("reference")}
     return visit.show("record.html", status, **{**shared, **told})
 
@@ -120,7 +117,7 @@ async def change(kind: Records, visit: Visit) -> Response:
     if not reply.is_good:
         return await show_one(kind, visit, 422, faults=reply.faults, said=dict(visit.form), asked=form.name)
     reference = visit.path("reference")
-    await visit.record(form.label.lower(), reference, state_of(row), reply.message)
+    await visit.record(form.label.lower(), reference, str(row.get(kind.state, "")), reply.message)
     return visit.go(f"/{kind.name}/{quote(reference, safe='')}", reply.message or "Done.")
 
 

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kasuwa.console.wire import BeneficiariesReply, BeneficiaryLine, PageRequest
+from kasuwa.console.wire import BeneficiariesReply, BeneficiaryLine, CardLine, CardsReply, PageRequest
 from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.decision import Merchant
+from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.rows import columns_of
@@ -215,6 +216,36 @@ async def event_of(reader: Reader, merchant: Merchant, reference: str) -> EventL
 async def endpoint_trouble(reader: Reader, merchant: Merchant) -> Any:
     """Since when the endpoint fails, and from when on it is off; None where it is well."""
     return await reader.fetchrow(ENDPOINT, merchant.merchant_id)
+
+
+# --- cards --------------------------------------------------------------------------------------------------------
+
+CARDS = """
+    select c.reference, c.mask, coalesce(a.posted - a.held, 0), c.currency, c.state, c.expiration, c.created_at
+    from card c left join account a
+        on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
+    where c.merchant_id = $1 order by c.created_at desc, c.reference offset $2 limit $3
+"""
+CARD_COUNT = "select count(*) from card where merchant_id = $1"
+
+
+async def list_cards(request: PageRequest, merchant: Merchant, reader: Reader) -> CardsReply:
+    offset, limit = request.offset or 0, request.limit or PAGE_ROWS
+    rows = await reader.fetch(CARDS, merchant.merchant_id, offset, limit)
+    [[total]] = await reader.fetch(CARD_COUNT, merchant.merchant_id)
+    lines = [
+        CardLine(
+            reference=reference,
+            maskedpan=mask,
+            balance=format_minor(balance),
+            currency=currency,
+            status=state,
+            expiration=expiration,
+            created_at=utc_text(at),
+        )
+        for reference, mask, balance, currency, state, expiration, at in rows
+    ]
+    return CardsReply(data=lines, total=total, offset=offset, limit=limit)
 
 
 # --- beneficiaries ------------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ class Visit(msgspec.Struct):
 
     # --- what pages do with it ----------------------------------------------------------------------------
 
-    async def act(self, method: str, **fields: Any) -> "Reply":
+    async def act(self, method: str, /, **fields: Any) -> "Reply":
         return Reply(await self.parts.act(self.merchant, method, fields))
 
     async def record(self, what: str, about: str, before: Any = "", after: Any = "") -> None:

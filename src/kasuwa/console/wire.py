@@ -12,6 +12,24 @@ class PageRequest(msgspec.Struct, kw_only=True):
     limit: Limit | None = None
 
 
+class CardLine(msgspec.Struct, kw_only=True):
+    reference: str
+    maskedpan: str
+    balance: str
+    currency: str
+    status: str
+    expiration: str
+    created_at: str
+
+
+class CardsReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[CardLine]
+    total: int
+    offset: int
+    limit: int
+
+
 class BeneficiaryLine(msgspec.Struct, kw_only=True):
     ref_code: str
     name: str
