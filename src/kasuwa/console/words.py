@@ -14,6 +14,7 @@ from kasuwa.core.calendar import LAGOS, utc_text
 from kasuwa.core.money import MINOR_PER_MAJOR
 
 MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)", re.ASCII)
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 FIGURE = re.compile(r"-?[0-9]+\.[0-9]{2}", re.ASCII)
 
 
@@ -89,13 +90,23 @@ def plain(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(plain(item) for item in value)
-    if isinstance(value, str) and MOMENT.fullmatch(value):
-        return when(value)
-    return pretty(value) if isinstance(value, dict) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return pretty(value) if isinstance(value, dict) else plain_text(str(value))
+
+
+def plain_text(text: str) -> str:
+    if MOMENT.fullmatch(text):
+        return when(text)
+    if DAY.fullmatch(text):
+        return Markup('<span class="num">{}</span>').format(text)
+    return grouped(text) if FIGURE.fullmatch(text) else text
 
 
 def is_figure(value: Any) -> bool:
-    return isinstance(value, int) or (isinstance(value, str) and bool(FIGURE.fullmatch(value)))
+    return (isinstance(value, int | float) and not isinstance(value, bool)) or (
+        isinstance(value, str) and bool(FIGURE.fullmatch(value))
+    )
 
 
 def role_name(role: str) -> str:
