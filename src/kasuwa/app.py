@@ -129,6 +129,11 @@ LISTENING_SECONDS = 0.02
 # it, of those parts that `serve` starts.
 WORKER_LOCK = 0x6B617375
 CONSOLE_LOCK = 0x6B617376
+# Other databases of the same server may be other deployments.
+PRESENT = """
+    select objid::bigint from pg_locks l join pg_database d on d.oid = l.database
+    where l.locktype = 'advisory' and d.datname = current_database() and l.objid = any($1::oid[])
+"""
 
 errors = structlog.get_logger("kasuwa")
 
@@ -335,10 +340,7 @@ def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
         try:
             async with asyncio.timeout(3), house.reader.acquire() as connection:
                 version = await migrate.schema_version(connection)
-                held = await connection.fetch(
-                    "select objid::bigint from pg_locks where locktype = 'advisory' and objid = any($1::oid[])",
-                    list(wanted),
-                )
+                held = await connection.fetch(PRESENT, list(wanted))
         except Exception as error:
             return f"the database does not answer ({type(error).__name__})"
         if version != migrate.newest_known():

@@ -84,6 +84,8 @@ def set_up(*, json_lines: bool) -> None:
             structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer(colors=False),
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # What is only of use while something is built is not said to operators.
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
 
 
