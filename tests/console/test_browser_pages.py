@@ -75,9 +75,6 @@ class World:
         assert "{" not in path, f"{path}: say here what it shows"
         return path
 
-    def state_of(self, path: str) -> Any:
-        return self.admin if path.startswith("/operator") else self.owner
-
 
 @pytest.fixture(scope="module")
 def world(deployments: Deployments, browser: Browser) -> World:

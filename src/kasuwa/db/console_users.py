@@ -35,10 +35,6 @@ class EmailTaken(Exception):
     """Somebody has this address already."""
 
 
-class UnknownUser(Exception):
-    """Nobody has this address."""
-
-
 COLUMNS = "u.user_id, u.email, u.mid, u.role, u.password, u.totp_sealed, u.totp_step, u.disabled_at"
 
 
