@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kasuwa import app, listen, supervise
-from kasuwa.commands import bills, client, loan, merchant, rates, user
+from kasuwa.commands import bills, client, loan, merchant, rates, split, user
 from kasuwa.commands.database import DataOption, one_line_errors, with_connection, with_database
 from kasuwa.core.secrets import Vault
 from kasuwa.doctor import examine
@@ -24,6 +24,7 @@ command.add_typer(bills.command, name="bills")
 command.add_typer(client.command, name="client")
 command.add_typer(loan.command, name="loan")
 command.add_typer(rates.command, name="rates")
+command.add_typer(split.command, name="split")
 command.add_typer(user.command, name="user")
 
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: GP0000001' -H 'key: 123456789' \\

@@ -276,17 +276,20 @@ RESOURCES = (
     ),
 )
 
+# An operator adds them by `kasuwa split`, the test environment by itself too.
+ADD_BENEFICIARY = Write(
+    name="beneficiary",
+    request=wire.BeneficiaryRequest,
+    reply=wire_reply.BeneficiaryReply,
+    rules=(Rule(("bank_code",), bank_is_known), Rule(("bank_code", "account_number"), account_fits_bank)),
+    needs=decide_split.need_beneficiary,
+    decide=decide_split.decide_beneficiary,
+    summary="Somebody who gets a part of split payments",
+    example={"action": "beneficiary", "name": "Bola Ade", "bankcode": "058", "accountnumber": "0000000000"},
+)
+
 SANDBOX = (
-    Write(
-        name="beneficiary",
-        request=wire.BeneficiaryRequest,
-        reply=wire_reply.BeneficiaryReply,
-        rules=(Rule(("bank_code",), bank_is_known), Rule(("bank_code", "account_number"), account_fits_bank)),
-        needs=decide_split.need_beneficiary,
-        decide=decide_split.decide_beneficiary,
-        summary="Somebody who gets a part of split payments",
-        example={"action": "beneficiary", "name": "Bola Ade", "bankcode": "058", "accountnumber": "0000000000"},
-    ),
+    ADD_BENEFICIARY,
     Write(
         name="pay_account",
         request=wire.PayAccountRequest,

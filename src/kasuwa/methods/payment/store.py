@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+import msgspec
+
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.cards import bin_of
 from kasuwa.core.codes import INVALID_REQUEST
@@ -12,9 +14,10 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.tariff import FeeClass
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Payment, amount_fits, payment_key
-from kasuwa.methods.payment.decide_ask import HOME
+from kasuwa.methods.payment.decide_ask import HOME, HOME_CURRENCY
 from kasuwa.methods.payment.decide_plan import TERMS, Plan, missed_cycles, reply_plan
 from kasuwa.methods.payment.decide_reply import COMPLETED, card_reply, short_message
+from kasuwa.methods.payment.decide_split import Beneficiary, beneficiary_account
 from kasuwa.methods.payment.decide_types import chargeable_banks
 from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest, PlansRequest, VerifyRequest
 from kasuwa.methods.payment.wire_reply import (
@@ -210,3 +213,48 @@ def class_of(request: ChargesRequest) -> FeeClass | Refusal:
 async def list_chargeable(request: ChargeableBanksRequest, merchant: Merchant, reader: Reader) -> ChargeableBanksReply:
     banks = [ChargeableBank(bankname=bank.name, bankcode=bank.cbn_code or "") for bank in chargeable_banks()]
     return ChargeableBanksReply(data=banks)
+
+
+# --- who gets a part ------------------------------------------------------------------------------------------------
+
+BENEFICIARY_COLUMNS = ", ".join(f"b.{name}" for name in Beneficiary.__struct_fields__)
+# Beneficiaries are paid by bank transfer, in one currency.
+BENEFICIARIES = f"""
+    select {BENEFICIARY_COLUMNS}, coalesce(a.posted, 0)
+    from beneficiary b left join account a
+        on a.merchant_id = b.merchant_id and a.name = 'beneficiary:' || b.ref_code || ':{HOME_CURRENCY}'
+    where b.merchant_id = $1 order by b.created_at, b.ref_code
+"""
+ONE_BENEFICIARY = f"select {BENEFICIARY_COLUMNS} from beneficiary b where b.merchant_id = $1 and b.ref_code = $2"
+STATEMENT = """
+    select at, kind, reference, case when credit = $2 then amount else -amount end,
+        case when credit = $2 then credit_after else debit_after end
+    from posting where merchant_id = $1 and $2 in (debit, credit) order by seq
+"""
+
+
+class StatementLine(msgspec.Struct, frozen=True):
+    """One movement on a beneficiary's account, and what it left there."""
+
+    at: datetime
+    kind: str
+    reference: str
+    amount: int
+    balance: int
+
+
+async def read_beneficiaries(merchant_id: int, reader: Reader) -> list[tuple[Beneficiary, int]]:
+    """Each with what is yet to be paid out."""
+    rows = await reader.fetch(BENEFICIARIES, merchant_id)
+    return [(Beneficiary(*row[:-1]), row[-1]) for row in map(tuple, rows)]
+
+
+async def read_beneficiary(merchant_id: int, ref_code: str, reader: Reader) -> Beneficiary | None:
+    row = await reader.fetchrow(ONE_BENEFICIARY, merchant_id, ref_code)
+    return None if row is None else Beneficiary(*row)
+
+
+async def read_statement(merchant_id: int, ref_code: str, reader: Reader) -> list[StatementLine]:
+    """Oldest first, out of the postings."""
+    rows = await reader.fetch(STATEMENT, merchant_id, beneficiary_account(ref_code, HOME_CURRENCY))
+    return [StatementLine(*row) for row in rows]

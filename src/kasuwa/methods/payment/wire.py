@@ -28,6 +28,7 @@ TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}$", max_length=2, description=
 Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])$", max_length=2, description="two digits, 01 to 12")]
 SecurityCode = Annotated[str, Meta(pattern="^[0-9]{3,4}$", max_length=4, description="three or four digits")]
 Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
+BeneficiaryName = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
 Bearer = Literal["merchant", "customer", "account"]
 
 
@@ -224,6 +225,6 @@ class PayAccountRequest(msgspec.Struct, kw_only=True):
 class BeneficiaryRequest(msgspec.Struct, kw_only=True):
     """Somebody who gets a part of split payments."""
 
-    name: ShortText
+    name: BeneficiaryName
     bank_code: BankCode = field(name="bankcode")
     account_number: AccountNumber = field(name="accountnumber")

@@ -1,0 +1,86 @@
+"""`kasuwa split`: who gets a part of a merchant's payments, and a statement for each. (D27)"""
+
+import os
+import sys
+from functools import partial
+from typing import Any
+
+import msgspec
+import typer
+
+from kasuwa.app import House
+from kasuwa.commands.database import DataOption, with_connection, with_house
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.decision import Decision, Merchant
+from kasuwa.core.fields import decode
+from kasuwa.core.money import format_minor
+from kasuwa.core.secrets import Vault
+from kasuwa.db import merchants
+from kasuwa.db.batch import Submission
+from kasuwa.methods.payment.actions import ADD_BENEFICIARY
+from kasuwa.methods.payment.store import read_beneficiaries, read_beneficiary, read_statement
+from kasuwa.settings import Settings
+from kasuwa.supervise import CannotServe
+
+command = typer.Typer(no_args_is_help=True, help="Who gets a part of a merchant's payments.")
+
+# A statement speaks of what a posting was for the beneficiary.
+WORDS = {"split": "part", "transfer": "payout"}
+
+
+@command.command(name="add")
+def add_beneficiary(mid: str, name: str, bank_code: str, account_number: str, data: DataOption = None) -> None:
+    """Add somebody; the code by which payments name them is shown."""
+    said = {"name": name, "bankcode": bank_code, "accountnumber": account_number}
+
+    async def work(house: House) -> str:
+        merchant = await find_merchant(house, mid)
+        request = decode(ADD_BENEFICIARY.request, msgspec.json.encode(said), ADD_BENEFICIARY.rules, merchant)
+        if isinstance(request, tuple):
+            raise CannotServe("; ".join(f"{fault.field}: {fault.reason}" for fault in request))
+        needs = ADD_BENEFICIARY.needs(request, merchant)
+        rule = partial(ADD_BENEFICIARY.decide, request)
+        result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        assert isinstance(result, Decision), result
+        return str(result.reply.ref_code)
+
+    typer.echo(f"ref_code {with_house(data, work)}")
+
+
+async def find_merchant(house: House, mid: str) -> Merchant:
+    async with house.reader.acquire() as connection:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+    return await house.directory.by_id(merchant_id)
+
+
+@command.command(name="list")
+def list_beneficiaries(mid: str, data: DataOption = None) -> None:
+    """Everybody who gets a part, oldest first: code, bank, account, what is yet to be paid out, name."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        return [
+            f"{row.ref_code}  {row.bank_code}  {row.account_number}  {format_minor(balance):>16}  {row.name}"
+            for row, balance in await read_beneficiaries(merchant_id, connection)
+        ]
+
+    lines = with_connection(data, work)
+    typer.echo("\n".join(lines) or "nobody gets a part of this merchant's payments")
+
+
+@command.command(name="statement")
+def show_statement(mid: str, ref_code: str, data: DataOption = None) -> None:
+    """Every part and payout of one, oldest first, with the balance after it: straight out of the books."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        if await read_beneficiary(merchant_id, ref_code, connection) is None:
+            sys.exit("kasuwa: no beneficiary of this merchant has this ref_code")
+        return [
+            f"{utc_text(line.at)}  {WORDS.get(line.kind, line.kind):<6}  {line.reference:<20}"
+            f"  {format_minor(line.amount):>16}  {format_minor(line.balance):>16}"
+            for line in await read_statement(merchant_id, ref_code, connection)
+        ]
+
+    lines = with_connection(data, work)
+    typer.echo("\n".join(lines) or "nothing has been posted yet")
