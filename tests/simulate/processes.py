@@ -34,6 +34,7 @@ COUNTS = {
     "kills of an API process": (10, 100),
     "kills of the job worker": (5, 50),
     "kills of all of them at once": (5, 50),
+    "kills while plans fall due": (4, 60),
     "kills of PostgreSQL": (10, 100),
     "kills of PostgreSQL during a commit": (3, 30),
     "writer connections cut": (30, 600),
@@ -124,6 +125,7 @@ class Service:
         self, data: Path, environ: Mapping[str, str], *, workers: int = 1, options: Sequence[str] = ()
     ) -> None:
         self.data = data
+        self.workers = workers
         self.port = free_port()
         self.out = data.with_name(data.name + ".out")
         self.err = data.with_name(data.name + ".err")
@@ -203,6 +205,21 @@ class Service:
     def _dismiss_watchers(self) -> None:
         while self._watchers:
             self._watchers.pop().communicate(b"done\n")
+
+
+def kill(processes: Sequence[psutil.Process], how: int = signal.SIGKILL) -> None:
+    for process in processes:
+        os.kill(process.pid, how)
+
+
+def pids_of_parts(service: Service) -> set[int]:
+    return {process.pid for process in [*service.parts("api"), *service.parts("worker")]}
+
+
+def is_whole(service: Service, killed: Sequence[psutil.Process]) -> bool:
+    """Whether all its parts run, and none of them is one that was killed."""
+    parts = pids_of_parts(service)
+    return len(parts) == service.workers + 1 and not parts & {process.pid for process in killed}
 
 
 @contextlib.contextmanager

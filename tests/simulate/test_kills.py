@@ -9,7 +9,6 @@ The checker itself is tested below on losses, copies and wrong amounts planted i
 """
 
 import asyncio
-import os
 import random
 import signal
 from functools import partial
@@ -21,7 +20,18 @@ import psutil
 import pytest
 
 from tests.simulate.load import TRUTH, Answer, Client, Load, faults_of, loading, new_merchant
-from tests.simulate.processes import Service, get, is_alive, serving, times, wait_until, with_connection
+from tests.simulate.processes import (
+    Service,
+    get,
+    is_alive,
+    is_whole,
+    kill,
+    pids_of_parts,
+    serving,
+    times,
+    wait_until,
+    with_connection,
+)
 
 pytestmark = pytest.mark.chaos
 
@@ -31,11 +41,6 @@ WRITERS = "select pid from pg_stat_activity where application_name = 'kasuwa wri
 PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
 # A lease is 20 s; then the rail is asked, perhaps after one more rung of 5 s, on a busy machine.
 ENDS_SECONDS = 120.0
-
-
-def kill(processes: list[psutil.Process], how: int = signal.SIGKILL) -> None:
-    for process in processes:
-        os.kill(process.pid, how)
 
 
 def wait_for_next_acknowledgement(load: Load) -> None:
@@ -67,16 +72,7 @@ def kill_once(service: Service, what: str) -> None:
     api, worker = service.parts("api"), service.parts("worker")
     victims = {"api": [luck.choice(api)], "worker": worker, "all": [*api, *worker]}[what]
     kill(victims)
-    wait_until("all parts run again", lambda: is_whole(service, {process.pid for process in victims}))
-
-
-def is_whole(service: Service, killed: set[int]) -> bool:
-    parts = pids_of_parts(service)
-    return len(parts) == 3 and not parts & killed
-
-
-def pids_of_parts(service: Service) -> set[int]:
-    return {process.pid for process in [*service.parts("api"), *service.parts("worker")]}
+    wait_until("all parts run again", lambda: is_whole(service, victims))
 
 
 def test_kills_of_api_and_worker_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
