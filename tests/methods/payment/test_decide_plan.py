@@ -243,6 +243,16 @@ def test_a_plan_that_was_stopped_during_its_charge_stays_stopped(answer: Answer)
     assert (desk.plan().state, desk.plan().charging, desk.jobs(desk.plan().key)) == ("stopped", False, [])
 
 
+@pytest.mark.parametrize(("started", "due"), [("07:59", "2026-01-19"), ("08:01", "2026-01-26")])
+def test_a_due_date_that_is_still_to_come_today_is_charged_when_a_plan_is_started(started: str, due: str) -> None:
+    desk = Desk()
+    recurrent(desk, frequency="weekly", value="1")
+    fall_due(desk).hear(HARD)
+    desk.now = datetime.fromisoformat(f"2026-01-19T{started}:00+00:00")
+    change(desk, "start")
+    assert f"{waiting(desk).due:%Y-%m-%d}" == due
+
+
 def test_a_paused_plan_starts_again_from_now() -> None:
     desk = Desk()
     recurrent(desk)
@@ -339,8 +349,8 @@ class Watch:
         assert plan.cycle_due not in self.paid
         if self.attempts and plan.cycle_due != self.attempts[-1]:
             expected = next_due(recurrence_of(plan), self.attempts[-1])
-            if self.stood_still_until is not None and expected <= self.stood_still_until:
-                expected = next_due(recurrence_of(plan), self.stood_still_until)
+            while self.stood_still_until is not None and expected <= self.stood_still_until:
+                expected = next_due(recurrence_of(plan), expected)
             assert plan.cycle_due == expected, "a due date was missed, or one that is none was charged"
         self.attempts.append(plan.cycle_due)
         self.stood_still_until = None

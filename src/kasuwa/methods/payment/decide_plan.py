@@ -305,7 +305,10 @@ def start_again(plan: Plan, job: Job | None, context: Context) -> Decision:
         # The end of the charge under way goes on from its due date, or from the last one that passed meanwhile.
         passed = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=last_passed(plan, context.now), misses=0)
         return Decision(reply=shown(passed), rows=(passed,))
-    due = plan.cycle_due if plan.cycle_due > context.now else next_due(recurrence_of(plan), context.now)
+    due = plan.cycle_due
+    if due <= context.now:
+        # Counted from due date to due date: one that is due later today is not passed over.
+        due = next_due(recurrence_of(plan), last_passed(plan, context.now))
     started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
     return Decision(reply=shown(started), rows=(started,), jobs=(plan_job(started, due),) if job is None else ())
 
