@@ -232,7 +232,8 @@ KEPT: "msgspec.json.Decoder[KeptCard]" = msgspec.json.Decoder(KeptCard)
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a payment's job knows besides its rows. `sealed` is a saved card, in base64."""
+    """What a payment's job knows besides its rows. `sealed` is a saved card, in base64; `shop` is what the payer knows
+    the merchant as; `refund_of` is the payment that a refund gives back."""
 
     sent_at: float
     method: str
@@ -244,6 +245,8 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     attempt: int = 1
     token: str = ""
     sealed: str = ""
+    shop: str = ""
+    refund_of: str = ""
     scenario: Scenario = NO_SCENARIO
 
 
@@ -292,6 +295,7 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
         attempt=ask.attempt,
         token="" if ask.saved is None else ask.saved.token,
         sealed=ask.sealed_saved,
+        shop=context.merchant.name,
         scenario=scenario,
     )
     job = payment_job(row, ask.method, kind, context.now, work)
