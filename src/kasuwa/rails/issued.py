@@ -1,7 +1,7 @@
 """Cards that were issued here, in front of the card rail: payments with them are asked of our own issuer.
 
 A number of our issuing ranges is nobody else's, so it never leaves the house; any other goes on to the rail behind.
-The two merchants have their own books: here the payment's waits for an answer, there the card's gives it (ports.Issuer).
+The two merchants have their own books: here the payment's waits for an answer, there the card's gives it.
 
 These cards have a CVV and neither a PIN nor a telephone. So a payment with one is complete with its charge: it is
 announced as PIN, the one authentication that goes on to completion, and whichever PIN comes is right. A saved card has

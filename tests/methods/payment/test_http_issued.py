@@ -43,11 +43,11 @@ class Scene:
             "pin": "4321",
         }
 
-    def pay(self, headers: dict[str, str] | None = None, amount: str = "1500.00", **card: str) -> Any:
+    def pay(self, headers: dict[str, str] | None = None, **card: Any) -> Any:
         given = {**self.shown, **card}
-        begun = self.till.initiate(given, amount=amount)
+        begun = self.till.initiate(given)
         assert (begun["status"], begun["apply_auth"]) == (202, "PIN"), begun
-        return self.till.charge(begun, given, headers, amount=amount)
+        return self.till.charge(begun, given, headers)
 
     def clearing(self) -> tuple[int, int]:
         """What the shop's card rail owes it, and what the card's issuer owes the rails."""
@@ -164,7 +164,7 @@ def test_a_decline_tells_the_issuers_reason_and_takes_nothing(
 ) -> None:
     changes = change(scene)
     before, held = scene.till.shop.wallet(), scene.card.balance
-    declined = scene.pay(**changes)
+    declined = scene.pay(None, **changes)
     assert (declined["status"], declined["txnStatus"]) == (200, "failed")
     assert declined["bank_message"].lower() == said.lower()
     assert (scene.till.shop.wallet(), scene.card.balance, scene.clearing()[0]) == (before, held, 0)
@@ -176,7 +176,7 @@ def test_a_card_is_as_good_as_the_header_says(scene: Scene) -> None:
     assert (declined["txnStatus"], scene.card.balance) == ("failed", 2_000_000)
 
 
-# --- not known ----------------------------------------------------------------------------------------------------------
+# --- not known ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

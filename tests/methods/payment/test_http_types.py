@@ -199,8 +199,8 @@ def test_an_account_number_is_its_merchants_alone(till: Till, open_shop: Any) ->
 
 
 def personalized(till: Till, reference: str) -> Any:
-    said = {"request": "personalized-accounts", "name": "Ada Obi", "email": "ada@example.com", "reference": reference}
-    return till.shop.put("resources", **said).body["data"]
+    said = {"name": "Ada Obi", "email": "ada@example.com", "reference": reference}
+    return till.shop.ask("resources", {"request": "personalized-accounts", **said}).body["data"]
 
 
 def test_every_transfer_into_a_personalized_account_is_a_payment(till: Till) -> None:
