@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.methods.investments.savers import balance, enrol, open_savings
 from tests.methods.payment.till import Till
 from tests.methods.virtualcard.holders import Card
 from tests.running import Deployment
@@ -122,6 +123,22 @@ def test_with_nothing_due_today_a_card_is_only_looked_at_and_charged_on_its_day(
     assert scene.till.charge(scene.till.initiate(wrong, **plan), wrong, **plan)["txnStatus"] == "failed"
     scene.till.shop.advance(days=32)
     assert (scene.card.balance, scene.clearing()) == (2_000_000 - 150_000, (-150_000, 150_000))
+
+
+@pytest.mark.parametrize("http", [None, "timeout"])
+def test_a_card_pays_into_savings_in_one_step(scene: Scene, http: str | None) -> None:
+    """Begun and charged at once. A line that breaks does so at the beginning: nothing was taken, and it fails."""
+    shop = scene.till.shop
+    savings_id = open_savings(shop, enrol(shop))
+    said = {"action": "deposit", "savings_id": savings_id, "payment_method": "card", "amount": "1500.00"}
+    headers = None if http is None else {"x-sandbox-scenario": f"http={http}"}
+    paid = shop.ask("investments", {**said, "card": scene.shown}, headers=headers).body
+    if http is not None:
+        assert paid["txnStatus"] == "pending"
+        shop.advance(minutes=11)
+    ends, taken = ("successful", 150_000) if http is None else ("failed", 0)
+    assert (scene.till.verify(paid["txnRef"])["txnStatus"], balance(shop, savings_id)) == (ends, taken)
+    assert (scene.card.balance, scene.clearing()) == (2_000_000 - taken, (-taken, taken))
 
 
 # --- declined ---------------------------------------------------------------------------------------------------------
