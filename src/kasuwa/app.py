@@ -54,6 +54,7 @@ from kasuwa.methods.virtualcard.decide import PAN
 from kasuwa.observe import log
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
+from kasuwa.rails.issued import IssuedCards
 from kasuwa.rails.ports import NOT_GIVEN, BillerRail, Issuer, NoAnswer, Rails, Shelf, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
@@ -147,10 +148,11 @@ def biller_of(settings: Settings) -> BillerRail:
 
 
 def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN, issuer: Issuer = NOT_GIVEN) -> Rails:
+    issuing = issuing_of(settings)
     if settings.environment == "test":
         return Rails(
             bank=SandboxBank(),
-            card=SandboxCards(),
+            card=IssuedCards(SandboxCards(), issuer, issuing),
             debit=SandboxDebit(),
             mobile=SandboxMobile(),
             identity=SandboxIdentity(),
@@ -161,7 +163,7 @@ def rails_of(settings: Settings, shelf: Shelf = NOT_GIVEN, issuer: Issuer = NOT_
     nobody = NoCollection()
     return Rails(
         bank=NoBank(),
-        card=nobody,
+        card=IssuedCards(nobody, issuer, issuing),
         debit=nobody,
         mobile=nobody,
         identity=NoIdentity(),

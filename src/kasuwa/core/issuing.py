@@ -24,6 +24,10 @@ class Issuing(msgspec.Struct, frozen=True):
     label: str
     ranges: Mapping[str, str]
 
+    def covers(self, number: str) -> bool:
+        """Whether a card of this number, if there is one, was issued here."""
+        return number.startswith(tuple(self.ranges.values()))
+
 
 def read_label(said: str) -> str:
     if not LABEL.fullmatch(said):

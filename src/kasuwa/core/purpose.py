@@ -40,12 +40,15 @@ class Purpose(msgspec.Struct, frozen=True):
     """`needs(merchant, reference)` are the rows its rule must see; `end(row, reference, context, seen)` is asked each
     time the rail has answered, and may ask for `More`. While the row is not final it adds its reply and nothing else;
     once the row is successful or failed, all that follows from it. `account(reference, currency)` is where a payment's
-    money goes, whole, where that is not the wallet; the fee is the wallet's all the same."""
+    money goes, whole, where that is not the wallet; the fee is the wallet's all the same. `tell(row, reference,
+    context, seen)` is the reply to whoever still waits for a transaction that a call-back has ended meanwhile: nothing
+    follows from it twice."""
 
     name: str
     needs: Callable[[Merchant, str], Needs]
     end: Callable[[Transaction, str, Context, Seen], Addition | More]
     account: Callable[[str, str], str] | None = None
+    tell: Callable[[Transaction, str, Context, Seen], Any] | None = None
 
 
 def ask_purpose(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Addition | More:
@@ -53,7 +56,21 @@ def ask_purpose(row: Transaction, errand: Errand | None, context: Context, seen:
     if errand is None:
         return NOTHING_MORE
     purpose: Purpose = context.purposes[errand.purpose]
+    unseen = unseen_needs(purpose, errand, context, seen)
+    return unseen or purpose.end(row, errand.reference, context, seen)
+
+
+def ask_told(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Any:
+    """What a purpose tells of a transaction that is over: its reply, None where it has none of its own, or `More`."""
+    if errand is None:
+        return None
+    purpose: Purpose = context.purposes[errand.purpose]
+    if purpose.tell is None:
+        return None
+    unseen = unseen_needs(purpose, errand, context, seen)
+    return unseen or purpose.tell(row, errand.reference, context, seen)
+
+
+def unseen_needs(purpose: Purpose, errand: Errand, context: Context, seen: Seen) -> More | None:
     needs = purpose.needs(context.merchant, errand.reference)
-    if not all(seen.has(key) for _, key in needs.rows):
-        return More(needs)
-    return purpose.end(row, errand.reference, context, seen)
+    return None if all(seen.has(key) for _, key in needs.rows) else More(needs)

@@ -135,9 +135,10 @@ class CardSecrets(msgspec.Struct, frozen=True):
 
 
 class CollectOrder(msgspec.Struct, frozen=True):
-    """One payment as a rail sees it. `key` is its idempotency key; `session` is what the rail called it when it began;
-    `payer` is whom it asks (a telephone, an account), `provider` through whom; `attempt` counts the tries of one
-    due date. `age_seconds` and `scenario` are for the sandbox alone."""
+    """One payment, or the refund of one, as a rail sees it. `key` is its idempotency key among those of the merchant
+    `merchant_id`, which payers know as `shop`; `session` is what the rail called it when it began; `payer` is whom it
+    asks (a telephone, an account), `provider` through whom; `attempt` counts the tries of one due date; a refund is
+    that of the payment `refund_of`. `age_seconds` and `scenario` are for the sandbox alone."""
 
     key: str
     method: str
@@ -147,6 +148,9 @@ class CollectOrder(msgspec.Struct, frozen=True):
     payer: str = ""
     provider: str = ""
     attempt: int = 1
+    merchant_id: int = 0
+    shop: str = ""
+    refund_of: str = ""
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
 
@@ -260,13 +264,13 @@ class Identity(Protocol):
 
 class PurchaseOrder(msgspec.Struct, frozen=True):
     """A shop asks whether one of our own virtual cards pays. `key` is its idempotency key, over all merchants: it
-    begins with the mid of who asks. `expiry` is YYYY-MM; `category` the shop's four-digit category, where known.
-    `scenario` is for the test environment alone."""
+    begins with who asks. `expiry` is YYYY-MM; `cvv` is None where a shop charges a card that it has saved, which no
+    CVV may be; `category` the shop's four-digit category, where known. `scenario` is for the test environment alone."""
 
     key: str
     pan: str
     expiry: str
-    cvv: str
+    cvv: str | None
     amount: int
     currency: str
     merchant_name: str

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.codes import NOT_COVERED
+from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Refusal, Seen
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.money import minor_of
@@ -41,6 +41,7 @@ from kasuwa.work.webhooks import Courier, has_hung
 # What every merchant of the test environment starts with. Spec silent: D40
 OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
 NEVER_SHORT = Refusal(NOT_COVERED, "The outside does not run short")
+NO_CALL_BACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")
 
 TOLD = {
     SUCCESSFUL: Answer(SUCCESSFUL, "00", "Approved or completed successfully"),
@@ -154,7 +155,8 @@ class SandboxEngine(PlainEngine):
 
     # --- the rail's call-back -----------------------------------------------------------------------------
 
-    async def settle(self, merchant: Merchant, reference: str, status: str) -> Transaction | None:
+    async def settle(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
+        """The transaction as it then stands; a refusal where it waits for nobody outside, as a cashcode does."""
         row = await self._find(merchant, reference)
         if row is None:
             return None
@@ -164,8 +166,8 @@ class SandboxEngine(PlainEngine):
             result = await self._stepper.hear(job, merchant, TOLD[status])
             if isinstance(result, Broken):
                 raise result.error
-        else:
-            await self._contradict(merchant, row.key, status)
+        elif not await self._contradict(merchant, row.key, status):
+            return NO_CALL_BACK
         return await self._find(merchant, row.txn_ref)
 
     async def _find(self, merchant: Merchant, reference: str) -> Transaction | None:
@@ -173,12 +175,15 @@ class SandboxEngine(PlainEngine):
         record = await self._operators.fetchrow(BY_REFERENCE, merchant.merchant_id, reference, keys)
         return None if record is None else Transaction(*record)
 
-    async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> None:
+    async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> bool:
+        """Whether it was over, so that there was something to contradict."""
+
         def record(context: Context, seen: Seen) -> Decision:
             row = seen.get(Transaction, key)
-            return Decision(notices=contradiction(row, status) if row is not None else ())
+            assert row is not None, "nothing is ever deleted"
+            return Decision(reply=row.is_final, notices=contradiction(row, status) if row.is_final else ())
 
-        await decide(self._writer, merchant, Needs(((Transaction, key),)), record)
+        return bool((await decide(self._writer, merchant, Needs(((Transaction, key),)), record)).reply)
 
     # --- time -----------------------------------------------------------------------------------------------
 

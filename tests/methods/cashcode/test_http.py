@@ -95,6 +95,18 @@ def test_a_terminal_draws_a_part_and_the_rest_returns(shop: Shop, channel: str) 
     assert verify(shop, made["orderRef"])["paid"] == "1234.56"
 
 
+@pytest.mark.parametrize("outcome", ["successful", "failed"])
+def test_no_call_back_ends_a_code_and_none_is_recorded(shop: Shop, deployment: Deployment, outcome: str) -> None:
+    made = generate(shop)
+    told = shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body
+    assert told == {"status": 104, "message": "No rail decides this one, so no call-back can end it"}
+    assert verify(shop, made["orderRef"])["state"] == "active"
+    notices = "select count(*) from notice n join merchant m using (merchant_id) where m.mid = $1"
+    assert deployment.fetch(notices, shop.mid)[0][0] == 0
+    assert cancel(shop, made["orderRef"])["status"] == 200
+    assert shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body["status"] == 200
+
+
 def test_a_wallet_that_is_short_is_refused_and_nothing_is_kept(shop: Shop) -> None:
     assert generate(shop, orderRef="much", amount="9999892.51")["status"] == 301
     assert verify(shop, "much") == UNKNOWN

@@ -203,6 +203,18 @@ def test_a_transfer_is_held_and_taken_when_the_bank_has_paid_it() -> None:
     ]
 
 
+@pytest.mark.parametrize(("ending", "left"), [(APPROVED, "600.00"), (DECLINED, "1000.00")])
+def test_whoever_waits_for_the_bank_while_a_call_back_ends_it_is_told_the_balance(ending: Answer, left: str) -> None:
+    books = Books()
+    savings_id = books.open_savings(deposit="1000.00")
+    books.cash_out(savings_id, "400.00", "transfer", answer=IN_PROGRESS)
+    [job] = books.jobs("disburse")
+    ended = books.step(job, ending)
+    waited = books.step(job, IN_PROGRESS)
+    assert (waited.reply, waited.reply.balance) == (ended.reply, left)
+    assert (waited.rows, waited.groups, waited.notices) == ((), (), ())
+
+
 def test_a_transfer_that_fails_returns_to_the_savings_with_its_interest() -> None:
     books = Books()
     savings_id = books.open_savings(deposit="1000.00")

@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Refusal
+from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.clients.decide import NO_BANK_ACCOUNT, UNKNOWN_CLIENT
 from kasuwa.methods.disburse.decide import WALLET_SHORT, WORK
 from kasuwa.methods.loans.decide import UNKNOWN_LOAN
-from tests.methods.loans.lent import BAD, BANK, OPENING, SLOW, START, Lender
+from kasuwa.rails.ports import Answer
+from tests.methods.loans.lent import BAD, BANK, GOOD, OPENING, SLOW, START, Lender
 
 FEES = 1_000 + 75
 
@@ -281,6 +282,28 @@ def test_while_the_bank_has_not_said_the_loan_is_disbursing(lender: Lender) -> N
     lender.hear(job, msgspec.structs.replace(SLOW, status="successful"))
     assert lender.loan(loan_id).state == "active"
     assert lender.lines(loan_id)[0].due.isoformat() == "2026-03-01"
+
+
+@pytest.mark.parametrize(
+    ("ending", "state", "said"),
+    [
+        (GOOD, "active", "Loan Disbursed"),
+        (BAD, "approved", "The disbursement failed (Do not honour); approve again to retry"),
+    ],
+)
+def test_whoever_waits_for_the_bank_while_a_call_back_ends_it_is_told_the_loan(
+    lender: Lender, ending: Answer, state: str, said: str
+) -> None:
+    loan_id = lender.request().data.loan_id
+    lender.process(loan_id, bank=SLOW)
+    (job,) = lender.waiting("disburse.ask")
+    ended = lender.hear(job, ending)
+    waited = lender.hear(job, SLOW)
+    assert isinstance(ended, Decision)
+    assert isinstance(waited, Decision)
+    assert (waited.reply.message, waited.reply.data.state) == (said, state)
+    assert waited.reply == ended.reply
+    assert (waited.rows, waited.groups, waited.events, waited.notices) == ((), (), (), ())
 
 
 def test_a_short_wallet_refuses_and_the_loan_stays_as_it_was() -> None:

@@ -1,16 +1,22 @@
-"""What customers transfer into an account they were shown: exact, in pieces, too much, too late, to nobody. (D23)"""
+"""What customers transfer into an account they were shown: exact, in pieces, too much, too late, to nobody; and into
+a personalized account, where every transfer is a payment. (D23, D37)"""
 
+from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.directory import Entry, list_as
-from kasuwa.core.inbound import ACCOUNT
+from kasuwa.core.inbound import ACCOUNT, Personalized, personalized_key
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
+from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.decide import DETAIL
 from kasuwa.methods.payment.decide_inbound import UNKNOWN_ACCOUNT
-from tests.methods.payment.desk import IN_PROGRESS, Desk, Paying, begin, challenge
+from tests.methods.payment.desk import IN_PROGRESS, Desk, Paying, begin, challenge, fields_of
+from tests.rules import MERCHANT
 from tests.untimed import untimed
 
 CHARGED = 150_000
@@ -92,13 +98,14 @@ def test_money_may_come_while_the_rail_has_not_answered_yet(desk: Desk) -> None:
 
 def test_an_account_that_nobody_was_shown_is_unknown_whosever_it_is(desk: Desk) -> None:
     assert desk.put("pay_account", accountNumber="0123456789", amount="1.00") == UNKNOWN_ACCOUNT
-    entry = list_as(desk.context(), ACCOUNT, "0123456789", "personalized CL1")
-    desk.rows[entry.key] = entry
-    assert desk.put("pay_account", accountNumber="0123456789", amount="1.00") == UNKNOWN_ACCOUNT
     paying = shown(desk)
     (own,) = [row for row in desk.of_type(Entry) if row.reference == f"payment {paying.txn_ref}"]
     own.merchant_id += 1
     assert pay_in(desk, paying, CHARGED) == UNKNOWN_ACCOUNT
+    open_personalized(desk)
+    (theirs,) = [row for row in desk.of_type(Entry) if row.reference == "personalized tenant 12"]
+    theirs.merchant_id += 1
+    assert pay_personalized(desk, "1.00") == UNKNOWN_ACCOUNT
 
 
 @given(st.lists(st.integers(100, 90_000), max_size=8), st.booleans())
@@ -117,3 +124,122 @@ def test_in_whatever_pieces_it_comes_the_payer_pays_the_charge_or_nothing(pieces
     assert (paying.row.status == "successful") == enough
     if enough:
         assert (desk.balance("rail:debit:NGN"), parked(desk)) == (-CHARGED, 0)
+
+
+# --- personalized accounts --------------------------------------------------------------------------------------------
+
+NUMBER = "0123456789"
+
+
+def open_personalized(desk: Desk) -> None:
+    """As `resources` makes one."""
+    merchant_id, reference = desk.merchant.merchant_id, "tenant 12"
+    row = Personalized(
+        key=personalized_key(merchant_id, reference),
+        merchant_id=merchant_id,
+        reference=reference,
+        account_number=NUMBER,
+        bank_code="035",
+        bank_name="Wema Bank",
+        account_name="Ada Obi",
+        email="ada@example.com",
+        bvn_sealed=None,
+        created_at=desk.now,
+    )
+    entry = list_as(desk.context(), ACCOUNT, NUMBER, f"personalized {reference}")
+    desk.rows |= {row.key: row, entry.key: entry}
+
+
+def pay_personalized(desk: Desk, amount: str, scenario: Scenario = NO_SCENARIO, **fields: Any) -> Any:
+    return desk.put("pay_account", None, scenario, accountNumber=NUMBER, amount=amount, **fields)
+
+
+def test_what_comes_in_on_a_personalized_account_has_succeeded(desk: Desk) -> None:
+    open_personalized(desk)
+    decision = pay_personalized(desk, "1500.00", sender_name="Bola Ade")
+    paying = Paying(desk, decision)
+    assert (decision.reply.txn_status, decision.reply.txn_ref) == ("successful", paying.txn_ref)
+    assert (paying.stands, decision.then, decision.jobs) == (("successful", "done", None), None, ())
+    row, payment, detail = paying.row, paying.payment, DETAIL.decode(paying.payment.detail)
+    assert (row.order_ref, row.amount, row.fee, row.vat, row.code) == ("tenant 12", CHARGED, 1_500, 113, "00")
+    assert (payment.method, payment.charged, payment.settled, payment.received) == (
+        "bank_transfer",
+        CHARGED,
+        148_387,
+        0,
+    )
+    assert (detail.fullname, detail.email) == ("Bola Ade", "ada@example.com")
+    assert desk.balances() == {
+        "rail:debit:NGN": -CHARGED,
+        "wallet:main:NGN": 148_387,
+        "income:collection:NGN": 1_500,
+        "tax:vat:NGN": 113,
+    }
+
+
+def test_its_event_tells_which_account_it_was(desk: Desk) -> None:
+    open_personalized(desk)
+    pay_personalized(desk, "1500.00")
+    (event,) = desk.events
+    (row,) = desk.of_type(Transaction)
+    assert msgspec.json.decode(event.payload) == {
+        "status": 200,
+        "txnStatus": "successful",
+        "txnRef": row.txn_ref,
+        "chargedAmount": "1500.00",
+        "paymentMethod": "bank_transfer",
+        "endpoint": "test",
+        "customer_txnref": "tenant 12",
+        "accountReference": "tenant 12",
+        "currency": "NGN",
+        "account": NUMBER,
+        "accountDetails": "Ada Obi",
+        "bankname": "Wema Bank",
+    }
+
+
+def test_each_transfer_into_it_is_a_payment_of_its_own(desk: Desk) -> None:
+    open_personalized(desk)
+    references = {pay_personalized(desk, "10.00").reply.txn_ref for _ in range(3)}
+    assert len(references) == len(desk.events) == 3
+    assert desk.balance("rail:debit:NGN") == -3_000
+
+
+@pytest.mark.parametrize("amount", ["0.01", "0.99", "10000000.01"])
+def test_no_limit_refuses_what_has_come(desk: Desk, amount: str) -> None:
+    open_personalized(desk)
+    assert pay_personalized(desk, amount).reply.txn_status == "successful"
+    assert desk.balance("wallet:main:NGN") >= 0
+
+
+def test_a_customer_who_bears_fees_is_not_charged_more_than_came() -> None:
+    tariff = msgspec.structs.replace(MERCHANT.tariff, bearer_default="customer")
+    desk = Desk(of=msgspec.structs.replace(MERCHANT, tariff=tariff))
+    open_personalized(desk)
+    paying = Paying(desk, pay_personalized(desk, "1500.00"))
+    assert (paying.payment.charged, paying.payment.settled) == (CHARGED, 148_387)
+
+
+def test_it_settles_on_its_day_where_the_merchant_settles_later() -> None:
+    desk = Desk(of=msgspec.structs.replace(MERCHANT, settlement_days=1))
+    open_personalized(desk)
+    pay_personalized(desk, "1500.00")
+    assert desk.balance("wallet:main:NGN") == 0
+    (job,) = desk.jobs()
+    assert timedelta() < job.due - desk.now
+    assert sum(amount for name, amount in desk.balances().items() if name.startswith("settling:")) == 148_387
+
+
+def test_its_event_goes_as_the_request_was_told() -> None:
+    desk = Desk(listens=True)
+    open_personalized(desk)
+    pay_personalized(desk, "1500.00", Scenario(webhook="late:60"))
+    (job,) = desk.jobs()
+    assert (job.lane, job.due - desk.now) == ("webhook", timedelta(seconds=60))
+
+
+def test_it_goes_back_like_any_bank_transfer(desk: Desk) -> None:
+    open_personalized(desk)
+    paying = Paying(desk, pay_personalized(desk, "1500.00"))
+    assert fields_of(desk.put("refund", txnRef=paying.txn_ref, amount="1500.01")) == ["amount"]
+    assert desk.put("refund", txnRef=paying.txn_ref, amount="400.00").reply.refundable_amount == "1100.00"

@@ -195,6 +195,55 @@ def test_an_account_number_is_its_merchants_alone(till: Till, open_shop: Any) ->
     assert pay_in(stranger, asked["accountNumber"], "1000.00") == unknown
 
 
+# --- personalized accounts ------------------------------------------------------------------------------------------
+
+
+def personalized(till: Till, reference: str) -> Any:
+    said = {"name": "Ada Obi", "email": "ada@example.com", "reference": reference}
+    return till.shop.ask("resources", {"request": "personalized-accounts", **said}).body["data"]
+
+
+def test_every_transfer_into_a_personalized_account_is_a_payment(till: Till) -> None:
+    before, account = till.shop.wallet().balance, personalized(till, "tenant-12")
+    first, second = (pay_in(till, account["accountNumber"], amount) for amount in ("1000.00", "250.00"))
+    assert (first["txnStatus"], second["txnStatus"], first["txnRef"] == second["txnRef"]) == (
+        *("successful", "successful"),
+        False,
+    )
+    assert till.shop.wallet().balance - before == (100_000 - 1_000 - 75) + (25_000 - 250 - 19)
+    told = till.verify(first["txnRef"])
+    assert (told["chargedAmount"], told["payment_method"], told["email"]) == (
+        1000.0,
+        "bank_transfer",
+        "ada@example.com",
+    )
+    assert told["customer_txnref"] == "tenant-12"
+    newest = till.pay(action="verify", customer_txnref="tenant-12")
+    assert newest["txnRef"] == second["txnRef"]
+    assert personalized(till, "tenant-12") == account
+
+
+def test_a_personalized_payment_has_its_event_and_goes_back(till: Till) -> None:
+    account = personalized(till, "tenant-13")
+    paid = pay_in(till, account["accountNumber"], "1000.00")
+    (event,) = till.shop.put("resources", inquire="events", txnRef=paid["txnRef"]).body["data"]
+    assert {name: event["payload"][name] for name in ("account", "accountDetails", "bankname", "accountReference")} == {
+        "account": account["accountNumber"],
+        "accountDetails": account["accountName"],
+        "bankname": account["bankName"],
+        "accountReference": "tenant-13",
+    }
+    back = till.refund(paid["txnRef"], "400.00")
+    assert (back["txnStatus"], back["refundableAmount"]) == ("successful", "600.00")
+    story = till.shop.put("sandbox", action="explain", txnRef=paid["txnRef"]).body
+    assert story["status"] == 200
+
+
+def test_a_personalized_account_is_its_merchants_alone(till: Till, open_shop: Any) -> None:
+    account, stranger = personalized(till, "tenant-14"), Till(open_shop())
+    assert pay_in(stranger, account["accountNumber"], "1.00") == pay_in(stranger, "0000000001", "1.00")
+
+
 # --- mobile money ---------------------------------------------------------------------------------------------------
 
 

@@ -190,11 +190,36 @@ def test_a_purchase_in_the_other_currency_goes_through_the_positions() -> None:
     assert held.pay(key="b", amount=1_500, currency="NGN").code == "57"
 
 
+def test_a_saved_card_pays_without_its_cvv_and_an_empty_one_is_wrong() -> None:
+    held = Held(dollars())
+    assert held.pay(cvv="").code == "82"
+    assert held.pay(key="b", cvv=None).status == ports.SUCCESSFUL
+
+
+def test_a_shop_may_look_at_a_card_and_ask_for_nothing() -> None:
+    held = Held(dollars())
+    before = held.balance
+    assert held.pay(amount=0).status == ports.SUCCESSFUL
+    assert held.pay(key="b", amount=0, currency="NGN").status == ports.SUCCESSFUL
+    assert held.pay(key="c", amount=0, cvv=wrong(held.cvv)).code == "82"
+    assert held.balance == before
+
+
 # --- refunds ------------------------------------------------------------------------------------------------------
 
 
 def refund_order(**changes: Any) -> RefundOrder:
     return RefundOrder(**{"key": "GP0000009 back", "purchase_key": "GP0000009 one", "amount": 400, **changes})
+
+
+def test_a_refund_that_was_told_to_be_declined_moves_nothing_and_may_be_asked_for_again() -> None:
+    counter = dollars()
+    held = Held(counter)
+    held.pay()
+    left = held.balance
+    assert counter.refund(refund_order(scenario=Scenario(rr="05"))).code == "05"
+    assert held.balance == left
+    assert counter.refund(refund_order()).status == ports.SUCCESSFUL
 
 
 def test_a_refund_goes_back_the_same_way_once_under_its_key() -> None:

@@ -2,7 +2,7 @@
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Row, Seen
-from kasuwa.core.purpose import ask_purpose
+from kasuwa.core.purpose import ask_purpose, ask_told
 from kasuwa.core.references import hold_key
 from kasuwa.core.requery import Kinds, ask_again, ending_of
 from kasuwa.core.transactions import (
@@ -59,7 +59,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     assert row is not None
     here = seen.get(Job, job.key)
     if row.is_final:
-        return keep_final(row, answer, here)
+        return keep_final(row, job, answer, here, context, seen)
     assert here is not None
     age = context.now.timestamp() - WORK.decode(here.work).sent_at
     ending = ending_of(answer, age)
@@ -68,9 +68,15 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     return end_transfer(row, here, answer, ending, context, seen)
 
 
-def keep_final(row: Transaction, answer: Answer, job: Job | None) -> Decision:
+def keep_final(
+    row: Transaction, job: Job, answer: Answer, here: Job | None, context: Context, seen: Seen
+) -> Decision | More:
+    """A call-back has ended it meanwhile: whoever waits is told so, in the words of what the transfer was for."""
+    told = ask_told(row, WORK.decode(job.work).order.errand, context, seen)
+    if isinstance(told, More):
+        return told
     notices = contradiction(row, ending_of(answer, 0) or row.status)
-    return Decision(reply=reply_transfer(row), notices=notices, jobs_done=() if job is None else (job,))
+    return Decision(reply=told or reply_transfer(row), notices=notices, jobs_done=() if here is None else (here,))
 
 
 def end_transfer(

@@ -28,10 +28,15 @@ def end_cashout(row: Transaction, savings_id: str, context: Context, seen: Seen)
         rows = sheet.rows
     elif row.is_final:
         available += row.amount
-    reply = CashoutReply(
-        message=row.message, txn_ref=row.txn_ref, txn_status=row.status, balance=format_minor(available)
-    )
-    return Addition(reply=reply, rows=rows)
+    return Addition(reply=reply_cashout(row, available), rows=rows)
+
+
+def tell_cashout(row: Transaction, savings_id: str, context: Context, seen: Seen) -> CashoutReply:
+    return reply_cashout(row, Sheet(context, seen).account(savings_id).available)
+
+
+def reply_cashout(row: Transaction, balance: int) -> CashoutReply:
+    return CashoutReply(message=row.message, txn_ref=row.txn_ref, txn_status=row.status, balance=format_minor(balance))
 
 
 def end_deposit(row: Transaction, savings_id: str, context: Context, seen: Seen) -> Addition | More:
@@ -49,5 +54,5 @@ def deposit_account(savings_id: str, currency: str) -> str:
     return chart.savings(savings_id)
 
 
-CASHED_OUT = Purpose(CASHOUT_PURPOSE, need_purpose, end_cashout)
+CASHED_OUT = Purpose(CASHOUT_PURPOSE, need_purpose, end_cashout, tell=tell_cashout)
 DEPOSITED = Purpose(DEPOSIT_PURPOSE, need_purpose, end_deposit, deposit_account)

@@ -59,9 +59,11 @@ from kasuwa.methods.loans.decide import (
     REJECTED,
     UNKNOWN_LOAN,
     WITHDRAWN,
+    Line,
     Loan,
     charge,
     loan_key,
+    need_lines,
     need_loan,
     out_of_place,
 )
@@ -233,8 +235,25 @@ def end_disbursement(row: Transaction, loan_id: str, context: Context, seen: See
     if row.status == SUCCESSFUL:
         return pay_out(loan, context)
     failed = tell(loan, context, APPROVED, row.message)
-    message = f"The disbursement failed ({row.message}); approve again to retry"
-    return Addition(reply=LoanReply(message=message, data=record_of(failed, (), context.now)), rows=(failed,))
+    reply = LoanReply(message=failure_message(row), data=record_of(failed, (), context.now))
+    return Addition(reply=reply, rows=(failed,))
+
+
+def failure_message(row: Transaction) -> str:
+    return f"The disbursement failed ({row.message}); approve again to retry"
+
+
+def tell_disbursement(row: Transaction, loan_id: str, context: Context, seen: Seen) -> LoanReply | More:
+    """The loan as it stands now that its transfer is over, for whoever still waits for the bank."""
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    assert loan is not None
+    needs = need_lines(loan)
+    if not all(seen.has(key) for _, key in needs.rows):
+        return More(needs)
+    lines = [seen.get(Line, key) for kind, key in needs.rows if kind is Line]
+    kept = tuple(line for line in lines if line is not None)
+    message = PAID_OUT if row.status == SUCCESSFUL else failure_message(row)
+    return LoanReply(message=message, data=record_of(loan, kept, context.now))
 
 
 def pay_out(loan: Loan, context: Context) -> Addition:
@@ -265,4 +284,4 @@ def end_watch(loan: Loan, seen: Seen) -> tuple[Job, ...]:
     return () if job is None else (job,)
 
 
-DISBURSING_PURPOSE = Purpose(DISBURSEMENT, need_loan, end_disbursement)
+DISBURSING_PURPOSE = Purpose(DISBURSEMENT, need_loan, end_disbursement, tell=tell_disbursement)

@@ -117,7 +117,8 @@ class InstalmentWish(msgspec.Struct, frozen=True):
 
 
 class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a payment was asked with; it never changes."""
+    """What a payment was asked with; it never changes. `shown` is the account number that was paid into, at the bank
+    `provider` and in the name of `business_name`; `account_reference` says whose personalized account that is."""
 
     country: str = "NG"
     fullname: str = ""
@@ -137,6 +138,7 @@ class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
     instalments: InstalmentWish | None = None
     errand: Errand | None = None
     state: str = ""
+    account_reference: str = ""
 
 
 DETAIL: "msgspec.json.Decoder[Detail]" = msgspec.json.Decoder(Detail)
@@ -230,7 +232,8 @@ KEPT: "msgspec.json.Decoder[KeptCard]" = msgspec.json.Decoder(KeptCard)
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a payment's job knows besides its rows. `sealed` is a saved card, in base64."""
+    """What a payment's job knows besides its rows. `sealed` is a saved card, in base64; `shop` is what the payer knows
+    the merchant as; `refund_of` is the payment that a refund gives back."""
 
     sent_at: float
     method: str
@@ -242,6 +245,8 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     attempt: int = 1
     token: str = ""
     sealed: str = ""
+    shop: str = ""
+    refund_of: str = ""
     scenario: Scenario = NO_SCENARIO
 
 
@@ -276,13 +281,49 @@ def amount_fits(merchant: Merchant, currency: str, amount: int) -> str | None:
 def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> Decision:
     """The rows of a payment, and the job that takes it to its rail."""
     number = context.number if number is None else number
-    merchant = context.merchant
-    txn_ref = payment_reference(context.permutation(number), lagos_day(context.now))
+    row = make_transaction(ask, number, context)
     luck = int.from_bytes(context.entropy[:8], "big") + number
     scenario, faults = plan_call(context.scenario, context.faults, CHANNELS[ask.method].fault, luck)
-    row = Transaction(
-        key=transaction_key(merchant.merchant_id, KIND, txn_ref),
-        merchant_id=merchant.merchant_id,
+    payment = make_payment(ask, row, kind, context)
+    work = Work(
+        sent_at=context.now.timestamp(),
+        method=ask.method,
+        amount=ask.price.charged,
+        currency=ask.currency,
+        payer=ask.detail.payer,
+        provider=ask.detail.provider,
+        attempt=ask.attempt,
+        token="" if ask.saved is None else ask.saved.token,
+        sealed=ask.sealed_saved,
+        shop=context.merchant.name,
+        scenario=scenario,
+    )
+    job = payment_job(row, ask.method, kind, context.now, work)
+    return Decision(
+        reply=PaymentReply(txn_ref=row.txn_ref, txn_status="pending", message=PENDING_MESSAGE),
+        groups=hold_fee(row, ask.detail.errand, context),
+        rows=(row, payment, *ask.rows, *found_by(ask.detail, row.txn_ref, context)),
+        jobs=(job,),
+        numbers=1,
+        then=job,
+        beside=ask.card,
+        faults=faults,
+    )
+
+
+def found_by(detail: Detail, txn_ref: str, context: Context) -> tuple[Row, ...]:
+    """What a payer shows to be found again: the address of a page, an account number."""
+    page = (list_as(context, PAGE, detail.page, txn_ref),) if detail.page else ()
+    account = (list_as(context, ACCOUNT, detail.shown, f"{PAYMENT} {txn_ref}"),) if detail.shown else ()
+    return (*page, *account)
+
+
+def make_transaction(ask: Ask, number: int, context: Context) -> Transaction:
+    merchant_id = context.merchant.merchant_id
+    txn_ref = payment_reference(context.permutation(number), lagos_day(context.now))
+    return Transaction(
+        key=transaction_key(merchant_id, KIND, txn_ref),
+        merchant_id=merchant_id,
         kind=KIND,
         txn_ref=txn_ref,
         order_ref=ask.customer_txnref,
@@ -301,37 +342,6 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
         created_at=context.now,
         final_at=None,
     )
-    payment = make_payment(ask, row, kind, context)
-    work = Work(
-        sent_at=context.now.timestamp(),
-        method=ask.method,
-        amount=ask.price.charged,
-        currency=ask.currency,
-        payer=ask.detail.payer,
-        provider=ask.detail.provider,
-        attempt=ask.attempt,
-        token="" if ask.saved is None else ask.saved.token,
-        sealed=ask.sealed_saved,
-        scenario=scenario,
-    )
-    job = payment_job(row, ask.method, kind, context.now, work)
-    return Decision(
-        reply=PaymentReply(txn_ref=txn_ref, txn_status="pending", message=PENDING_MESSAGE),
-        groups=hold_fee(row, ask.detail.errand, context),
-        rows=(row, payment, *ask.rows, *found_by(ask.detail, txn_ref, context)),
-        jobs=(job,),
-        numbers=1,
-        then=job,
-        beside=ask.card,
-        faults=faults,
-    )
-
-
-def found_by(detail: Detail, txn_ref: str, context: Context) -> tuple[Row, ...]:
-    """What a payer shows to be found again: the address of a page, an account number."""
-    page = (list_as(context, PAGE, detail.page, txn_ref),) if detail.page else ()
-    account = (list_as(context, ACCOUNT, detail.shown, f"{PAYMENT} {txn_ref}"),) if detail.shown else ()
-    return (*page, *account)
 
 
 def make_payment(ask: Ask, row: Transaction, kind: str, context: Context) -> Payment:

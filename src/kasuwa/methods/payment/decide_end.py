@@ -52,13 +52,14 @@ def unapplied(currency: str) -> str:
 def end_payment(
     row: Transaction,
     payment: Payment,
-    job: Job,
+    job: Job | None,
     ending: str,
     code: str | None,
     message: str,
     context: Context,
     seen: Seen,
 ) -> Decision | More:
+    """What was never awaited has no job."""
     detail = DETAIL.decode(payment.detail)
     end = end_transaction(
         context,
@@ -67,9 +68,9 @@ def end_payment(
         code,
         message,
         payment.method,
-        WORK.decode(job.work).scenario,
+        context.scenario if job is None else WORK.decode(job.work).scenario,
         charged=payment.charged,
-        told={"customer_txnref": row.order_ref} if row.order_ref else {},
+        told=told_of(row, detail),
     )
     paid = ending == SUCCESSFUL
     done, saved = keep_card(payment, end.row, detail, context) if paid else (forget_card(payment), ())
@@ -87,10 +88,26 @@ def end_payment(
         groups=end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, seen),
         rows=(end.row, done, *saved, *settling.rows, *added.rows, *following.rows),
         jobs=(*end.jobs, *settling.jobs, *added.jobs, *following.jobs),
-        jobs_done=(job, *added.jobs_done, *following.jobs_done),
+        jobs_done=(*(() if job is None else (job,)), *added.jobs_done, *following.jobs_done),
         events=(end.event,),
         notices=added.notices,
     )
+
+
+def told_of(row: Transaction, detail: Detail) -> dict[str, str]:
+    """What a payment's event carries besides: the merchant's own reference and, of money that came in on a
+    personalized account, that account. (D37, D39)"""
+    told = {"customer_txnref": row.order_ref} if row.order_ref else {}
+    if not detail.account_reference:
+        return told
+    return {
+        **told,
+        "accountReference": detail.account_reference,
+        "currency": row.currency,
+        "account": detail.shown,
+        "accountDetails": detail.business_name,
+        "bankname": detail.provider,
+    }
 
 
 # --- the money ------------------------------------------------------------------------------------------------------
@@ -102,7 +119,7 @@ def end_groups(
     """An ordinary payment is one group. Where a purpose takes the amount whole, the fee has its own, under its hold."""
     wallet = chart.wallet(row.currency)
     own = purpose_account(detail.errand, row.currency, context)
-    hold = hold_key(row.key) if seen.get(Hold, hold_key(row.key)) is not None else None
+    hold = None if own is None or seen.get(Hold, hold_key(row.key)) is None else hold_key(row.key)
     if payment.received:
         back = Post(unapplied(row.currency), rail_account(payment.method, row.currency), payment.received, "applied")
         if row.status == FAILED:

@@ -4,6 +4,9 @@ exact       the payment succeeds
 too little  rail:debit → unapplied, and the rest is awaited; it goes back if the time runs out
 too much    the payment succeeds, the excess goes back
 too late    rail:debit → unapplied → rail:debit: it goes back at once
+
+Into a personalized account nobody asked for an amount, and nothing is awaited: whatever comes is a payment of its own
+that has succeeded. (D37)
 """
 
 import msgspec
@@ -24,11 +27,25 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.directory import Entry, directory_key
-from kasuwa.core.inbound import ACCOUNT, PAYMENT
+from kasuwa.core.inbound import ACCOUNT, PAYMENT, PERSONALIZED, Personalized, personalized_key
+from kasuwa.core.pricing import price_collection
 from kasuwa.core.references import hold_key, job_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.payment.decide import KIND, WALLET_SHORT, Payment, Work, payment_key, rail_account
+from kasuwa.methods.payment.decide import (
+    CHARGE,
+    KIND,
+    WALLET_SHORT,
+    Ask,
+    Detail,
+    Payment,
+    Work,
+    make_payment,
+    make_transaction,
+    payment_key,
+    rail_account,
+)
+from kasuwa.methods.payment.decide_ask import HOME_CURRENCY
 from kasuwa.methods.payment.decide_end import end_payment, ending_accounts, unapplied
 from kasuwa.methods.payment.decide_reply import short_message
 from kasuwa.methods.payment.wire import PayAccountRequest
@@ -52,9 +69,13 @@ def decide_inbound(request: PayAccountRequest, context: Context, seen: Seen) -> 
     if entry is None or entry.merchant_id != context.merchant.merchant_id:
         return UNKNOWN_ACCOUNT
     what, _, reference = entry.reference.partition(" ")
-    if what != PAYMENT:
-        return UNKNOWN_ACCOUNT
+    if what == PERSONALIZED:
+        return receive_personalized(reference, request, context, seen)
+    assert what == PAYMENT, what
     return receive(reference, int(request.amount), context, seen)
+
+
+# --- into a payment's own account -----------------------------------------------------------------------------------
 
 
 def receive(txn_ref: str, amount: int, context: Context, seen: Seen) -> Decision | More:
@@ -79,7 +100,11 @@ def need_receipt(txn_ref: str, merchant: Merchant) -> Needs:
         (Job, job_key(key)),
         (Hold, hold_key(key)),
     )
-    return Needs(rows, ending_accounts(Work(0, "bank_transfer", 0, "NGN")))
+    return Needs(rows, accounts_of_transfer())
+
+
+def accounts_of_transfer() -> tuple[str, ...]:
+    return ending_accounts(Work(0, "bank_transfer", 0, HOME_CURRENCY))
 
 
 def return_late(row: Transaction, amount: int) -> Decision:
@@ -106,3 +131,47 @@ def take_in(row: Transaction, payment: Payment, job: Job, amount: int, context: 
     message = "Paid" if not excess else "Paid; the excess goes back to the payer"
     decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message=message)
     return decision
+
+
+# --- into a personalized account ------------------------------------------------------------------------------------
+
+
+def receive_personalized(
+    reference: str, request: PayAccountRequest, context: Context, seen: Seen
+) -> Decision | Refusal | More:
+    key = personalized_key(context.merchant.merchant_id, reference)
+    if not seen.has(key):
+        return More(Needs(((Personalized, key),), accounts_of_transfer()))
+    account = seen.get(Personalized, key)
+    assert account is not None, "the directory and the account were written together"
+    ask = ask_personalized(account, request, context)
+    row = make_transaction(ask, context.number, context)
+    payment = make_payment(ask, row, CHARGE, context)
+    decision = end_payment(row, payment, None, SUCCESSFUL, APPROVED, APPROVED_MESSAGE, context, seen)
+    if isinstance(decision, More):
+        return decision
+    decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message="Paid")
+    decision.numbers = 1
+    return decision
+
+
+def ask_personalized(account: Personalized, request: PayAccountRequest, context: Context) -> Ask:
+    """The payment that nobody asked for, as if it had been. The payer decides what comes, and no limit can refuse what
+    is here already; the fee is out of it, because nobody was told to pay one on top. By the account's reference all
+    of its payments are found again. Spec silent: D37"""
+    return Ask(
+        method="bank_transfer",
+        currency=HOME_CURRENCY,
+        price=price_collection(
+            context.merchant.tariff, "bank_transfer", HOME_CURRENCY, int(request.amount), "merchant"
+        ),
+        detail=Detail(
+            fullname=request.sender_name or account.account_name,
+            email=account.email,
+            business_name=account.account_name,
+            provider=account.bank_name,
+            shown=account.account_number,
+            account_reference=account.reference,
+        ),
+        customer_txnref=account.reference,
+    )

@@ -150,6 +150,7 @@ def order_refund(request: RefundRequest, paid: Transaction, payment: Payment, co
         amount=amount,
         currency=paid.currency,
         session=payment.session,
+        refund_of=paid.txn_ref,
         scenario=scenario,
     )
     going = msgspec.structs.replace(payment, refunding=payment.refunding + amount)

@@ -96,6 +96,9 @@ def order_of(job: Job, work: Work, now: datetime) -> CollectOrder:
         payer=work.payer,
         provider=work.provider,
         attempt=work.attempt,
+        merchant_id=job.merchant_id,
+        shop=work.shop,
+        refund_of=work.refund_of,
         age_seconds=now.timestamp() - work.sent_at,
         scenario=work.scenario,
     )

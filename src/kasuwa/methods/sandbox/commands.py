@@ -41,6 +41,8 @@ async def settle(request: SettleRequest, merchant: Merchant, engine: Engine) -> 
     row = await engine.settle(merchant, reference, request.outcome)
     if row is None:
         return UNKNOWN_REFERENCE
+    if isinstance(row, Refusal):
+        return row
     return SettleReply(txn_status=row.status, txn_ref=row.txn_ref, message=row.message)
 
 

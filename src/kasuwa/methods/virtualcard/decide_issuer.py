@@ -9,7 +9,16 @@ from kasuwa.core.directory import list_as
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.virtualcard.decide import Card, card_key
-from kasuwa.methods.virtualcard.decide_purchase import BASKET, KIND, Asked, Basket, authorise, digest_of, meanings
+from kasuwa.methods.virtualcard.decide_purchase import (
+    BASKET,
+    KIND,
+    Asked,
+    Basket,
+    authorise,
+    digest_of,
+    meanings,
+    told_decline,
+)
 from kasuwa.methods.virtualcard.decide_refund import REFUND_KIND, Sale, give_back, see_sale
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, PurchaseOrder, RefundOrder
@@ -74,6 +83,9 @@ def decide_refund_order(order: RefundOrder, context: Context, seen: Seen) -> Dec
     first = seen.get(Transaction, transaction_key(context.merchant.merchant_id, REFUND_KIND, order.key))
     if first is not None:
         return repeat_refund(order, first, context, seen)
+    told = told_decline(Scenario(rr=order.scenario.rr))
+    if told is not None:
+        return Decision(reply=Answer(ports.FAILED, told.code, told.message))
     sale = see_sale(order.purchase_key, order.amount, context, seen)
     if isinstance(sale, More):
         return sale

@@ -144,7 +144,10 @@ class Bill(msgspec.Struct, frozen=True):
 
 
 def make_bill(card: Card, amount: int, currency: str, context: Context) -> Bill | None:
-    """None where nobody changes the one currency into the other."""
+    """None where nobody changes the one currency into the other. A shop may ask for nothing, to see whether a card is
+    good: then nothing moves."""
+    if not amount:
+        return Bill(0, ())
     rail = chart.rail(RAIL, currency)
     if currency == card.currency:
         return Bill(amount, (Post(card.account, rail, amount, "card purchase"),))
@@ -232,7 +235,7 @@ def authorise(
     end = end_transaction(context, row, SUCCESSFUL, APPROVED, meanings()[APPROVED], METHOD, scenario, told={})
     decision = record_purchase(card, end, DONE, context)
     # The balance was seen under its lock; were it wrong all the same, the floor refuses.
-    decision.groups = (Group(row.txn_ref, CARD_SHORT, posts=bill.posts),)
+    decision.groups = (Group(row.txn_ref, CARD_SHORT, posts=bill.posts),) if bill.posts else ()
     decision.rows = (*decision.rows, spend(card, bill.amount, context))
     return end.row, decision
 
