@@ -6,6 +6,7 @@ Postings (all in NGN; the client's money sits in `savings:<savings_id>`):
                   savings → savings of a creditor       thrift debts, first of all that arrives (decide_thrift.py)
     cash-out      savings → wallet                      by cash: the merchant paid it over the counter
                   savings → rail:bank                   by transfer, under a hold; its fee is the wallet's
+                  savings → rail:cash                   by cashcode, under a hold; its fee is the wallet's
     interest      wallet → savings                      what a month earned, when the wallet covers it
                   savings → tax:withholding             the tax on it
     thrift cycle  savings of each member → thrift:<id>  the amount, or what there is of it
