@@ -5,12 +5,13 @@ from kasuwa.core.decision import Context, Decision, Refusal, Seen
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key
 from kasuwa.core.tariff import Charge, charge_cashcode, charge_transfer
+from kasuwa.core.terms import Figure
 from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode import decide as cashcode
 from kasuwa.methods.disburse import decide as disburse
 from kasuwa.methods.investments.decide import SAVINGS_SHORT, WALLET, WALLET_SHORT, Savings, Sheet
-from kasuwa.methods.investments.wire import CashoutReply, DepositReply, Figure
+from kasuwa.methods.investments.wire import CashoutReply, DepositReply
 from kasuwa.methods.payment import decide as payment
 
 NOTHING_CHANGED = "Nothing was changed: this is what would happen"

@@ -9,16 +9,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import account_key, movement_reference, opaque_id
 from kasuwa.core.rotation import repay
-from kasuwa.core.transactions import (
-    PROCESSING,
-    SUCCESSFUL,
-    Ending,
-    Transaction,
-    begin_trail,
-    encode_text,
-    end_transaction,
-    transaction_key,
-)
+from kasuwa.core.transactions import SUCCESSFUL, Ending, Transaction, begin_transaction, end_transaction
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key, count_account, refuse_inactive
 from kasuwa.methods.investments.decide import (
@@ -202,26 +193,5 @@ def end_at_once(
 ) -> Ending:
     """A movement within the books: no rail, so it is final with the commit that makes it."""
     txn_ref = movement_reference(letters, context.permutation(context.number), lagos_day(context.now))
-    merchant_id = context.merchant.merchant_id
-    row = Transaction(
-        key=transaction_key(merchant_id, kind, txn_ref),
-        merchant_id=merchant_id,
-        kind=kind,
-        txn_ref=txn_ref,
-        order_ref=txn_ref,
-        batch_ref=None,
-        currency=CURRENCY,
-        amount=amount,
-        fee=0,
-        vat=0,
-        duty=0,
-        status=PROCESSING,
-        code=None,
-        message="",
-        digest=b"",
-        detail=encode_text({"savings_id": savings.savings_id}),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
-    )
+    row = begin_transaction(context, kind, txn_ref, amount, detail={"savings_id": savings.savings_id})
     return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, told={})

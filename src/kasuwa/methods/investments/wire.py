@@ -5,28 +5,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Limit, Offset, Pin, Rate, Reference, Whole
+from kasuwa.core.fields import Amount, Pin, Rate, Reference, Whole
+from kasuwa.core.paging import Paged
 from kasuwa.core.people import Day
 from kasuwa.core.rotation import CycleFrequency
+from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
 from kasuwa.methods.payment.decide_collect import PayerFields, PaymentReply
 
-Frequency = Literal["annualized", "every_month", "every_four_weeks", "every_week", "every_day"]
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
-
-
-class InterestSettings(msgspec.Struct, kw_only=True):
-    """A rate in percent, and the interval it is said for."""
-
-    interest_rate: Rate = field(name="interestRate")
-    interest_frequency: Frequency = field(name="interestFrequency")
-
-
-class Figure(msgspec.Struct):
-    """One figure of what would happen, and how it came about."""
-
-    what: str
-    amount: str
-    how: str
 
 
 # --- savings ------------------------------------------------------------------------------------------------
@@ -41,20 +27,12 @@ class CreateSavingsRequest(msgspec.Struct, kw_only=True):
     period: Whole
 
 
-class ListSavingsRequest(msgspec.Struct, kw_only=True):
+class ListSavingsRequest(Paged, kw_only=True):
     client_id: Reference | None = None
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
 
 
 class ViewSavingsRequest(msgspec.Struct, kw_only=True):
     savings_id: Reference
-
-
-class InterestTerms(msgspec.Struct):
-    interest_rate: str = field(name="interestRate")
-    interest_frequency: str = field(name="interestFrequency")
 
 
 SavingsState = Literal["pending", "active", "matured", "closed"]
@@ -67,7 +45,7 @@ class SavingsRecord(msgspec.Struct, kw_only=True):
     state: SavingsState
     balance: str
     accrued_interest: str
-    interest_settings: InterestTerms = field(name="interestSettings")
+    interest_settings: ToldInterest = field(name="interestSettings")
     tax_applied: bool
     tax_rate: str
     period: int
@@ -162,10 +140,8 @@ class CreatePlanRequest(msgspec.Struct, kw_only=True):
     frequency: CycleFrequency
 
 
-class ListPlansRequest(msgspec.Struct, kw_only=True):
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
+class ListPlansRequest(Paged, kw_only=True):
+    """Newest first."""
 
 
 class PlanRequest(msgspec.Struct, kw_only=True):
