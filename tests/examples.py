@@ -24,13 +24,15 @@ FOLDER = Path(__file__).parent.parent / "docs" / "examples"
 VOLATILE = frozenset(
     {
         *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
-        *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin", "cashcode"),
+        *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
         *("hash", "qr_code", "qr_image", "ussd_code", "refundRef", "refundOf", "ref_code"),
     }
 )
 VOLATILE_OF = {
     "virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"}),
     "resources": frozenset({"id"}),
+    "cashcode": frozenset({"cashcode"}),
+    "investments": frozenset({"cashcode", "pin"}),
 }
 # A reference of ours, where it stands in the place of a merchant's own.
 OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]")

@@ -9,7 +9,8 @@ from tests.house import Source, read_all
 
 SERVICE = read_all("src/kasuwa")
 EXACT = ("core/money.py", "core/tariff.py", "core/interest.py", "core/accrual.py", "core/rotation.py")
-EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/")]
+RECIPES = read_all("docs/recipes", "docs/recipes/")
+EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/"), *RECIPES]
 
 
 def those(*, rooms: tuple[str, ...] = (), name: str = "", start: str = "") -> list[Source]:

@@ -19,7 +19,7 @@ REPEATABLE = [row for row in ROWS if isinstance(row.action, Write) and row.actio
 ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
 
 # What the first reply alone may show.
-SHOWN_ONCE = frozenset({"cardpan", "cvv", "cashcode"})
+SHOWN_ONCE = frozenset({"cardpan", "cvv", "cashcode", "pin"})
 
 # What can be done once alone: under another key it is another request, and refused for what it is.
 ONCE = frozenset(

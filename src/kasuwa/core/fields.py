@@ -55,6 +55,7 @@ Email = Annotated[
         max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address of at most 254 characters"
     ),
 ]
+Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
 Otp = Annotated[str, Meta(pattern="^[0-9]{4,8}$", max_length=8, description="4 to 8 digits")]
 Phone = Annotated[str, Meta(pattern=r"^\+?[0-9]{7,15}$", max_length=16, description="a telephone number in digits")]
 

@@ -136,6 +136,9 @@ class Charge(msgspec.Struct, frozen=True):
         return self.fee + self.vat + self.duty
 
 
+NO_CHARGE = Charge(0, 0, 0)
+
+
 def merged(default: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
     """The default with a merchant's own figures laid over it, object by object."""
     result = dict(default)

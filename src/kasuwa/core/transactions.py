@@ -16,12 +16,15 @@ from kasuwa.core.decision import Context, Event, Job, Notice, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
 from kasuwa.core.scenario import Scenario, late_by
+from kasuwa.core.tariff import NO_CHARGE, Charge
 
 PENDING = "pending"
 PROCESSING = "processing"
 SUCCESSFUL = "successful"
 FAILED = "failed"
 FINAL = frozenset({SUCCESSFUL, FAILED})
+
+NO_DETAIL = "{}"
 
 
 class Transaction(Row):
@@ -60,6 +63,46 @@ class Transaction(Row):
 @lru_cache(maxsize=8192)
 def transaction_key(merchant_id: int, kind: str, order_ref: str) -> bytes:
     return row_key(merchant_id, "transaction", f"{kind} {order_ref}")
+
+
+def begin_transaction(
+    context: Context,
+    kind: str,
+    txn_ref: str,
+    amount: int,
+    *,
+    currency: str = "NGN",
+    order_ref: str | None = None,
+    batch_ref: str | None = None,
+    charge: Charge = NO_CHARGE,
+    status: str = PROCESSING,
+    message: str = "",
+    digest: bytes = b"",
+    detail: Any = None,
+) -> Transaction:
+    """A transaction that is asked for now. Where nobody gave it an order reference, its own reference is it."""
+    merchant_id, order_ref = context.merchant.merchant_id, order_ref or txn_ref
+    return Transaction(
+        key=transaction_key(merchant_id, kind, order_ref),
+        merchant_id=merchant_id,
+        kind=kind,
+        txn_ref=txn_ref,
+        order_ref=order_ref,
+        batch_ref=batch_ref,
+        currency=currency,
+        amount=amount,
+        fee=charge.fee,
+        vat=charge.vat,
+        duty=charge.duty,
+        status=status,
+        code=None,
+        message=message,
+        digest=digest,
+        detail=NO_DETAIL if detail is None else encode_text(detail),
+        trail=begin_trail(context.now, "requested"),
+        created_at=context.now,
+        final_at=None,
+    )
 
 
 # The kinds whose order reference is the merchant's own choice: by one of these a bare reference is looked up.

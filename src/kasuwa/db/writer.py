@@ -52,7 +52,8 @@ from kasuwa.db.rows import (
 from kasuwa.ledger.chart import Account
 
 MOST_IN_A_BATCH = 256
-# A rule that keeps asking for more is a bug; two rounds are the most any slice needs.
+# A rule that keeps asking for more is a bug. So many rounds takes who draws the last cash of savings: the code, its
+# order, the savings that pay it, and their client.
 MOST_ROUNDS = 4
 # How long requests wait for a database that went away before they are answered 204.
 PATIENCE_SECONDS = 8.0

@@ -170,6 +170,12 @@ LAWS = (
                 or c.paid > t.amount or (c.paid > 0) <> (c.state = 'redeemed'))""",
     ),
     Law(
+        "cash that a cashcode drew came from the account that it was made for",
+        f"""select p.merchant_id, c.txn_ref as place
+            from posting p join cashcode c on c.merchant_id = p.merchant_id and c.txn_ref = p.reference
+            where {scope("p")} and p.credit = 'rail:cash:NGN' and p.debit <> c.source""",
+    ),
+    Law(
         "every cashcode is found by the directory, once",
         f"""select c.merchant_id, c.txn_ref as place from cashcode c where {scope("c")}
             and 1 <> (select count(*) from directory d where d.merchant_id = c.merchant_id

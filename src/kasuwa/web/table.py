@@ -17,10 +17,11 @@ class Envelope(msgspec.Struct):
     inquire: Any = None
     request: Any = None
     type: Any = None
+    method: Any = None
     payment_type: Any = field(name="paymentType", default=None)
 
 
-VARIANT_FIELDS = {"type": "type", "paymentType": "payment_type"}
+VARIANT_FIELDS = {"type": "type", "method": "method", "paymentType": "payment_type"}
 
 
 class Choice(msgspec.Struct):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Step, Write
+from kasuwa.core.action import Method, Step, Write
 from kasuwa.core.calendar import LAGOS, moment_of
 from kasuwa.core.decision import Context, Decision, Group, Job, More, Needs, Post, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.fields import decode
@@ -17,6 +17,7 @@ from kasuwa.core.references import Permutation, account_key, book_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.db.batch import Book, Broken, Desk, Submission, World
 from kasuwa.ledger import chart
+from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
 from kasuwa.methods.clients.decide import ACTIVE, Client, client_key
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
@@ -24,12 +25,13 @@ from kasuwa.methods.investments.decide import WALLET, Savings, record_of, saving
 from kasuwa.methods.investments.decide_errands import CASHED_OUT, DEPOSITED
 from kasuwa.methods.investments.decide_thrift import Plan, members_of, plan_key, subscription_record
 from kasuwa.rails.ports import NOBODY_ASKED, Answer
+from kasuwa.web.table import Envelope, make_table
 from tests.rules import MERCHANT, VAULT
 
 PERMUTATION = Permutation(b"books of the tests")
 PURPOSES = {purpose.name: purpose for purpose in (CASHED_OUT, DEPOSITED)}
-WRITES = {action.name: action for action in INVESTMENTS.actions if isinstance(action, Write)}
-STEPS: dict[str, Step] = {step.kind: step for step in (*INVESTMENTS.steps, *DISBURSE.steps)}
+TABLE = make_table((INVESTMENTS, CASHCODE, Method("sandbox", ("action",), SANDBOX)))
+STEPS: dict[str, Step] = {step.kind: step for step in (*INVESTMENTS.steps, *DISBURSE.steps, *CASHCODE.steps)}
 
 APPROVED = Answer(SUCCESSFUL, "00", "Approved or completed successfully")
 NEVER_SHORT = Refusal(301, "the outside does not run short")
@@ -71,16 +73,20 @@ class Books:
         assert not isinstance(result, More), "a rule asks for ever more"
         return result
 
-    def ask(self, action: str, answer: Answer = APPROVED, **fields: Any) -> Any:
+    def ask(self, action: str, answer: Answer = APPROVED, path: str = "investments", **fields: Any) -> Any:
         """The reply, or the refusal; a transfer that is sent is answered by its bank as said."""
-        row = WRITES[action]
-        request = decode(row.request, msgspec.json.encode(fields), row.rules, MERCHANT)
-        if isinstance(request, tuple):
-            return refuse_fields(*request)
-        result = self.submit(row.needs(request, MERCHANT), partial(row.decide, request))
+        result = self.decide(action, path, **fields)
         if isinstance(result, Decision) and result.then is not None:
             result = self.step(result.then, answer)
         return result.reply if isinstance(result, Decision) else result
+
+    def decide(self, action: str, path: str = "investments", **fields: Any) -> Any:
+        row = TABLE[f"/{path}"].find(Envelope(action=action, method=fields.get("method")))
+        assert isinstance(row, Write), action
+        request = decode(row.request, msgspec.json.encode(fields), row.rules, MERCHANT)
+        if isinstance(request, tuple):
+            return refuse_fields(*request)
+        return self.submit(row.needs(request, MERCHANT), partial(row.decide, request))
 
     def step(self, job: Job, answer: Answer = NOBODY_ASKED) -> Any:
         step = STEPS[job.kind]

@@ -8,7 +8,7 @@ from kasuwa.core.decision import Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.transactions import FAILED
 from kasuwa.ledger import chart
-from kasuwa.methods.investments import decide_savings
+from kasuwa.methods.investments import decide_cashout
 from kasuwa.methods.investments.decide import SAVINGS_CLOSED, SAVINGS_SHORT, UNKNOWN_SAVINGS, WALLET, WALLET_SHORT
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -174,7 +174,7 @@ def test_only_the_owner_takes_money_out() -> None:
     books = Books()
     savings_id = books.open_savings(deposit="1000.00")
     for other in (books.client("CL2"), "CL-nobody"):
-        assert books.cash_out(savings_id, "1.00", client=other) == decide_savings.NOT_THE_OWNER
+        assert books.cash_out(savings_id, "1.00", client=other) == decide_cashout.NOT_THE_OWNER
 
 
 def test_more_than_there_is_is_refused() -> None:

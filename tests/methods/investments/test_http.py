@@ -137,6 +137,65 @@ def test_a_cash_out_whose_answer_is_lost_is_found_and_paid_once(shop: Shop) -> N
     assert balance(shop, savings_id) == 60_000
 
 
+# --- by cashcode --------------------------------------------------------------------------------------------
+
+
+def draw(shop: Shop, taken: Any, pin: str, amount: str) -> Any:
+    said = {"cashcode": taken["cashcode"], "pin": pin, "amount": amount, "channel": "ATM"}
+    return shop.put("sandbox", action="redeem_cashcode", **said).body
+
+
+def test_a_code_draws_cash_out_of_the_savings_and_its_fee_out_of_the_wallet(shop: Shop) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+    taken = take_out(shop, savings_id, ada, "400.00", "cashcode")
+    assert set(taken) == {"status", "message", "txnRef", "balance", "cashcode", "pin"}
+    assert (taken["status"], taken["balance"], balance(shop, savings_id)) == (200, "600.00", 60_000)
+    assert shop.wallet() == (OPENING - 100_000, OPENING - 110_750, 10_750)
+    assert draw(shop, taken, taken["pin"], "400.00")["txnStatus"] == "successful"
+    assert balance(shop, savings_id) == 60_000
+    assert shop.wallet() == (OPENING - 110_750, OPENING - 110_750, 0)
+    verified = shop.put("cashcode", action="verify", orderRef=taken["txnRef"]).body
+    assert (verified["state"], verified["paid"], verified["fee"]) == ("redeemed", "400.00", "100.00")
+    [event] = shop.put("resources", inquire="events", txnRef=taken["txnRef"]).body["data"]
+    assert (event["payload"]["txnRef"], event["payload"]["paymentMethod"]) == (taken["txnRef"], "cashcode")
+
+
+def test_a_code_that_ends_unused_returns_to_the_savings(shop: Shop) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+    expires, cancelled, locked = (take_out(shop, savings_id, ada, "300.00", "cashcode", pin="2580") for _ in range(3))
+    assert "pin" not in locked
+    for _ in range(3):
+        assert draw(shop, locked, "0000", "300.00")["status"] == 203
+    assert balance(shop, savings_id) == 40_000
+    assert shop.put("cashcode", action="cancel", orderRef=cancelled["txnRef"]).body["status"] == 200
+    assert balance(shop, savings_id) == 70_000
+    shop.advance(minutes=1440)
+    assert draw(shop, expires, "2580", "300.00")["status"] == 104
+    assert balance(shop, savings_id) == 100_000
+    assert shop.wallet() == (OPENING - 100_000, OPENING - 100_000, 0)
+
+
+def test_savings_that_a_code_empties_after_maturity_close(shop: Shop) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00", period=1)
+    shop.advance(days=31)
+    taken = take_out(shop, savings_id, ada, "1031.00", "cashcode", pin="2580")
+    assert view(shop, savings_id)["state"] == "matured"
+    assert draw(shop, taken, "2580", "1031.00")["status"] == 200
+    assert view(shop, savings_id)["state"] == "closed"
+
+
+def test_neither_code_nor_pin_is_told_twice(shop: Shop) -> None:
+    ada = enrol(shop)
+    savings_id = open_savings(shop, ada, "1000.00")
+    key = {"idempotency-key": "once"}
+    first, again = (take_out(shop, savings_id, ada, "400.00", "cashcode", headers=key) for _ in range(2))
+    assert again == {name: first[name] for name in ("status", "message", "txnRef", "balance")}
+    assert balance(shop, savings_id) == 60_000
+
+
 # --- what changes nothing -------------------------------------------------------------------------------------
 
 
@@ -149,6 +208,7 @@ def test_a_dry_run_changes_not_a_row(shop: Shop, deployment: Deployment) -> None
         put_in(shop, savings_id, "5.00", dry_run=True),
         take_out(shop, savings_id, ada, "5.00", dry_run=True),
         take_out(shop, savings_id, ada, "5.00", "transfer", dry_run=True),
+        take_out(shop, savings_id, ada, "5.00", "cashcode", dry_run=True),
     ):
         assert (reply["status"], reply["dry_run"]) == (200, True)
         assert all(set(figure) == {"what", "amount", "how"} for figure in reply["explained"])
@@ -167,6 +227,9 @@ BAD: list[tuple[str, dict[str, Any], int]] = [
     ("cashout", {"amount": "1000.01"}, 301),
     ("cashout", {"client_id": "CLnobody"}, 104),
     ("cashout", {"method": "pigeon"}, 104),
+    ("cashout", {"method": "cashcode", "amount": "1000.01"}, 301),
+    ("cashout", {"method": "cashcode", "pin": "12345"}, 104),
+    ("cashout", {"method": "cashcode", "client_id": "CLnobody"}, 104),
     ("cashout", {"savings_id": None}, 104),
     ("create_plan", {"start_date": "2026-01-04"}, 104),
     ("create_plan", {"member_required": "1"}, 104),
@@ -212,7 +275,7 @@ def test_a_crowd_never_takes_out_more_than_there_is(shop: Shop, deployment: Depl
             return int(take_out(Shop(wire, shop.mid, shop.key), savings_id, ada, "150.00", way)["status"])
 
     with ThreadPoolExecutor(12) as crowd:
-        statuses = list(crowd.map(take, ["cash", "transfer"] * 6))
+        statuses = list(crowd.map(take, ["cash", "transfer", "cashcode"] * 4))
     assert sorted(statuses) == [200] * 6 + [301] * 6
     assert balance(shop, savings_id) == 10_000
 

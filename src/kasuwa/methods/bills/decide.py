@@ -38,11 +38,12 @@ from kasuwa.core.decision import (
 from kasuwa.core.money import format_minor, percent_of
 from kasuwa.core.references import hold_key, movement_reference, row_key
 from kasuwa.core.scenario import Scenario, plan_call
+from kasuwa.core.tariff import Charge
 from kasuwa.core.transactions import (
     PENDING,
     SUCCESSFUL,
     Transaction,
-    begin_trail,
+    begin_transaction,
     encode_text,
     new_job,
     transaction_key,
@@ -271,26 +272,17 @@ def order_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
         fulfilment=item.fulfilment,
         commission=commission,
     )
-    row = Transaction(
-        key=transaction_key(merchant.merchant_id, KIND, request.order_ref),
-        merchant_id=merchant.merchant_id,
-        kind=KIND,
-        txn_ref=movement_reference("BP", context.permutation(context.number), lagos_day(context.now)),
+    row = begin_transaction(
+        context,
+        KIND,
+        movement_reference("BP", context.permutation(context.number), lagos_day(context.now)),
+        amount,
         order_ref=request.order_ref,
-        batch_ref=None,
-        currency=CURRENCY,
-        amount=amount,
-        fee=item.fee,
-        vat=vat,
-        duty=0,
+        charge=Charge(item.fee, vat, 0),
         status=PENDING,
-        code=None,
         message=MESSAGES[PENDING],
         digest=digest,
-        detail=encode_text(order),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
+        detail=order,
     )
     job = new_job(context, SEND, LANE, row, encode_text(Work(context.now.timestamp(), order, amount, scenario)))
     hold = Reserve(hold_key(row.key), WALLET, amount + item.fee + vat)

@@ -30,14 +30,7 @@ from kasuwa.core.references import hold_key, movement_reference, row_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.secrets import derive
 from kasuwa.core.tariff import Charge, charge_cashcode
-from kasuwa.core.transactions import (
-    PENDING,
-    Transaction,
-    begin_trail,
-    encode_text,
-    schedule,
-    transaction_key,
-)
+from kasuwa.core.transactions import PENDING, Transaction, begin_transaction, encode_text, schedule, transaction_key
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
 
@@ -228,7 +221,18 @@ def issue_code(order: CashOrder, context: Context, seen: Seen) -> Issued | More:
     txn_ref = movement_reference(LETTERS, context.permutation(context.number), lagos_day(context.now))
     order_ref = order.order_ref or txn_ref
     charge = charge_cashcode(context.merchant.tariff, order.channel)
-    row = open_transaction(order, txn_ref, order_ref, charge, context)
+    row = begin_transaction(
+        context,
+        KIND,
+        txn_ref,
+        order.amount,
+        order_ref=order_ref,
+        charge=charge,
+        status=PENDING,
+        message=GENERATED,
+        digest=order.digest,
+        detail=Detail(order.errand),
+    )
     code = Cashcode(
         key=cashcode_key(merchant_id, order_ref),
         merchant_id=merchant_id,
@@ -267,31 +271,6 @@ def draw_code(order: CashOrder, context: Context, seen: Seen) -> str | More:
         if seen.get(Entry, key) is None:
             return drawn
         turn += 1
-
-
-def open_transaction(order: CashOrder, txn_ref: str, order_ref: str, charge: Charge, context: Context) -> Transaction:
-    merchant_id = context.merchant.merchant_id
-    return Transaction(
-        key=transaction_key(merchant_id, KIND, order_ref),
-        merchant_id=merchant_id,
-        kind=KIND,
-        txn_ref=txn_ref,
-        order_ref=order_ref,
-        batch_ref=None,
-        currency=CURRENCY,
-        amount=order.amount,
-        fee=charge.fee,
-        vat=charge.vat,
-        duty=charge.duty,
-        status=PENDING,
-        code=None,
-        message=GENERATED,
-        digest=order.digest,
-        detail=encode_text(Detail(order.errand)),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
-    )
 
 
 def hold_cost(order: CashOrder, row: Transaction, charge: Charge) -> tuple[Group, ...]:

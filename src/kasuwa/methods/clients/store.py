@@ -1,7 +1,6 @@
 """Plain reads of clients. No writes; merchant_id in every WHERE."""
 
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.reading import Reader
 from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key
 from kasuwa.methods.clients.decide_client import show_client
@@ -30,7 +29,7 @@ async def view_client(request: ViewRequest, merchant: Merchant, reader: Reader) 
 
 
 async def list_clients(request: ListRequest, merchant: Merchant, reader: Reader) -> ListReply:
-    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    offset, limit = request.window
     rows = await reader.fetch(NEWEST_FIRST, merchant.merchant_id, offset, limit)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
     return ListReply(data=[show_client(Client(*row)) for row in rows], total=total, offset=offset, limit=limit)

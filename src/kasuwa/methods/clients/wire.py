@@ -6,7 +6,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.core.documents import Document
-from kasuwa.core.fields import AccountNumber, BankCode, Limit, Offset, Reference, ShortText
+from kasuwa.core.fields import AccountNumber, BankCode, Reference, ShortText
+from kasuwa.core.paging import Paged
 from kasuwa.core.people import Bvn, Day, Email, PersonName, Phone
 
 
@@ -90,10 +91,8 @@ class UpdateRequest(msgspec.Struct, kw_only=True):
     status: ClientStatus | None = None
 
 
-class ListRequest(msgspec.Struct, kw_only=True):
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
+class ListRequest(Paged, kw_only=True):
+    """Newest first."""
 
 
 class ViewRequest(msgspec.Struct, kw_only=True):

@@ -38,13 +38,13 @@ from kasuwa.core.merchant import outside_limits
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.scenario import Scenario, plan_call
-from kasuwa.core.tariff import Charge, charge_transfer
+from kasuwa.core.tariff import NO_CHARGE, charge_transfer
 from kasuwa.core.transactions import (
     PENDING,
     PROCESSING,
     SUCCESSFUL,
     Transaction,
-    begin_trail,
+    begin_transaction,
     encode_text,
     new_job,
     transaction_key,
@@ -161,30 +161,20 @@ def send_money(
     nobody pays for what is `free`."""
     txn_ref = movement_reference(letters, context.permutation(number), lagos_day(context.now))
     merchant = context.merchant
-    order_ref = order_ref or txn_ref
-    charge = Charge(0, 0, 0) if free else charge_transfer(merchant.tariff, amount)
+    charge = NO_CHARGE if free else charge_transfer(merchant.tariff, amount)
     luck = int.from_bytes(context.entropy[:8], "big") + number
     scenario, faults = plan_call(context.scenario, context.faults, LANE, luck)
-    row = Transaction(
-        key=transaction_key(merchant.merchant_id, KIND, order_ref),
-        merchant_id=merchant.merchant_id,
-        kind=KIND,
-        txn_ref=txn_ref,
+    row = begin_transaction(
+        context,
+        KIND,
+        txn_ref,
+        amount,
         order_ref=order_ref,
         batch_ref=batch_ref,
-        currency=CURRENCY,
-        amount=amount,
-        fee=charge.fee,
-        vat=charge.vat,
-        duty=charge.duty,
-        status=PROCESSING,
-        code=None,
+        charge=charge,
         message=MESSAGES[PROCESSING],
         digest=digest,
-        detail=encode_text(order),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
+        detail=order,
     )
     work = encode_text(Work(context.now.timestamp(), order, row.amount, scenario))
     return Decision(

@@ -2,11 +2,20 @@
 
 from kasuwa.core.action import Method, Read, Rule, Step, Write
 from kasuwa.methods.disburse.decide import amount_fits
-from kasuwa.methods.investments import decide_cycle, decide_interest, decide_savings, decide_thrift, store, wire
+from kasuwa.methods.investments import (
+    decide_cashout,
+    decide_cycle,
+    decide_interest,
+    decide_savings,
+    decide_thrift,
+    store,
+    wire,
+)
 from kasuwa.methods.payment import decide_collect
 from kasuwa.rails.ports import call_nobody
 
 AMOUNT_RULE = Rule(("amount",), amount_fits)
+CASHOUT_RULES = (AMOUNT_RULE, Rule(("saving_id", "savings_id"), decide_cashout.names_savings))
 
 INVESTMENTS = Method(
     name="investments",
@@ -86,9 +95,9 @@ INVESTMENTS = Method(
             name="cashout",
             request=wire.CashoutRequest,
             reply=wire.CashoutReply,
-            rules=(AMOUNT_RULE, Rule(("saving_id", "savings_id"), decide_savings.names_savings)),
-            needs=decide_savings.need_cashout,
-            decide=decide_savings.decide_cashout,
+            rules=CASHOUT_RULES,
+            needs=decide_cashout.need_cashout,
+            decide=decide_cashout.decide_cashout,
             summary="Take money out of savings, in cash or by transfer; dry_run shows what would be",
             example={
                 "action": "cashout",
@@ -96,6 +105,23 @@ INVESTMENTS = Method(
                 "client_id": "<client_id>",
                 "amount": "2500.00",
                 "method": "cash",
+            },
+        ),
+        Write(
+            name="cashout",
+            variant=("method", "cashcode"),
+            request=wire.CashcodeRequest,
+            reply=wire.CashcodeReply,
+            rules=CASHOUT_RULES,
+            needs=decide_cashout.need_cashout,
+            decide=decide_cashout.decide_cashcode,
+            summary="Take money out of savings by a code, shown once, that draws it from a cash machine",
+            example={
+                "action": "cashout",
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "amount": "2500.00",
+                "method": "cashcode",
             },
         ),
         Write(

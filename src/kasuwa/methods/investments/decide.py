@@ -6,6 +6,7 @@ Postings (all in NGN; the client's money sits in `savings:<savings_id>`):
                   savings → savings of a creditor       thrift debts, first of all that arrives (decide_thrift.py)
     cash-out      savings → wallet                      by cash: the merchant paid it over the counter
                   savings → rail:bank                   by transfer, under a hold; its fee is the wallet's
+                  savings → rail:cash                   by cashcode, under a hold; its fee is the wallet's
     interest      wallet → savings                      what a month earned, when the wallet covers it
                   savings → tax:withholding             the tax on it
     thrift cycle  savings of each member → thrift:<id>  the amount, or what there is of it
@@ -30,10 +31,11 @@ from kasuwa.core.decision import Context, More, Needs, Post, Refusal, Row, Seen
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, row_key
 from kasuwa.core.rotation import Debt, Repayment
+from kasuwa.core.terms import ToldInterest
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.decide import Client, client_key, count_account
-from kasuwa.methods.investments.wire import InterestTerms, SavingsRecord
+from kasuwa.methods.investments.wire import SavingsRecord
 
 CURRENCY = "NGN"
 WALLET = chart.wallet(CURRENCY)
@@ -315,7 +317,7 @@ def record_of(savings: Savings, posted: int, held: int, plans: list[str], today:
         state=state_on(savings, today),  # type: ignore[arg-type]
         balance=format_minor(posted - held),
         accrued_interest=format_minor(unpaid(meter)),
-        interest_settings=InterestTerms(savings.rate, savings.frequency),
+        interest_settings=ToldInterest(savings.rate, savings.frequency),  # type: ignore[arg-type]
         tax_applied=savings.tax_applied,
         tax_rate=savings.tax_rate,
         period=savings.period,

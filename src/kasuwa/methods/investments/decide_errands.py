@@ -1,4 +1,5 @@
-"""What payments and transfers are made for: deposits and cash-outs of savings. Their rails' answers come here. (D34)"""
+"""What payments, transfers and cashcodes are made for: deposits and cash-outs of savings. What became of them comes
+here. (D34)"""
 
 from kasuwa.core.decision import Context, Merchant, More, Needs, Row, Seen
 from kasuwa.core.money import format_minor
@@ -6,7 +7,8 @@ from kasuwa.core.purpose import NOTHING_MORE, Addition, Purpose
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.decide import Sheet, need_savings
-from kasuwa.methods.investments.decide_savings import CASHOUT_PURPOSE, DEPOSIT_PURPOSE, receive, take
+from kasuwa.methods.investments.decide_cashout import CASHOUT_PURPOSE, take
+from kasuwa.methods.investments.decide_savings import DEPOSIT_PURPOSE, receive
 from kasuwa.methods.investments.wire import CashoutReply
 
 
@@ -15,7 +17,8 @@ def need_purpose(merchant: Merchant, savings_id: str) -> Needs:
 
 
 def end_cashout(row: Transaction, savings_id: str, context: Context, seen: Seen) -> Addition | More:
-    """The bank has answered on a cash-out. What it paid leaves the savings only now, under the transfer's own hold."""
+    """The bank has answered on a cash-out, or its cashcode has ended. What was paid leaves the savings only now, under
+    the hold that was made for it."""
     sheet = Sheet(context, seen)
     account = sheet.account(savings_id)
     available = account.available

@@ -1,56 +1,23 @@
-"""The rules of savings: opened, deposited into, cashed out. Postings are in decide.py."""
+"""The rules of savings: opened and deposited into. Cash-outs are in decide_cashout.py, postings in decide.py."""
 
 from decimal import Decimal
 
-from kasuwa.core.accrual import annual_parts, forfeit, posting_date
+from kasuwa.core.accrual import annual_parts, posting_date
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import (
-    Context,
-    Decision,
-    Fault,
-    Group,
-    Merchant,
-    More,
-    Needs,
-    Post,
-    Refusal,
-    Seen,
-    refuse_fields,
-)
+from kasuwa.core.decision import Context, Decision, Group, Merchant, More, Needs, Post, Refusal, Seen
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import account_key, movement_reference, opaque_id
 from kasuwa.core.rotation import repay
-from kasuwa.core.transactions import (
-    PROCESSING,
-    SUCCESSFUL,
-    Ending,
-    Transaction,
-    begin_trail,
-    encode_text,
-    end_transaction,
-    transaction_key,
-)
-from kasuwa.ledger import chart
+from kasuwa.core.transactions import SUCCESSFUL, Ending, Transaction, begin_transaction, end_transaction
 from kasuwa.ledger.chart import Account
-from kasuwa.methods.clients.decide import (
-    NO_BANK_ACCOUNT,
-    UNKNOWN_CLIENT,
-    BankAccount,
-    Client,
-    bank_account_of,
-    client_key,
-    count_account,
-    refuse_inactive,
-)
-from kasuwa.methods.disburse import decide as disburse
+from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key, count_account, refuse_inactive
 from kasuwa.methods.investments.decide import (
     CLOSED,
     CURRENCY,
     NO_LINKS,
     PENDING,
     SAVINGS_CLOSED,
-    SAVINGS_SHORT,
     UNKNOWN_SAVINGS,
     WALLET,
     WALLET_SHORT,
@@ -62,35 +29,22 @@ from kasuwa.methods.investments.decide import (
     record_of,
     savings_key,
     set_links,
-    set_meter,
     unseen,
 )
-from kasuwa.methods.investments.decide_forecast import repaid_of, show_cashout, show_deposit, show_payment
+from kasuwa.methods.investments.decide_forecast import repaid_of, show_deposit, show_payment
 from kasuwa.methods.investments.decide_interest import enrol
-from kasuwa.methods.investments.wire import (
-    CashoutReply,
-    CashoutRequest,
-    CreateSavingsRequest,
-    DepositReply,
-    DepositRequest,
-    SavingsReply,
-)
+from kasuwa.methods.investments.wire import CreateSavingsRequest, DepositReply, DepositRequest, SavingsReply
 from kasuwa.methods.payment.decide_collect import collect, need_collect
 
 # A term of fifty years: longer ones are a slip of the pen.
 LONGEST_PERIOD = 600
 DEFAULT_TAX_RATE = "10"  # Spec silent: D34
 
-NOT_THE_OWNER = refuse_fields(Fault("client_id", "not the owner of these savings"))
-
 DEPOSIT = "deposit"
-CASH_OUT = "cashout"
-CASH_OUT_LETTERS = "CO"
 DEPOSIT_LETTERS = "SD"
 
-# What payments and transfers for savings are made for: decide_errands.py.
+# What payments for savings are made for: decide_errands.py.
 DEPOSIT_PURPOSE = "savings-deposit"
-CASHOUT_PURPOSE = "savings-cashout"
 
 
 def period_fits(merchant: Merchant, period: int) -> str | None:
@@ -239,118 +193,5 @@ def end_at_once(
 ) -> Ending:
     """A movement within the books: no rail, so it is final with the commit that makes it."""
     txn_ref = movement_reference(letters, context.permutation(context.number), lagos_day(context.now))
-    merchant_id = context.merchant.merchant_id
-    row = Transaction(
-        key=transaction_key(merchant_id, kind, txn_ref),
-        merchant_id=merchant_id,
-        kind=kind,
-        txn_ref=txn_ref,
-        order_ref=txn_ref,
-        batch_ref=None,
-        currency=CURRENCY,
-        amount=amount,
-        fee=0,
-        vat=0,
-        duty=0,
-        status=PROCESSING,
-        code=None,
-        message="",
-        digest=b"",
-        detail=encode_text({"savings_id": savings.savings_id}),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
-    )
+    row = begin_transaction(context, kind, txn_ref, amount, detail={"savings_id": savings.savings_id})
     return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, told={})
-
-
-# --- a cash-out -----------------------------------------------------------------------------------------------
-
-
-def said_savings(request: CashoutRequest) -> str:
-    return request.savings_id or request.saving_id or ""
-
-
-def names_savings(merchant: Merchant, saving_id: str | None, savings_id: str | None) -> str | None:
-    return "required" if saving_id is None and savings_id is None else None
-
-
-def need_cashout(request: CashoutRequest, merchant: Merchant) -> Needs:
-    merchant_id = merchant.merchant_id
-    wallet, client = account_key(merchant_id, WALLET), client_key(merchant_id, request.client_id)
-    needs = need_savings(merchant_id, (said_savings(request),), (Client, client), (Account, wallet))
-    return Needs(needs.rows, (*needs.accounts, WALLET))
-
-
-def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Decision | Refusal:
-    savings = seen.get(Savings, savings_key(context.merchant.merchant_id, said_savings(request)))
-    if savings is None:
-        return UNKNOWN_SAVINGS
-    if savings.client_id != request.client_id:
-        return NOT_THE_OWNER
-    if savings.state == CLOSED:
-        return SAVINGS_CLOSED
-    client = seen.get(Client, client_key(context.merchant.merchant_id, savings.client_id))
-    assert client is not None
-    account = bank_account_of(client) if request.method == "transfer" else None
-    if request.method == "transfer" and account is None:
-        return NO_BANK_ACCOUNT
-    if request.dry_run:
-        return show_cashout(request, savings, context, seen)
-    if account is not None:
-        return send_out(savings, int(request.amount), account, context, seen)
-    return pay_cash(savings, int(request.amount), context, seen)
-
-
-def pay_cash(savings: Savings, amount: int, context: Context, seen: Seen) -> Decision:
-    """The merchant paid it over the counter: its wallet gets it back."""
-    sheet = Sheet(context, seen)
-    account = sheet.account(savings.savings_id)
-    take(sheet, savings.savings_id, amount)
-    ending = end_at_once(context, CASH_OUT, CASH_OUT_LETTERS, amount, savings, "cash", "Cashout Successful")
-    post = Post(account.name, WALLET, amount, "savings cash-out")
-    return Decision(
-        reply=CashoutReply(
-            message=ending.row.message,
-            txn_ref=ending.row.txn_ref,
-            txn_status=SUCCESSFUL,
-            balance=format_minor(account.available - amount),
-        ),
-        groups=(Group(ending.row.txn_ref, SAVINGS_SHORT, posts=(post,)),),
-        rows=(ending.row, *sheet.rows),
-        jobs=ending.jobs,
-        events=(ending.event,),
-        numbers=1,
-    )
-
-
-def take(sheet: Sheet, savings_id: str, amount: int) -> None:
-    """Money leaves: before maturity what it earned since the last posting is lost, and what is emptied after it
-    closes."""
-    savings = sheet.open(savings_id)
-    if sheet.today < savings.matures_on:
-        meter, _ = forfeit(savings.meter, sheet.account(savings_id).posted, amount)
-        set_meter(savings, meter)
-    if sheet.is_over(savings_id, leaving=amount):
-        sheet.close(savings_id)
-
-
-def send_out(savings: Savings, amount: int, account: BankAccount, context: Context, seen: Seen) -> Decision:
-    """To the client's bank account: held now, and taken when the bank has paid it."""
-    order = disburse.Order(
-        bank_code=account.bank_code,
-        account_number=account.account_number,
-        sender_name=context.merchant.name,
-        narration=savings.name,
-        source=chart.savings(savings.savings_id),
-        errand=Errand(CASHOUT_PURPOSE, savings.savings_id),
-    )
-    decision = disburse.send_money(
-        order, amount, context, context.number, letters=CASH_OUT_LETTERS, short=SAVINGS_SHORT
-    )
-    decision.then = decision.jobs[0]
-    sent, balance = decision.reply, Sheet(context, seen).account(savings.savings_id).available - amount
-    decision.reply = CashoutReply(
-        message=sent.message, txn_ref=sent.txn_ref, txn_status=sent.txn_status, balance=format_minor(balance)
-    )
-    return decision

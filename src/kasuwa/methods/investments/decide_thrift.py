@@ -28,6 +28,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, opaque_id, row_key
 from kasuwa.core.rotation import cycle_date
+from kasuwa.core.terms import Figure
 from kasuwa.methods.investments.decide import (
     CLOSED,
     SAVINGS_CLOSED,
@@ -46,7 +47,6 @@ from kasuwa.methods.investments.decide import (
 from kasuwa.methods.investments.decide_forecast import NOTHING_CHANGED
 from kasuwa.methods.investments.wire import (
     CreatePlanRequest,
-    Figure,
     PlanRecord,
     PlanReply,
     PlanRequest,

@@ -5,7 +5,6 @@ from typing import Any
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.reading import Reader
 from kasuwa.methods.investments.decide import (
     UNKNOWN_PLAN,
@@ -72,7 +71,7 @@ async def view_savings(request: ViewSavingsRequest, merchant: Merchant, reader: 
 
 async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: Reader) -> SavingsListReply:
     merchant_id = merchant.merchant_id
-    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    offset, limit = request.window
     if request.client_id is None:
         rows = await reader.fetch(ALL, merchant_id, offset, limit)
         [[total]] = await reader.fetch(COUNT, merchant_id)
@@ -89,7 +88,7 @@ def savings_line(row: Any) -> SavingsRecord:
 
 
 async def list_plans(request: ListPlansRequest, merchant: Merchant, reader: Reader) -> PlanListReply:
-    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    offset, limit = request.window
     rows = await reader.fetch(PLANS, merchant.merchant_id, offset, limit)
     [[total]] = await reader.fetch(COUNT_PLANS, merchant.merchant_id)
     return PlanListReply(data=[plan_record(Plan(*row)) for row in rows], total=total, offset=offset, limit=limit)

@@ -5,28 +5,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Limit, Offset, Rate, Reference, Whole
+from kasuwa.core.fields import Amount, Pin, Rate, Reference, Whole
+from kasuwa.core.paging import Paged
 from kasuwa.core.people import Day
 from kasuwa.core.rotation import CycleFrequency
+from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
 from kasuwa.methods.payment.decide_collect import PayerFields, PaymentReply
 
-Frequency = Literal["annualized", "every_month", "every_four_weeks", "every_week", "every_day"]
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
-
-
-class InterestSettings(msgspec.Struct, kw_only=True):
-    """A rate in percent, and the interval it is said for."""
-
-    interest_rate: Rate = field(name="interestRate")
-    interest_frequency: Frequency = field(name="interestFrequency")
-
-
-class Figure(msgspec.Struct):
-    """One figure of what would happen, and how it came about."""
-
-    what: str
-    amount: str
-    how: str
 
 
 # --- savings ------------------------------------------------------------------------------------------------
@@ -41,20 +27,12 @@ class CreateSavingsRequest(msgspec.Struct, kw_only=True):
     period: Whole
 
 
-class ListSavingsRequest(msgspec.Struct, kw_only=True):
+class ListSavingsRequest(Paged, kw_only=True):
     client_id: Reference | None = None
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
 
 
 class ViewSavingsRequest(msgspec.Struct, kw_only=True):
     savings_id: Reference
-
-
-class InterestTerms(msgspec.Struct):
-    interest_rate: str = field(name="interestRate")
-    interest_frequency: str = field(name="interestFrequency")
 
 
 SavingsState = Literal["pending", "active", "matured", "closed"]
@@ -67,7 +45,7 @@ class SavingsRecord(msgspec.Struct, kw_only=True):
     state: SavingsState
     balance: str
     accrued_interest: str
-    interest_settings: InterestTerms = field(name="interestSettings")
+    interest_settings: ToldInterest = field(name="interestSettings")
     tax_applied: bool
     tax_rate: str
     period: int
@@ -110,15 +88,26 @@ class DepositReply(PaymentReply, kw_only=True):
     explained: list[Figure] | UnsetType = UNSET
 
 
-class CashoutRequest(msgspec.Struct, kw_only=True):
+class CashoutFields(msgspec.Struct, kw_only=True):
     """`saving_id` is the contract's own spelling here; `savings_id` is read as well. Spec silent: D34"""
 
     saving_id: Reference | None = None
     savings_id: Reference | None = None
     client_id: Reference
     amount: Amount
-    method: Literal["cash", "transfer"]
     dry_run: bool | None = None
+
+
+class CashoutRequest(CashoutFields, kw_only=True):
+    """In cash or by transfer. The third method has a request of its own, and is named for those who mistype it."""
+
+    method: Literal["cash", "transfer", "cashcode"]
+
+
+class CashcodeRequest(CashoutFields, kw_only=True):
+    """Paid by a cash machine. Without a `pin` one is made."""
+
+    pin: Pin | None = None
 
 
 class CashoutReply(msgspec.Struct, kw_only=True):
@@ -133,6 +122,13 @@ class CashoutReply(msgspec.Struct, kw_only=True):
     explained: list[Figure] | UnsetType = UNSET
 
 
+class CashcodeReply(CashoutReply, kw_only=True):
+    """`cashcode` is shown once, and so is a `pin` that was made here: the reply to a repeat has neither."""
+
+    cashcode: str | UnsetType = UNSET
+    pin: str | UnsetType = UNSET
+
+
 # --- thrift -------------------------------------------------------------------------------------------------
 
 
@@ -144,10 +140,8 @@ class CreatePlanRequest(msgspec.Struct, kw_only=True):
     frequency: CycleFrequency
 
 
-class ListPlansRequest(msgspec.Struct, kw_only=True):
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
+class ListPlansRequest(Paged, kw_only=True):
+    """Newest first."""
 
 
 class PlanRequest(msgspec.Struct, kw_only=True):

@@ -8,10 +8,11 @@ from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.interest import EQUAL_INSTALMENTS, FLAT, Instalment, Parts, Terms, add_parts, level_payment
 from kasuwa.core.money import format_minor
 from kasuwa.core.tariff import Charge
+from kasuwa.core.terms import Figure, ToldInterest
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.loans.decide import OWING, PLANNED, WRITTEN_OFF, Line, Loan
 from kasuwa.methods.loans.decide_standing import Repaid, Standing, is_late, plan_lines, stand
-from kasuwa.methods.loans.wire import Allocation, Figure, LoanRecord, Outstanding, ScheduleLine, ToldInterest
+from kasuwa.methods.loans.wire import Allocation, LoanRecord, Outstanding, ScheduleLine
 
 
 def record_of(loan: Loan, kept: tuple[Line, ...], now: datetime, *, dry_run: bool = False) -> LoanRecord:
@@ -24,10 +25,7 @@ def record_of(loan: Loan, kept: tuple[Line, ...], now: datetime, *, dry_run: boo
         client_id=loan.client_id,
         state=standing.loan.state,  # type: ignore[arg-type]
         amount=format_minor(loan.amount),
-        interest_settings=ToldInterest(
-            interest_rate=loan.rate,
-            interest_frequency=loan.frequency,  # type: ignore[arg-type]
-        ),
+        interest_settings=ToldInterest(loan.rate, loan.frequency),  # type: ignore[arg-type]
         method=loan.method,  # type: ignore[arg-type]
         period=loan.period,
         tax_applied=loan.tax_applied,

@@ -29,15 +29,7 @@ from kasuwa.core.interest import Parts, add_parts
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import NOTHING_MORE, Addition, Errand, Purpose
 from kasuwa.core.references import movement_reference
-from kasuwa.core.transactions import (
-    PROCESSING,
-    SUCCESSFUL,
-    Ending,
-    Transaction,
-    begin_trail,
-    end_transaction,
-    transaction_key,
-)
+from kasuwa.core.transactions import SUCCESSFUL, Ending, Transaction, begin_transaction, end_transaction
 from kasuwa.methods.clients.decide import Client, client_key, count_account
 from kasuwa.methods.loans.decide import (
     CURRENCY,
@@ -201,28 +193,7 @@ def pay_directly(credited: Credited, amount: int, context: Context) -> Decision:
 def new_repayment(amount: int, context: Context) -> Transaction:
     """It is final in the same breath: nobody outside is asked."""
     txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
-    merchant_id = context.merchant.merchant_id
-    return Transaction(
-        key=transaction_key(merchant_id, KIND, txn_ref),
-        merchant_id=merchant_id,
-        kind=KIND,
-        txn_ref=txn_ref,
-        order_ref=txn_ref,
-        batch_ref=None,
-        currency=CURRENCY,
-        amount=amount,
-        fee=0,
-        vat=0,
-        duty=0,
-        status=PROCESSING,
-        code=None,
-        message="",
-        digest=b"",
-        detail="{}",
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
-    )
+    return begin_transaction(context, KIND, txn_ref, amount)
 
 
 def reply_repay(credited: Credited, amount: int, context: Context, end: Ending | None = None) -> RepayReply:

@@ -5,7 +5,6 @@ from typing import Any
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
 from kasuwa.methods.loans.decide import UNKNOWN_LOAN, Line, Loan, loan_key
@@ -60,7 +59,7 @@ async def read_lines(loan_ids: list[str], merchant: Merchant, reader: Reader) ->
 
 
 async def list_loans(request: ListRequest, merchant: Merchant, reader: Reader) -> ListReply:
-    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    offset, limit = request.window
     now = await business_now(merchant, reader)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
     loans = [Loan(*row) for row in await reader.fetch(LOANS, merchant.merchant_id, offset, limit)]
@@ -83,7 +82,7 @@ async def show_statement(request: StatementRequest, merchant: Merchant, reader: 
     row = await reader.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
     if row is None:
         return UNKNOWN_LOAN
-    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    offset, limit = request.window
     [[total]] = await reader.fetch(STATEMENT_COUNT, merchant.merchant_id, request.loan_id)
     rows = await reader.fetch(STATEMENT_PAGE, merchant.merchant_id, request.loan_id, offset, limit)
     return StatementReply(data=[statement_line(row) for row in rows], total=total, offset=offset, limit=limit)

@@ -5,21 +5,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Limit, Offset, Rate, Reference
+from kasuwa.core.fields import Amount, Rate, Reference
 from kasuwa.core.interest import Method
+from kasuwa.core.paging import Paged
+from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
 from kasuwa.methods.payment.decide_collect import CollectMethod, PayerFields, PaymentReply
-
-Frequency = Literal["annualized", "every_month", "every_four_weeks", "every_week", "every_day"]
 
 # A year of days, or thirty years of months; a schedule is answered whole.
 Period = Annotated[int, Meta(ge=1, le=366, description="a number of instalments, 1 to 366")]
-
-
-class InterestSettings(msgspec.Struct, kw_only=True):
-    """`interestRate` is percent per the interval that interestFrequency names."""
-
-    interest_rate: Rate = field(name="interestRate")
-    interest_frequency: Frequency = field(name="interestFrequency")
 
 
 class LoanRequest(msgspec.Struct, kw_only=True):
@@ -42,21 +35,16 @@ class ProcessRequest(msgspec.Struct, kw_only=True):
     status: Literal["approve", "reject", "cancel"]
 
 
-class ListRequest(msgspec.Struct, kw_only=True):
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
+class ListRequest(Paged, kw_only=True):
+    """Newest first."""
 
 
 class ViewRequest(msgspec.Struct, kw_only=True):
     loan_id: Reference
 
 
-class StatementRequest(msgspec.Struct, kw_only=True):
+class StatementRequest(Paged, kw_only=True):
     loan_id: Reference
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
 
 
 class RepayRequest(PayerFields, kw_only=True):
@@ -95,11 +83,6 @@ class Outstanding(msgspec.Struct, kw_only=True):
     payoff: str
 
 
-class ToldInterest(msgspec.Struct, kw_only=True):
-    interest_rate: str = field(name="interestRate")
-    interest_frequency: Frequency = field(name="interestFrequency")
-
-
 class LoanRecord(msgspec.Struct, kw_only=True):
     """`loan_id` is null in a dry run. Until it is paid out, the schedule is the one it would have from today."""
 
@@ -130,14 +113,6 @@ class LoanRecord(msgspec.Struct, kw_only=True):
     created_at: str
     disbursed_at: str | None
     closed_at: str | None
-
-
-class Figure(msgspec.Struct, kw_only=True):
-    """One figure of a dry run, and how it came about."""
-
-    what: str
-    amount: str
-    how: str
 
 
 class LoanReply(msgspec.Struct, kw_only=True):

@@ -36,7 +36,7 @@ from kasuwa.core.transactions import (
     PENDING,
     SUCCESSFUL,
     Transaction,
-    begin_trail,
+    begin_transaction,
     contradiction,
     encode_text,
     end_transaction,
@@ -119,30 +119,19 @@ def refundable(payment: Payment) -> int:
 
 def order_refund(request: RefundRequest, paid: Transaction, payment: Payment, context: Context) -> Decision:
     """Hold the money, count it as going, and write the job that tells the rail."""
-    merchant, amount = context.merchant, int(request.amount)
+    amount = int(request.amount)
     txn_ref = movement_reference("RF", context.permutation(context.number), lagos_day(context.now))
     luck = int.from_bytes(context.entropy[:8], "big")
     scenario, faults = plan_call(context.scenario, context.faults, CHANNELS[payment.method].fault, luck)
-    row = Transaction(
-        key=transaction_key(merchant.merchant_id, REFUND, txn_ref),
-        merchant_id=merchant.merchant_id,
-        kind=REFUND,
-        txn_ref=txn_ref,
-        order_ref=txn_ref,
-        batch_ref=None,
+    row = begin_transaction(
+        context,
+        REFUND,
+        txn_ref,
+        amount,
         currency=paid.currency,
-        amount=amount,
-        fee=0,
-        vat=0,
-        duty=0,
         status=PENDING,
-        code=None,
         message=MESSAGES[PENDING],
-        digest=b"",
-        detail=encode_text(RefundDetail(paid.txn_ref, request.comment or "", payment.method)),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
+        detail=RefundDetail(paid.txn_ref, request.comment or "", payment.method),
     )
     work = Work(
         sent_at=context.now.timestamp(),

@@ -15,6 +15,7 @@ from kasuwa.core.fields import (
     Figure,
     Otp,
     Phone,
+    Pin,
     Reference,
     ShortText,
 )
@@ -27,7 +28,6 @@ Url = Annotated[
 TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}$", max_length=2, description="two digits")]
 Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])$", max_length=2, description="two digits, 01 to 12")]
 SecurityCode = Annotated[str, Meta(pattern="^[0-9]{3,4}$", max_length=4, description="three or four digits")]
-Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
 BeneficiaryName = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
 Bearer = Literal["merchant", "customer", "account"]
 

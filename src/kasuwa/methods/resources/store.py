@@ -85,7 +85,7 @@ ATTEMPTS: "msgspec.json.Decoder[Attempts]" = msgspec.json.Decoder(Attempts)
 
 
 async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader) -> EventsReply:
-    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    offset, limit = request.window
     if request.txn_ref is None:
         rows = await reader.fetch(EVENTS, merchant.merchant_id, offset, limit)
         [[total]] = await reader.fetch(COUNT, merchant.merchant_id)

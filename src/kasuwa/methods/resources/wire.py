@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.core.fields import AccountNumber, BankCode, EventNumber, Limit, Offset, Reference, ShortText
+from kasuwa.core.paging import Paged
 from kasuwa.core.people import Bvn, Email, PersonName
 
 
@@ -123,13 +124,10 @@ class WalletReply(msgspec.Struct, kw_only=True):
 # --- the event log (D42) --------------------------------------------------------------------------------------
 
 
-class EventsRequest(msgspec.Struct, kw_only=True):
+class EventsRequest(Paged, kw_only=True):
     """All events, newest first, or those of one transaction."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
 
 
 class AttemptLine(msgspec.Struct, kw_only=True):

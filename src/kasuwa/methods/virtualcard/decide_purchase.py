@@ -35,17 +35,7 @@ from kasuwa.core.rates import HOME, cost_abroad, cost_in_home
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import Scenario, plan_call
 from kasuwa.core.secrets import same
-from kasuwa.core.transactions import (
-    FAILED,
-    PROCESSING,
-    SUCCESSFUL,
-    Ending,
-    Transaction,
-    begin_trail,
-    encode_text,
-    end_transaction,
-    transaction_key,
-)
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Ending, Transaction, begin_transaction, end_transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.decide import (
     BLOCKED,
@@ -249,27 +239,15 @@ def told_decline(scenario: Scenario) -> Decline | None:
 
 def begin_purchase(card: Card, basket: Basket, bill: Bill | None, key: str | None, context: Context) -> Transaction:
     txn_ref = movement_reference(LETTERS, context.permutation(context.number), lagos_day(context.now))
-    order_ref = key or txn_ref
-    return Transaction(
-        key=transaction_key(card.merchant_id, KIND, order_ref),
-        merchant_id=card.merchant_id,
-        kind=KIND,
-        txn_ref=txn_ref,
-        order_ref=order_ref,
-        batch_ref=None,
-        currency=card.currency if bill is not None else basket.currency,
-        amount=bill.amount if bill is not None else basket.amount,
-        fee=0,
-        vat=0,
-        duty=0,
-        status=PROCESSING,
-        code=None,
-        message="",
+    return begin_transaction(
+        context,
+        KIND,
+        txn_ref,
+        basket.amount if bill is None else bill.amount,
+        currency=basket.currency if bill is None else card.currency,
+        order_ref=key,
         digest=digest_of(basket, context),
-        detail=encode_text(basket),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
+        detail=basket,
     )
 
 

@@ -27,15 +27,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.transactions import (
-    PROCESSING,
-    SUCCESSFUL,
-    Transaction,
-    begin_trail,
-    encode_text,
-    end_transaction,
-    transaction_key,
-)
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, begin_transaction, end_transaction, transaction_key
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.decide import (
     TERMINATED,
@@ -150,28 +142,17 @@ def refund_posts(sale: Sale, context: Context, seen: Seen) -> tuple[Post, ...] |
 
 def begin_refund(sale: Sale, key: str | None, context: Context) -> Transaction:
     txn_ref = movement_reference(LETTERS, context.permutation(context.number), lagos_day(context.now))
-    order_ref, card = key or txn_ref, sale.card
     basket = msgspec.structs.replace(sale.basket, amount=sale.asked)
-    return Transaction(
-        key=transaction_key(card.merchant_id, REFUND_KIND, order_ref),
-        merchant_id=card.merchant_id,
-        kind=REFUND_KIND,
-        txn_ref=txn_ref,
-        order_ref=order_ref,
+    return begin_transaction(
+        context,
+        REFUND_KIND,
+        txn_ref,
+        sale.back,
+        currency=sale.card.currency,
+        order_ref=key,
         batch_ref=sale.row.txn_ref,
-        currency=card.currency,
-        amount=sale.back,
-        fee=0,
-        vat=0,
-        duty=0,
-        status=PROCESSING,
-        code=None,
-        message="",
         digest=digest_of(basket, context),
-        detail=encode_text(basket),
-        trail=begin_trail(context.now, "requested"),
-        created_at=context.now,
-        final_at=None,
+        detail=basket,
     )
 
 

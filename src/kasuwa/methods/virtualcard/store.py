@@ -5,7 +5,6 @@ from typing import Any
 
 from kasuwa.core.calendar import lagos_day, moment_of, utc_text
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
-from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.reading import Reader
 from kasuwa.methods.virtualcard.decide import UNKNOWN_CARD, card_key
@@ -41,7 +40,7 @@ async def list_transactions(
     if last < first:
         return BACKWARDS
     begin, end = moment_of(first, 0), moment_of(last + timedelta(days=1), 0)
-    offset, limit = request.offset or 0, request.limit or request.limits or DEFAULT_LIMIT
+    offset, limit = request.window
     rows = await reader.fetch(LIST, merchant.merchant_id, key, begin, end, offset, limit)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id, key, begin, end)
     lines = [show_line(*row) for row in rows]

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Currency, Day, Limit, Offset, Reference
+from kasuwa.core.fields import Amount, Currency, Day, Reference
+from kasuwa.core.paging import Paged
 
 Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
 PostalText = Annotated[str, Meta(min_length=1, max_length=20, description="1 to 20 characters, or a whole number")]
@@ -73,16 +74,13 @@ class GetRequest(msgspec.Struct, kw_only=True):
     reveal: bool | None = None
 
 
-class TransactionsRequest(msgspec.Struct, kw_only=True):
+class TransactionsRequest(Paged, kw_only=True):
     """Both days are included; without any, the last 30 days."""
 
     reference: Reference
     from_date: Day | None = None
     to_date: Day | None = None
     end_date: Day | None = None
-    offset: Offset | None = None
-    limit: Limit | None = None
-    limits: Limit | None = None
 
 
 # --- replies ------------------------------------------------------------------------------------------------

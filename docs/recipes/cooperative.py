@@ -1,0 +1,228 @@
+"""A cooperative society in a quarter of a year: members save, take turns with a pot, and one of them borrows.
+
+Run `make serve`, then `python docs/recipes/cooperative.py`. cooperative.md tells why each step is what it is.
+"""
+
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from story import Merchant, kobo, naira, open_merchant, percent, read_arguments
+
+CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
+PIN_CARD = {**CARD, "ccv": "100"}
+SAVINGS_RATE, TAX_RATE = 12, 10
+
+
+class Member:
+    """A member and, counted by this script, what its savings should hold: each change with its day."""
+
+    def __init__(self, name: str, client_id: str, savings_id: str) -> None:
+        self.name = name
+        self.client_id = client_id
+        self.savings_id = savings_id
+        self.changes: list[tuple[date, int]] = []
+
+    @property
+    def balance(self) -> int:
+        return sum(amount for _, amount in self.changes)
+
+    def change(self, day: str, amount: int) -> None:
+        self.changes.append((date.fromisoformat(day), amount))
+
+    def earned(self, first: date, end: date) -> int:
+        """12 % a year, by the day on each end-of-day balance, rounded once a month."""
+        days = [date.fromordinal(number) for number in range(first.toordinal(), end.toordinal())]
+        balances = sum(amount * sum(day >= since for day in days) for since, amount in self.changes)
+        exact = Fraction(balances * SAVINGS_RATE, 365 * 100)
+        return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
+
+
+def card_fee(society: Merchant, amount: str) -> int:
+    """What a collection by this card costs the society."""
+    told = society.put("resources", inquire="charges", card_no=CARD["card_no"][:6], amount=amount)["data"]
+    return kobo(told["fee"]) + kobo(told["vat"])
+
+
+# --- members and their savings ------------------------------------------------------------------------------
+
+
+def enrol(society: Merchant, firstname: str, lastname: str, phone: str) -> Member:
+    account = {"bank_code": "058", "account_number": "0040000008"}
+    person = {"firstname": firstname, "lastname": lastname, "phone": phone, "bankAccount": account}
+    client = society.put("clients", action="create", data=person, status="active")["data"]
+    terms = {"interestRate": str(SAVINGS_RATE), "interestFrequency": "annualized"}
+    savings = society.put(
+        "investments",
+        action="create_savings",
+        name=f"{firstname}'s share",
+        client_id=client["client_id"],
+        interestSettings=terms,
+        tax_applied=True,
+        tax_rate=TAX_RATE,
+        period=12,
+    )["data"]
+    society.tell(f"{firstname} {lastname}: {client['client_id']}, savings {savings['savings_id']}")
+    return Member(firstname, client["client_id"], savings["savings_id"])
+
+
+def save_cash(society: Merchant, member: Member, amount: str) -> None:
+    """The treasurer takes the cash and lets the wallet bring it into the savings."""
+    said = {"savings_id": member.savings_id, "payment_method": "wallet", "amount": amount}
+    reply = society.put("investments", action="deposit", **said)
+    society.show(reply, "message", "txnRef", "balance")
+    society.wallet -= kobo(amount)
+    member.change("2026-01-05", kobo(amount))
+
+
+def save_by_card(society: Merchant, member: Member, amount: str) -> None:
+    said = {"savings_id": member.savings_id, "payment_method": "card", "amount": amount, "card": CARD}
+    asked = society.put("investments", 202, action="deposit", **said)
+    society.show(asked, "status", "state", "validate", "txnRef")
+    done = society.put("investments", action="validate", txnRef=asked["txnRef"], otp="123456")
+    society.show(done, "message", "txnStatus")
+    society.wallet -= card_fee(society, amount)
+    member.change("2026-01-05", kobo(amount))
+
+
+# --- the thrift plan ----------------------------------------------------------------------------------------
+
+
+def begin_plan(society: Merchant, members: list[Member], amount: str) -> str:
+    plan = {"name": "Monthly turn", "amount": amount, "start_date": "2026-01-31", "frequency": "every_month"}
+    made = society.put("investments", action="create_plan", **plan, member_required=len(members))["data"]
+    thrift_id = str(made["thrift_id"])
+    for member in members:
+        said = {"savings_id": member.savings_id, "thrift_id": thrift_id}
+        place = society.put("investments", action="subscribe", **said)["data"]
+        society.tell(f"{member.name} has turn {place['position']}, on {place['payout_date']}")
+    return thrift_id
+
+
+def turn(members: list[Member], receiver: Member, day: str, amount: str) -> None:
+    for member in members:
+        member.change(day, -kobo(amount))
+    receiver.change(day, kobo(amount) * len(members))
+
+
+# --- the loan -----------------------------------------------------------------------------------------------
+
+
+def lend(society: Merchant, member: Member, amount: str) -> str:
+    terms = {"interestRate": "2", "interestFrequency": "every_month"}
+    said = {"client_id": member.client_id, "interestSettings": terms, "amount": amount, "period": 3}
+    loan = society.put("loans", action="request", **said)["data"]
+    for line in loan["schedule"]:
+        society.show(line, "n", "due", "principal", "interest", "total")
+    paid_out = society.put("loans", action="process", loan_id=loan["loan_id"], status="approve")
+    society.show(paid_out, "message")
+    [event] = [line for line in society.put("resources", inquire="events")["data"] if line["kind"] == "transfer"]
+    transfer = society.put("disburse", action="verify", txnRef=event["txnRef"])
+    society.show(transfer, "txnStatus", "amount", "fee", "vat")
+    society.wallet -= sum(kobo(transfer[name]) for name in ("amount", "fee", "vat"))
+    return str(loan["loan_id"])
+
+
+def due_now(society: Merchant, loan_id: str, number: int) -> str:
+    loan = society.put("loans", action="view", loan_id=loan_id)["data"]
+    return str(loan["schedule"][number - 1]["total"])
+
+
+def repay_cash(society: Merchant, loan_id: str, amount: str) -> None:
+    """The treasurer has the cash already: what the member owes goes down, and no money moves in the wallet."""
+    said = {"loan_id": loan_id, "payment_method": "wallet", "amount": amount}
+    reply = society.put("loans", action="repay", **said)
+    society.show(reply, "message", "allocation")
+    society.tell(f"the loan is {reply['data']['state']}, {reply['data']['outstanding']['total']} is owed")
+
+
+def repay_by_card(society: Merchant, loan_id: str, amount: str) -> None:
+    said = {"loan_id": loan_id, "payment_method": "card", "amount": amount, "card": PIN_CARD}
+    reply = society.put("loans", action="repay", **said)
+    society.show(reply, "message", "txnStatus", "chargedAmount")
+    society.wallet += kobo(amount) - card_fee(society, amount)
+
+
+# --- what a month brings ------------------------------------------------------------------------------------
+
+
+def post_interest(society: Merchant, members: list[Member], first: str, end: str) -> None:
+    """The service has posted it; this script works it out again, and compares."""
+    since, until = date.fromisoformat(first), date.fromisoformat(end)
+    for member in members:
+        interest = member.earned(since, until)
+        tax = percent(interest, TAX_RATE)
+        society.wallet -= interest
+        member.change(end, interest - tax)
+        society.tell(f"{member.name} earned {naira(interest)}, less {naira(tax)} withholding tax")
+        compare(society, member)
+
+
+def compare(society: Merchant, member: Member) -> None:
+    record = society.put("investments", action="view_savings", savings_id=member.savings_id)["data"]
+    society.same(f"{member.name}'s savings", naira(member.balance), naira(kobo(record["balance"])))
+
+
+def tell_statement(society: Merchant, loan_id: str) -> None:
+    lines = society.put("loans", action="statement", loan_id=loan_id)["data"]
+    for line in reversed(lines):
+        day, part = line["dateCreated"][:10], line["part"]
+        society.tell(f"{day}  {part:<10} {line['narration']:<20} {line['amount']:>12} {line['balance']:>12}")
+
+
+def run(society: Merchant) -> None:
+    society.step("Three members join, each with savings: 12 % a year, 10 % tax on the interest")
+    ada = enrol(society, "Ada", "Obi", "08031234567")
+    bola = enrol(society, "Bola", "Ade", "08031234568")
+    chidi = enrol(society, "Chidi", "Eze", "08031234569")
+    members = [ada, bola, chidi]
+    society.step("They save: two in cash, one by card with a one-time password")
+    save_cash(society, ada, "50000.00")
+    save_by_card(society, bola, "50000.00")
+    save_cash(society, chidi, "50000.00")
+    society.step("A thrift plan: 10,000 each month out of everyone's savings, the pot to one of them in turn")
+    thrift_id = begin_plan(society, members, "10000.00")
+    society.step("Ada asks for a loan of 60,000 at 2 % a month; the society approves, and her bank account has it")
+    loan_id = lend(society, ada, "60000.00")
+
+    society.step("The first turn is Ada's")
+    society.advance("2026-01-31T10:00:00+01:00")
+    turn(members, ada, "2026-01-31", "10000.00")
+    compare(society, ada)
+    society.step("The month ends: interest is posted, and Ada repays her first instalment in cash")
+    society.advance("2026-02-05T10:00:00+01:00")
+    post_interest(society, members, "2026-01-05", "2026-02-05")
+    repay_cash(society, loan_id, due_now(society, loan_id, 1))
+    society.step("The second turn is Bola's; Ada repays the second instalment by card")
+    society.advance("2026-02-28T10:00:00+01:00")
+    turn(members, bola, "2026-02-28", "10000.00")
+    society.advance("2026-03-05T10:00:00+01:00")
+    post_interest(society, members, "2026-02-05", "2026-03-05")
+    repay_by_card(society, loan_id, due_now(society, loan_id, 2))
+    society.step("The third turn is Chidi's, and the plan is complete; Ada pays the rest")
+    society.advance("2026-03-31T10:00:00+01:00")
+    turn(members, chidi, "2026-03-31", "10000.00")
+    society.advance("2026-04-05T10:00:00+01:00")
+    post_interest(society, members, "2026-03-05", "2026-04-05")
+    repay_cash(society, loan_id, due_now(society, loan_id, 3))
+    check_books(society, thrift_id, loan_id)
+
+
+def check_books(society: Merchant, thrift_id: str, loan_id: str) -> None:
+    society.step("The loan's statement, line by line")
+    tell_statement(society, loan_id)
+    society.step("The books, counted by this script and by the service")
+    places: Any = society.put("investments", action="subscriptions", thrift_id=thrift_id)["data"]
+    for place in places:
+        society.same(
+            f"turn {place['position']} paid in and got", ("30000.00",) * 2, (place["contributed"], place["received"])
+        )
+    loan = society.put("loans", action="view", loan_id=loan_id)["data"]
+    society.same("the loan", ("closed_repaid", "0.00"), (loan["state"], loan["outstanding"]["total"]))
+    society.check_wallet()
+    society.check_events()
+    print("\nThe books are right.")
+
+
+if __name__ == "__main__":
+    run(open_merchant(read_arguments("A cooperative society"), "Unity Cooperative"))

@@ -1,0 +1,208 @@
+"""The rules of cash-outs: over the counter, by transfer and by cashcode. Postings are in decide.py.
+
+Cash is final with its commit. A transfer and a cashcode hold the money on the savings and are ended by the slices that
+they are borrowed from; what an end means for the savings is said in decide_errands.py.
+"""
+
+import msgspec
+
+from kasuwa.core.accrual import forfeit
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Fault,
+    Group,
+    Merchant,
+    More,
+    Needs,
+    Post,
+    Refusal,
+    Seen,
+    refuse_fields,
+)
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import Errand
+from kasuwa.core.references import account_key
+from kasuwa.core.secrets import derive
+from kasuwa.core.transactions import SUCCESSFUL
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.cashcode import decide as cashcode
+from kasuwa.methods.clients.decide import NO_BANK_ACCOUNT, BankAccount, Client, bank_account_of, client_key
+from kasuwa.methods.disburse import decide as disburse
+from kasuwa.methods.investments.decide import (
+    CLOSED,
+    SAVINGS_CLOSED,
+    SAVINGS_SHORT,
+    UNKNOWN_SAVINGS,
+    WALLET,
+    Savings,
+    Sheet,
+    need_savings,
+    savings_key,
+    set_meter,
+)
+from kasuwa.methods.investments.decide_forecast import CASHCODE_CHANNEL, show_cashout
+from kasuwa.methods.investments.decide_savings import end_at_once
+from kasuwa.methods.investments.wire import (
+    CashcodeReply,
+    CashcodeRequest,
+    CashoutFields,
+    CashoutReply,
+    CashoutRequest,
+)
+
+# Refusals, in order of precedence: unknown savings, another's, closed ones, and a client without a bank account.
+NOT_THE_OWNER = refuse_fields(Fault("client_id", "not the owner of these savings"))
+
+CASH_OUT = "cashout"
+CASH_OUT_LETTERS = "CO"
+
+# What transfers and cashcodes for savings are made for: decide_errands.py.
+CASHOUT_PURPOSE = "savings-cashout"
+
+PIN_DIGITS = 4
+
+
+def said_savings(request: CashoutFields) -> str:
+    return request.savings_id or request.saving_id or ""
+
+
+def names_savings(merchant: Merchant, saving_id: str | None, savings_id: str | None) -> str | None:
+    return "required" if saving_id is None and savings_id is None else None
+
+
+def need_cashout(request: CashoutFields, merchant: Merchant) -> Needs:
+    merchant_id = merchant.merchant_id
+    wallet, client = account_key(merchant_id, WALLET), client_key(merchant_id, request.client_id)
+    needs = need_savings(merchant_id, (said_savings(request),), (Client, client), (Account, wallet))
+    return Needs(needs.rows, (*needs.accounts, WALLET))
+
+
+def find_savings(request: CashoutFields, context: Context, seen: Seen) -> Savings | Refusal:
+    savings = seen.get(Savings, savings_key(context.merchant.merchant_id, said_savings(request)))
+    if savings is None:
+        return UNKNOWN_SAVINGS
+    if savings.client_id != request.client_id:
+        return NOT_THE_OWNER
+    return SAVINGS_CLOSED if savings.state == CLOSED else savings
+
+
+def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    savings = find_savings(request, context, seen)
+    if isinstance(savings, Refusal):
+        return savings
+    client = seen.get(Client, client_key(context.merchant.merchant_id, savings.client_id))
+    assert client is not None
+    account = bank_account_of(client) if request.method == "transfer" else None
+    if request.method == "transfer" and account is None:
+        return NO_BANK_ACCOUNT
+    if request.dry_run:
+        return show_cashout(savings, int(request.amount), request.method, context, seen)
+    if account is not None:
+        return send_out(savings, int(request.amount), account, context, seen)
+    return pay_cash(savings, int(request.amount), context, seen)
+
+
+# --- in cash ------------------------------------------------------------------------------------------------
+
+
+def pay_cash(savings: Savings, amount: int, context: Context, seen: Seen) -> Decision:
+    """The merchant paid it over the counter: its wallet gets it back."""
+    sheet = Sheet(context, seen)
+    account = sheet.account(savings.savings_id)
+    take(sheet, savings.savings_id, amount)
+    ending = end_at_once(context, CASH_OUT, CASH_OUT_LETTERS, amount, savings, "cash", "Cashout Successful")
+    post = Post(account.name, WALLET, amount, "savings cash-out")
+    return Decision(
+        reply=CashoutReply(
+            message=ending.row.message,
+            txn_ref=ending.row.txn_ref,
+            txn_status=SUCCESSFUL,
+            balance=format_minor(account.available - amount),
+        ),
+        groups=(Group(ending.row.txn_ref, SAVINGS_SHORT, posts=(post,)),),
+        rows=(ending.row, *sheet.rows),
+        jobs=ending.jobs,
+        events=(ending.event,),
+        numbers=1,
+    )
+
+
+def take(sheet: Sheet, savings_id: str, amount: int) -> None:
+    """Money leaves: before maturity what it earned since the last posting is lost, and what is emptied after it
+    closes."""
+    savings = sheet.open(savings_id)
+    if sheet.today < savings.matures_on:
+        meter, _ = forfeit(savings.meter, sheet.account(savings_id).posted, amount)
+        set_meter(savings, meter)
+    if sheet.is_over(savings_id, leaving=amount):
+        sheet.close(savings_id)
+
+
+# --- by transfer --------------------------------------------------------------------------------------------
+
+
+def send_out(savings: Savings, amount: int, account: BankAccount, context: Context, seen: Seen) -> Decision:
+    """To the client's bank account: held now, and taken when the bank has paid it."""
+    order = disburse.Order(
+        bank_code=account.bank_code,
+        account_number=account.account_number,
+        sender_name=context.merchant.name,
+        narration=savings.name,
+        source=chart.savings(savings.savings_id),
+        errand=Errand(CASHOUT_PURPOSE, savings.savings_id),
+    )
+    decision = disburse.send_money(
+        order, amount, context, context.number, letters=CASH_OUT_LETTERS, short=SAVINGS_SHORT
+    )
+    decision.then = decision.jobs[0]
+    sent, balance = decision.reply, Sheet(context, seen).account(savings.savings_id).available - amount
+    decision.reply = CashoutReply(
+        message=sent.message, txn_ref=sent.txn_ref, txn_status=sent.txn_status, balance=format_minor(balance)
+    )
+    return decision
+
+
+# --- by cashcode --------------------------------------------------------------------------------------------
+
+
+def decide_cashcode(request: CashcodeRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
+    savings = find_savings(request, context, seen)
+    if isinstance(savings, Refusal):
+        return savings
+    if request.dry_run:
+        return show_cashout(savings, int(request.amount), "cashcode", context, seen)
+    return hand_code(request, savings, context, seen)
+
+
+def hand_code(request: CashcodeRequest, savings: Savings, context: Context, seen: Seen) -> Decision | More:
+    """Held now, and taken when a machine has paid it; a code that ends unused gives it back. Code and PIN are shown
+    once, the PIN only where it was made here. Spec silent: D34"""
+    amount = int(request.amount)
+    order = cashcode.CashOrder(
+        amount=amount,
+        pin=request.pin or make_pin(context),
+        channel=CASHCODE_CHANNEL,
+        digest=b"",
+        source=chart.savings(savings.savings_id),
+        short=SAVINGS_SHORT,
+        errand=Errand(CASHOUT_PURPOSE, savings.savings_id),
+    )
+    issued = cashcode.issue_code(order, context, seen)
+    if isinstance(issued, More):
+        return issued
+    decision = issued.decision
+    decision.repeat = CashcodeReply(
+        message=issued.row.message,
+        txn_ref=issued.row.txn_ref,
+        balance=format_minor(Sheet(context, seen).account(savings.savings_id).available - amount),
+    )
+    made_pin = order.pin if request.pin is None else msgspec.UNSET
+    decision.reply = msgspec.structs.replace(decision.repeat, cashcode=issued.shown, pin=made_pin)
+    return decision
+
+
+def make_pin(context: Context) -> str:
+    luck = derive(context.entropy, "cash-out pin")
+    return str(int.from_bytes(luck[:16], "big") % 10**PIN_DIGITS).zfill(PIN_DIGITS)

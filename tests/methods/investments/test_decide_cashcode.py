@@ -1,0 +1,148 @@
+"""Savings cashed out by a code: what is held, what each end of the code means, and what is shown once."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.decision import Refusal
+from kasuwa.ledger import chart
+from kasuwa.methods.cashcode.decide import WALLET_SHORT, Cashcode
+from kasuwa.methods.investments.decide import SAVINGS_CLOSED, SAVINGS_SHORT, UNKNOWN_SAVINGS, WALLET
+from kasuwa.methods.investments.decide_cashout import NOT_THE_OWNER
+from kasuwa.methods.investments.wire import CashcodeReply
+from tests.methods.investments.books import Books
+
+# What a code for a cash machine costs: 100.00 and its VAT.
+CHARGE = 10_750
+
+
+def draw(books: Books, reply: CashcodeReply, pin: str = "2580", amount: str = "400.00") -> Any:
+    said: dict[str, Any] = {"cashcode": reply.cashcode, "pin": pin, "amount": amount, "channel": "ATM"}
+    return books.ask("redeem_cashcode", path="sandbox", **said)
+
+
+def held(books: Books, savings_id: str) -> tuple[int, int]:
+    return books.account(chart.savings(savings_id)).held, books.account(WALLET).held
+
+
+def test_a_code_holds_the_amount_on_the_savings_and_its_fee_on_the_wallet() -> None:
+    books = Books()
+    savings_id = books.open_savings(deposit="1000.00")
+    reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
+    assert (reply.status, reply.balance, reply.txn_ref[:6]) == (200, "600.00", "GP|CC|")
+    assert (len(reply.cashcode), reply.pin) == (10, msgspec.UNSET)
+    assert held(books, savings_id) == (40_000, CHARGE)
+    [code] = [row for row in books.desk.rows.values() if isinstance(row, Cashcode)]
+    assert (code.channel, (code.expires_at - books.now).total_seconds()) == ("ATM", 1440 * 60)
+    assert books.balance(savings_id) == 100_000
+    assert books.cash_out(savings_id, "600.01") == SAVINGS_SHORT
+
+
+def test_cash_that_is_drawn_leaves_the_savings_and_loses_what_it_earned() -> None:
+    books = Books("2026-01-05")
+    savings_id = books.open_savings(deposit="1000.00")
+    wallet = books.wallet
+    books.go_to("2026-01-15")
+    reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
+    assert books.record(savings_id).accrued_interest == "10.00"
+    assert draw(books, reply).status == 200
+    assert books.record(savings_id).accrued_interest == "6.00"
+    assert books.posted("cash drawn") == [(chart.savings(savings_id), "rail:cash:NGN", 40_000)]
+    assert (wallet - books.wallet, held(books, savings_id), books.jobs("cashcode")) == (CHARGE, (0, 0), [])
+    books.check()
+
+
+def test_its_one_event_is_the_cashcodes_with_the_cash_outs_reference() -> None:
+    books = Books()
+    savings_id = books.open_savings(deposit="1000.00")
+    before = len(books.desk.events)
+    reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
+    assert len(books.desk.events) == before
+    draw(books, reply)
+    [event] = books.desk.events[before:]
+    told = msgspec.json.decode(event.payload)
+    assert (told["txnRef"], told["paymentMethod"], told["chargedAmount"]) == (reply.txn_ref, "cashcode", "400.00")
+
+
+@pytest.mark.parametrize("way", ["expired", "cancelled", "locked"])
+def test_a_code_that_ends_unused_gives_all_back_with_its_interest(way: str) -> None:
+    books = Books("2026-01-05")
+    savings_id = books.open_savings(deposit="1000.00")
+    wallet = books.wallet
+    reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
+    if way == "expired":
+        books.go_to("2026-01-06", 10)
+    elif way == "cancelled":
+        books.ask("cancel", path="cashcode", orderRef=reply.txn_ref)
+    else:
+        for _ in range(3):
+            draw(books, reply, pin="0000")
+    [code] = [row for row in books.desk.rows.values() if isinstance(row, Cashcode)]
+    assert code.state == way
+    assert (books.balance(savings_id), books.wallet, held(books, savings_id)) == (100_000, wallet, (0, 0))
+    books.go_to("2026-01-15")
+    assert books.record(savings_id).accrued_interest == "10.00"
+    assert isinstance(draw(books, reply), Refusal)
+
+
+def test_without_a_pin_one_is_made_and_draws_the_cash() -> None:
+    books = Books()
+    savings_id = books.open_savings(deposit="1000.00")
+    first, second = (books.cash_out(savings_id, "400.00", "cashcode") for _ in range(2))
+    assert all(len(reply.pin) == 4 and reply.pin.isdigit() for reply in (first, second))
+    assert first.pin != second.pin
+    assert first.cashcode != second.cashcode
+    assert draw(books, first, first.pin).status == 200
+
+
+def test_a_repeat_is_told_neither_code_nor_pin() -> None:
+    books = Books()
+    savings_id = books.open_savings(deposit="1000.00")
+    said = {"savings_id": savings_id, "client_id": "CL1", "amount": "400.00", "method": "cashcode"}
+    decision = books.decide("cashout", **said)
+    first, again = (msgspec.to_builtins(told) for told in (decision.reply, decision.repeat))
+    assert set(first) - set(again) == {"cashcode", "pin"}
+    assert again == {"status": 200, "message": first["message"], "txnRef": first["txnRef"], "balance": "600.00"}
+
+
+def test_savings_close_when_a_code_has_emptied_them_after_maturity() -> None:
+    books = Books("2026-01-05")
+    savings_id = books.open_savings(deposit="1000.00", period=1)
+    books.go_to("2026-02-05")
+    reply = books.cash_out(savings_id, "1031.00", "cashcode", pin="2580")
+    assert books.record(savings_id).state == "matured"
+    assert draw(books, reply, amount="1031.00").status == 200
+    assert (books.record(savings_id).state, books.open_accounts()) == ("closed", 0)
+    assert books.cash_out(savings_id, "5.00", "cashcode") == SAVINGS_CLOSED
+
+
+def test_each_refusal_in_its_turn_and_nothing_kept() -> None:
+    books = Books(wallet=100_000 + CHARGE - 1)
+    savings_id = books.open_savings(deposit="1000.00")
+    assert books.cash_out("SVnobody", "5.00", "cashcode") == UNKNOWN_SAVINGS
+    assert books.cash_out(savings_id, "5.00", "cashcode", client=books.client("CL2")) == NOT_THE_OWNER
+    for dry_run in (True, False):
+        assert books.cash_out(savings_id, "1000.01", "cashcode", dry_run=dry_run) == SAVINGS_SHORT
+        assert books.cash_out(savings_id, "5.00", "cashcode", dry_run=dry_run) == WALLET_SHORT
+    for pin in ("123", "12345", "12a4", "", 1234):
+        assert [fault.field for fault in books.cash_out(savings_id, "5.00", "cashcode", pin=pin).faults] == ["pin"]
+    assert held(books, savings_id) == (0, 0)
+    assert books.jobs("cashcode") == []
+
+
+def test_a_dry_run_shows_the_fee_and_makes_no_code() -> None:
+    books = Books()
+    savings_id = books.open_savings(deposit="1000.00")
+    before = len(books.desk.rows)
+    reply = books.cash_out(savings_id, "400.00", "cashcode", dry_run=True, pin="2580")
+    assert [(figure.what, figure.amount) for figure in reply.explained] == [
+        ("balance", "1000.00"),
+        ("amount", "400.00"),
+        ("accrued interest", "0.00"),
+        ("forfeited interest", "0.00"),
+        ("fee", "100.00"),
+        ("VAT", "7.50"),
+        ("balance after", "600.00"),
+    ]
+    assert (len(books.desk.rows), held(books, savings_id)) == (before, (0, 0))
