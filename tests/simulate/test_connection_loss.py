@@ -232,7 +232,7 @@ async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[A
     merchant = await house.directory.by_id(1)
 
     def submission(n: int) -> Submission:
-        amount = 0 if n in poisoned else 1
+        amount = -1 if n in poisoned else 1
         needs = Needs(((Transaction, transaction_key(merchant.merchant_id, "probe", str(n))),))
         return Submission(merchant, needs, lambda c, s: order(c, s, str(n), amount), os.urandom(32))
 
