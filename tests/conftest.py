@@ -15,9 +15,12 @@ from tests.shop import Shop
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """What the methods promise is promised on the oldest PostgreSQL as on the newest."""
+    """What the methods promise is promised on the oldest PostgreSQL as on the newest: each slice's `test_http.py`, which
+    goes through all of its actions, runs on both, and what goes deeper on the newest alone."""
     if "deployment" in metafunc.fixturenames and "methods" in metafunc.definition.path.parts:
-        metafunc.parametrize("deployment", [NEWEST, OLDEST], indirect=True, ids=["pg18", "pg15"])
+        both = metafunc.definition.path.name == "test_http.py"
+        versions = {"pg18": NEWEST, "pg15": OLDEST} if both else {"pg18": NEWEST}
+        metafunc.parametrize("deployment", list(versions.values()), indirect=True, ids=list(versions))
 
 
 @pytest.fixture(scope="session")

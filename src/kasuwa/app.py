@@ -21,10 +21,6 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
-from kasuwa.console.actions import CONSOLE
-from kasuwa.console.server import make_console
-from kasuwa.console.visit import Parts as ConsoleParts
-from kasuwa.console.words import make_templates
 from kasuwa.core.action import Method, Step
 from kasuwa.core.billers import Unsellable
 from kasuwa.core.decision import Merchant
@@ -391,6 +387,9 @@ async def show_presence(dsn: str, lock: int) -> None:
 
 
 async def run_console(settings: Settings, dsn: str) -> None:
+    # What the console is made of takes half a second to import: the other processes and the commands do without.
+    from kasuwa.console.server import make_console
+
     house = await House.build(settings, dsn)
     operators, readers = await pool.open_operators(dsn), await pool.open_console_readers(dsn)
     house.writer.start()
@@ -406,7 +405,11 @@ async def run_console(settings: Settings, dsn: str) -> None:
     await operators.close()
 
 
-def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> ConsoleParts:
+def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any:
+    from kasuwa.console.actions import CONSOLE
+    from kasuwa.console.visit import Parts as ConsoleParts
+    from kasuwa.console.words import make_templates
+
     settings, table = house.settings, make_table((*house.methods, CONSOLE))
     dispatch = make_dispatch(house, make_engine(house, operators))
     loopback = loopback_allowed(settings)

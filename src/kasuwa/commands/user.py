@@ -7,8 +7,7 @@ import asyncpg
 import typer
 
 from kasuwa.commands.database import DataOption, with_connection
-from kasuwa.console.access import ROLES, roles_beside
-from kasuwa.console.team import email_fault
+from kasuwa.console.access import ROLES, email_fault, roles_beside
 from kasuwa.core.secrets import Vault
 from kasuwa.db import console_users, merchants, pool
 from kasuwa.db.console_users import User

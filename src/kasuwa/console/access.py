@@ -62,3 +62,12 @@ def short_name(role: str) -> str:
 def roles_beside(mid: str | None) -> tuple[str, ...]:
     """The roles that people of a merchant, or of the operator, can have."""
     return OPERATOR_ROLES if mid is None else MERCHANT_ROLES
+
+
+MOST_EMAIL = 200
+
+
+def email_fault(email: str) -> str | None:
+    name, at, domain = email.partition("@")
+    fits = bool(name and at and domain) and email.isprintable() and " " not in email and len(email) <= MOST_EMAIL
+    return None if fits else f"an address such as ada@example.com, of at most {MOST_EMAIL} characters"

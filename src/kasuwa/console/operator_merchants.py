@@ -6,11 +6,11 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console import operator_reads
-from kasuwa.console.access import MERCHANT_ROLES, OWNER, short_name
+from kasuwa.console.access import MERCHANT_ROLES, OWNER, email_fault, short_name
 from kasuwa.console.events import LAST, number
 from kasuwa.console.operator_reads import Shop
 from kasuwa.console.store import PAGE_ROWS
-from kasuwa.console.team import email_fault, show_invitation
+from kasuwa.console.team import show_invitation
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES

@@ -4,6 +4,7 @@ import asyncio
 import io
 import secrets
 import time
+from functools import cache
 
 import argon2
 import pyotp
@@ -24,7 +25,7 @@ OPERATOR = 0
 HASHING = asyncio.Semaphore(2)
 HASHER = argon2.PasswordHasher()
 # What a password is checked against where there is none, so that an unknown address takes as long as a known one.
-NOBODYS = HASHER.hash(secrets.token_hex(16))
+NOBODYS = cache(lambda: HASHER.hash(secrets.token_hex(16)))
 
 
 def password_fault(password: str, again: str, email: str) -> dict[str, str]:
@@ -41,10 +42,10 @@ async def hash_password(password: str) -> str:
 
 
 async def is_password(user: User | None, password: str) -> bool:
-    kept = NOBODYS if user is None or user.password is None else user.password
+    kept = NOBODYS() if user is None or user.password is None else user.password
     async with HASHING:
         matches = await asyncio.to_thread(_verify, kept, password[:MOST_PASSWORD])
-    return matches and kept is not NOBODYS
+    return matches and kept is not NOBODYS()
 
 
 def _verify(kept: str, password: str) -> bool:

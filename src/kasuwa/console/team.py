@@ -4,19 +4,11 @@ from typing import Any
 
 from starlette.responses import Response
 
-from kasuwa.console.access import MEANINGS, roles_beside, short_name
+from kasuwa.console.access import MEANINGS, email_fault, roles_beside, short_name
 from kasuwa.console.events import number
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import console_users
 from kasuwa.db.console_users import EmailTaken, User
-
-MOST_EMAIL = 200
-
-
-def email_fault(email: str) -> str | None:
-    name, at, domain = email.partition("@")
-    fits = bool(name and at and domain) and email.isprintable() and " " not in email and len(email) <= MOST_EMAIL
-    return None if fits else f"an address such as ada@example.com, of at most {MOST_EMAIL} characters"
 
 
 async def show_team(visit: Visit, status: int = 200, **told: Any) -> Response:
