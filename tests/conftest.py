@@ -15,7 +15,7 @@ from tests.shop import Shop
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """What the methods promise is promised on the oldest PostgreSQL as on the newest: each slice's `test_http.py`, which
+    """What the methods promise is promised on the oldest PostgreSQL as on the newest: each slice's `test_http.py`, that
     goes through all of its actions, runs on both, and what goes deeper on the newest alone."""
     if "deployment" in metafunc.fixturenames and "methods" in metafunc.definition.path.parts:
         both = metafunc.definition.path.name == "test_http.py"

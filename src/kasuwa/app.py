@@ -27,7 +27,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
-from kasuwa.db import merchants, migrate, pool, rates
+from kasuwa.db import gather, merchants, migrate, pool, rates
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
@@ -318,7 +318,7 @@ def make_dispatch(house: House, engine: Any) -> Dispatch:
     parts = Parts(
         directory=house.directory,
         writer=house.writer,
-        reader=pool.Reading(house.reader, house.vault),
+        reader=gather.Reading(house.reader, house.vault),
         steps=house.stepper,
         rails=house.rails,
         engine=engine,

@@ -14,7 +14,7 @@ from kasuwa.app import House
 from kasuwa.core.action import Lookup, Write
 from kasuwa.core.fields import decoder
 from kasuwa.core.scenario import RailName
-from kasuwa.db.pool import Reading
+from kasuwa.db.gather import Reading
 from kasuwa.settings import read_settings
 from kasuwa.web.dispatch import NO_ANSWER, Dispatch, Parts
 from kasuwa.web.table import make_table

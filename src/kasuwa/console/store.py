@@ -16,7 +16,7 @@ from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.decision import Merchant
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
-from kasuwa.core.transactions import Transaction
+from kasuwa.core.transactions import ORDERED_KINDS, Transaction, transaction_key
 from kasuwa.db.rows import columns_of
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
@@ -110,8 +110,9 @@ OPEN_ONES = f"""
 """
 FOUND = f"""
     select {LINE} from transaction t where t.merchant_id = $1 and t.txn_ref = $2
-    union select {LINE} from transaction t where t.merchant_id = $1 and t.order_ref = $2
-    order by 10 desc limit $3
+    union select {LINE} from transaction t where t.merchant_id = $1 and t.order_ref = $2 and t.kind = 'payment'
+    union select {LINE} from transaction t where t.merchant_id = $1 and t.key = any($3)
+    order by 10 desc limit $4
 """
 ONE = f"select {', '.join(columns_of(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
 
@@ -120,7 +121,8 @@ async def list_transactions(
     reader: Reader, merchant: Merchant, chosen: Filter, after: Cursor = FIRST, most: int = PAGE_ROWS + 1
 ) -> list[Line]:
     if chosen.words:
-        return [Line(*row) for row in await reader.fetch(FOUND, merchant.merchant_id, chosen.words, most)]
+        keys = [transaction_key(merchant.merchant_id, kind, chosen.words) for kind in ORDERED_KINDS]
+        return [Line(*row) for row in await reader.fetch(FOUND, merchant.merchant_id, chosen.words, keys, most)]
     below = min(after, Cursor(chosen.until, b""))
     told = (chosen.kind, chosen.status, chosen.since, below.at, below.key, most)
     if chosen.status in ("pending", "processing"):
@@ -155,7 +157,13 @@ class Posting(msgspec.Struct):
 
 
 POSTING = "seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at"
-POSTINGS_OF = f"select {POSTING} from posting where merchant_id = $1 and reference = $2 order by seq limit 200"
+# By the first posting of each of its groups, which alone is indexed; the others follow it.
+POSTINGS_OF = f"""
+    select {", ".join(f"p.{name}" for name in POSTING.split(", "))}
+    from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
+        and p.group_seq = g.seq
+    where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq limit 200
+"""
 
 
 async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> list[Posting]:

@@ -1,5 +1,6 @@
 """What a plain read may do with the database: ask; and open what was sealed for its merchant."""
 
+from collections.abc import Awaitable
 from typing import Any, Protocol
 
 
@@ -11,5 +12,9 @@ class Reader(Protocol):
 
 class SealedReader(Reader, Protocol):
     """What an action's read is given: some of what it answers is not kept plain."""
+
+    def gather_row(self, query: str, *key: Any) -> Awaitable[Any]:
+        """One row by its key, asked together with others that come at the same time: see db/gather.py."""
+        ...
 
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes: ...

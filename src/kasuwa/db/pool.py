@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
-from kasuwa.core.secrets import Vault
-
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
 
@@ -95,15 +93,6 @@ async def open_readers(dsn: str, *, most: int = 8) -> Pool:
         init=take_role,
         reset=keep_session,
     )
-
-
-class Reading:
-    """What plain reads are given (`core.reading.SealedReader`): the pool's two questions, the vault's answer."""
-
-    def __init__(self, readers: Pool, vault: Vault) -> None:
-        self.fetch = readers.fetch
-        self.fetchrow = readers.fetchrow
-        self.unseal = vault.open
 
 
 async def open_console_readers(dsn: str) -> Pool:

@@ -12,8 +12,10 @@ from kasuwa.core.transactions import Transaction
 from kasuwa.db.pool import Connection
 
 POSTINGS = """
-    select seq, debit, credit, amount, debit_after, credit_after, kind, at from posting
-    where merchant_id = $1 and reference = $2 order by seq
+    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
+    from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
+        and p.group_seq = g.seq
+    where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq
 """
 HOLDS = "select account, amount, state, taken from hold where merchant_id = $1 and reference = $2"
 JOBS = "select kind, lane, due, attempt from job where merchant_id = $1 and reference = $2 order by due"

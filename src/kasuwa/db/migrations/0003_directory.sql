@@ -11,5 +11,5 @@ create table directory (
 -- An object's events in order, for merchants who ask for strict order.
 create index event_object on event (merchant_id, object, object_seq);
 
--- Transactions by the merchant's own reference, newest last, and by time for lists.
-create index transaction_order_ref on transaction (merchant_id, order_ref, created_at);
+-- Payments by the merchant's own reference, newest last: it is not unique. Of the other kinds it makes the key.
+create index transaction_order_ref on transaction (merchant_id, order_ref, created_at) where kind = 'payment';

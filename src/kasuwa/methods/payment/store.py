@@ -10,7 +10,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import Reader, SealedReader
 from kasuwa.core.tariff import FeeClass
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Payment, amount_fits, payment_key
@@ -36,30 +36,33 @@ NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or customer_txnref"))
 AWAITING = "Awaiting Validation"
 
 BY_KEYS = """
-    select t.status, t.txn_ref, t.order_ref, t.message, t.currency, p.method, p.charged, p.received, p.refunded,
+    select u.n, t.status, t.txn_ref, t.order_ref, t.message, t.currency, p.method, p.charged, p.received, p.refunded,
         p.token, p.detail, p.facts
-    from transaction t, payment p
-    where t.key = $1 and t.merchant_id = $3 and p.key = $2 and p.merchant_id = $3
+    from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
+        lateral (select status, txn_ref, order_ref, message, currency from transaction
+            where key = u.txn and merchant_id = u.merchant offset 0) t,
+        lateral (select method, charged, received, refunded, token, detail, facts from payment
+            where key = u.payment and merchant_id = u.merchant offset 0) p
 """
 # The successful one of those that share a merchant's reference, else the newest. Spec silent: D7
 BY_CUSTOMER_REFERENCE = """
-    select txn_ref from transaction where merchant_id = $1 and order_ref = $2 and kind = $3
+    select txn_ref from transaction where merchant_id = $1 and order_ref = $2 and kind = 'payment'
     order by (status = 'successful') desc, created_at desc limit 1
 """
 
 
-async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Reader) -> VerifyReply | Refusal:
+async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
     txn_ref = request.txn_ref
     if txn_ref is None:
         if request.customer_txnref is None:
             return NO_REFERENCE
-        found = await reader.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref, KIND)
+        found = await reader.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
         if found is None:
             return UNKNOWN_REFERENCE
         txn_ref = found[0]
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
-    row = await reader.fetchrow(BY_KEYS, *keys, merchant.merchant_id)
-    return UNKNOWN_REFERENCE if row is None else reply_verify(*row)
+    row = await reader.gather_row(BY_KEYS, *keys, merchant.merchant_id)
+    return UNKNOWN_REFERENCE if row is None else reply_verify(*row[1:])
 
 
 def reply_verify(

@@ -1,0 +1,66 @@
+"""Reads that arrive together: each is answered with its own row, whoever it was asked beside."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kasuwa.db.gather import MOST_AT_ONCE, Gatherer
+
+QUERY = "a query"
+
+
+class Readers:
+    """A pool that keeps what it was asked and answers a row for every even key."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.fails = False
+
+    async def fetch(self, query: str, keys: list[int], merchants: list[int]) -> list[Any]:
+        await asyncio.sleep(0.001)
+        self.asked.append(len(keys))
+        if self.fails:
+            raise ConnectionError("the database went away")
+        found = [(n, key, merchant) for n, (key, merchant) in enumerate(zip(keys, merchants, strict=True), start=1)]
+        return [row for row in reversed(found) if row[1] % 2 == 0]
+
+
+async def ask(gatherer: Gatherer, many: int) -> list[Any]:
+    return await asyncio.gather(*(gatherer.gather_row(QUERY, key, 7) for key in range(many)), return_exceptions=True)
+
+
+def test_everybody_gets_the_row_of_its_own_key() -> None:
+    readers = Readers()
+    rows = asyncio.run(ask(Gatherer(readers), 300))  # type: ignore[arg-type]
+    assert [None if row is None else row[1:] for row in rows] == [
+        (key, 7) if key % 2 == 0 else None for key in range(300)
+    ]
+    assert sum(readers.asked) == 300
+    assert len(readers.asked) < 10
+    assert max(readers.asked) <= MOST_AT_ONCE
+
+
+def test_a_failure_is_told_to_all_who_waited_and_the_next_are_asked_anew() -> None:
+    readers = Readers()
+
+    async def run() -> None:
+        gatherer = Gatherer(readers)  # type: ignore[arg-type]
+        readers.fails = True
+        assert {type(answer) for answer in await ask(gatherer, 5)} == {ConnectionError}
+        readers.fails = False
+        assert (await gatherer.gather_row(QUERY, 2, 7))[1:] == (2, 7)
+
+    asyncio.run(run())
+
+
+def test_who_gave_up_waiting_does_not_disturb_the_others() -> None:
+    async def run() -> None:
+        gatherer = Gatherer(Readers())  # type: ignore[arg-type]
+        first, second = gatherer.gather_row(QUERY, 2, 7), gatherer.gather_row(QUERY, 4, 7)
+        first.cancel()
+        assert (await second)[1:] == (4, 7)
+        with pytest.raises(asyncio.CancelledError):
+            await first
+
+    asyncio.run(run())
