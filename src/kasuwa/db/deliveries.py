@@ -24,7 +24,14 @@ LANE = "webhook"
 LEASE = timedelta(seconds=60)
 # Rows are found by key here too. What a crash forgets of a lease or an attempt is sent again, so nobody waits for
 # the disk.
-SETTINGS = {**WRITER_SETTINGS, "application_name": "kasuwa courier", "synchronous_commit": "off"}
+SETTINGS = {
+    **WRITER_SETTINGS,
+    "application_name": "kasuwa courier",
+    "synchronous_commit": "off",
+    # A merchant's backlog is read in the order of its index; sorted, it would be read whole, once for each merchant.
+    "enable_sort": "off",
+    "enable_incremental_sort": "off",
+}
 # So many of the due jobs are looked at, whoever's they are: what a claim costs does not grow with a backlog. When
 # there are more, each merchant is looked at for itself, so that nobody waits behind another's backlog.
 LOOK_AT = 1_000

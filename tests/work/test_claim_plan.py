@@ -1,0 +1,22 @@
+"""What a claim of deliveries costs must not grow with a backlog: its plan reads each merchant's jobs in index order."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from kasuwa.db import deliveries, pool
+from tests.running import Deployment
+
+
+async def plan_of(dsn: str, query: str) -> str:
+    connection = await pool.connect(dsn, deliveries.SETTINGS)
+    try:
+        rows = await connection.fetch(f"explain {query}", datetime.now(UTC), deliveries.LEASE, 256, 32, "{}")
+        return "\n".join(row[0] for row in rows)
+    finally:
+        await connection.close()
+
+
+def test_a_merchants_backlog_is_read_in_the_order_of_its_index(deployment: Deployment) -> None:
+    plan = asyncio.run(plan_of(deployment.dsn, deliveries.CLAIM_FROM_EACH))
+    assert "Index Scan using job_lane_merchant on job d" in plan
+    assert "Sort Key: d.lane" not in plan
