@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import asyncpg
 import pytest
 
 from kasuwa.work.egress import MOST_PER_HOST
@@ -117,8 +118,16 @@ def test_a_merchant_with_a_long_backlog_does_not_go_before_everybody(
     mids = [shop.mid for shop in others]
     wait_until("the others are delivered", lambda: len(deployment.fetch(RECORDED, mids)) == len(others))
     [[left]] = deployment.fetch(WAITING, [long.mid])
-    deployment.fetch(TAKE_AWAY, long.mid)
+    take_away(deployment, long)
     assert left > 0
+
+
+def take_away(deployment: Deployment, shop: Shop) -> None:
+    """The courier holds some of these rows and goes on taking more: of two who wait for each other one is told so."""
+    while True:
+        with contextlib.suppress(asyncpg.DeadlockDetectedError):
+            deployment.fetch(TAKE_AWAY, shop.mid)
+            return
 
 
 def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(

@@ -231,7 +231,7 @@ def end_charge(row: Transaction, plan_id: str, context: Context, seen: Seen) -> 
     if retry_classes().get(row.code or "") != "soft":
         # The card cannot be charged as things are: nothing is tried until somebody starts it again. Spec silent: D25
         return Addition(rows=(hold_on(rested, PAUSED),))
-    again = next_retry(plan.cycle_due, context.now, following_due(plan))
+    again = next_retry(plan.cycle_due, context.now, following_due(plan)) if plan.attempt else None
     if again is not None:
         return wait_for(rested, again)
     missed = msgspec.structs.replace(
@@ -302,8 +302,11 @@ def start_again(plan: Plan, job: Job | None, context: Context) -> Decision:
     if plan.state == ACTIVE:
         return Decision(reply=shown(plan))
     if plan.charging:
-        # The end of the charge under way goes on from its due date, or from the last one that passed meanwhile.
-        passed = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=last_passed(plan, context.now), misses=0)
+        # The end of the charge under way goes on from its due date, or from the last one that passed meanwhile: that
+        # one was never charged, so nothing of it is tried again, and its attempts are none.
+        due = last_passed(plan, context.now)
+        attempt = plan.attempt if due == plan.cycle_due else 0
+        passed = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=attempt, misses=0)
         return Decision(reply=shown(passed), rows=(passed,))
     due = plan.cycle_due
     if due <= context.now:
