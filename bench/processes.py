@@ -4,7 +4,7 @@ import re
 
 import psutil
 
-# A word of the command line: a directory or a module that merely contains the letters is not meant.
+# A word of the name or the command line: a directory or a module that merely contains the letters is not meant.
 API = re.compile(r"(?<![\w./-])api(?![\w./-])")
 
 
@@ -25,7 +25,7 @@ def api_process(serve: psutil.Process) -> psutil.Process:
 
 def command(process: psutil.Process) -> str:
     try:
-        return " ".join(process.cmdline())
+        return " ".join((process.name(), *process.cmdline()))
     except psutil.Error:
         return ""
 

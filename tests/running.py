@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import asyncpg
+import psutil
 
 from kasuwa.db import embedded
 from kasuwa.ledger.audit import audit
@@ -258,6 +259,14 @@ def running_deployment(directory: Path, dsn: str, **environment: str) -> Iterato
     finally:
         deployment.close()
         stop(process)
+
+
+def is_part(process: psutil.Process, name: str, directory: Path) -> bool:
+    """Whether it is that part of the deployment which keeps its data there: a fork of `serve` by another name."""
+    try:
+        return process.name() == f"kasuwa {name}" and process.environ().get("KASUWA_DATA") == str(directory)
+    except psutil.Error:
+        return False
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:

@@ -7,14 +7,14 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from kasuwa import app, listen, supervise
+from kasuwa import listen, supervise
 from kasuwa.commands import bills, client, loan, merchant, rates, split, user
 from kasuwa.commands.database import DataOption, one_line_errors, with_connection, with_database
 from kasuwa.core.secrets import Vault
 from kasuwa.doctor import examine
 from kasuwa.ledger.audit import audit as audit_books
 from kasuwa.observe import log
-from kasuwa.settings import Settings, console_address, read_settings, secret_key_of
+from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, read_settings, secret_key_of
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ command.add_typer(rates.command, name="rates")
 command.add_typer(split.command, name="split")
 command.add_typer(user.command, name="user")
 
-CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: GP0000001' -H 'key: 123456789' \\
+CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: {mid}' -H 'key: {key}' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""
 
 
@@ -56,8 +56,8 @@ def serve(
 def announce(settings: Settings, dsn: str) -> None:
     typer.echo(f"Kasuwa ({settings.environment}) listens on http://{settings.host}:{settings.port}")
     if settings.environment == "test":
-        typer.echo("Demo merchant: mid GP0000001, key 123456789. Try:\n")
-        typer.echo(CURL.format(host=settings.host, port=settings.port))
+        typer.echo(f"Demo merchant: mid {DEMO_MID}, key {DEMO_KEY}. Try:\n")
+        typer.echo(CURL.format(host=settings.host, port=settings.port, mid=DEMO_MID, key=DEMO_KEY))
     if settings.console == "on":
         announce_console(settings, dsn)
     typer.echo("\nCtrl-C stops it.")
@@ -74,7 +74,9 @@ def announce_console(settings: Settings, dsn: str) -> None:
 @command.command(name="migrate")
 def migrate_command(data: DataOption = None) -> None:
     """Bring the database's schema up to date."""
-    applied = with_database(data, app.prepare)
+    from kasuwa.app import prepare
+
+    applied = with_database(data, prepare)
     typer.echo("\n".join(f"applied {name}" for name in applied) or "nothing to do: the schema is up to date")
 
 
@@ -114,8 +116,8 @@ ForwardOption = Annotated[str | None, typer.Option("--forward-to", help="A local
 def listen_command(
     forward_to: ForwardOption = None,
     server: ServerOption = "http://127.0.0.1:8080",
-    mid: MidOption = "GP0000001",
-    key: KeyOption = app.DEMO_KEY,
+    mid: MidOption = DEMO_MID,
+    key: KeyOption = DEMO_KEY,
 ) -> None:
     """Print a merchant's events as they happen, and forward them, signed, to a local application."""
     with one_line_errors(), contextlib.suppress(KeyboardInterrupt):
@@ -127,8 +129,8 @@ def trigger_command(
     reference: str,
     forward_to: ForwardOption = None,
     server: ServerOption = "http://127.0.0.1:8080",
-    mid: MidOption = "GP0000001",
-    key: KeyOption = app.DEMO_KEY,
+    mid: MidOption = DEMO_MID,
+    key: KeyOption = DEMO_KEY,
 ) -> None:
     """Send the event of a reference again, to the merchant's endpoint or to a local application."""
     with one_line_errors():

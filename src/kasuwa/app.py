@@ -1,7 +1,7 @@
 """The composition root: the only file that imports everything, and the three processes it is made into.
 
-`python -m kasuwa.app api` serves HTTP; `worker` runs the jobs; `console` is what people look at. All are started
-by `kasuwa serve` (supervise.py) with their settings in the environment, and all go when their parent does.
+`api` serves HTTP; `worker` runs the jobs; `console` is what people look at. All are started by `kasuwa serve`
+(supervise.py), and all go when their parent does.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import contextlib
 import gc
 import os
 import signal
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
@@ -58,12 +57,13 @@ from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxM
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
 from kasuwa.settings import (
+    DEMO_KEY,
+    DEMO_NAME,
     Settings,
     console_address,
     issuing_of,
     loopback_allowed,
     public_url_of,
-    read_settings,
     secret_key_of,
 )
 from kasuwa.web.dispatch import Dispatch, Parts
@@ -71,11 +71,12 @@ from kasuwa.web.openapi import describe
 from kasuwa.web.server import Server, encode_openapi
 from kasuwa.web.table import make_table
 from kasuwa.work.billers import Keeper, MemoryShelf, take_edition
-from kasuwa.work.egress import Egress, url_fault
+from kasuwa.work.egress import Egress
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.issuer import BookIssuer, IssuerRules
 from kasuwa.work.sandbox import SandboxEngine, fund_opening
 from kasuwa.work.steps import Stepper
+from kasuwa.work.targets import url_fault
 from kasuwa.work.timeline import timeline
 from kasuwa.work.webhooks import Courier
 from kasuwa.work.worker import Worker
@@ -113,10 +114,6 @@ PURPOSES: dict[str, Purpose] = {
     purpose.name: purpose
     for purpose in (*payment.PURPOSES, DISBURSING_PURPOSE, REPAYING_PURPOSE, CASHED_OUT, DEPOSITED)
 }
-
-# The demo merchant of the test environment. Live starts with none. Spec silent: D40
-DEMO_NAME = "Demo merchant"
-DEMO_KEY = "123456789"
 
 HEADER_MILLISECONDS = 5_000
 PARENT_SECONDS = 0.5
@@ -355,7 +352,8 @@ def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
 async def run_worker(settings: Settings, dsn: str) -> None:
     house = await House.build(settings, dsn)
     house.writer.start()
-    worker = Worker(dsn, house.stepper, house.directory)
+    claims = await pool.open_claims(dsn)
+    worker = Worker(claims, house.stepper, house.directory)
     stopping = stop_signal()
     present = asyncio.create_task(show_presence(dsn, WORKER_LOCK))
     keeper = Keeper(dsn, house.rails.biller)
@@ -367,6 +365,7 @@ async def run_worker(settings: Settings, dsn: str) -> None:
     keeper.stop()
     await asyncio.gather(*running)
     present.cancel()
+    await claims.close()
     await house.close()
 
 
@@ -484,9 +483,3 @@ def run(part: Callable[[Settings, str], Any], settings: Settings, dsn: str) -> N
 
 
 PARTS = {"api": run_api, "worker": run_worker, "console": run_console}
-
-if __name__ == "__main__":
-    log.set_up(json_lines=not sys.stderr.isatty())
-    chosen = read_settings(os.environ)
-    assert chosen.database_url is not None, "kasuwa serve gives the database to its parts"
-    run(PARTS[sys.argv[1]], chosen, chosen.database_url)

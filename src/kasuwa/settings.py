@@ -16,6 +16,9 @@ from kasuwa.core.secrets import KEY_BYTES
 SECRET_FILE = "secret.key"
 PREFIX = "KASUWA_"
 
+# The demo merchant of the test environment. Live starts with none. Spec silent: D40
+DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
+
 
 class SettingsError(Exception):
     """A setting that cannot be used: which, and what it should be, in one line."""

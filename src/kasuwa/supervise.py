@@ -3,27 +3,31 @@
 One supervisor starts the database (unless it is given one), migrates, then starts the API processes, one
 job worker and the console. A part that dies is started again; the database is watched too, where it is ours. On
 SIGINT or SIGTERM the API processes answer what is in flight, the worker finishes its jobs, and the database stops last.
+
+Parts are forks of the supervisor, which has read all the code by then: they are there at once, and share its memory.
 """
 
 import asyncio
 import contextlib
+import multiprocessing
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 import asyncpg
 import msgspec
 
-from kasuwa import app
 from kasuwa.db import embedded
 from kasuwa.db.borrow import borrow
 from kasuwa.db.migrate import MigrationError
+from kasuwa.observe import log
 from kasuwa.settings import Settings, SettingsError
 
 STOP_SECONDS = 20.0
@@ -32,6 +36,9 @@ LOOK_SECONDS = 0.05
 # A part that dies at once again and again must not spin.
 RESTART_SECONDS = 0.3
 
+FORK = multiprocessing.get_context("fork")
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
 
 class CannotServe(Exception):
     """Why not, and what to do about it, in one line."""
@@ -39,7 +46,7 @@ class CannotServe(Exception):
 
 class Part(msgspec.Struct):
     name: str
-    process: subprocess.Popen[bytes]
+    process: BaseProcess
     started_at: float
 
 
@@ -54,6 +61,9 @@ def open_database(settings: Settings) -> Iterator[tuple[str, embedded.Cluster | 
 
 
 def prepare(settings: Settings, dsn: str) -> None:
+    # The whole house takes most of a second to import: the commands that need none of it do without.
+    from kasuwa import app
+
     try:
         asyncio.run(app.prepare(settings, dsn))
     except (MigrationError, SettingsError) as error:
@@ -80,12 +90,19 @@ def check_port(host: str, port: int, option: str = "--port") -> None:
             ) from None
 
 
-def environment_of(settings: Settings, dsn: str) -> dict[str, str]:
-    """The settings as the parts read them: nothing secret is on a command line."""
-    found = {name: getattr(settings, name) for name in Settings.__struct_fields__}
-    found["database_url"] = dsn
-    given = {f"KASUWA_{name.upper()}": str(value) for name, value in found.items() if value is not None}
-    return {**os.environ, **given}
+def be_part(name: str, settings: Settings, dsn: str) -> None:
+    """What a fork does: it leaves the supervisor's session, signals and log behind, and is the part from then on."""
+    from kasuwa import app
+
+    # Ctrl-C reaches the supervisor alone, which then stops its parts in order.
+    os.setsid()
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+    with contextlib.suppress(OSError):  # the name that tools list it by, where the system has such a thing
+        Path("/proc/self/comm").write_text(f"kasuwa {name}")
+    log.set_up(json_lines=not sys.stderr.isatty())
+    app.run(app.PARTS[name], settings, dsn)
 
 
 def parts_of(settings: Settings) -> list[str]:
@@ -96,13 +113,13 @@ def parts_of(settings: Settings) -> list[str]:
 class Supervisor:
     def __init__(self, settings: Settings, dsn: str, cluster: embedded.Cluster | None) -> None:
         self._settings = settings
+        self._dsn = dsn
         self._cluster = cluster
-        self._environment = environment_of(settings, dsn)
         self._parts: list[Part] = []
         self._stopping = False
 
     def run(self, announce: Callable[[], None]) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: setattr(self, "_stopping", True))
         try:
             for name in parts_of(self._settings):
@@ -116,10 +133,11 @@ class Supervisor:
             self._stop()
 
     def _start(self, name: str) -> Part:
-        # A session of their own: Ctrl-C reaches the supervisor alone, which then stops them in order.
-        process = subprocess.Popen(
-            [sys.executable, "-m", "kasuwa.app", name], env=self._environment, start_new_session=True
-        )
+        process = FORK.Process(target=be_part, args=(name, self._settings, self._dsn))
+        # A signal that comes before a fork has put the supervisor's handlers away would be lost on it: it waits.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+        process.start()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         return Part(name, process, time.monotonic())
 
     def _wait_ready(self) -> bool:
@@ -142,7 +160,7 @@ class Supervisor:
             with contextlib.suppress(embedded.EmbeddedError):
                 self._cluster = embedded.start(self._settings.data)
         for n, part in enumerate(self._parts):
-            if part.process.poll() is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
+            if part.process.exitcode is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
                 self._parts[n] = self._start(part.name)
 
     def _stop(self) -> None:
@@ -151,8 +169,7 @@ class Supervisor:
             for process in stopped:
                 process.terminate()
             for process in stopped:
-                try:
-                    process.wait(STOP_SECONDS)
-                except subprocess.TimeoutExpired:
+                process.join(STOP_SECONDS)
+                if process.exitcode is None:
                     process.kill()
-                    process.wait()
+                    process.join()

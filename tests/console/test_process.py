@@ -3,21 +3,15 @@
 import psutil
 import pytest
 
-from tests.running import Deployment, Deployments, free_port
+from tests.running import Deployment, Deployments, free_port, is_part
 from tests.work.eventlog import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 
 
 def console_of(deployment: Deployment) -> psutil.Process | None:
-    ours = str(deployment.directory)
-    for process in psutil.process_iter():
-        try:
-            if process.cmdline()[-2:] == ["kasuwa.app", "console"] and process.environ().get("KASUWA_DATA") == ours:
-                return process
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-    return None
+    consoles = (process for process in psutil.process_iter() if is_part(process, "console", deployment.directory))
+    return next(consoles, None)
 
 
 def readiness(deployment: Deployment) -> str:

@@ -25,6 +25,7 @@ import psutil
 
 from kasuwa.db import embedded
 from kasuwa.ledger.audit import audit
+from tests.running import is_part
 
 T = TypeVar("T")
 NOTHING: Mapping[str, str] = {}
@@ -170,7 +171,7 @@ class Service:
 
     def parts(self, name: str) -> list[psutil.Process]:
         """The living processes of one kind, `api` or `worker`, whoever their parent is by now."""
-        return [process for process in psutil.process_iter() if is_part(process, name, self.data)]
+        return [process for process in psutil.process_iter() if is_part(process, name, self.data) and is_alive(process)]
 
     def postmaster(self) -> psutil.Process | None:
         """The first process of its PostgreSQL, if it lives."""
@@ -236,14 +237,6 @@ def end_with_us(pid: int) -> "subprocess.Popen[bytes]":
     """Who stops a process should ours be killed: the pipe to it is then closed without a word."""
     watch = ["/bin/sh", "-c", f"read said || kill {pid}"]
     return subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
-
-
-def is_part(process: psutil.Process, name: str, data: Path) -> bool:
-    try:
-        of_kind = process.cmdline()[-2:] == ["kasuwa.app", name]
-        return of_kind and Path(process.environ().get("KASUWA_DATA", "")) == data and is_alive(process)
-    except psutil.Error:
-        return False
 
 
 def is_alive(process: psutil.Process) -> bool:

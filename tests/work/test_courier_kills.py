@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.running import Deployment, Deployments
+from tests.running import Deployment, Deployments, is_part
 from tests.shop import Shop
 from tests.work.eventlog import send_events_to, wait_until
 from tests.work.inbox import OK, Answer, Letter, receiving
@@ -58,21 +58,13 @@ class Killer:
 
     def _kill(self) -> None:
         for process in psutil.process_iter():
-            if is_worker(process, self._directory) and process.pid not in self.killed:
+            if is_part(process, "worker", self._directory) and process.pid not in self.killed:
                 self.killed.append(process.pid)
                 self._since = 0
                 if len(self.killed) % 2:
                     os.kill(process.pid, signal.SIGKILL)
                 else:
                     threading.Timer(AFTER_ANSWER_SECONDS, os.kill, (process.pid, signal.SIGKILL)).start()
-
-
-def is_worker(process: psutil.Process, directory: Path) -> bool:
-    try:
-        of_kind = process.cmdline()[-2:] == ["kasuwa.app", "worker"]
-        return of_kind and Path(process.environ().get("KASUWA_DATA", "")) == directory
-    except psutil.Error:
-        return False
 
 
 def is_dead(pid: int) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kasuwa.work.egress import Egress, Refused, address_fault, url_fault
+from kasuwa.work.egress import Egress, Refused
+from kasuwa.work.targets import address_fault, url_fault
 from tests.work.receivers import OK, answering, on_both_loops, receiving, sending
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import typer
 
-from kasuwa import app
 from kasuwa.commands.database import DataOption, with_connection
 from kasuwa.core.billers import Unsellable
 from kasuwa.core.secrets import Vault
@@ -25,9 +24,11 @@ def describe() -> None:
 def refresh_catalogue(data: DataOption = None) -> None:
     """Take the catalogue from the biller rail now; paycodes it replaces are accepted for another day."""
 
+    from kasuwa.app import biller_of
+
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
         try:
-            return await take_edition(connection, app.biller_of(settings), only_if_due=False)
+            return await take_edition(connection, biller_of(settings), only_if_due=False)
         except (Unavailable, NoAnswer) as error:
             raise CannotServe(f"the catalogue cannot be taken: {error}") from None
         except Unsellable as error:

@@ -4,12 +4,11 @@ import os
 import re
 import sys
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
 
-from kasuwa.app import House
 from kasuwa.commands.database import DataOption, with_connection, with_house
 from kasuwa.core.decision import Decision, Needs, Refusal
 from kasuwa.core.secrets import Vault
@@ -20,6 +19,9 @@ from kasuwa.methods.clients.decide_client import decide_erase, hash_bvn, sealed_
 from kasuwa.methods.clients.store import find_client
 from kasuwa.settings import Settings
 from kasuwa.supervise import CannotServe
+
+if TYPE_CHECKING:
+    from kasuwa.app import House
 
 command = typer.Typer(no_args_is_help=True, help="What is kept of one person: show it, find it, erase it.")
 
@@ -71,7 +73,7 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
     if not yes:
         typer.confirm(f"Erase all personal data of {client_id}? This cannot be undone", abort=True)
 
-    async def work(house: House) -> Any:
+    async def work(house: "House") -> Any:
         async with house.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
         merchant = await house.directory.by_id(merchant_id)

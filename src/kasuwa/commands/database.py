@@ -6,17 +6,20 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import asyncpg
 import typer
 
-from kasuwa import app, supervise
+from kasuwa import supervise
 from kasuwa.core.secrets import Vault
 from kasuwa.db import embedded, merchants, migrate
 from kasuwa.listen import CannotListen
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import CannotServe
+
+if TYPE_CHECKING:  # the whole house takes most of a second to import: commands that need none of it do without
+    from kasuwa.app import House
 
 T = TypeVar("T")
 
@@ -58,8 +61,9 @@ def with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Aw
     return with_database(data, run)
 
 
-def with_house(data: Path | None, work: Callable[[app.House], Awaitable[T]]) -> T:
+def with_house(data: Path | None, work: Callable[["House"], Awaitable[T]]) -> T:
     """Run something that writes as requests do: decided by a rule, through a writer like any other's."""
+    from kasuwa.app import House
 
     async def run(settings: Settings, dsn: str) -> T:
         connection = await asyncpg.connect(dsn, timeout=5)
@@ -67,7 +71,7 @@ def with_house(data: Path | None, work: Callable[[app.House], Awaitable[T]]) -> 
             await refuse_empty(connection)
         finally:
             await connection.close()
-        house = await app.House.build(settings, dsn)
+        house = await House.build(settings, dsn)
         house.writer.start()
         try:
             return await work(house)

@@ -2,16 +2,19 @@
 
 import os
 from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
-from kasuwa.app import House
 from kasuwa.commands.database import DataOption, with_house
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.db import merchants
 from kasuwa.db.batch import Submission
 from kasuwa.methods.loans.decide_late import decide_write_off, need_write_off
 from kasuwa.supervise import CannotServe
+
+if TYPE_CHECKING:
+    from kasuwa.app import House
 
 command = typer.Typer(no_args_is_help=True, help="What an operator does to loans.")
 
@@ -25,7 +28,7 @@ def loan() -> None:
 def write_off(mid: str, loan_id: str, data: DataOption = None) -> None:
     """Give up what a client still owes on a loan: it is closed, and the books show what was lost."""
 
-    async def work(house: House) -> str:
+    async def work(house: "House") -> str:
         async with house.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
         merchant = await house.directory.by_id(merchant_id)

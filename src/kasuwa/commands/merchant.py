@@ -14,7 +14,7 @@ from kasuwa.core.secrets import Vault
 from kasuwa.db import merchants
 from kasuwa.settings import Settings, loopback_allowed
 from kasuwa.supervise import CannotServe
-from kasuwa.work.egress import url_fault
+from kasuwa.work.targets import url_fault
 
 command = typer.Typer(no_args_is_help=True, help="Add and change merchants.")
 

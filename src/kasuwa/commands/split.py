@@ -3,12 +3,11 @@
 import os
 import sys
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import typer
 
-from kasuwa.app import House
 from kasuwa.commands.database import DataOption, with_connection, with_house
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Decision, Merchant
@@ -22,6 +21,9 @@ from kasuwa.methods.payment.store import read_beneficiaries, read_beneficiary, r
 from kasuwa.settings import Settings
 from kasuwa.supervise import CannotServe
 
+if TYPE_CHECKING:
+    from kasuwa.app import House
+
 command = typer.Typer(no_args_is_help=True, help="Who gets a part of a merchant's payments.")
 
 # A statement speaks of what a posting was for the beneficiary.
@@ -33,7 +35,7 @@ def add_beneficiary(mid: str, name: str, bank_code: str, account_number: str, da
     """Add somebody; the code by which payments name them is shown."""
     said = {"name": name, "bankcode": bank_code, "accountnumber": account_number}
 
-    async def work(house: House) -> str:
+    async def work(house: "House") -> str:
         merchant = await find_merchant(house, mid)
         request = decode(ADD_BENEFICIARY.request, msgspec.json.encode(said), ADD_BENEFICIARY.rules, merchant)
         if isinstance(request, tuple):
@@ -47,7 +49,7 @@ def add_beneficiary(mid: str, name: str, bank_code: str, account_number: str, da
     typer.echo(f"ref_code {with_house(data, work)}")
 
 
-async def find_merchant(house: House, mid: str) -> Merchant:
+async def find_merchant(house: "House", mid: str) -> Merchant:
     async with house.reader.acquire() as connection:
         merchant_id = await merchants.find_merchant_id(connection, mid)
     return await house.directory.by_id(merchant_id)

@@ -112,13 +112,22 @@ async def open_console_readers(dsn: str) -> Pool:
 
 
 async def open_operators(dsn: str) -> Pool:
-    """For what operators and the test environment do beside the writer: merchants, leases. Opened on use."""
+    """For what operators and the test environment do beside the writer: merchants, leases."""
+    return await open_on_use(dsn, "kasuwa operator", most=8)
+
+
+async def open_claims(dsn: str) -> Pool:
+    """For the worker's lanes: a claim is short, so few connections serve them all."""
+    return await open_on_use(dsn, "kasuwa worker", most=3)
+
+
+async def open_on_use(dsn: str, name: str, *, most: int) -> Pool:
     return await asyncpg.create_pool(
         dsn,
         min_size=0,
-        max_size=8,
+        max_size=most,
         timeout=CONNECT_SECONDS,
-        server_settings={"application_name": "kasuwa operator"},
+        server_settings={"application_name": name},
         init=take_role,
         reset=keep_session,
     )

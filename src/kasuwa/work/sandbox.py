@@ -32,9 +32,9 @@ from kasuwa.db.rows import columns_of
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
 from kasuwa.rails.ports import Answer
-from kasuwa.work.egress import url_fault
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.steps import Stepper
+from kasuwa.work.targets import url_fault
 from kasuwa.work.timeline import timeline
 from kasuwa.work.webhooks import Courier, has_hung
 

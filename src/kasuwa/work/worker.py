@@ -16,7 +16,7 @@ from kasuwa.db import pool
 from kasuwa.db.batch import Broken
 from kasuwa.db.jobs import TIDY, Claimed, claim
 from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import Connection
+from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Unreachable
 from kasuwa.observe.log import where_it_broke
 from kasuwa.work.steps import Stepper
@@ -31,8 +31,8 @@ log = structlog.get_logger("kasuwa.work")
 
 
 class Worker:
-    def __init__(self, dsn: str, stepper: Stepper, directory: Directory) -> None:
-        self._dsn = dsn
+    def __init__(self, claims: Pool, stepper: Stepper, directory: Directory) -> None:
+        self._claims = claims
         self._stepper = stepper
         self._directory = directory
         self._stopping = asyncio.Event()
@@ -47,28 +47,19 @@ class Worker:
         """Throw away what nobody will ask for any more."""
         while not self._stopping.is_set():
             with contextlib.suppress(*pool.LOST):
-                connection = await pool.connect(self._dsn, {"application_name": "kasuwa worker tidy"})
-                try:
-                    await connection.execute(TIDY)
-                finally:
-                    await connection.close()
+                await self._claims.execute(TIDY)
             await self._pause(TIDY_SECONDS)
 
     async def _run_lane(self, lane: str) -> None:
-        connection: Connection | None = None
         while not self._stopping.is_set():
             try:
-                if connection is None or connection.is_closed():
-                    connection = await pool.connect(self._dsn, {"application_name": f"kasuwa worker {lane}"})
-                done = await self.run_once(connection, lane)
+                done = await self.run_once(lane)
                 wait = 0.0 if done else IDLE_SECONDS
             except Exception as error:
                 if not (pool.is_lost(error) or isinstance(error, Unreachable)):
                     log.error("lane failed", lane=lane, **where_it_broke(error))
                 wait = AFTER_TROUBLE_SECONDS
             await self._pause(wait)
-        if connection is not None:
-            await connection.close()
 
     async def _pause(self, seconds: float) -> None:
         if seconds:
@@ -78,9 +69,10 @@ class Worker:
             except TimeoutError:
                 return
 
-    async def run_once(self, connection: Connection, lane: str) -> int:
+    async def run_once(self, lane: str) -> int:
         """Claim what is due in one lane, run it side by side, and answer how many there were."""
-        claimed = await claim(connection, lane, datetime.now(UTC), MOST_CLAIMED)
+        async with self._claims.acquire() as connection:
+            claimed = await claim(connection, lane, datetime.now(UTC), MOST_CLAIMED)
         await asyncio.gather(*(self._run_job(item) for item in claimed))
         return len(claimed)
 
