@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
+import importlib
 import os
+import sys
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from kasuwa import listen, supervise
-from kasuwa.commands import bills, client, loan, merchant, rates, split, user
 from kasuwa.commands.database import DataOption, one_line_errors, with_connection, with_database
 from kasuwa.core.secrets import Vault
 from kasuwa.doctor import examine
@@ -19,13 +20,8 @@ from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, read_
 T = TypeVar("T")
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
-command.add_typer(merchant.command, name="merchant")
-command.add_typer(bills.command, name="bills")
-command.add_typer(client.command, name="client")
-command.add_typer(loan.command, name="loan")
-command.add_typer(rates.command, name="rates")
-command.add_typer(split.command, name="split")
-command.add_typer(user.command, name="user")
+# Each in a file of that name below commands/.
+GROUPS = ("merchant", "bills", "client", "loan", "rates", "split", "user")
 
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: {mid}' -H 'key: {key}' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""
@@ -65,6 +61,8 @@ def announce(settings: Settings, dsn: str) -> None:
 
 def announce_console(settings: Settings, dsn: str) -> None:
     """In test, whoever has no password yet is let in by a link; live has no user but those who were added."""
+    from kasuwa.commands import user
+
     typer.echo(f"\nConsole: {console_address(settings)}")
     if settings.environment == "test":
         for email, token in asyncio.run(user.demo_links(dsn)):
@@ -139,7 +137,17 @@ def trigger_command(
 
 def main() -> None:
     log.set_up(json_lines=False)
+    for name in groups_for(sys.argv[1:]):
+        command.add_typer(importlib.import_module(f"kasuwa.commands.{name}").command, name=name)
     command()
+
+
+def groups_for(words: list[str]) -> tuple[str, ...]:
+    """The one that is asked for: each takes time to import. Who asks for none, or for what there is not, sees all."""
+    plain = {known.name or known.callback.__name__ for known in command.registered_commands if known.callback}
+    if words and words[0] in plain:
+        return ()
+    return tuple(name for name in GROUPS if words[:1] == [name]) or GROUPS
 
 
 if __name__ == "__main__":
