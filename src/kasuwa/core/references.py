@@ -36,6 +36,11 @@ def hold_key(subject: bytes) -> bytes:
     return blake2b(subject, digest_size=KEY_BYTES, person=b"hold").digest()
 
 
+def fee_hold_key(subject: bytes) -> bytes:
+    """The hold of its fee and tax, where the amount is held on another account."""
+    return hold_key(subject + b"fee")
+
+
 @lru_cache(maxsize=8192)
 def job_key(subject: bytes) -> bytes:
     """The one job of something that has one at a time, so that any of its rules finds it."""

@@ -69,19 +69,19 @@ OLDEST_FIRST = f"""
         where {FREE}) t
     where t.turn <= {ROOM}
 """
-# Written as ranges of the index job_lane_merchant, in its order: any other way would read whole backlogs.
+# Written as ranges of the index job_deliveries, in its order: any other way would read whole backlogs.
 MERCHANT_BY_MERCHANT = f"""
     with recursive t as (
-        (select merchant_id from job where lane = 'webhook' order by lane, merchant_id, run_at limit 1)
+        (select merchant_id from job where lane = 'webhook' order by merchant_id, run_at limit 1)
         union all
         select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
-            order by n.lane, n.merchant_id, n.run_at limit 1) from t where t.merchant_id is not null)
+            order by n.merchant_id, n.run_at limit 1) from t where t.merchant_id is not null)
     select first.key, first.run_at, row_number() over (partition by t.merchant_id order by first.run_at) as turn
     from t cross join lateral (
         select d.key, d.run_at from job d
-        where (d.lane, d.merchant_id, d.run_at) >= ('webhook', t.merchant_id, '-infinity')
-            and (d.lane, d.merchant_id, d.run_at) <= ('webhook', t.merchant_id, $1) and {FREE}
-        order by d.lane, d.merchant_id, d.run_at limit {ROOM}) first
+        where d.lane = 'webhook' and (d.merchant_id, d.run_at) >= (t.merchant_id, '-infinity')
+            and (d.merchant_id, d.run_at) <= (t.merchant_id, $1) and {FREE}
+        order by d.merchant_id, d.run_at limit {ROOM}) first
 """
 # Everybody's first before anybody's second.
 CLAIM = """

@@ -50,8 +50,6 @@ WRITER_SETTINGS = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
     "default_transaction_isolation": "read committed",
-    # The writer keeps the next transaction open between batches, to save a round trip for BEGIN.
-    "idle_in_transaction_session_timeout": "0",
     "synchronous_commit": "on",
 }
 

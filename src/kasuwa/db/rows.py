@@ -123,10 +123,11 @@ def part_sql(part: Part, place: int) -> str:
 
 @cache
 def write_sql(parts: tuple[Part, ...]) -> str:
-    """The answer: how many books were at the version they were expected to have, changed or merely looked at."""
+    """The last argument: how many books there are. Unless so many were at the version they were expected to have,
+    changed or merely looked at, the statement divides by zero and nothing of it stands."""
     pieces = ", ".join(f"w{n} as ({part_sql(part, n)})" for n, part in enumerate(parts, start=1))
     books = [f"(select count(*) from w{n})" for n, part in enumerate(parts, start=1) if part.verb in BOOK_VERBS]
-    return f"with {pieces} select {' + '.join(books)}"
+    return f"with {pieces} select 1 / (case when {' + '.join(books)} = ${len(parts) + 1}::bigint then 1 else 0 end)"
 
 
 @cache

@@ -1,6 +1,6 @@
 """The one writer: all requests in flight become one batch and one transaction.
 
-Requests that arrive while a commit is under way wait for the next one; a batch is what is waiting. Everybody
+Requests that arrive while a commit is under way are the next batch, which stays open until then. Everybody
 who writes anything of a merchant raises the version in its book row, under that row's lock. That gives two ways
 to run a batch, and both are right:
 
@@ -9,7 +9,8 @@ to run a batch, and both are right:
                 is the expected one
     locked      the books are locked first, in one order, then all rows are read and decided upon
 
-Either way: decide in memory (batch.py), write everything with one statement, commit, and only then answer.
+Either way: decide in memory (batch.py), write everything with one statement, commit, and only then answer. On memory
+that statement is the whole transaction.
 
 What can go wrong, and what is done about it:
     a version has moved                    the batch is run again, locked
@@ -30,6 +31,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job, More, Needs, Row
@@ -114,6 +116,7 @@ class Writer:
         self._reads: Connection | None = None
         self._running: asyncio.Task[None] | None = None
         self._committing: asyncio.Task[bool] | None = None
+        self._unanswered: list[tuple[Taken, list[Result]]] = []
         self._closing = False
         self._warned = False
 
@@ -140,6 +143,7 @@ class Writer:
     async def _run(self) -> None:
         while self._waiting or not self._closing:
             if not self._waiting:
+                self._hand_out()
                 self._wake.clear()
                 await self._wake.wait()
                 continue
@@ -152,21 +156,47 @@ class Writer:
                 self._disconnect()
                 fail(taken, error)
         await self._settled()
+        self._hand_out()
 
     async def _take_turn(self, taken: Taken) -> None:
-        """Decide a batch while the one before it is being committed; then start committing it."""
-        submissions = [submission for submission, _ in taken]
-        merchants = {submission.merchant.merchant_id for submission in submissions}
-        decided = None
-        if self._memory.covers(merchants):
-            with contextlib.suppress(Exception):  # whatever it was, the locked way says it better
-                decided = await self._decide_on_memory(submissions, merchants)
+        """Decide a batch, and whatever joins it, while the one before is being committed; then start committing it."""
+        decided = Decided(Desk(self._world, datetime.now(UTC)), [])
+        on_memory = await self._decide_on_memory(decided, taken)
+        while on_memory and (joining := await self._joining(MOST_IN_A_BATCH - len(taken))):
+            taken += joining
+            on_memory = await self._decide_on_memory(decided, joining)
         before_held = await self._settled()
-        if decided is None or not before_held:
+        if not on_memory or not before_held:
+            self._hand_out()
             await self._answer_locked(taken)
             return
+        decided.desk.close_books()
         self._memory.learn(decided.desk)
         self._committing = asyncio.get_running_loop().create_task(self._commit_decided(decided, taken))
+        self._committing.add_done_callback(lambda _: self._wake.set())
+        await asyncio.sleep(0)  # it is sent by then: PostgreSQL has work while we talk to clients
+        self._hand_out()
+
+    async def _joining(self, room: int) -> Taken:
+        """What came while the batch before is still being committed: the more share a commit, the less each costs.
+        Nothing once it is over, or where a book must be locked first."""
+        while self._committing is not None and not self._committing.done():
+            came = [self._waiting[n] for n in range(min(room, len(self._waiting)))]
+            if came and self._memory.covers(submission.merchant.merchant_id for submission, _ in came):
+                for _ in came:
+                    self._waiting.popleft()
+                return came
+            if came or not room:
+                await asyncio.wait([self._committing])
+            else:
+                self._wake.clear()
+                await self._wake.wait()
+        return []
+
+    def _hand_out(self) -> None:
+        """Answer those whose batch is committed."""
+        while self._unanswered:
+            answer(*self._unanswered.pop(0))
 
     async def _settled(self) -> bool:
         """Wait for the commit under way, if any; whether what was decided on top of it still stands."""
@@ -175,10 +205,20 @@ class Writer:
 
     # --- on memory ----------------------------------------------------------------------------------------
 
-    async def _decide_on_memory(self, submissions: list[Submission], merchants: set[int]) -> Decided:
-        desk = Desk(self._world, datetime.now(UTC))
-        self._memory.open_books(desk, merchants)
-        return await self._decide_on(desk, self._reading, submissions)
+    async def _decide_on_memory(self, decided: Decided, taken: Taken) -> bool:
+        """Decide these on top of what the desk holds already. Whether that was possible; whatever kept it from being
+        so, the locked way says it better."""
+        desk, submissions = decided.desk, [submission for submission, _ in taken]
+        merchants = {submission.merchant.merchant_id for submission in submissions}
+        if not self._memory.covers(merchants):
+            return False
+        desk.wall = datetime.now(UTC)
+        self._memory.open_books(desk, merchants - desk.books.keys())
+        try:
+            decided.results += await self._decide_on(desk, self._reading, submissions)
+        except Exception:
+            return False
+        return True
 
     async def _commit_decided(self, decided: Decided, taken: Taken) -> bool:
         """Commit a batch that was decided on memory; where that does not hold, run it again, locked."""
@@ -203,7 +243,7 @@ class Writer:
             held = False
         if held:
             self._memory.settle(desk)
-            answer(taken, decided.results)
+            self._unanswered.append((taken, decided.results))
             return True
         self._memory.forget_all()
         self._disconnect()
@@ -253,12 +293,15 @@ class Writer:
     async def _lock_and_decide(self, submissions: list[Submission]) -> Decided:
         connection = await self._writing()
         desk = Desk(self._world, datetime.now(UTC))
+        await connection.execute("begin")
         keys = sorted({book_key(submission.merchant.merchant_id) for submission in submissions})
         for record in await connection.fetch(LOCK_BOOKS, joined(keys)):
             book = Book(*record)
             self._memory.check(book)
             desk.open_book(book)
-        return await self._decide_on(desk, self._writing, submissions)
+        results = await self._decide_on(desk, self._writing, submissions)
+        desk.close_books()
+        return Decided(desk, results)
 
     async def _was_committed(self, lost: CommitLost, until: float) -> bool | None:
         """What became of a COMMIT whose answer was lost; None when the database does not come back to say. While
@@ -281,11 +324,10 @@ class Writer:
     # --- connections ----------------------------------------------------------------------------------------
 
     async def _writing(self) -> Connection:
-        """The connection that writes. Its next transaction is always open already, to save a round trip."""
+        """The connection that writes, with no transaction open between batches."""
         if self._writes is None or self._writes.is_closed():
             self._writes = await pool.connect(self._dsn, pool.WRITER_SETTINGS)
             self._writes.add_log_listener(self._hear)
-            await self._writes.execute("begin")
         return self._writes
 
     def _hear(self, connection: Any, message: Any) -> None:
@@ -308,7 +350,7 @@ class Writer:
 
     # --- both ways ------------------------------------------------------------------------------------------
 
-    async def _decide_on(self, desk: Desk, connect: Any, submissions: list[Submission]) -> Decided:
+    async def _decide_on(self, desk: Desk, connect: Any, submissions: list[Submission]) -> list[Result]:
         await self._fetch(desk, connect, [(s.merchant.merchant_id, s.needs) for s in submissions])
         results = decide_batch(desk, submissions)
         for _ in range(MOST_ROUNDS):
@@ -320,9 +362,8 @@ class Writer:
             for (n, needs), (merchant_id, _) in zip(unfinished, wanted, strict=True):
                 desk.account_names(merchant_id, needs.accounts)
                 results[n] = desk.decide(submissions[n])
-        desk.close_books()
         endless = Broken(RuntimeError("a rule asks for ever more"))
-        return Decided(desk, [endless if isinstance(result, More) else result for result in results])
+        return [endless if isinstance(result, More) else result for result in results]
 
     async def _fetch(self, desk: Desk, connect: Any, wanted: Iterable[tuple[int, Needs]]) -> None:
         """Everything the batch needs: what is remembered, and the rest with one statement a table."""
@@ -339,26 +380,39 @@ class Writer:
                 desk.fetched(unknown, [kind(*record) for record in records])
 
     async def _commit(self, connection: Connection, desk: Desk, *, locked: bool) -> bool:
-        """Write a desk and commit it. True, or it raises."""
+        """Write a desk and commit it. True, or it raises.
+
+        What is decided on memory is one statement, which commits by itself. What was locked is in a transaction
+        already, and moving clocks takes a second statement."""
         mark = MarkRow(min(desk.books), os.urandom(16), desk.wall)
         parts, rows = changes(desk, mark)
-        [[books]] = await connection.fetch(write_sql(parts), *rows)
-        if books != len(desk.books):
-            raise Moved
-        for merchant_id, book in desk.moved_clocks.items():
-            await connection.execute(SHIFT_JOBS, merchant_id, book.clock_fixed, book.clock_offset, desk.wall)
-        if not desk.touched and not locked:
-            return True  # looked at, not changed: nothing to commit and no lock to let go of
+        if desk.moved_clocks and not locked:
+            await connection.execute("begin")
+        at_once = not (locked or desk.moved_clocks)
         self._warned = False
         try:
-            await connection.execute("commit and chain")
+            await connection.fetch(write_sql(parts), *rows, len(desk.books))
+            for merchant_id, book in desk.moved_clocks.items():
+                await connection.execute(SHIFT_JOBS, merchant_id, book.clock_fixed, book.clock_offset, desk.wall)
+        except asyncpg.DivisionByZeroError:
+            raise Moved from None
+        except Exception as error:
+            if at_once and desk.touched and pool.is_lost(error):
+                raise CommitLost(mark, connection.get_server_pid()) from None
+            raise
+        if not at_once:
+            await self._end(connection, mark, desk)
+        if self._warned:
+            raise Unreachable(unsure=True)
+        return True
+
+    async def _end(self, connection: Connection, mark: MarkRow, desk: Desk) -> None:
+        try:
+            await connection.execute("commit")
         except Exception:
             if not desk.touched:
                 raise
             raise CommitLost(mark, connection.get_server_pid()) from None
-        if self._warned:
-            raise Unreachable(unsure=True)
-        return True
 
 
 def fail(taken: Taken, error: Exception) -> None:

@@ -8,6 +8,7 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.events import event_id
 from kasuwa.core.money import format_minor
+from kasuwa.core.references import fee_hold_key, hold_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.pool import Connection
 
@@ -17,7 +18,7 @@ POSTINGS = """
         and p.group_seq = g.seq
     where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq
 """
-HOLDS = "select account, amount, state, taken from hold where merchant_id = $1 and reference = $2"
+HOLDS = "select account, amount, state, taken from hold where merchant_id = $1 and key = any($2)"
 JOBS = "select kind, lane, due, attempt from job where merchant_id = $1 and reference = $2 order by due"
 EVENTS = "select seq, payload, at from event where merchant_id = $1 and reference = $2 order by seq"
 ATTEMPTS = """
@@ -45,9 +46,9 @@ TRAIL: "msgspec.json.Decoder[list[TrailEntry]]" = msgspec.json.Decoder(list[Trai
 
 
 async def timeline(connection: Connection, row: Transaction) -> list[dict[str, Any]]:
-    whose = (row.merchant_id, row.txn_ref)
+    whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
     story = [Happening(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
-    for account, amount, state, taken in await connection.fetch(HOLDS, *whose):
+    for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
         story.append(Happening(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
     story += [posted(record) for record in await connection.fetch(POSTINGS, *whose)]

@@ -22,4 +22,4 @@ create table endpoint (
 );
 
 -- A merchant's due deliveries, oldest first: the courier takes a few of each, so that one cannot crowd out others.
-create index job_lane_merchant on job (lane, merchant_id, run_at);
+create index job_deliveries on job (merchant_id, run_at) where lane = 'webhook';

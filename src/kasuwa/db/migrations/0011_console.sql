@@ -76,7 +76,6 @@ create table manual_posting (
 
 -- Lists of transactions, newest first, of all kinds or one. None of these columns ever changes: updates stay cheap.
 create index transaction_kind_time on transaction (merchant_id, kind, created_at, key);
--- What one transaction moved and held, for its page.
+-- What one transaction moved, for its page. Its holds are found by their keys.
 create index posting_reference on posting (merchant_id, reference) where seq = group_seq;
-create index hold_reference on hold (merchant_id, reference);
 create index notice_newest on notice (notice_id);

@@ -26,7 +26,7 @@ from kasuwa.core.directory import Entry, directory_key, list_as
 from kasuwa.core.merchant import outside_limits
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import Errand
-from kasuwa.core.references import hold_key, movement_reference, row_key
+from kasuwa.core.references import fee_hold_key, hold_key, movement_reference, row_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.secrets import derive
 from kasuwa.core.tariff import Charge, charge_cashcode
@@ -113,11 +113,6 @@ def cashcode_key(merchant_id: int, order_ref: str) -> bytes:
 def expiry_key(merchant_id: int, order_ref: str) -> bytes:
     """Whatever ends a code early takes its expiry away, so that job is found by the code's reference."""
     return row_key(merchant_id, "job", f"{EXPIRE} {order_ref}")
-
-
-def charge_hold_key(merchant_id: int, order_ref: str) -> bytes:
-    """The hold of fee and VAT, where the amount is held on another account."""
-    return hold_key(cashcode_key(merchant_id, order_ref))
 
 
 def hash_pin(context: Context, order_ref: str, pin: str) -> bytes:
@@ -281,5 +276,5 @@ def hold_cost(order: CashOrder, row: Transaction, charge: Charge) -> tuple[Group
     amount = Group(row.txn_ref, order.short, reserves=(Reserve(hold_key(row.key), order.source, order.amount),))
     if not charge.total:
         return (amount,)
-    fee = Reserve(charge_hold_key(row.merchant_id, row.order_ref), WALLET, charge.total)
+    fee = Reserve(fee_hold_key(row.key), WALLET, charge.total)
     return (amount, Group(row.txn_ref, WALLET_SHORT, reserves=(fee,)))

@@ -5,7 +5,7 @@ import msgspec
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Refusal, Row, Seen
 from kasuwa.core.purpose import Addition, Errand, ask_purpose
-from kasuwa.core.references import account_key, hold_key
+from kasuwa.core.references import account_key, fee_hold_key, hold_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, end_transaction, transaction_key
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.cashcode.decide import (
@@ -24,7 +24,6 @@ from kasuwa.methods.cashcode.decide import (
     WORK,
     Cashcode,
     cashcode_key,
-    charge_hold_key,
     expiry_key,
 )
 from kasuwa.methods.cashcode.wire import CancelReply, OrderRequest
@@ -64,7 +63,7 @@ def need_code(merchant_id: int, order_ref: str) -> Needs:
         (Cashcode, cashcode_key(merchant_id, order_ref)),
         (Transaction, transaction),
         (Hold, hold_key(transaction)),
-        (Hold, charge_hold_key(merchant_id, order_ref)),
+        (Hold, fee_hold_key(transaction)),
         (Job, expiry_key(merchant_id, order_ref)),
     )
     return Needs(rows, ACCOUNTS)
@@ -146,8 +145,7 @@ def end_holds(code: Cashcode, row: Transaction, paid: int, addition: Addition) -
     amount = Group(row.txn_ref, WALLET_SHORT, posts=(*drawn, *addition.posts), ends=hold_key(row.key))
     if not row.fee + row.vat:
         return (amount,)
-    held = charge_hold_key(row.merchant_id, row.order_ref)
-    return (amount, Group(row.txn_ref, WALLET_SHORT, posts=charged, ends=held))
+    return (amount, Group(row.txn_ref, WALLET_SHORT, posts=charged, ends=fee_hold_key(row.key)))
 
 
 def charge_posts(row: Transaction) -> tuple[Post, ...]:

@@ -36,7 +36,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.fields import decode, read_untyped
 from kasuwa.core.merchant import outside_limits
 from kasuwa.core.purpose import Errand
-from kasuwa.core.references import hold_key, movement_reference
+from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
 from kasuwa.core.scenario import Scenario, plan_call
 from kasuwa.core.tariff import NO_CHARGE, charge_transfer
 from kasuwa.core.transactions import (
@@ -197,10 +197,6 @@ def hold_money(row: Transaction, source: str, short: Refusal) -> tuple[Group, ..
     if not fees:
         return (amount,)
     return amount, Group(row.txn_ref, WALLET_SHORT, reserves=(Reserve(fee_hold_key(row.key), WALLET, fees),))
-
-
-def fee_hold_key(key: bytes) -> bytes:
-    return hold_key(key + b"fee")
 
 
 def reply_transfer(row: Transaction, code: int = 200) -> TransferReply:

@@ -3,7 +3,7 @@
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Row, Seen
 from kasuwa.core.purpose import ask_purpose, ask_told
-from kasuwa.core.references import hold_key
+from kasuwa.core.references import fee_hold_key, hold_key
 from kasuwa.core.requery import Kinds, ask_again, ending_of
 from kasuwa.core.transactions import (
     FAILED,
@@ -27,7 +27,6 @@ from kasuwa.methods.disburse.decide import (
     WALLET,
     WALLET_SHORT,
     WORK,
-    fee_hold_key,
     reply_transfer,
 )
 from kasuwa.rails import ports
