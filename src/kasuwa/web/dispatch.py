@@ -116,16 +116,25 @@ class Dispatch:
         self._understood: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
     async def answer(self, path: Path, headers: Headers, body: bytes) -> Answered:
-        return await self._safely(path, self._answer_key(path, headers, body))
+        try:
+            return await self._answer_key(path, headers, body)
+        except Exception as error:
+            return answer_trouble(path, error)
 
     async def answer_as(self, path: Path, merchant: Merchant, body: bytes) -> Answered:
         """For who signed in another way: the same rules from the body on."""
         if merchant.suspended:
             return refused(SUSPENDED, strict=False)
-        return await self._safely(path, self._answer_merchant(path, {}, body, merchant))
+        try:
+            return await self._answer_merchant(path, {}, body, merchant)
+        except Exception as error:
+            return answer_trouble(path, error)
 
     async def _answer_key(self, path: Path, headers: Headers, body: bytes) -> Answered:
-        merchant = await self._authenticate(headers)
+        mid, key = headers.get("mid"), headers.get("key")
+        if mid is None or key is None:
+            return refused(NOT_AUTHENTICATED, strict=False)
+        merchant = await self._parts.directory.authenticate(mid.strip(), key.strip())
         if merchant is None or merchant.suspended:
             return refused(NOT_AUTHENTICATED, strict=False)
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
@@ -136,24 +145,6 @@ class Dispatch:
         answered = await self._answer_merchant(path, headers, body, merchant)
         answered.mid = merchant.mid
         return answered
-
-    async def _safely(self, path: Path, answering: Awaitable[Answered]) -> Answered:
-        """Whatever breaks, the reply says what is known of the outcome, and the log where it broke."""
-        try:
-            return await answering
-        except Unreachable as error:
-            return refused(UNSURE if error.unsure else UNREACHABLE, strict=False, http=503)
-        except Exception as error:
-            if is_lost(error):
-                return refused(UNREACHABLE, strict=False, http=503)
-            log.error("request failed", path=path.method.name, **where_it_broke(error))
-            return refused(BROKEN, strict=False, http=500)
-
-    async def _authenticate(self, headers: Headers) -> Merchant | None:
-        mid, key = headers.get("mid"), headers.get("key")
-        if mid is None or key is None:
-            return None
-        return await self._parts.directory.authenticate(mid.strip(), key.strip())
 
     async def _answer_merchant(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
         strict = merchant.strict
@@ -204,6 +195,8 @@ class Dispatch:
         if isinstance(action, Read):
             return await action.read(request, merchant, parts.reader)
         if isinstance(action, Lookup):
+            if action.rail is None:  # answered from memory
+                return await action.ask(request, merchant, parts.rails, scenario)
             return await self._call(action.rail, action.ask, request, merchant, scenario)
         if isinstance(action, Command):
             return await action.run(request, merchant, parts.engine)
@@ -273,11 +266,9 @@ class Dispatch:
         return await self._call(question.rail, question.ask, request, merchant, scenario)
 
     async def _call(
-        self, rail: str | None, ask: Callable[..., Awaitable[Any]], request: Any, merchant: Merchant, scenario: Scenario
+        self, rail: str, ask: Callable[..., Awaitable[Any]], request: Any, merchant: Merchant, scenario: Scenario
     ) -> Any:
         """Rails keep their deadline themselves; one that does not costs nobody more than that."""
-        if rail is None:
-            return await ask(request, merchant, self._parts.rails, scenario)
         if self._parts.environment == "test":
             scenario = await self._take_fault(rail, merchant, scenario)
         try:
@@ -298,6 +289,16 @@ class Dispatch:
 
         result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
         return result.reply if isinstance(result, Decision) else scenario
+
+
+def answer_trouble(path: Path, error: Exception) -> Answered:
+    """Whatever breaks, the reply says what is known of the outcome, and the log where it broke."""
+    if isinstance(error, Unreachable):
+        return refused(UNSURE if error.unsure else UNREACHABLE, strict=False, http=503)
+    if is_lost(error):
+        return refused(UNREACHABLE, strict=False, http=503)
+    log.error("request failed", path=path.method.name, **where_it_broke(error))
+    return refused(BROKEN, strict=False, http=500)
 
 
 def is_the_same_for_all(action: Action) -> bool:

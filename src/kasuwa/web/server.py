@@ -104,19 +104,16 @@ class Server:
         self.stopping = False
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        self._in_flight += 1
-        try:
-            await self._serve(scope, protocol)
-        finally:
-            self._in_flight -= 1
-
-    async def _serve(self, scope: Any, protocol: Any) -> None:
         started = time.perf_counter()
         headers = scope.headers
         request_id = headers.get("x-request-id")
         if request_id is None or not REQUEST_ID.fullmatch(request_id):
             request_id = f"{self._prefix}-{next(self._numbers):x}"
-        answered = await self._answer(scope, protocol, headers)
+        self._in_flight += 1
+        try:
+            answered = await self._answer(scope, protocol, headers)
+        finally:
+            self._in_flight -= 1
         out = [*answered.headers, ("x-request-id", request_id), ("x-api-version", API_VERSION)]
         if answered.retry_after is not None:
             out.append(("retry-after", str(answered.retry_after)))
@@ -166,10 +163,15 @@ class Server:
         return Answered(page.http, page.body, page.http, action="page", headers=page.headers)
 
     async def _read(self, protocol: Any, headers: Any, most: int) -> bytes | Answered:
-        """The body, or what is answered to one that is too slow or too large."""
+        """The body, or what is answered to one that is too slow or too large. A declared length is believed (HTTP
+        holds the sender to it), an undeclared one is counted as it comes."""
+        length = headers.get("content-length")
+        declared = length is not None and length.isdecimal()
+        if declared and int(length) > most:
+            return too_large(most)
         reading = self._patience.begin()
         try:
-            return await read_body(protocol, headers, most)
+            return bytes(await protocol()) if declared else await read_chunks(protocol, most)
         except asyncio.CancelledError:
             if not self._patience.is_over(reading):
                 raise
@@ -201,14 +203,7 @@ class Server:
         self._log.flush()
 
 
-async def read_body(protocol: Any, headers: Any, most: int) -> bytes:
-    """The body, if it is within its bound: a declared length is believed (HTTP holds the sender to it), an
-    undeclared one is counted as it comes."""
-    length = headers.get("content-length")
-    if length is not None and length.isdecimal():
-        if int(length) > most:
-            raise TooLarge
-        return bytes(await protocol())
+async def read_chunks(protocol: Any, most: int) -> bytes:
     chunks, size = [], 0
     async for chunk in protocol:
         size += len(chunk)
