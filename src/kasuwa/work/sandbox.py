@@ -35,7 +35,7 @@ from kasuwa.rails.ports import Answer
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.steps import Stepper
 from kasuwa.work.targets import url_fault
-from kasuwa.work.timeline import timeline
+from kasuwa.work.timeline import timeline, timeline_of_thing
 from kasuwa.work.webhooks import Courier, has_hung
 
 # What every merchant of the test environment starts with. Spec silent: D40
@@ -142,9 +142,9 @@ class SandboxEngine(PlainEngine):
 
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
         row = await self._find(merchant, reference)
-        if row is None:
-            return None
         async with self._operators.acquire() as connection:
+            if row is None:
+                return await timeline_of_thing(connection, merchant.merchant_id, reference)
             return await timeline(connection, row)
 
     def _make_key(self, merchant_id: int) -> str:

@@ -1,4 +1,5 @@
-"""One timeline of what happened to a transaction, oldest first: what `explain` answers."""
+"""One timeline of what happened to a transaction, or to anything else with a reference, oldest first: what `explain`
+answers."""
 
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.references import fee_hold_key, hold_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.pool import Connection
+from kasuwa.db.rows import columns_of
 
 POSTINGS = """
     select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
@@ -23,6 +25,26 @@ JOBS = "select kind, lane, due, attempt from job where merchant_id = $1 and refe
 EVENTS = "select seq, payload, at from event where merchant_id = $1 and reference = $2 order by seq"
 ATTEMPTS = """
     select number, at, http, error, ms from attempt where merchant_id = $1 and event_seq = $2 order by number
+"""
+
+# What is no transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary), or is a
+# reference that several transactions share: a bulk's, or a payer's order that took more than one attempt.
+SHARED = f"""
+    select {", ".join(columns_of(Transaction).names)} from transaction
+    where merchant_id = $1 and (batch_ref = $2 or order_ref = $2) order by created_at, txn_ref
+"""
+OWNED = ["card", "beneficiary", "savings", "thrift"]
+ON_ACCOUNTS = """
+    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at, p.reference from posting p
+    where p.merchant_id = $1 and exists (
+        select 1 from unnest(array[p.debit, p.credit]) a where split_part(a, ':', 2) = any($2)
+            and (split_part(a, ':', 1) = any($3) or a like 'loan\\_%'))
+    order by p.seq
+"""
+CARD = "select short_id from card where merchant_id = $1 and reference = $2"
+JOBS_ABOUT = "select kind, lane, due, attempt from job where merchant_id = $1 and reference = any($2) order by due"
+EVENTS_ABOUT = """
+    select seq, payload, at from event where merchant_id = $1 and (object = any($2) or reference = any($2)) order by seq
 """
 
 
@@ -46,21 +68,58 @@ TRAIL: "msgspec.json.Decoder[list[TrailEntry]]" = msgspec.json.Decoder(list[Trai
 
 
 async def timeline(connection: Connection, row: Transaction) -> list[dict[str, Any]]:
+    return told(await look_up(connection, row))
+
+
+async def timeline_of_thing(connection: Connection, merchant_id: int, reference: str) -> list[dict[str, Any]] | None:
+    """None where nothing has ever happened to it. A card is known by two references."""
+    names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
+    story: list[Happening] = []
+    for record in await connection.fetch(SHARED, merchant_id, reference):
+        row = Transaction(*record)
+        for happening in await look_up(connection, row):
+            happening.more = {"txnRef": row.txn_ref, **happening.more}
+            story.append(happening)
+    for *posting, txn_ref in await connection.fetch(ON_ACCOUNTS, merchant_id, names, OWNED):
+        happening = posted(posting)
+        happening.more = {"txnRef": txn_ref, **happening.more}
+        story.append(happening)
+    story += [due_job(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
+    for record in await connection.fetch(EVENTS_ABOUT, merchant_id, names):
+        story += await look_up_event(connection, merchant_id, record)
+    return told(story) if story else None
+
+
+async def look_up(connection: Connection, row: Transaction) -> list[Happening]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
     story = [Happening(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
         story.append(Happening(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
     story += [posted(record) for record in await connection.fetch(POSTINGS, *whose)]
-    for kind, lane, due, attempt in await connection.fetch(JOBS, *whose):
-        story.append(Happening(due, 6, "job", f"{kind} falls due", {"lane": lane, "attempt": attempt}))
-    for seq, payload, at in await connection.fetch(EVENTS, *whose):
-        message_id = event_id(row.merchant_id, seq)
-        told = {"event_id": message_id, "payload": msgspec.json.decode(payload)}
-        story.append(Happening(at, 4, "event", "written with the end", told))
-        story += [tried(message_id, payload, r) for r in await connection.fetch(ATTEMPTS, row.merchant_id, seq)]
+    story += [due_job(record) for record in await connection.fetch(JOBS, *whose)]
+    for record in await connection.fetch(EVENTS, *whose):
+        story += await look_up_event(connection, row.merchant_id, record)
+    return story
+
+
+async def look_up_event(connection: Connection, merchant_id: int, record: Any) -> list[Happening]:
+    seq, payload, at = record
+    message_id = event_id(merchant_id, seq)
+    more = {"event_id": message_id, "payload": msgspec.json.decode(payload)}
+    attempts = await connection.fetch(ATTEMPTS, merchant_id, seq)
+    written = Happening(at, 4, "event", "written with the end", more)
+    return [written, *(tried(message_id, payload, attempt) for attempt in attempts)]
+
+
+def told(story: list[Happening]) -> list[dict[str, Any]]:
     story.sort(key=lambda happening: (happening.at, happening.order))
     return [{"at": utc_text(h.at), "what": h.what, "said": h.said, **h.more} for h in story]
+
+
+def due_job(record: Any) -> Happening:
+    kind, lane, due, attempt = record
+    return Happening(due, 6, "job", f"{kind} falls due", {"lane": lane, "attempt": attempt})
 
 
 def posted(record: Any) -> Happening:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.methods.virtualcard.holders import BILLING
 from tests.running import Deployment
 from tests.shop import Shop, Wallet
 from tests.work.eventlog import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
@@ -105,6 +106,31 @@ def test_any_of_its_references_explains_a_transfer(shop: Shop) -> None:
     assert explain(shop, orderRef="order-1042") == by_txn_ref
     assert explain(shop, reference="order-1042") == by_txn_ref
     assert explain(shop, reference=sent["txnRef"]) == by_txn_ref
+
+
+def test_a_bulk_is_explained_by_its_batch_and_each_line_says_whose_it_is(shop: Shop) -> None:
+    order = {"accountnumber": "0000000000", "amount": "100.00", "bankcode": "058"}
+    bulk = shop.ask("disburse", {"action": "transfer", "type": "bulk", "data": [order, order]}).body
+    shop.advance(seconds=1)
+    story = explain(shop, reference=bulk["batchRef"])["data"]
+    assert {line["txnRef"] for line in story if line["what"] == "posting"} == {row["txnRef"] for row in bulk["data"]}
+    assert sum(line["what"] == "event" for line in story) == 2
+
+
+def test_a_card_is_explained_by_what_moved_on_it(shop: Shop) -> None:
+    fields = {"action": "create", "billing": BILLING, "amount": 10, "currency": "USD"}
+    card = shop.ask("virtualcard", fields).body["card_data"]
+    shop.put("virtualcard", action="fund", reference=card["reference"], amount=5)
+    story = explain(shop, reference=card["reference"])["data"]
+    moved = [(p["debit"], p["credit"].split(":")[0], p["amount"]) for p in story if p["what"] == "posting"]
+    assert moved == [("wallet:main:USD", "card", "10.00"), ("wallet:main:USD", "card", "5.00")]
+
+
+def test_an_order_that_took_two_payments_is_explained_by_both(shop: Shop) -> None:
+    payer = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
+    asked = {"action": "charge", "paymentType": "ussd", "user": payer, "bank": "gtb", "customer_txnref": "order-7"}
+    made = [shop.ask("payment", {**asked, "amount": amount}).body["txnRef"] for amount in ("100.00", "200.00")]
+    assert {line["txnRef"] for line in explain(shop, orderRef="order-7")["data"]} == set(made)
 
 
 def test_what_is_still_to_come_is_explained_as_a_job(shop: Shop) -> None:
