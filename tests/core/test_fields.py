@@ -17,8 +17,8 @@ from kasuwa.core.fields import (
     AccountNumber,
     Amount,
     BankCode,
-    Figure,
     Moment,
+    Numeral,
     Percent,
     Reference,
     ShortText,
@@ -295,7 +295,7 @@ def test_what_is_no_probability_is_refused(text: bytes) -> None:
 
 
 class Parts(msgspec.Struct, kw_only=True):
-    by_day: dict[str, Figure] | None = None
+    by_day: dict[str, Numeral] | None = None
     in_order: list[Amount] | None = None
 
 

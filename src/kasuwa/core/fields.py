@@ -84,7 +84,7 @@ def number_text(said: Any) -> str | None:
     return said if isinstance(said, str) else None
 
 
-class Figure(str):
+class Numeral(str):
     """A number above or at zero that is a percentage or an amount: which, a rule has to find out. It stays the text
     that was sent."""
 
@@ -93,11 +93,11 @@ FIGURE_REASON = "a number, not negative, with at most four decimals"
 FIGURE_TEXT = re.compile(r"[0-9]{1,13}(\.[0-9]{1,4})?", re.ASCII)
 
 
-def read_figure(said: Any) -> Figure:
+def read_numeral(said: Any) -> Numeral:
     text = number_text(said)
     if text is None or not FIGURE_TEXT.fullmatch(text):
         raise ValueError(FIGURE_REASON)
-    return Figure(text)
+    return Numeral(text)
 
 
 class Currency(str):
@@ -240,7 +240,7 @@ def read_rate(said: Any) -> Rate:
 
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
-    Figure: read_figure,
+    Numeral: read_numeral,
     Currency: read_currency,
     Moment: read_moment,
     Day: read_day,
@@ -268,7 +268,7 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": 9_999_999_999_999, "multipleOf": 0.01}
         return {"anyOf": [text, number], "description": AMOUNT_REASON}
-    if kind is Figure:
+    if kind is Numeral:
         text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,4})?$"}
         number = {"type": "number", "minimum": 0, "maximum": 9_999_999_999_999}
         return {"anyOf": [text, number], "description": FIGURE_REASON}

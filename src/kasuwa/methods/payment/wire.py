@@ -12,7 +12,7 @@ from kasuwa.core.fields import (
     CardNumber,
     Currency,
     Email,
-    Figure,
+    Numeral,
     Otp,
     Phone,
     Pin,
@@ -56,7 +56,7 @@ class Part(msgspec.Struct, kw_only=True):
     """One beneficiary's part: a percentage of what is settled, or a share of it as an amount."""
 
     ref_code: Reference
-    percentage: Figure | None = None
+    percentage: Numeral | None = None
     share: Amount | None = None
     fixed: Amount | None = None
 
@@ -74,7 +74,7 @@ class Recurrent(msgspec.Struct, kw_only=True):
 class Installment(msgspec.Struct, kw_only=True):
     """Dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it that add up to 100."""
 
-    payment_schedule: dict[str, Figure]
+    payment_schedule: dict[str, Numeral]
     total: Amount
 
 
