@@ -1,6 +1,7 @@
 """The operator's pages about merchants: made, suspended, limited; their people and their first owner."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
@@ -32,8 +33,11 @@ async def show_merchants(visit: Visit, status: int = 200, **told: Any) -> Respon
     before, words = number(visit.query.get("before", ""), LAST), visit.query.get("q", "").strip()[:MOST_NAME]
     shops = await operator_reads.list_merchants(visit.parts.reader, before, words)
     shown = shops[:PAGE_ROWS]
-    more = f"/operator/merchants?q={words}&before={shown[-1].merchant_id}" if len(shops) > PAGE_ROWS else ""
-    return visit.show("operator_merchants.html", status, **{"shops": shown, "more": more, "words": words, **told})
+    onward = urlencode({"q": words, "before": shown[-1].merchant_id}) if len(shops) > PAGE_ROWS else ""
+    more = f"/operator/merchants?{onward}" if onward else ""
+    newest = f"/operator/merchants?{urlencode({'q': words})}" if before != LAST else ""
+    shared = {"shops": shown, "more": more, "newest": newest, "words": words}
+    return visit.show("operator_merchants.html", status, **{**shared, **told})
 
 
 async def add_merchant(visit: Visit) -> Response:
