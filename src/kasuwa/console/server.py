@@ -5,6 +5,7 @@ missing and what is not theirs answer alike. Every response carries the same str
 """
 
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -12,6 +13,7 @@ from typing import Any
 
 import structlog
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -26,7 +28,7 @@ from kasuwa.core.secrets import same
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, Session
 from kasuwa.db.pool import is_lost
-from kasuwa.observe.log import where_it_broke
+from kasuwa.observe.log import RequestIds, RequestLog, where_it_broke
 
 log = structlog.get_logger("kasuwa.console")
 
@@ -46,6 +48,8 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cross-origin-opener-policy": "same-origin",
 }
+# What the door leaves in a request's scope for the line about it.
+PATTERN, VISIT = "kasuwa.pattern", "kasuwa.visit"
 STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -58,7 +62,7 @@ class Refused(Exception):
         self.response = response
 
 
-def make_console(parts: Parts) -> Starlette:
+def make_console(parts: Parts, request_log: RequestLog) -> Starlette:
     pages = pages_of(parts)
     routes: list[Route | Mount] = [
         Route(page.path, door(parts, page, pages), methods=[page.verb], include_in_schema=False) for page in pages
@@ -67,6 +71,7 @@ def make_console(parts: Parts) -> Starlette:
     routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
     application = Starlette(routes=routes, exception_handlers={HTTPException: plain_error(parts, pages)})
     application.add_middleware(PolicyHeaders)
+    application.add_middleware(Lines, request_log=request_log)
     return application
 
 
@@ -94,12 +99,51 @@ class PolicyHeaders:
         await self._app(scope, receive, send_with_policy)
 
 
+class Lines:
+    """A line a request, as the API writes it. A page is named by its pattern in the table of routes: what stands in
+    an address may be a link's token, and strangers write anything into theirs."""
+
+    def __init__(self, app: Any, request_log: RequestLog) -> None:
+        self._app = app
+        self._log = request_log
+        self._ids = RequestIds()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, http = time.perf_counter(), 0
+        request_id = self._ids.choose(Headers(scope=scope).get("x-request-id"))
+
+        async def send_with_id(message: Any) -> None:
+            nonlocal http
+            if message["type"] == "http.response.start":
+                http = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        finally:
+            if self._log.is_open:
+                self._note(scope, request_id, http, time.perf_counter() - started)
+
+    def _note(self, scope: Any, request_id: str, http: int, seconds: float) -> None:
+        visit: Visit | None = scope.get(VISIT)
+        merchant = None if visit is None else visit.known_merchant
+        path = "/static/" if scope["path"].startswith("/static/") else scope.get(PATTERN, "other")
+        verb = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
+        mid = "" if merchant is None else merchant.mid
+        self._log.write(request_id, verb, path, "console", mid, http, http, seconds)
+
+
 # --- the door -----------------------------------------------------------------------------------------------------
 
 
 def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
     async def answer(request: Request) -> Response:
         visit = Visit(request, parts, [])
+        request.scope[PATTERN], request.scope[VISIT] = page.path, visit
         try:
             new_token = await identify(visit)
             visit.navigation = navigation(visit, pages)
