@@ -35,6 +35,25 @@ def test_the_overview_sums_what_moved(owner: Visitor, shop: Shop) -> None:
     assert "10,000.00" in page
 
 
+def test_the_overview_counts_what_it_remembers_once_and_what_was_open_anew(
+    deployment: Deployment, owner: Visitor, shop: Shop
+) -> None:
+    shop.transfer(amount="1500.00")
+    left = shop.transfer(amount="20.50", accountnumber="0000000020")["txnRef"]
+    before = "update transaction set created_at = created_at - interval '2 days' where merchant_id = $1"
+    deployment.fetch(before, deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)[0][0])
+    shop.transfer(amount="3.00")
+    for _ in range(2):
+        page = owner.get("/").words
+        assert "Today NGN 3.00 1 successful, 0 failed, 0 open" in page
+        assert "30 days NGN 1,503.00 2 successful, 0 failed, 1 open; success rate 100.0 %" in page
+    shop.put("sandbox", action="settle", txnRef=left, outcome="successful")
+    for _ in range(2):
+        assert "30 days NGN 1,523.50 3 successful, 0 failed, 0 open" in owner.get("/").words
+    shop.put("sandbox", action="advance", days=29)
+    assert "30 days NGN 3.00 1 successful" in owner.get("/").words
+
+
 def test_an_empty_merchant_is_told_what_to_do(owner: Visitor) -> None:
     for path in ("/", "/transactions", "/events", "/settings/trail"):
         assert owner.get(path).http == 200
