@@ -77,6 +77,7 @@ STRANGERS = ("/sign-in", "/link/{token}")
 def test_a_page_is_sound_narrow_and_wide_light_and_dark(world: World, pages: dict[str, Page], path: str) -> None:
     page = pages["admin" if path.startswith("/operator") else "stranger" if path in STRANGERS else "owner"]
     name = path.strip("/").replace("/", ".").replace("{", "").replace("}", "") or "overview"
+    page.set_viewport_size({"width": WIDTHS["narrow"], "height": HEIGHT})
     page.goto(world.path_of(path))
     assert faults_in_every_look(page, name) == []
 

@@ -295,3 +295,23 @@ def test_pages_hold_what_another_merchant_does_not_see(open_shop: Callable[..., 
         page = visitor.get(path).text
         assert other.mid not in page
         assert "secret-order" not in page
+
+
+def test_a_pin_that_is_typed_is_on_no_page_and_in_no_trail(deployment: Deployment, owner: Visitor, shop: Shop) -> None:
+    made = shop.put("cashcode", action="generate", amount="50.00", pin="2580", channel="ATM", orderRef="c1").body
+    owner.get("/sandbox")
+    drawn = {"cashcode": made["cashcode"], "amount": "50.00", "channel": "ATM"}
+    refused = owner.post("/sandbox/redeem_cashcode", **drawn, pin="9631")
+    assert (refused.http, "9631" in refused.text, made["cashcode"] in refused.text) == (422, False, False)
+    assert owner.post("/sandbox/redeem_cashcode", **drawn, pin="2580").http == 303
+    trail = owner.get("/settings/trail").words
+    assert "redeem_cashcode" in trail
+    assert not any(secret in trail for secret in ("2580", made["cashcode"]))
+    again = owner.post("/cashcodes/new/generate", amount="x", pin="7412", channel="ATM", orderRef="c2")
+    assert (again.http, "7412" in again.text) == (422, False)
+
+
+def test_an_unknown_page_keeps_the_frame_of_who_is_signed_in(deployment: Deployment, owner: Visitor) -> None:
+    for visitor, framed in ((owner, True), (Visitor(deployment), False)):
+        seen = visitor.get("/no-such-page")
+        assert (seen.http, "There is no such page" in seen.words, "Sign out" in seen.words) == (404, True, framed)

@@ -50,8 +50,9 @@ class World:
 
 
 def is_of_one(page: Page) -> bool:
-    """Whether its path names something that belongs to one merchant."""
-    return any("{" + name + "}" in page.path for name in ("ref", "seq", "reference"))
+    """Whether its path names something that belongs to one merchant; the operator sees those of all."""
+    named = any("{" + name + "}" in page.path for name in ("ref", "seq", "reference"))
+    return named and not page.path.startswith("/operator")
 
 
 def make_records(shop: Shop) -> dict[str, str]:

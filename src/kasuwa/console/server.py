@@ -52,6 +52,11 @@ HEADERS = {
 PATTERN, VISIT = "kasuwa.pattern", "kasuwa.visit"
 STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
 
+UNKNOWN = {
+    404: ("Not found", "There is no such page, or it is not yours."),
+    405: ("Not so", "This page does not take that."),
+}
+
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -156,9 +161,10 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
         except Refused as refused:
             return keep_form_cookie(visit, refused.response)
         except NotFound:
-            return visit.show("error.html", 404, title="Not found", why="There is no such page, or it is not yours.")
+            title, why = UNKNOWN[404]
+            return visit.show("error.html", 404, title=title, why=why)
         except Exception as error:
-            return broken(visit, page, error)
+            return broken(visit, page.path, error)
 
     return answer
 
@@ -169,12 +175,12 @@ def renewed(response: Response, token: str, parts: Parts) -> Response:
     return response if has_set else set_session(response, token, parts.is_live)
 
 
-def broken(visit: Visit, page: Page, error: Exception) -> Response:
+def broken(visit: Visit, pattern: str, error: Exception) -> Response:
     if is_lost(error):
         return visit.show(
             "error.html", 503, title="Not now", why="The database does not answer. Try again in a moment."
         )
-    log.error("page failed", page=page.path, **where_it_broke(error))
+    log.error("page failed", page=pattern, **where_it_broke(error))
     return visit.show("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
 
 
@@ -258,13 +264,18 @@ def keep_form_cookie(visit: Visit, response: Response) -> Response:
 
 
 def plain_error(parts: Parts, pages: Sequence[Page]) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Paths and verbs that no route has."""
+    """Paths and verbs that no route has: said within the frame that the visitor has everywhere."""
 
     async def answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         visit = Visit(request, parts, [])
-        if error.status_code == 405:
-            return visit.show("error.html", 405, title="Not so", why="This page does not take that.")
-        return visit.show("error.html", 404, title="Not found", why="There is no such page, or it is not yours.")
+        try:
+            new_token = await identify(visit)
+        except Exception as broke:
+            return broken(visit, "other", broke)
+        visit.navigation = navigation(visit, pages)
+        title, why = UNKNOWN.get(error.status_code, UNKNOWN[404])
+        response = visit.show("error.html", error.status_code, title=title, why=why)
+        return response if new_token is None else renewed(response, new_token, parts)
 
     return answer
