@@ -267,7 +267,8 @@ def test_every_action_has_a_page_and_can_be_tried(owner: Visitor, shop: Shop) ->
     links = [part.partition('"')[0] for part in contents.split('href="/docs/')[1:]]
     assert {"disburse/transfer", "disburse/transfer-bulk", "resources/wallet", "sandbox/advance"} <= set(links)
     for link in links:
-        assert owner.get(f"/docs/{link}").http == 200
+        shown = owner.get(f"/docs/{link}")
+        assert (shown.http, "Its reply" in shown.words) == (200, True)
     body = msgspec.json.encode({"inquire": "wallet"}).decode()
     assert "10000000.00" in owner.post("/docs/resources/wallet", body=body).words
     assert "one JSON object" in owner.post("/docs/resources/wallet", body="[").words

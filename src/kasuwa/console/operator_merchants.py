@@ -15,7 +15,8 @@ from kasuwa.console.team import show_invitation
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
-from kasuwa.db import console_users, merchants
+from kasuwa.core.rates import HOME
+from kasuwa.db import console_users, merchants, rates
 from kasuwa.db.console_users import EmailTaken
 
 MOST_NAME = 200
@@ -55,8 +56,10 @@ async def show_merchant(visit: Visit, status: int = 200, **told: Any) -> Respons
     kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
     async with visit.parts.operators.acquire() as connection:
         people = await console_users.users_of(connection, shop.mid)
+        exchange = await rates.in_force(connection)
     limits = {currency: kept.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}
-    shared = {"shop": shop, "kept": kept, "people": people, "limits": limits, "roles": ROLES, "said": {}}
+    shared: dict[str, Any] = {"shop": shop, "kept": kept, "people": people, "limits": limits, "roles": ROLES}
+    shared |= {"exchange": exchange, "home": HOME, "said": {}}
     return visit.show("operator_merchant.html", status, **{**shared, **told})
 
 
