@@ -3,24 +3,19 @@
 With KASUWA_SCREENSHOTS=<folder> a picture of each is left there, for people to look at.
 """
 
-import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser import (
     BROWSER_GROUP,
-    COLOUR_RULES,
     HEIGHT,
-    LAYOUT_RULES,
     WIDTHS,
-    accessibility_faults,
     browser,
-    overflows,
 )
+from tests.console.looks import faults_in_every_look
 from tests.console.visitor import DEPLOYED, sign_in_link
 from tests.console.world import World
 from tests.running import NEWEST, Deployment, Deployments
@@ -65,7 +60,6 @@ def pages(deployments: Deployments, world: World, browser: Browser) -> Iterator[
         context.close()
 
 
-PICTURES = os.environ.get("KASUWA_SCREENSHOTS")
 # A file, what only leads elsewhere, and what is shown to who has just given a password: see test_browser_flows.py.
 UNSEEN = (".csv", "/find", "/sign-in/code")
 SEEN = [page.path for page in DEPLOYED if page.verb == "GET" and not page.path.endswith(UNSEEN)]
@@ -80,28 +74,6 @@ def test_a_page_is_sound_narrow_and_wide_light_and_dark(world: World, pages: dic
     page.set_viewport_size({"width": WIDTHS["narrow"], "height": HEIGHT})
     page.goto(world.path_of(path))
     assert faults_in_every_look(page, name) == []
-
-
-# Every width in every theme. All rules are asked once; a width and a theme change no more than where things are and
-# their colours, and the frame around a page, the same on all of them, has the same colours in both widths.
-LOOKS: tuple[tuple[int, Literal["light", "dark"], Sequence[str] | None, str], ...] = (
-    (WIDTHS["narrow"], "light", None, "html"),
-    (WIDTHS["narrow"], "dark", COLOUR_RULES, "html"),
-    (WIDTHS["wide"], "light", LAYOUT_RULES + COLOUR_RULES, "main"),
-    (WIDTHS["wide"], "dark", COLOUR_RULES, "main"),
-)
-
-
-def faults_in_every_look(page: Page, name: str) -> list[str]:
-    found = []
-    for width, theme, rules, within in LOOKS:
-        page.set_viewport_size({"width": width, "height": HEIGHT})
-        page.emulate_media(color_scheme=theme)
-        if PICTURES:
-            page.screenshot(path=Path(PICTURES, f"{name}-{width}-{theme}.png"), full_page=True)
-        found += [f"{width} {theme}: {fault}" for fault in accessibility_faults(page, rules, within)]
-        found += [f"{width} {theme}: it scrolls sideways"] if overflows(page) else []
-    return found
 
 
 def test_the_policy_is_in_force_and_a_script_in_a_page_does_not_run(pages: dict[str, Page]) -> None:
