@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
 from tests.console.looks import faults_in_every_look
-from tests.console.visitor import sign_in_link
+from tests.console.visitor import sign_in_link, signed_in_state
 from tests.methods.loans.bank import Bank
 from tests.methods.payment.till import Till
 from tests.running import Deployment
@@ -33,9 +33,8 @@ def address(deployment: Deployment) -> str:
 
 @pytest.fixture
 def owner(deployment: Deployment, shop: Shop, open_page: OpenPage, address: str) -> Page:
-    page = open_page()
-    page.goto(address + sign_in_link(deployment, "merchant:owner", shop.mid)[1])
-    press(page, "Sign in")
+    page = open_page(storage_state=signed_in_state(deployment, "merchant:owner", shop.mid))
+    page.goto(address)
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     return page
 

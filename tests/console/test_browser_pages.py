@@ -4,7 +4,6 @@ With KASUWA_SCREENSHOTS=<folder> a picture of each is left there, for people to 
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -16,27 +15,12 @@ from tests.browser import (
     browser,
 )
 from tests.console.looks import faults_in_every_look
-from tests.console.visitor import DEPLOYED, sign_in_link
+from tests.console.visitor import DEPLOYED, signed_in_state
 from tests.console.world import World
-from tests.running import NEWEST, Deployment, Deployments
+from tests.running import NEWEST, Deployments
 
 __all__ = ["browser"]
 pytestmark = BROWSER_GROUP
-
-ADDRESS = "http://127.0.0.1:{}"
-
-
-def signed_in(deployment: Deployment, browser: Browser, role: str, mid: str | None = None) -> Any:
-    """The cookies of a new person of this role."""
-    address, (_, link) = ADDRESS.format(deployment.console_port), sign_in_link(deployment, role, mid)
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(address + link)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(lambda url: "/link/" not in url)
-    state = context.storage_state()
-    context.close()
-    return state
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +33,11 @@ def pages(deployments: Deployments, world: World, browser: Browser) -> Iterator[
     """One for each side and for strangers; they go from page to page, as people do."""
     deployment = deployments.on(NEWEST)
     states = {
-        "owner": signed_in(deployment, browser, "merchant:owner", world.mid),
-        "admin": signed_in(deployment, browser, "operator:admin"),
+        "owner": signed_in_state(deployment, "merchant:owner", world.mid),
+        "admin": signed_in_state(deployment, "operator:admin"),
         "stranger": None,
     }
-    address = ADDRESS.format(deployment.console_port)
+    address = f"http://127.0.0.1:{deployment.console_port}"
     opened = {who: browser.new_context(storage_state=state, base_url=address) for who, state in states.items()}
     yield {who: context.new_page() for who, context in opened.items()}
     for context in opened.values():
