@@ -1,4 +1,5 @@
-"""Recorded examples: `python -m tests.examples` writes docs/examples/, and tests/test_examples.py replays it.
+"""Recorded examples: `python -m tests.examples` writes docs/examples/ and the replies that the service itself tells of
+(kasuwa/data/replies.json), and tests/test_examples.py replays them.
 
 One file for each row of the action tables: the request, ready for any client that reads .http files, and below
 it the reply as it came. The rows are sent in the order of the tables to one fresh merchant whose clock stands
@@ -18,7 +19,10 @@ from tests.running import running_cluster, running_deployment
 from tests.shop import Heard, Shop
 from tests.walk.rows import NOW, Row, play
 
-FOLDER = Path(__file__).parent.parent / "docs" / "examples"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "docs" / "examples"
+# The same replies as the service itself tells them, in /openapi.json and the console's reference.
+REPLIES = ROOT / "src" / "kasuwa" / "data" / "replies.json"
 
 # Fields and headers whose values differ from one merchant, deployment or run to the next.
 VOLATILE = frozenset(
@@ -107,6 +111,17 @@ def read(text: str) -> Recorded:
     return Recorded(found[1], msgspec.json.decode(found[2]))
 
 
+def replies(texts: Mapping[Path, str]) -> str:
+    """The replies of all files, by the name of each."""
+    told = {path.stem: reply_in(text) for path, text in sorted(texts.items())}
+    return pretty(told) + "\n"
+
+
+def reply_in(text: str) -> Any:
+    lines = [line.removeprefix("#").removeprefix(" ") for line in text.partition(REPLY)[2].splitlines()]
+    return msgspec.json.decode("\n".join(lines[lines.index("") :]))
+
+
 def record(shop: Shop) -> dict[Path, str]:
     """The text of every file, from a run over all rows; of what is sent twice, the first."""
     return {file_of(row): render(row, heard) for row, _, heard in reversed(play(shop))}
@@ -126,6 +141,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         path.write_text(text)
+    REPLIES.write_text(replies(texts))
     print(f"{len(texts)} examples in {FOLDER}")
 
 

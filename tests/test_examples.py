@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 
 from kasuwa.app import methods_of
-from tests.examples import FOLDER, file_of, read, record
+from kasuwa.web.openapi import describe
+from tests.examples import FOLDER, REPLIES, file_of, read, record, replies, reply_in
 from tests.shop import Shop
 from tests.walk.rows import NOW, ROWS
 
@@ -23,6 +24,16 @@ def test_each_file_holds_the_request_of_its_action() -> None:
 def test_each_recorded_request_is_answered_as_recorded(open_shop: Callable[..., Shop]) -> None:
     for path, text in record(open_shop(now=NOW)).items():
         assert text == path.read_text(), STALE
+
+
+def test_the_service_tells_the_replies_that_were_recorded() -> None:
+    assert replies({path: path.read_text() for path in FOLDER.glob("*.http")}) == REPLIES.read_text(), STALE
+    paths = describe(methods_of("test"), "test")["paths"]
+    told = {path: said["put"]["responses"]["200"]["content"] for path, said in paths.items() if "put" in said}
+    for row in ROWS:
+        title = row.title.removeprefix(f"{row.method}-").replace(f"{row.action.name}-", f"{row.action.name} ")
+        example = told[f"/{row.method}"]["application/json"]["examples"][title]
+        assert example["value"] == reply_in(file_of(row).read_text())
 
 
 README_ROW = re.compile(r"^\| `PUT /(\w+)`.*?\| (.*) \|$", re.MULTILINE)

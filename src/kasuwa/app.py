@@ -303,9 +303,13 @@ def make_engine(house: House, operators: pool.Pool) -> Any:
     )
 
 
+def make_request_log(settings: Settings) -> log.RequestLog:
+    return log.RequestLog(1 if settings.request_log == "stdout" else None)
+
+
 def make_server(house: House, engine: Any) -> Server:
     openapi = encode_openapi(describe(house.methods, house.settings.environment))
-    request_log = log.RequestLog(1 if house.settings.request_log == "stdout" else None)
+    request_log = make_request_log(house.settings)
     dispatch = make_dispatch(house, engine)
     till = PaymentTill(house.reader, house.vault, house.directory, dispatch, house.world.public_url)
     return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, Visits(till))
@@ -394,9 +398,11 @@ async def run_console(settings: Settings, dsn: str) -> None:
     house.writer.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
-    application = make_console(console_parts(house, operators, readers))
+    request_log = make_request_log(settings)
+    application = make_console(console_parts(house, operators, readers), request_log)
     present = asyncio.create_task(show_when_listening(settings, dsn))
     await serve_until_stopped(application, Interfaces.ASGI, settings.host, settings.console_port)
+    request_log.flush()
     present.cancel()
     looking.cancel()
     await house.close()

@@ -12,6 +12,7 @@ from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, MERCHANT_ROLES, OPERA
 from kasuwa.console.record_table import TABLE
 from kasuwa.console.routes import Page
 from tests.console.visitor import DEPLOYED, Visitor, signed_in
+from tests.console.world import World, is_of_one
 from tests.running import NEWEST, Deployment, Deployments
 from tests.shop import Shop
 
@@ -125,6 +126,47 @@ def test_a_form_without_its_token_is_refused_on_every_page(visitors: dict[str, V
 
 
 # --- tenancy ------------------------------------------------------------------------------------------------------
+
+OWNED = [page for page in GUARDED if is_of_one(page)]
+
+
+@pytest.fixture(scope="module")
+def world(deployments: Deployments) -> World:
+    return World(deployments.on(NEWEST))
+
+
+@pytest.fixture(scope="module")
+def both(deployments: Deployments, world: World, visitors: dict[str, Visitor]) -> tuple[Visitor, Visitor]:
+    """The owner of what there is, and the owner of another merchant."""
+    return signed_in(deployments.on(NEWEST), "merchant:owner", world.mid), visitors["merchant:owner"]
+
+
+@pytest.mark.parametrize("page", OWNED, ids=lambda page: f"{page.verb} {page.path}")
+def test_what_a_page_shows_of_one_merchant_is_nothing_to_another(
+    world: World, both: tuple[Visitor, Visitor], page: Page
+) -> None:
+    """Read, it is there for its own and not found by the other; what is sent to it finds as little."""
+    (mine, theirs), path = both, world.path_of(page.path.replace("{form}", form_of(page)))
+    if page.verb == "GET":
+        assert mine.get(path).http == 200
+    seen = theirs.get(path) if page.verb == "GET" else theirs.post(path, amount="1.00")
+    assert seen.http == 404, seen.words
+    assert all(reference not in seen.words for reference in (world.reference, *world.records.values()))
+
+
+def form_of(page: Page) -> str:
+    """A form that the records of this page have: what can be done with them, of which the first will do."""
+    kind = next((kind for kind in TABLE if page.path.startswith(f"/{kind.name}/")), None)
+    return kind.forms[0].name if kind is not None and kind.forms else "none"
+
+
+def test_what_another_merchant_sent_to_every_form_changed_nothing(world: World, both: tuple[Visitor, Visitor]) -> None:
+    mine, theirs = both
+    before = mine.get("/").words.partition("Balances")[2].partition("Transactions a day")[0]
+    for kind in TABLE:
+        for form in kind.forms:
+            assert theirs.post(world.path_of(f"/{kind.name}/{{reference}}/{form.name}"), amount="1.00").http == 404
+    assert mine.get("/").words.partition("Balances")[2].partition("Transactions a day")[0] == before
 
 
 def test_another_merchants_things_are_not_found_like_those_of_nobody(

@@ -7,8 +7,9 @@ import pyotp
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import BROWSER_GROUP, OpenPage, accessibility_faults, browser, open_page, overflows
-from tests.console.visitor import sign_in_link
+from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
+from tests.console.looks import faults_in_every_look
+from tests.console.visitor import sign_in_link, signed_in_state
 from tests.methods.loans.bank import Bank
 from tests.methods.payment.till import Till
 from tests.running import Deployment
@@ -32,9 +33,8 @@ def address(deployment: Deployment) -> str:
 
 @pytest.fixture
 def owner(deployment: Deployment, shop: Shop, open_page: OpenPage, address: str) -> Page:
-    page = open_page()
-    page.goto(address + sign_in_link(deployment, "merchant:owner", shop.mid)[1])
-    press(page, "Sign in")
+    page = open_page(storage_state=signed_in_state(deployment, "merchant:owner", shop.mid))
+    page.goto(address)
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     return page
 
@@ -59,8 +59,7 @@ def test_an_invited_person_sets_up_a_second_factor_and_signs_in_with_it(
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Sign in")
     expect(page.get_by_role("heading", name="Your code")).to_be_visible()
-    assert accessibility_faults(page) == []
-    assert not overflows(page)
+    assert faults_in_every_look(page, "sign-in.code") == []
     # The code of now was used to switch it on, and works once: a clock a little ahead brings the next.
     deployment.fetch("update console_user set totp_step = totp_step - 1 where email = $1", email)
     page.get_by_label("Six digits from your authenticator").fill(pyotp.TOTP(secret).now())
@@ -73,7 +72,7 @@ def test_a_key_is_rolled_and_used(owner: Page, shop: Shop) -> None:
     owner.get_by_label("The key in use now").select_option("works for 1 more hour")
     press(owner, "Make a new key")
     key = owner.locator("[data-key]").inner_text()
-    assert accessibility_faults(owner) == []
+    assert faults_in_every_look(owner, "settings.key") == []
     assert Shop(shop.wire, shop.mid, key).put("resources", inquire="wallet").http == 200
     owner.get_by_role("link", name="Back to Settings").click()
     expect(owner.get_by_role("listitem").filter(has_text="works until")).to_have_count(1)
@@ -121,7 +120,6 @@ def test_a_loan_is_approved_and_its_schedule_shown(owner: Page, shop: Shop) -> N
     owner.get_by_role("link", name="Loans").click()
     owner.get_by_role("link", name=asked).click()
     expect(owner.get_by_role("region", name="Schedule").get_by_role("row")).not_to_have_count(1)
-    assert accessibility_faults(owner) == []
     press(owner, "Approve and pay out")
     expect(owner.locator(".status").first).to_have_text("active")
     assert lender.view(asked)["state"] == "active"
@@ -137,9 +135,10 @@ def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(owner: Page, sh
     expect(owner.get_by_role("heading", name="2 of 4 orders can go")).to_be_visible()
     faults = owner.get_by_role("region", name="Orders with faults").locator(".fault")
     expect(faults).to_have_count(2)
-    assert accessibility_faults(owner) == []
+    assert faults_in_every_look(owner, "transfers.bulk.preview") == []
     press(owner, "Send 2")
     expect(owner.get_by_role("heading", name="The bulk is on its way")).to_be_visible()
+    assert faults_in_every_look(owner, "transfers.bulk.send") == []
     assert shop.put("sandbox", action="advance", seconds=1).http == 200
     assert shop.put("resources", inquire="events").body["total"] == 2
 
@@ -150,6 +149,7 @@ def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(owner: Page, shop:
     owner.get_by_label("Account number").fill("0000000900")
     press(owner, "Look at it first")
     expect(owner.get_by_role("heading", name="Is this right?")).to_be_visible()
+    assert faults_in_every_look(owner, "transfers.preview") == []
     press(owner, "Send it")
     expect(owner.locator(".status").first).to_have_text("pending")
     owner.get_by_role("link", name="Sandbox").click()

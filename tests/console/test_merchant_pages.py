@@ -35,6 +35,25 @@ def test_the_overview_sums_what_moved(owner: Visitor, shop: Shop) -> None:
     assert "10,000.00" in page
 
 
+def test_the_overview_counts_what_it_remembers_once_and_what_was_open_anew(
+    deployment: Deployment, owner: Visitor, shop: Shop
+) -> None:
+    shop.transfer(amount="1500.00")
+    left = shop.transfer(amount="20.50", accountnumber="0000000020")["txnRef"]
+    before = "update transaction set created_at = created_at - interval '2 days' where merchant_id = $1"
+    deployment.fetch(before, deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)[0][0])
+    shop.transfer(amount="3.00")
+    for _ in range(2):
+        page = owner.get("/").words
+        assert "Today NGN 3.00 1 successful, 0 failed, 0 open" in page
+        assert "30 days NGN 1,503.00 2 successful, 0 failed, 1 open; success rate 100.0 %" in page
+    shop.put("sandbox", action="settle", txnRef=left, outcome="successful")
+    for _ in range(2):
+        assert "30 days NGN 1,523.50 3 successful, 0 failed, 0 open" in owner.get("/").words
+    shop.put("sandbox", action="advance", days=29)
+    assert "30 days NGN 3.00 1 successful" in owner.get("/").words
+
+
 def test_an_empty_merchant_is_told_what_to_do(owner: Visitor) -> None:
     for path in ("/", "/transactions", "/events", "/settings/trail"):
         assert owner.get(path).http == 200
@@ -248,7 +267,8 @@ def test_every_action_has_a_page_and_can_be_tried(owner: Visitor, shop: Shop) ->
     links = [part.partition('"')[0] for part in contents.split('href="/docs/')[1:]]
     assert {"disburse/transfer", "disburse/transfer-bulk", "resources/wallet", "sandbox/advance"} <= set(links)
     for link in links:
-        assert owner.get(f"/docs/{link}").http == 200
+        shown = owner.get(f"/docs/{link}")
+        assert (shown.http, "Its reply" in shown.words) == (200, True)
     body = msgspec.json.encode({"inquire": "wallet"}).decode()
     assert "10000000.00" in owner.post("/docs/resources/wallet", body=body).words
     assert "one JSON object" in owner.post("/docs/resources/wallet", body="[").words
@@ -276,3 +296,23 @@ def test_pages_hold_what_another_merchant_does_not_see(open_shop: Callable[..., 
         page = visitor.get(path).text
         assert other.mid not in page
         assert "secret-order" not in page
+
+
+def test_a_pin_that_is_typed_is_on_no_page_and_in_no_trail(deployment: Deployment, owner: Visitor, shop: Shop) -> None:
+    made = shop.put("cashcode", action="generate", amount="50.00", pin="2580", channel="ATM", orderRef="c1").body
+    owner.get("/sandbox")
+    drawn = {"cashcode": made["cashcode"], "amount": "50.00", "channel": "ATM"}
+    refused = owner.post("/sandbox/redeem_cashcode", **drawn, pin="9631")
+    assert (refused.http, "9631" in refused.text, made["cashcode"] in refused.text) == (422, False, False)
+    assert owner.post("/sandbox/redeem_cashcode", **drawn, pin="2580").http == 303
+    trail = owner.get("/settings/trail").words
+    assert "redeem_cashcode" in trail
+    assert not any(secret in trail for secret in ("2580", made["cashcode"]))
+    again = owner.post("/cashcodes/new/generate", amount="x", pin="7412", channel="ATM", orderRef="c2")
+    assert (again.http, "7412" in again.text) == (422, False)
+
+
+def test_an_unknown_page_keeps_the_frame_of_who_is_signed_in(deployment: Deployment, owner: Visitor) -> None:
+    for visitor, framed in ((owner, True), (Visitor(deployment), False)):
+        seen = visitor.get("/no-such-page")
+        assert (seen.http, "There is no such page" in seen.words, "Sign out" in seen.words) == (404, True, framed)

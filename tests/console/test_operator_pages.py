@@ -189,12 +189,36 @@ def test_a_tariff_is_checked_proposed_and_then_charged(admin: Visitor, finance: 
     wait_until("it is charged", lambda: shop.verify(shop.transfer()["orderRef"])["fee"] == "7.00")
 
 
+def test_a_rate_takes_two_and_is_in_force_with_its_history(
+    deployment: Deployment, admin: Visitor, finance: Visitor
+) -> None:
+    finance.get("/operator/approvals?kind=rate")
+    wrong = finance.post("/operator/approvals/rate", currency="KES", buy="12.00", sell="11.99", reason="r")
+    assert (wrong.http, "a round trip would earn" in wrong.words) == (422, True)
+    assert finance.post("/operator/approvals/rate", currency="EUR", buy="1", sell="2", reason="r").http == 422
+    # KES, which no other test exchanges: a rate is everybody's.
+    number = propose(finance, "rate", currency="KES", buy="11.50", sell="12.25")
+    assert "somebody else must decide" in finance.post(f"/operator/approvals/{number}/approve").words
+    assert "12.25" not in admin.get("/operator/rates").words
+    admin.get("/operator/approvals")
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    shown = finance.get("/operator/rates")
+    assert "KES/NGN We buy at NGN 11.50 We sell at NGN 12.25" in shown.words
+    assert " and person" in shown.words.partition("active")[2]
+    reader = signed_in(deployment, "operator:read-only")
+    assert "Propose a rate" not in reader.get("/operator/rates").words
+    trail = admin.get("/operator/trail").words
+    assert "buy 11.50, sell 12.25" in trail
+    assert "approved a rate of exchange" in trail
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "fault"),
     [
         ("posting", {"debit": "x", "credit": "wallet:main:NGN", "amount": "1"}, "debit"),
         ("posting", {"mid": "GP9999999", "debit": "x"}, "mid"),
         ("write_off", {"account": "wallet:other:NGN", "amount": "1"}, "account"),
+        ("rate", {"currency": "USD", "buy": "1,5", "sell": "2"}, "buy"),
     ],
 )
 def test_a_proposal_names_its_faults(
@@ -203,7 +227,7 @@ def test_a_proposal_names_its_faults(
     finance.get("/operator/approvals")
     answer = finance.post(f"/operator/approvals/{kind}", **{"mid": shop.mid, **fields})
     assert answer.http == 422
-    assert f'id="fault-{fault}"' in answer.text
+    assert f'id="fault-{kind.replace("_", "-")}-{fault}"' in answer.text
     assert finance.post("/operator/approvals/nonsense").http == 404
 
 

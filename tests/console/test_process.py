@@ -1,9 +1,14 @@
 """The console as a part of a deployment: started and looked after by serve, missed by /readyz, left out when told."""
 
+from typing import Any
+
+import msgspec
 import psutil
 import pytest
 
+from tests.console.visitor import Visitor, sign_in_link
 from tests.running import Deployment, Deployments, free_port, is_part
+from tests.shop import Shop
 from tests.work.eventlog import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -41,3 +46,34 @@ def test_a_deployment_may_do_without_a_console(deployments: Deployments) -> None
 def test_a_console_port_that_is_taken_is_said_at_once(deployment: Deployment) -> None:
     ports = ("--port", str(free_port()), "--console-port", str(deployment.console_port))
     assert "choose another --console-port" in deployment.refused_command("serve", *ports)
+
+
+def lines_of(deployment: Deployment, request_id: str) -> list[dict[str, Any]]:
+    lines = [line for line in deployment.out.read_text().splitlines() if f'"{request_id}"' in line]
+    return [msgspec.json.decode(line) for line in lines]
+
+
+def test_a_request_leaves_a_line_that_names_its_page_and_nothing_it_was_told(
+    deployment: Deployment, shop: Shop
+) -> None:
+    visitor, named = Visitor(deployment), {"x-request-id": f"console-{shop.mid}"}
+    _, link = sign_in_link(deployment, "merchant:owner", shop.mid)
+    visitor.get(link, named)
+    assert visitor.post(link, named).headers["x-request-id"] == named["x-request-id"]
+    for path in ("/transactions/5061000000000000?q=a-secret", "/5061000000000000", "/static/console.css"):
+        visitor.get(path, named)
+    assert visitor.get("/account", {"x-request-id": "not one"}).headers["x-request-id"] != "not one"
+    wait_until("they are written", lambda: len(lines_of(deployment, named["x-request-id"])) == 5)
+    told = [
+        (line["method"], line["path"], line["mid"], line["http"])
+        for line in lines_of(deployment, named["x-request-id"])
+    ]
+    assert told == [
+        ("GET", "/link/{token}", "", 200),
+        ("POST", "/link/{token}", "", 303),
+        ("GET", "/transactions/{ref}", shop.mid, 404),
+        ("GET", "other", "", 404),
+        ("GET", "/static/", "", 200),
+    ]
+    said = deployment.out.read_text()
+    assert all(word not in said for word in (link.removeprefix("/link/"), "5061000000000000", "a-secret"))

@@ -7,15 +7,13 @@ import typer
 
 from kasuwa.commands.database import DataOption, with_connection
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
-from kasuwa.core.rates import HOME, Rate
+from kasuwa.core.money import format_minor
+from kasuwa.core.rates import HOME, Rate, read_rate
 from kasuwa.core.secrets import Vault
 from kasuwa.db import rates
 from kasuwa.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, help="Show and set exchange rates.")
-
-FOREIGN = tuple(currency for currency in CURRENCIES if currency != HOME)
 
 
 @command.command(name="list")
@@ -29,7 +27,7 @@ def list_rates(
 
     for line in with_connection(data, work):
         figures = f"buy {format_minor(line.buy):>12}  sell {format_minor(line.sell):>12}"
-        typer.echo(f"{utc_text(line.set_at)}  {line.currency}/{HOME}  {figures}")
+        typer.echo(f"{utc_text(line.set_at)}  {line.currency}/{HOME}  {figures}  {line.set_by}")
 
 
 @command.command(name="set")
@@ -40,7 +38,7 @@ def set_rate(
     data: DataOption = None,
 ) -> None:
     """Set what one unit of a currency brings and costs, from now on."""
-    rate = read_rate(currency, buy, sell)
+    rate = given_rate(currency, buy, sell)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
         await rates.set_rate(connection, currency, rate, "kasuwa rates")
@@ -49,12 +47,9 @@ def set_rate(
     typer.echo(f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}")
 
 
-def read_rate(currency: str, buy: str, sell: str) -> Rate:
-    if currency not in FOREIGN:
-        sys.exit(f"kasuwa: the currency must be one of {', '.join(FOREIGN)}")
-    bought, sold = parse_minor(buy), parse_minor(sell)
-    if not bought or not sold:
-        sys.exit("kasuwa: --buy and --sell must be figures above zero with at most two decimals")
-    if sold < bought:
-        sys.exit("kasuwa: --sell must not be below --buy: a round trip would earn")
-    return Rate(bought, sold)
+def given_rate(currency: str, buy: str, sell: str) -> Rate:
+    read = read_rate(currency, buy, sell)
+    if isinstance(read, dict):
+        field, fault = next(iter(read.items()))
+        sys.exit(f"kasuwa: {field} {fault}")
+    return read

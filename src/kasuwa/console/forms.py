@@ -8,7 +8,7 @@ import msgspec
 
 class Ask(msgspec.Struct, frozen=True):
     """A field of a form: its name on the wire (a dot for one inside an object) and its label. `kind` is what it is on
-    the wire: a text, a whole number, or a yes."""
+    the wire: a text, a whole number, or a yes. What is typed into one of type password is shown and kept nowhere."""
 
     name: str
     label: str

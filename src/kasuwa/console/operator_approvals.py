@@ -1,4 +1,4 @@
-"""What two operators must agree on: manual postings, write-offs, tariffs. One proposes, another decides."""
+"""What two operators must agree on: manual postings, write-offs, tariffs, rates. One proposes, another decides."""
 
 import os
 from functools import partial
@@ -14,23 +14,41 @@ from kasuwa.console.events import number
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import Fault, Refusal
 from kasuwa.core.merchant import MerchantSettings, check_settings
-from kasuwa.db import approvals, merchants
+from kasuwa.core.rates import FOREIGN, HOME, Rate, read_rate
+from kasuwa.db import approvals, merchants, rates
 from kasuwa.db.approvals import Approval
+from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.batch import Broken, Submission
+from kasuwa.db.pool import Connection
 
 MOST_REASON = 500
 OWN = "You proposed this: somebody else must decide it. You may withdraw it."
-KINDS = {"posting": "Manual posting", "write_off": "Write-off", "tariff": "Tariff"}
+KINDS = {"posting": "Manual posting", "write_off": "Write-off", "tariff": "Tariff", "rate": "Rate of exchange"}
+FIELDS = ("mid", "debit", "credit", "account", "amount", "tariff", "currency", "buy", "sell", "reason")
+
+
+class ProposedRate(msgspec.Struct, frozen=True):
+    """What one unit of a currency is to bring and to cost, in minor units."""
+
+    currency: str
+    buy: int
+    sell: int
+
+
+Proposal = Movement | ProposedRate | dict[str, Any]
 
 
 async def show_approvals(visit: Visit, status: int = 200, **told: Any) -> Response:
     async with visit.parts.operators.acquire() as connection:
-        found = await approvals.newest(connection)
+        found, in_force = await approvals.newest(connection), await rates.in_force(connection)
     shared = {
         "open": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state == "open"],
         "decided": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state != "open"],
         "kinds": KINDS,
-        "said": {},
+        "in_force": in_force,
+        "foreign": [(currency, currency) for currency in FOREIGN],
+        "said": visit.query,
+        "home": HOME,
         "may_decide": visit.user.role in KEEPS_BOOKS,
         "asked": visit.query.get("kind", "posting"),
     }
@@ -44,7 +62,7 @@ async def propose(visit: Visit) -> Response:
     kind = visit.path("kind")
     if kind not in KINDS:
         raise NotFound
-    said = {name: visit.said(name) for name in ("mid", "debit", "credit", "account", "amount", "tariff", "reason")}
+    said = {name: visit.said(name) for name in FIELDS}
     read = await read_proposal(visit, kind, said)
     faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
     if not 1 <= len(said["reason"]) <= MOST_REASON:
@@ -53,16 +71,23 @@ async def propose(visit: Visit) -> Response:
         return await show_approvals(visit, 422, faults=faults, said=said, asked=kind)
     proposal = msgspec.json.encode(read).decode()
     async with visit.parts.operators.acquire() as connection:
-        chain = await merchants.find_merchant_id(connection, said["mid"])
-        args = (said["mid"], kind, proposal, said["reason"], visit.user.user_id)
-        approval_id = await approvals.propose(connection, *args)
+        mid = None if kind == "rate" else said["mid"]
+        approval_id = await approvals.propose(connection, mid, kind, proposal, said["reason"], visit.user.user_id)
+        chain = await chain_of(connection, mid)
         await visit.record_on(
             connection, chain, f"proposed a {KINDS[kind].lower()}", f"approval {approval_id}", after=read
         )
     return visit.go("/operator/approvals", "Proposed. Somebody else must approve it.")
 
 
-async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Movement | dict[str, Any] | tuple[Fault, ...]:
+async def chain_of(connection: Connection, mid: str | None) -> int:
+    """Where the trail tells of it: with its merchant, or with the operator where it is no merchant's."""
+    return OPERATORS_CHAIN if mid is None else await merchants.find_merchant_id(connection, mid)
+
+
+async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Proposal | tuple[Fault, ...]:
+    if kind == "rate":
+        return read_proposed_rate(said["currency"], said["buy"], said["sell"])
     shop = await operator_reads.find_merchant(visit.parts.reader, said["mid"])
     if shop is None:
         return (Fault("mid", "no merchant has this mid"),)
@@ -88,6 +113,13 @@ def read_tariff(text: str) -> dict[str, Any] | tuple[Fault, ...]:
     return tariff
 
 
+def read_proposed_rate(currency: str, buy: str, sell: str) -> ProposedRate | tuple[Fault, ...]:
+    read = read_rate(currency, buy, sell)
+    if isinstance(read, dict):
+        return tuple(Fault(field, fault) for field, fault in read.items())
+    return ProposedRate(currency, read.buy, read.sell)
+
+
 # --- deciding -----------------------------------------------------------------------------------------------------
 
 
@@ -106,20 +138,21 @@ async def decide(visit: Visit) -> Response:
                 return await show_approvals(visit, 422, faults={"": trouble})
         state = "approved" if verdict == "approve" else "rejected"
         await approvals.decide(connection, approval_id, visit.user.user_id, state)
-        chain = await merchants.find_merchant_id(connection, found.mid)
+        chain = await chain_of(connection, found.mid)
         await visit.record_on(connection, chain, f"{state} a {KINDS[found.kind].lower()}", f"approval {approval_id}")
     return visit.go("/operator/approvals", f"It is {state}.")
 
 
-async def carry_out(visit: Visit, connection: Any, found: Approval) -> str | None:
+async def carry_out(visit: Visit, connection: Connection, found: Approval) -> str | None:
     """Do what was proposed; answers why not, where it cannot be done."""
+    if found.kind == "rate":
+        rate = msgspec.json.decode(found.proposal, type=ProposedRate)
+        both = f"{found.proposer} and {visit.user.email}"
+        await rates.set_rate(connection, rate.currency, Rate(rate.buy, rate.sell), both)
+        return None
+    assert found.mid is not None, "only rates are no merchant's"
     if found.kind == "tariff":
-        tariff = msgspec.json.decode(found.proposal)
-
-        def changed(kept: MerchantSettings) -> MerchantSettings:
-            return msgspec.structs.replace(kept, tariff=tariff)
-
-        await merchants.change_settings(connection, found.mid, changed, endpoint_set=False)
+        await set_tariff(connection, found.mid, msgspec.json.decode(found.proposal))
         return None
     movement = msgspec.json.decode(found.proposal, type=Movement)
     merchant = await visit.parts.directory.by_id(await merchants.find_merchant_id(connection, found.mid))
@@ -129,3 +162,10 @@ async def carry_out(visit: Visit, connection: Any, found: Approval) -> str | Non
     if isinstance(result, Broken):
         raise result.error
     return result.message if isinstance(result, Refusal) else None
+
+
+async def set_tariff(connection: Connection, mid: str, tariff: dict[str, Any]) -> None:
+    def changed(kept: MerchantSettings) -> MerchantSettings:
+        return msgspec.structs.replace(kept, tariff=tariff)
+
+    await merchants.change_settings(connection, mid, changed, endpoint_set=False)

@@ -1,6 +1,7 @@
 """The operator's pages about merchants: made, suspended, limited; their people and their first owner."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
@@ -14,7 +15,8 @@ from kasuwa.console.team import show_invitation
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
-from kasuwa.db import console_users, merchants
+from kasuwa.core.rates import HOME
+from kasuwa.db import console_users, merchants, rates
 from kasuwa.db.console_users import EmailTaken
 
 MOST_NAME = 200
@@ -32,8 +34,11 @@ async def show_merchants(visit: Visit, status: int = 200, **told: Any) -> Respon
     before, words = number(visit.query.get("before", ""), LAST), visit.query.get("q", "").strip()[:MOST_NAME]
     shops = await operator_reads.list_merchants(visit.parts.reader, before, words)
     shown = shops[:PAGE_ROWS]
-    more = f"/operator/merchants?q={words}&before={shown[-1].merchant_id}" if len(shops) > PAGE_ROWS else ""
-    return visit.show("operator_merchants.html", status, **{"shops": shown, "more": more, "words": words, **told})
+    onward = urlencode({"q": words, "before": shown[-1].merchant_id}) if len(shops) > PAGE_ROWS else ""
+    more = f"/operator/merchants?{onward}" if onward else ""
+    newest = f"/operator/merchants?{urlencode({'q': words})}" if before != LAST else ""
+    shared = {"shops": shown, "more": more, "newest": newest, "words": words}
+    return visit.show("operator_merchants.html", status, **{**shared, **told})
 
 
 async def add_merchant(visit: Visit) -> Response:
@@ -51,8 +56,10 @@ async def show_merchant(visit: Visit, status: int = 200, **told: Any) -> Respons
     kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
     async with visit.parts.operators.acquire() as connection:
         people = await console_users.users_of(connection, shop.mid)
+        exchange = await rates.in_force(connection)
     limits = {currency: kept.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}
-    shared = {"shop": shop, "kept": kept, "people": people, "limits": limits, "roles": ROLES, "said": {}}
+    shared: dict[str, Any] = {"shop": shop, "kept": kept, "people": people, "limits": limits, "roles": ROLES}
+    shared |= {"exchange": exchange, "home": HOME, "said": {}}
     return visit.show("operator_merchant.html", status, **{**shared, **told})
 
 

@@ -156,8 +156,9 @@ NOTICES = """
     where n.notice_id < $1 order by n.notice_id desc limit $2
 """
 TRAIL = """
-    select merchant_id, seq, at, actor, address, what, about, before, after from audit
-    where at < $1 order by at desc limit $2
+    select a.merchant_id, a.seq, a.at, a.actor, a.address, a.what, a.about, a.before, a.after, m.mid
+    from audit a left join merchant m on m.merchant_id = a.merchant_id
+    where a.at < $1 order by a.at desc limit $2
 """
 
 

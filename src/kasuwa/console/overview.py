@@ -1,6 +1,6 @@
 """The first page of a merchant: what it has, what moved today and in thirty days."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -8,9 +8,10 @@ from starlette.responses import Response
 
 from kasuwa.console import store
 from kasuwa.console.charts import Bar, bars
+from kasuwa.console.days import days_since
 from kasuwa.console.store import Day, Filter
 from kasuwa.console.visit import Visit
-from kasuwa.core.calendar import LAGOS, lagos_day
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.transactions import FAILED, SUCCESSFUL
 
 DAYS_SHOWN = 30
@@ -57,17 +58,17 @@ def by_day(days: list[Day], first: Any) -> list[Bar]:
 
 async def show_overview(visit: Visit) -> Response:
     reader, merchant = visit.parts.reader, visit.merchant
-    now = await store.business_now(reader, merchant, datetime.now(UTC))
-    today = lagos_day(now)
+    clock = await store.read_clock(reader, merchant, datetime.now(UTC))
+    today = lagos_day(clock.now)
     first = today - timedelta(days=DAYS_SHOWN - 1)
-    days = await store.list_days(reader, merchant, datetime.combine(first, time(), LAGOS))
+    days = await days_since(reader, merchant, first, clock, visit.parts.tallies)
     drawn = by_day(days, first)
     wallets = await visit.act("resources", inquire="wallet")
     latest = await store.list_transactions(reader, merchant, Filter(), most=LATEST)
     trouble = await store.endpoint_trouble(reader, merchant)
     return visit.show(
         "overview.html",
-        now=now,
+        now=clock.now,
         today=summed([line for line in days if line.day == today]),
         month=summed(days),
         chart=bars(f"Transactions a day, {DAYS_SHOWN} days to {today:%d %B}", drawn),

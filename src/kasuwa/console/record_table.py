@@ -287,7 +287,14 @@ CASHCODES = Records(
             "generate",
             (
                 AMOUNT,
-                Ask("pin", "PIN", "Four digits; whoever draws the cash enters it.", "numeric", required=True),
+                Ask(
+                    "pin",
+                    "PIN",
+                    "Four digits; whoever draws the cash enters it.",
+                    "numeric",
+                    required=True,
+                    type="password",
+                ),
                 Ask("channel", "Channel", options=("ATM", "POS", "WEB")),
                 Ask("orderRef", "Your reference", required=True),
                 Ask("life_time", "Minutes until it expires", mode="numeric"),

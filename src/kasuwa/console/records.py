@@ -14,6 +14,8 @@ from kasuwa.console.record_table import Records
 from kasuwa.console.visit import NotFound, Reply, Visit
 
 PAGE = 50
+# The most that a list of the API answers at once.
+MOST_LISTED = 200
 
 
 async def show_list(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:
@@ -60,11 +62,20 @@ async def find(kind: Records, visit: Visit) -> dict[str, Any]:
         if not reply.is_good:
             raise NotFound
         return record_in(reply)
-    listed = await visit.act(kind.method, **{kind.selector: kind.lists, "limit": 200})
-    row = next((row for row in listed.body.get("data", []) if row.get(kind.key) == reference), None)
-    if row is None:
-        raise NotFound
-    return dict(row)
+    return await find_listed(kind, visit, reference)
+
+
+async def find_listed(kind: Records, visit: Visit, reference: str) -> dict[str, Any]:
+    """One that the API shows in its list alone, however long that is."""
+    offset, total = 0, 1
+    while offset < total:
+        asked = {kind.selector: kind.lists, "offset": offset, "limit": MOST_LISTED}
+        listed = (await visit.act(kind.lister or kind.method, **asked)).body
+        row = next((row for row in listed.get("data", []) if row.get(kind.key) == reference), None)
+        if row is not None:
+            return dict(row)
+        offset, total = offset + MOST_LISTED, listed.get("total", 0)
+    raise NotFound
 
 
 def record_in(reply: Reply) -> dict[str, Any]:

@@ -47,6 +47,7 @@ async def show_action(visit: Visit, status: int = 200, **told: Any) -> Response:
         "fields": fields_of(visit.parts.openapi, request),
         "answers": fields_of(visit.parts.openapi, reply),
         "example": example,
+        "reply": recorded_reply(visit.parts.openapi, method, action),
         "body": example,
         "answer": None,
         "may_try": visit.session is not None and visit.user.role in INTEGRATES,
@@ -75,6 +76,12 @@ def schemas_of(openapi: dict[str, Any], method: Method, action: Action) -> tuple
     components = openapi["components"]["schemas"]
     reply = action.reply
     return components.get(action.request.__name__, {}), components.get(getattr(reply, "__name__", ""), {})
+
+
+def recorded_reply(openapi: dict[str, Any], method: Method, action: Action) -> Any:
+    title = action.name if action.variant is None else f"{action.name} {action.variant[1]}"
+    said = openapi["paths"][f"/{method.name}"]["put"]["responses"]["200"]["content"]["application/json"]
+    return said["examples"][title]["value"]
 
 
 def fields_of(openapi: dict[str, Any], schema: dict[str, Any], path: str = "", depth: int = 0) -> list[Field]:

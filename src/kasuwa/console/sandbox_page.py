@@ -37,7 +37,7 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Settle something pending",
         "Plays the rail's call-back for a payment, transfer, bill or refund.",
         (
-            Ask("txnRef", "Reference (txnRef or orderRef)", required=True),
+            Ask("txnRef", "txnRef or orderRef", required=True),
             Ask("outcome", "Outcome", options=("successful", "failed")),
         ),
     ),
@@ -76,8 +76,8 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Draw cash",
         "Somebody uses a cashcode.",
         (
-            Ask("cashcode", "Cashcode", mode="numeric", required=True),
-            Ask("pin", "PIN", mode="numeric", required=True),
+            Ask("cashcode", "Cashcode", mode="numeric", required=True, type="password"),
+            Ask("pin", "PIN", mode="numeric", required=True, type="password"),
             Ask("amount", "Amount", mode="decimal", required=True),
             Ask("channel", "Channel", options=("ATM", "WEB", "POS")),
         ),
@@ -114,7 +114,8 @@ async def press_button(visit: Visit) -> Response:
     reply = await visit.act("sandbox", action=action, **given)
     if not reply.is_good:
         return await show_sandbox(visit, 422, faults=reply.faults, said=said, pressed=action)
-    await visit.record("used the sandbox", action, after=given)
+    secrets = {ask.name for ask in asks if ask.type == "password"}
+    await visit.record("used the sandbox", action, after={k: v for k, v in given.items() if k not in secrets})
     return visit.go("/sandbox", words_of(action, reply.body))
 
 

@@ -5,6 +5,7 @@ missing and what is not theirs answer alike. Every response carries the same str
 """
 
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -12,6 +13,7 @@ from typing import Any
 
 import structlog
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -26,7 +28,7 @@ from kasuwa.core.secrets import same
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, Session
 from kasuwa.db.pool import is_lost
-from kasuwa.observe.log import where_it_broke
+from kasuwa.observe.log import RequestIds, RequestLog, where_it_broke
 
 log = structlog.get_logger("kasuwa.console")
 
@@ -46,7 +48,14 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cross-origin-opener-policy": "same-origin",
 }
+# What the door leaves in a request's scope for the line about it.
+PATTERN, VISIT = "kasuwa.pattern", "kasuwa.visit"
 STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
+
+UNKNOWN = {
+    404: ("Not found", "There is no such page, or it is not yours."),
+    405: ("Not so", "This page does not take that."),
+}
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -58,7 +67,7 @@ class Refused(Exception):
         self.response = response
 
 
-def make_console(parts: Parts) -> Starlette:
+def make_console(parts: Parts, request_log: RequestLog) -> Starlette:
     pages = pages_of(parts)
     routes: list[Route | Mount] = [
         Route(page.path, door(parts, page, pages), methods=[page.verb], include_in_schema=False) for page in pages
@@ -67,6 +76,7 @@ def make_console(parts: Parts) -> Starlette:
     routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
     application = Starlette(routes=routes, exception_handlers={HTTPException: plain_error(parts, pages)})
     application.add_middleware(PolicyHeaders)
+    application.add_middleware(Lines, request_log=request_log)
     return application
 
 
@@ -94,12 +104,51 @@ class PolicyHeaders:
         await self._app(scope, receive, send_with_policy)
 
 
+class Lines:
+    """A line a request, as the API writes it. A page is named by its pattern in the table of routes: what stands in
+    an address may be a link's token, and strangers write anything into theirs."""
+
+    def __init__(self, app: Any, request_log: RequestLog) -> None:
+        self._app = app
+        self._log = request_log
+        self._ids = RequestIds()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, http = time.perf_counter(), 0
+        request_id = self._ids.choose(Headers(scope=scope).get("x-request-id"))
+
+        async def send_with_id(message: Any) -> None:
+            nonlocal http
+            if message["type"] == "http.response.start":
+                http = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        finally:
+            if self._log.is_open:
+                self._note(scope, request_id, http, time.perf_counter() - started)
+
+    def _note(self, scope: Any, request_id: str, http: int, seconds: float) -> None:
+        visit: Visit | None = scope.get(VISIT)
+        merchant = None if visit is None else visit.known_merchant
+        path = "/static/" if scope["path"].startswith("/static/") else scope.get(PATTERN, "other")
+        verb = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
+        mid = "" if merchant is None else merchant.mid
+        self._log.write(request_id, verb, path, "console", mid, http, http, seconds)
+
+
 # --- the door -----------------------------------------------------------------------------------------------------
 
 
 def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
     async def answer(request: Request) -> Response:
         visit = Visit(request, parts, [])
+        request.scope[PATTERN], request.scope[VISIT] = page.path, visit
         try:
             new_token = await identify(visit)
             visit.navigation = navigation(visit, pages)
@@ -112,9 +161,10 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
         except Refused as refused:
             return keep_form_cookie(visit, refused.response)
         except NotFound:
-            return visit.show("error.html", 404, title="Not found", why="There is no such page, or it is not yours.")
+            title, why = UNKNOWN[404]
+            return visit.show("error.html", 404, title=title, why=why)
         except Exception as error:
-            return broken(visit, page, error)
+            return broken(visit, page.path, error)
 
     return answer
 
@@ -125,12 +175,12 @@ def renewed(response: Response, token: str, parts: Parts) -> Response:
     return response if has_set else set_session(response, token, parts.is_live)
 
 
-def broken(visit: Visit, page: Page, error: Exception) -> Response:
+def broken(visit: Visit, pattern: str, error: Exception) -> Response:
     if is_lost(error):
         return visit.show(
             "error.html", 503, title="Not now", why="The database does not answer. Try again in a moment."
         )
-    log.error("page failed", page=page.path, **where_it_broke(error))
+    log.error("page failed", page=pattern, **where_it_broke(error))
     return visit.show("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
 
 
@@ -214,13 +264,18 @@ def keep_form_cookie(visit: Visit, response: Response) -> Response:
 
 
 def plain_error(parts: Parts, pages: Sequence[Page]) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Paths and verbs that no route has."""
+    """Paths and verbs that no route has: said within the frame that the visitor has everywhere."""
 
     async def answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         visit = Visit(request, parts, [])
-        if error.status_code == 405:
-            return visit.show("error.html", 405, title="Not so", why="This page does not take that.")
-        return visit.show("error.html", 404, title="Not found", why="There is no such page, or it is not yours.")
+        try:
+            new_token = await identify(visit)
+        except Exception as broke:
+            return broken(visit, "other", broke)
+        visit.navigation = navigation(visit, pages)
+        title, why = UNKNOWN.get(error.status_code, UNKNOWN[404])
+        response = visit.show("error.html", error.status_code, title=title, why=why)
+        return response if new_token is None else renewed(response, new_token, parts)
 
     return answer

@@ -6,7 +6,7 @@ millionth row as on the first.
 
 import contextlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import msgspec
@@ -173,30 +173,61 @@ async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> l
 # --- the first page -----------------------------------------------------------------------------------------------
 
 
-class Day(msgspec.Struct):
-    """One day, currency and status, in Lagos."""
+class Day(msgspec.Struct, frozen=True):
+    """One day in Lagos, currency and status; of what is open, also the keys."""
 
-    day: Any
+    day: date
     currency: str
     status: str
     count: int
     amount: int
+    keys: list[bytes] | None = None
 
 
-DAYS = """
-    select (created_at at time zone 'Africa/Lagos')::date, currency, status, count(*), sum(amount)::bigint
-    from transaction where merchant_id = $1 and created_at >= $2 group by 1, 2, 3
+FIGURES = """
+    t.currency, t.status, count(*), sum(t.amount)::bigint,
+    array_agg(t.key) filter (where t.status not in ('successful', 'failed'))
+"""
+# Each kind and day is a stretch of the index. The days are told: a day that is reckoned from each row is not known to
+# be one of few, and a million rows would be sorted by it.
+BETWEEN = f"""
+    {KINDS} select d.day, l.* from k cross join unnest($2::date[], $3::timestamptz[], $4::timestamptz[])
+        as d (day, since, until)
+    cross join lateral (
+        select {FIGURES} from transaction t
+        where t.merchant_id = $1 and t.kind = k.kind and t.created_at >= d.since and t.created_at < d.until
+        group by t.currency, t.status) l
+    where k.kind is not null
+"""
+THESE = f"""
+    select (t.created_at at time zone 'Africa/Lagos')::date, {FIGURES} from transaction t
+    where t.merchant_id = $1 and t.key = any($2) group by 1, t.currency, t.status
 """
 CLOCK = "select clock_offset, clock_fixed from book where merchant_id = $1"
 
 
-async def list_days(reader: Reader, merchant: Merchant, since: datetime) -> list[Day]:
-    return [Day(*row) for row in await reader.fetch(DAYS, merchant.merchant_id, since)]
+async def list_days(reader: Reader, merchant: Merchant, stretches: list[tuple[date, datetime, datetime]]) -> list[Day]:
+    """The figures of days, each between its two moments."""
+    days, starts, ends = zip(*stretches, strict=True)
+    return [Day(*row) for row in await reader.fetch(BETWEEN, merchant.merchant_id, days, starts, ends)]
 
 
-async def business_now(reader: Reader, merchant: Merchant, wall: datetime) -> datetime:
+async def list_days_of(reader: Reader, merchant: Merchant, keys: list[bytes]) -> list[Day]:
+    """The figures of these transactions alone."""
+    return [Day(*row) for row in await reader.fetch(THESE, merchant.merchant_id, keys)]
+
+
+class Clock(msgspec.Struct):
+    """A merchant's business time; it is moved where it is not the wall's."""
+
+    now: datetime
+    is_moved: bool
+
+
+async def read_clock(reader: Reader, merchant: Merchant, wall: datetime) -> Clock:
     offset, fixed = await reader.fetchrow(CLOCK, merchant.merchant_id)
-    return fixed if fixed is not None else wall + timedelta(microseconds=offset)
+    now = fixed if fixed is not None else wall + timedelta(microseconds=offset)
+    return Clock(now, fixed is not None or offset != 0)
 
 
 # --- events -------------------------------------------------------------------------------------------------------

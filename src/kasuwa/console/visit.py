@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kasuwa.console.actions import CONSOLE
+from kasuwa.console.days import Tallies
 from kasuwa.core.action import Method
 from kasuwa.core.decision import Deed, Merchant
 from kasuwa.db import audit_trail
@@ -30,7 +31,8 @@ Act = Callable[[Merchant, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 class Parts(msgspec.Struct, kw_only=True):
     """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
-    the same rules as the API; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives."""
+    the same rules as the API; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives;
+    `tallies` is what the overview remembers."""
 
     environment: str
     console_url: str
@@ -47,6 +49,7 @@ class Parts(msgspec.Struct, kw_only=True):
     url_fault: Callable[[str], str | None]
     tell_story: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
     templates: jinja2.Environment
+    tallies: Tallies = msgspec.field(default_factory=dict)
 
     @property
     def is_live(self) -> bool:

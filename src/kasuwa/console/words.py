@@ -15,6 +15,8 @@ from kasuwa.core.money import MINOR_PER_MAJOR
 
 MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)", re.ASCII)
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+IDENTIFIER = re.compile(r"[a-z]+(_[a-z]+)+", re.ASCII)
+IN_LETTERS = frozenset({"atm", "bvn", "cvv", "id", "otp", "pin", "pos", "url", "vat"})
 FIGURE = re.compile(r"-?[0-9]+\.[0-9]{2}", re.ASCII)
 
 
@@ -53,9 +55,10 @@ def pretty(said: Any) -> str:
 
 
 def spoken(name: str) -> str:
-    """`bank_code` or `bankCode` as words."""
+    """`bank_code` or `bankCode` as words; what is said in letters is written in capitals."""
     words = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
+    told = " ".join(word.upper() if word.lower() in IN_LETTERS else word for word in words.split(" "))
+    return told[:1].upper() + told[1:]
 
 
 def grouped(text: str) -> str:
@@ -100,7 +103,40 @@ def plain_text(text: str) -> str:
         return when(text)
     if DAY.fullmatch(text):
         return Markup('<span class="num">{}</span>').format(text)
+    if IDENTIFIER.fullmatch(text):
+        return text.replace("_", " ")
     return grouped(text) if FIGURE.fullmatch(text) else text
+
+
+# The fields of records that are money; other figures are rates, units, counts.
+MONEY_NAMES = frozenset(
+    {
+        "accrued_interest",
+        "amount",
+        "balance",
+        "contributed",
+        "fee",
+        "interest",
+        "owed",
+        "paid",
+        "payoff",
+        "penalty",
+        "principal",
+        "received",
+        "tax",
+        "total",
+        "vat",
+    }
+)
+
+
+def priced(value: Any, name: str, currency: str) -> str:
+    """A field of a record for people: money comes with its currency."""
+    is_text = isinstance(value, str) and bool(FIGURE.fullmatch(value))
+    if name in MONEY_NAMES and (is_text or isinstance(value, float)):
+        said = value if is_text else f"{value:.2f}"
+        return Markup('<span class="money"><span class="cur">{}</span> {}</span>').format(currency, grouped(said))
+    return plain(value)
 
 
 def is_figure(value: Any) -> bool:
@@ -134,6 +170,7 @@ def make_templates() -> jinja2.Environment:
         told,
         beside,
         plain,
+        priced,
         is_figure,
         role_name,
     )

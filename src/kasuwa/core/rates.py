@@ -6,9 +6,10 @@ rounded down. As the operator never buys dearer than it sells, a round trip neve
 
 import msgspec
 
-from kasuwa.core.money import MINOR_PER_MAJOR
+from kasuwa.core.money import CURRENCIES, MINOR_PER_MAJOR, parse_minor
 
 HOME = "NGN"
+FOREIGN = tuple(currency for currency in CURRENCIES if currency != HOME)
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -31,3 +32,17 @@ def worth_in_home(rate: Rate, minor: int) -> int:
 def cost_abroad(rate: Rate, kobo: int) -> int:
     """The least of the other currency that brings so many kobo."""
     return -(-kobo * MINOR_PER_MAJOR // rate.buy)
+
+
+def read_rate(currency: str, buy: str, sell: str) -> Rate | dict[str, str]:
+    """The rate that an operator means, or what is wrong with it by field."""
+    bought, sold = parse_minor(buy), parse_minor(sell)
+    faults = {} if currency in FOREIGN else {"currency": f"must be one of {', '.join(FOREIGN)}"}
+    faults |= {
+        field: "must be figures above zero with at most two decimals"
+        for field, minor in (("buy", bought), ("sell", sold))
+        if not minor
+    }
+    if bought and sold and sold < bought:
+        faults["sell"] = "must not be below buy: a round trip would earn"
+    return faults or Rate(bought or 0, sold or 0)

@@ -18,8 +18,10 @@ MOST_SHOWN = 100
 
 
 class Approval(msgspec.Struct):
+    """`mid` is the merchant it is about; a rate is no merchant's."""
+
     approval_id: int
-    mid: str
+    mid: str | None
     kind: str
     proposal: str
     reason: str
@@ -31,7 +33,7 @@ class Approval(msgspec.Struct):
     decided_at: datetime | None
 
 
-async def propose(connection: Connection, mid: str, kind: str, proposal: str, reason: str, user_id: int) -> int:
+async def propose(connection: Connection, mid: str | None, kind: str, proposal: str, reason: str, user_id: int) -> int:
     number = await connection.fetchval(
         "insert into approval (mid, kind, proposal, reason, proposed_by) values ($1, $2, $3, $4, $5)"
         " returning approval_id",

@@ -21,7 +21,7 @@ INSERT = """
 
 
 class Entry(msgspec.Struct):
-    """A line of the trail, as it is read."""
+    """A line of the trail, as it is read; `mid` is told where lines of several merchants are."""
 
     merchant_id: int
     seq: int
@@ -32,6 +32,7 @@ class Entry(msgspec.Struct):
     about: str
     before: str
     after: str
+    mid: str | None = None
 
 
 async def append(connection: Connection, merchant_id: int, deed: Deed) -> None:

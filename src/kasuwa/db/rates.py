@@ -19,34 +19,53 @@ IN_FORCE = """(
 
 READ: "msgspec.json.Decoder[dict[str, Rate]]" = msgspec.json.Decoder(dict[str, Rate])
 
-HISTORY = "select currency, buy, sell, set_at from rate order by rate_id desc limit $1"
-SET = "insert into rate (currency, buy, sell) values ($1, $2, $3)"
+HISTORY = (
+    "select rate_id, currency, buy, sell, set_at, set_by from rate where rate_id < $2 order by rate_id desc limit $1"
+)
+NEWEST = """
+    select distinct on (currency) rate_id, currency, buy, sell, set_at, set_by from rate order by currency, rate_id desc
+"""
+SET = "insert into rate (currency, buy, sell, set_by) values ($1, $2, $3, $4)"
+# A number beyond all others.
+LAST = 2**63 - 1
 NONE_YET = "select not exists (select 1 from rate)"
 
 
 class Quoted(msgspec.Struct, frozen=True):
-    """A line of the history."""
+    """A line of the history; who set it is empty where it was before that was kept."""
 
+    rate_id: int
     currency: str
     buy: int
     sell: int
     set_at: datetime
+    set_by: str
+
+    @property
+    def words(self) -> str:
+        return f"buy {format_minor(self.buy)}, sell {format_minor(self.sell)}"
 
 
 def read_in_force(said: str | None) -> dict[str, Rate]:
     return {} if said is None else READ.decode(said)
 
 
-async def history(connection: Connection, most: int) -> list[Quoted]:
+async def history(connection: Connection, most: int, before: int = LAST) -> list[Quoted]:
     """Newest first."""
-    return [Quoted(*record) for record in await connection.fetch(HISTORY, most)]
+    return [Quoted(*record) for record in await connection.fetch(HISTORY, most, before)]
+
+
+async def in_force(connection: Connection) -> dict[str, Quoted]:
+    """The newest of each currency."""
+    return {line.currency: line for line in (Quoted(*record) for record in await connection.fetch(NEWEST))}
 
 
 async def set_rate(connection: Connection, currency: str, rate: Rate, actor: str) -> None:
-    said = f"buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}"
+    after = f"buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}"
     async with connection.transaction():
-        await connection.execute(SET, currency, rate.buy, rate.sell)
-        deed = Deed(actor, "rate set", currency, after=said)
+        known = (await in_force(connection)).get(currency)
+        await connection.execute(SET, currency, rate.buy, rate.sell, actor)
+        deed = Deed(actor, "rate set", currency, before="" if known is None else known.words, after=after)
         await audit_trail.append(connection, audit_trail.OPERATORS_CHAIN, deed)
 
 

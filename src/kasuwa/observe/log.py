@@ -5,8 +5,10 @@ a second a logging framework would cost more than the request. Everything else g
 """
 
 import asyncio
+import itertools
 import logging
 import os
+import re
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -16,6 +18,7 @@ import structlog
 
 FLUSH_SECONDS = 0.1
 FLUSH_BYTES = 64 * 1024
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
 class RequestLine(msgspec.Struct):
@@ -30,6 +33,20 @@ class RequestLine(msgspec.Struct):
     http: int
     status: int
     ms: float
+
+
+class RequestIds:
+    """What a request is called in the logs and in its reply: the caller's own name for it, if that may stand in a
+    log, or a number of this process."""
+
+    def __init__(self) -> None:
+        self._prefix = os.urandom(5).hex()
+        self._numbers = itertools.count(1)
+
+    def choose(self, said: str | None) -> str:
+        if said is not None and REQUEST_ID.fullmatch(said):
+            return said
+        return f"{self._prefix}-{next(self._numbers):x}"
 
 
 class RequestLog:

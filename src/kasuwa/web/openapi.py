@@ -1,4 +1,5 @@
-"""OpenAPI 3.1 from the action tables: every action is one documented request and reply, none by hand."""
+"""OpenAPI 3.1 from the action tables: every action is one documented request and reply, none by hand; the
+replies are those that were recorded (tests/examples.py)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +7,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import Action, Method, Write
+from kasuwa.core.catalogue import load
 from kasuwa.core.fields import scalar_schema
 from kasuwa.web.dispatch import ErrorBody
 from kasuwa.web.server import API_VERSION
@@ -61,12 +63,15 @@ def parameters(method: Method, environment: str) -> list[dict[str, Any]]:
 
 
 def describe_method(method: Method, schemas: Any, environment: str) -> dict[str, Any]:
-    requests, replies, examples = [], [], {}
+    requests, replies, examples, answers = [], [], {}, {}
+    recorded = load("replies")
     for action in method.actions:
         request, reply = next(schemas), next(schemas)
         requests.append(describe_request(method, action, request))
         replies.append(reply)
-        examples[title_of(action)] = {"summary": action.summary, "value": dict(action.example)}
+        title = title_of(action)
+        examples[title] = {"summary": action.summary, "value": dict(action.example)}
+        answers[title] = {"summary": f"To {title}", "value": recorded[f"{method.name}-{title.replace(' ', '-')}"]}
     lines = [f"- `{title_of(action)}`: {action.summary}" for action in method.actions]
     return {
         "operationId": method.name,
@@ -77,7 +82,7 @@ def describe_method(method: Method, schemas: Any, environment: str) -> dict[str,
             "required": True,
             "content": {"application/json": {"schema": {"anyOf": requests}, "examples": examples}},
         },
-        "responses": responses(replies),
+        "responses": responses(replies, answers),
     }
 
 
@@ -95,15 +100,17 @@ def describe_request(method: Method, action: Action, schema: dict[str, Any]) -> 
     return {"title": title_of(action), "description": action.summary, "allOf": [selecting, schema]}
 
 
-def responses(replies: list[dict[str, Any]]) -> dict[str, Any]:
+def responses(replies: list[dict[str, Any]], recorded: dict[str, Any]) -> dict[str, Any]:
     error = {"$ref": REFERENCES.format(name="ErrorBody")}
     unique = [reply for n, reply in enumerate(replies) if reply not in replies[:n]]
 
     def answer(description: str, schema: dict[str, Any]) -> dict[str, Any]:
         return {"description": description, "content": {"application/json": {"schema": schema}}}
 
+    good = answer("The reply, or an error with its code in `status`", {"anyOf": [*unique, error]})
+    good["content"]["application/json"]["examples"] = recorded
     return {
-        "200": answer("The reply, or an error with its code in `status`", {"anyOf": [*unique, error]}),
+        "200": good,
         "400": answer("Not JSON (103), for merchants that chose strict HTTP codes", error),
         "402": answer("Not covered (301) or not validated (203), with strict codes", error),
         "404": answer("No such action (102), with strict codes", error),

@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import os
-import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,7 +11,7 @@ import msgspec
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.core.page import Pages
-from kasuwa.observe.log import RequestLog
+from kasuwa.observe.log import RequestIds, RequestLog
 from kasuwa.web.dispatch import Answered, Dispatch, refused
 from kasuwa.web.table import Path
 
@@ -33,8 +31,6 @@ STOPPING = refused(Refusal(ERROR, "The service is stopping; try again"), strict=
 
 # The rest of such a body is not read, so nothing more can come on its connection.
 HANG_UP = frozenset({408, 413})
-
-REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
 def too_large(most: int) -> Answered:
@@ -97,8 +93,7 @@ class Server:
         self._is_ready = is_ready
         self._log = request_log
         self._pages = pages
-        self._prefix = os.urandom(5).hex()
-        self._numbers = itertools.count(1)
+        self._ids = RequestIds()
         self._in_flight = 0
         self._patience = Patience()
         self.stopping = False
@@ -106,9 +101,7 @@ class Server:
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         started = time.perf_counter()
         headers = scope.headers
-        request_id = headers.get("x-request-id")
-        if request_id is None or not REQUEST_ID.fullmatch(request_id):
-            request_id = f"{self._prefix}-{next(self._numbers):x}"
+        request_id = self._ids.choose(headers.get("x-request-id"))
         self._in_flight += 1
         try:
             answered = await self._answer(scope, protocol, headers)
