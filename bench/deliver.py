@@ -39,6 +39,7 @@ def measure(port: int, dsn: str, merchants: Sequence[Merchant], seconds: int) ->
         backlog = count(dsn, WAITING, mids)
         if not backlog:
             raise Unmeasurable("the load has left no event to deliver")
+        failed_before = count(dsn, FAILED, mids)  # of what came while there was no receiver
         settle(dsn)
         query(dsn, LET_GO.format(mids=mids))
         left = wait_below(dsn, mids, int(backlog * (1 - WARM_UP_SHARE)), seconds)
@@ -47,7 +48,7 @@ def measure(port: int, dsn: str, merchants: Sequence[Merchant], seconds: int) ->
             time.sleep(LOOK_SECONDS)
             left = count(dsn, WAITING, mids)
         rate = (first - left) / (time.monotonic() - began)
-        return Deliveries(rate, first - left, count(dsn, FAILED, mids))
+        return Deliveries(rate, first - left, count(dsn, FAILED, mids) - failed_before)
 
 
 def wait_below(dsn: str, mids: str, most: int, seconds: int) -> int:
