@@ -116,6 +116,7 @@ class Writer:
         self._reads: Connection | None = None
         self._running: asyncio.Task[None] | None = None
         self._committing: asyncio.Task[bool] | None = None
+        self._open: tuple[Decided, Taken] | None = None
         self._unanswered: list[tuple[Taken, list[Result]]] = []
         self._closing = False
         self._warned = False
@@ -159,39 +160,43 @@ class Writer:
         self._hand_out()
 
     async def _take_turn(self, taken: Taken) -> None:
-        """Decide a batch, and whatever joins it, while the one before is being committed; then start committing it."""
+        """Decide a batch, and whatever joins it, while the one before is being committed. Who commits goes on with it
+        when that is done; where nobody does, it is begun here."""
         decided = Decided(Desk(self._world, datetime.now(UTC)), [])
         on_memory = await self._decide_on_memory(decided, taken)
-        while on_memory and (joining := await self._joining(MOST_IN_A_BATCH - len(taken))):
-            taken += joining
-            on_memory = await self._decide_on_memory(decided, joining)
+        while on_memory and self._committing is not None and not self._committing.done():
+            joining = self._joining(MOST_IN_A_BATCH - len(taken))
+            if joining:
+                taken += joining
+                on_memory = await self._decide_on_memory(decided, joining)
+            elif await self._is_taken_over(decided, taken):
+                return
         before_held = await self._settled()
         if not on_memory or not before_held:
             self._hand_out()
             await self._answer_locked(taken)
             return
-        decided.desk.close_books()
-        self._memory.learn(decided.desk)
-        self._committing = asyncio.get_running_loop().create_task(self._commit_decided(decided, taken))
+        self._close(decided)
+        self._committing = asyncio.get_running_loop().create_task(self._commit_on(decided, taken))
         self._committing.add_done_callback(lambda _: self._wake.set())
-        await asyncio.sleep(0)  # it is sent by then: PostgreSQL has work while we talk to clients
-        self._hand_out()
 
-    async def _joining(self, room: int) -> Taken:
+    def _joining(self, room: int) -> Taken:
         """What came while the batch before is still being committed: the more share a commit, the less each costs.
-        Nothing once it is over, or where a book must be locked first."""
-        while self._committing is not None and not self._committing.done():
-            came = [self._waiting[n] for n in range(min(room, len(self._waiting)))]
-            if came and self._memory.covers(submission.merchant.merchant_id for submission, _ in came):
-                for _ in came:
-                    self._waiting.popleft()
-                return came
-            if came or not room:
-                await asyncio.wait([self._committing])
-            else:
-                self._wake.clear()
-                await self._wake.wait()
-        return []
+        Nothing where a book must be locked first."""
+        came = [self._waiting[n] for n in range(min(room, len(self._waiting)))]
+        if not self._memory.covers(submission.merchant.merchant_id for submission, _ in came):
+            return []
+        for _ in came:
+            self._waiting.popleft()
+        return came
+
+    async def _is_taken_over(self, decided: Decided, taken: Taken) -> bool:
+        """Leave a batch to who is committing the one before, until more may join it or that one is over."""
+        self._open = (decided, taken)
+        self._wake.clear()
+        await self._wake.wait()
+        is_ours, self._open = self._open is not None, None
+        return not is_ours
 
     def _hand_out(self) -> None:
         """Answer those whose batch is committed."""
@@ -219,6 +224,23 @@ class Writer:
         except Exception:
             return False
         return True
+
+    async def _commit_on(self, decided: Decided, taken: Taken) -> bool:
+        """Commit a batch and, as long as each holds, the one that is open by then. It is sent before those of the one
+        before are answered: PostgreSQL has work while we talk to clients."""
+        while True:
+            asyncio.get_running_loop().call_soon(self._hand_out)
+            held = await self._commit_decided(decided, taken)
+            if not held or self._open is None:
+                return held
+            (decided, taken), self._open = self._open, None
+            self._close(decided)
+            self._wake.set()
+
+    def _close(self, decided: Decided) -> None:
+        """Nothing more joins this batch; the next is decided on top of it."""
+        decided.desk.close_books()
+        self._memory.learn(decided.desk)
 
     async def _commit_decided(self, decided: Decided, taken: Taken) -> bool:
         """Commit a batch that was decided on memory; where that does not hold, run it again, locked."""
