@@ -16,6 +16,7 @@ GAP = "#" * REFERENCE_WIDTH
 
 # The delivery job is written, as engine.md asks, and falls due tomorrow: deliveries are no part of these figures.
 LATE = "x-sandbox-scenario: webhook=late:86400\r\n"
+PACKED = "Accept-Encoding: gzip\r\n"
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,20 @@ def verifications(merchant: Merchant, references: Iterable[str]) -> list[Order]:
 
 
 def pulls(merchant: Merchant) -> list[Order]:
-    """The whole catalogue of bills: the largest reply there is, and the same for everybody."""
-    return [put("/bills", merchant, {"action": "pull"}, scenario="")]
+    """The whole catalogue of bills: the largest reply there is, and the same for everybody. As common clients ask."""
+    return [put("/bills", merchant, {"action": "pull"}, PACKED)]
 
 
-def put(path: str, merchant: Merchant, body: Mapping[str, object], scenario: str = LATE) -> Order:
+def plain_pulls(merchant: Merchant) -> list[Order]:
+    return [put("/bills", merchant, {"action": "pull"}, "")]
+
+
+def put(path: str, merchant: Merchant, body: Mapping[str, object], header: str = LATE) -> Order:
     """The request, cut in two at the gap if it has one."""
     text = json.dumps(body, separators=(",", ":"))
     head = (
         f"PUT {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nmid: {merchant.mid}\r\nkey: {merchant.key}\r\n"
-        f"{scenario}"
+        f"{header}"
         f"Content-Type: application/json\r\nContent-Length: {len(text.encode())}\r\n\r\n"
     )
     before, gap, after = (head + text).partition(GAP)

@@ -82,7 +82,8 @@ def load_rows(figures: Figures) -> Iterator[Row]:
 # Name of the load, what it is, how many times the transfers figure of the same run it must reach.
 AGAINST_TRANSFERS = (
     ("verify", "payment verify, 64 connections", VERIFY_TIMES),
-    ("pull", "bills pull, the whole catalogue, 64 connections", PULL_TIMES),
+    ("pull", "bills pull, the whole catalogue as gzip, 64 connections", PULL_TIMES),
+    ("pull_plain", "the same, not packed", PULL_TIMES),
 )
 
 

@@ -37,8 +37,9 @@ SAVINGS_ACCOUNTS = 100_000
 # Enough different rows that a verify is a look-up.
 VERIFIED_PAYMENTS = 50
 
-# How the whole catalogue begins.
+# How the whole catalogue begins, as it is and packed. Refusals are never packed.
 PULLED = '{"status":200,"data":{"categories":[{'
+PULLED_PACKED = b"\x1f\x8b".decode(errors="surrogateescape")
 
 # Plans, connections and caches are made in the first moments, whatever comes after.
 WARM_UP_SECONDS = 2
@@ -172,12 +173,17 @@ def measure_loads(plan: Plan, on: Stage) -> list[Merchant]:
         "spread64": lambda: on.load("spread64", orders.transfers(make_spread(on, spread)), 64),
         "token": lambda: on.load("token", make_token_charges(on), 64),
         "verify": lambda: on.load("verify", make_verifications(on), 64),
-        "pull": lambda: on.load("pull", orders.pulls(on.hot), 64, PULLED),
+        "pull": lambda: measure_pulls(on),
     }
     for name, measurement in measurements.items():
         if plan.wants(name):
             attempt(on.figures, name, measurement)
     return spread
+
+
+def measure_pulls(on: Stage) -> None:
+    on.load("pull_plain", orders.plain_pulls(on.hot), 64, PULLED)
+    on.load("pull", orders.pulls(on.hot), 64, PULLED_PACKED)
 
 
 def make_spread(on: Stage, spread: list[Merchant]) -> list[Merchant]:

@@ -277,6 +277,7 @@ async def serve_until_stopped(application: Any, interface: Interfaces, host: str
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=1024 * 1024),
         websockets=False,
+        runtime_threads=2,  # one reads requests while the other is at a large reply
         backlog=2048,
         backpressure=4096,
         log_enabled=False,

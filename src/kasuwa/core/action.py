@@ -6,6 +6,7 @@ what its answer means. A `Command` acts on the world around the books. The table
 dispatch all walk the same rows.
 """
 
+import gzip
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
@@ -31,6 +32,18 @@ class Question(msgspec.Struct, frozen=True):
     rail: str
     when: Callable[[Any], bool]
     ask: Callable[..., Awaitable[Any]]
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A reply that is the same for everybody, encoded once: as it is, and packed for those who take it so."""
+
+    plain: bytes
+    packed: bytes
+
+
+def prepare(reply: Any) -> Prepared:
+    plain = msgspec.json.encode(reply)
+    return Prepared(plain, gzip.compress(plain, mtime=0))
 
 
 class Write(msgspec.Struct, frozen=True):

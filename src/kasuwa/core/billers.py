@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import msgspec
 
+from kasuwa.core.action import Prepared
 from kasuwa.core.decision import Merchant
 from kasuwa.core.money import parse_minor
 from kasuwa.core.references import row_key
@@ -121,7 +122,7 @@ class Listing:
         self.edition = edition
         self.sheet = sheet
         self.billers = {biller.id: biller for biller in sheet.billers}
-        self.prepared: dict[tuple[str | None, int | None], bytes] = {}
+        self.prepared: dict[tuple[str | None, int | None], Prepared] = {}
         current = [Listed(item, self.billers[item.bills_id]) for item in sheet.items]
         self._by_paycode = {listed.item.paycode: listed for listed in (*retired, *current)}
 

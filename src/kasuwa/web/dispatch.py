@@ -5,13 +5,13 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import msgspec
 import structlog
 
-from kasuwa.core.action import Action, Command, Engine, Lookup, Question, Read, Write
+from kasuwa.core.action import Action, Command, Engine, Lookup, Prepared, Question, Read, Write
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
@@ -73,6 +73,8 @@ class Headers(Protocol):
 
 
 JSON_HEADERS = (("content-type", "application/json"),)
+PREPARED_HEADERS = (*JSON_HEADERS, ("vary", "accept-encoding"))
+PACKED_HEADERS = (*PREPARED_HEADERS, ("content-encoding", "gzip"))
 
 
 class Answered(msgspec.Struct):
@@ -159,7 +161,11 @@ class Dispatch:
                 faults += (Fault("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),)
             answered = refused(refuse_fields(*faults), strict=strict)
         else:
-            answered = replied(await self._run(action, request, merchant, headers, scenario), strict=strict)
+            reply = await self._run(action, request, merchant, headers, scenario)
+            if isinstance(reply, Prepared):
+                answered = answer_prepared(reply, headers.get("accept-encoding", ""))
+            else:
+                answered = replied(reply, strict=strict)
         answered.action = action.name
         return answered
 
@@ -315,11 +321,25 @@ def refused(refusal: Refusal, *, strict: bool, http: int | None = None) -> Answe
     return Answered(http or http_status(refusal.code, strict=strict), body, refusal.code)
 
 
+def answer_prepared(reply: Prepared, accepted: str | None) -> Answered:
+    if accepted and takes_gzip(accepted):
+        return Answered(200, reply.packed, headers=PACKED_HEADERS)
+    return Answered(200, reply.plain, headers=PREPARED_HEADERS)
+
+
+@lru_cache(maxsize=256)
+def takes_gzip(accepted: str) -> bool:
+    """Whether an Accept-Encoding names gzip, and not with the weight of zero that would forbid it."""
+    for part in accepted.lower().split(","):
+        coding, _, weight = part.replace(" ", "").partition(";q=")
+        if coding == "gzip":
+            return weight.strip("0.") != "" or weight == ""
+    return False
+
+
 def replied(reply: Any, *, strict: bool) -> Answered:
     if isinstance(reply, Refusal):
         return refused(reply, strict=strict)
-    if isinstance(reply, bytes):  # encoded beforehand, because everybody gets the same
-        return Answered(200, reply)
     status = getattr(reply, "status", 200)
     code = status if isinstance(status, int) else 200
     return Answered(http_status(code, strict=strict), ENCODER.encode(reply), code)

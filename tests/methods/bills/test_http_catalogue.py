@@ -1,5 +1,6 @@
 """The catalogue and its customers over HTTP: pull and resolve. (api.md, D30)"""
 
+import gzip
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,30 @@ def test_a_bill_brings_its_category_and_its_items(shop: Shop) -> None:
 def test_a_selection_of_nothing_is_104(shop: Shop, chosen: dict[str, Any], field: str) -> None:
     body = pull(shop, **chosen)
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
+
+
+@pytest.mark.parametrize(
+    ("accepted", "packed"),
+    [
+        ("gzip", True),
+        ("gzip, deflate, br", True),
+        ("deflate, GZIP;q=0.8", True),
+        ("gzip;q=0", False),
+        ("gzip; q=0.00, identity", False),
+        ("br, deflate", False),
+        ("identity", False),
+        ("", False),
+    ],
+)
+def test_a_pull_is_packed_for_who_takes_it_so(shop: Shop, accepted: str, packed: bool) -> None:
+    asked = {"action": "pull"}
+    heard = shop.ask("bills", asked, headers={"accept-encoding": accepted})
+    assert heard.headers["vary"] == "accept-encoding"
+    assert heard.headers.get("content-encoding") == ("gzip" if packed else None)
+    raw = gzip.decompress(heard.raw) if packed else heard.raw
+    assert raw == shop.ask("bills", asked).raw
+    refused = shop.ask("bills", {**asked, "category": "none"}, headers={"accept-encoding": accepted})
+    assert "content-encoding" not in refused.headers
 
 
 def test_a_pull_uses_up_no_fault_of_the_biller(shop: Shop) -> None:

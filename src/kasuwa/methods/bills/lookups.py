@@ -3,8 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 
-import msgspec
-
+from kasuwa.core.action import Prepared, prepare
 from kasuwa.core.billers import Biller, Item, Listing, may_be_customer
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
@@ -37,15 +36,17 @@ NO_NAMES = "This biller has no name query; the reference has its form"
 # --- the catalogue --------------------------------------------------------------------------------------------
 
 
-async def pull_catalogue(request: PullRequest, merchant: Merchant, rails: Rails, scenario: Scenario) -> bytes | Refusal:
-    """Bytes made once an edition for each selection: everybody gets the same."""
+async def pull_catalogue(
+    request: PullRequest, merchant: Merchant, rails: Rails, scenario: Scenario
+) -> Prepared | Refusal:
+    """Made once an edition for each selection: everybody gets the same."""
     listing = rails.shelf.listing
     chosen = (request.category, request.bills_id)
     prepared = listing.prepared.get(chosen)
     return prepared if prepared is not None else prepare_reply(listing, *chosen)
 
 
-def prepare_reply(listing: Listing, category: str | None, bills_id: int | None) -> bytes | Refusal:
+def prepare_reply(listing: Listing, category: str | None, bills_id: int | None) -> Prepared | Refusal:
     billers = [biller for biller in listing.sheet.billers if is_chosen(biller, category, bills_id)]
     wanted = [line for line in listing.sheet.categories if category is None or line.code == category]
     if category is not None and not wanted:
@@ -60,7 +61,7 @@ def prepare_reply(listing: Listing, category: str | None, bills_id: int | None) 
         bills=[BillLine(id=b.id, name=b.name, reference=b.reference, category=b.category) for b in billers],
         items=[item_line(item) for item in listing.sheet.items if item.bills_id in ids],
     )
-    prepared = msgspec.json.encode(PullReply(data=lines))
+    prepared = prepare(PullReply(data=lines))
     listing.prepared[category, bills_id] = prepared
     return prepared
 
