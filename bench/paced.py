@@ -39,7 +39,7 @@ class Client:
 
     def __init__(self, port: int, orders: Sequence[Order], connections: int) -> None:
         self.orders = itertools.cycle(orders)
-        self.idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(connections)]
+        self.idle = deque(socket.create_connection(("127.0.0.1", port)) for _ in range(connections))
         self.due: dict[socket.socket, float] = {}
         self.partial: dict[socket.socket, bytes] = {}
         self.waiting: deque[float] = deque()
@@ -53,7 +53,7 @@ class Client:
             self.waiting.append(due)
             return
         self.lags.append(perf_counter() - due)
-        self.use(self.idle.pop(), due)
+        self.use(self.idle.popleft(), due)  # in turn: one that was never used would be closed as idle
 
     def use(self, connection: socket.socket, due: float) -> None:
         self.due[connection] = due
