@@ -10,7 +10,7 @@ import msgspec
 
 from kasuwa.core.decision import Job
 from kasuwa.db.batch import LEASE, Book, business_now
-from kasuwa.db.pool import Connection
+from kasuwa.db.pool import Connection, Pool
 from kasuwa.db.rows import columns_of
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
@@ -30,6 +30,13 @@ CLAIM = f"""
     join book b on true
     where j.key = due.key and b.merchant_id = j.merchant_id
     returning {COLUMNS}, b.clock_offset, b.clock_fixed
+"""
+
+# One probe of the index a lane.
+LANES_DUE = """
+    select l.lane from unnest($1::text[]) l (lane) where exists (
+        select 1 from job d
+        where d.lane = l.lane and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2))
 """
 
 OF_SUBJECT = f"select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'"
@@ -62,6 +69,10 @@ class Claimed(msgspec.Struct):
 
     job: Job
     now: datetime
+
+
+async def lanes_due(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
+    return [record[0] for record in await pool.fetch(LANES_DUE, lanes, wall)]
 
 
 async def claim(connection: Connection, lane: str, wall: datetime, most: int) -> list[Claimed]:

@@ -2,19 +2,19 @@
 
 Lanes keep one kind of outside from holding up another. A claim is a lease in wall time: who dies holding one
 loses it, and somebody else takes the job up. `run_once` does what is due now and answers how much that was;
-`run` does so for ever.
+`run` does so for ever: one look tells which lanes have something due, so that an idle service asks next to nothing.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import structlog
 
 from kasuwa.db import pool
 from kasuwa.db.batch import Broken
-from kasuwa.db.jobs import TIDY, Claimed, claim
+from kasuwa.db.jobs import TIDY, Claimed, claim, lanes_due
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Unreachable
@@ -22,8 +22,8 @@ from kasuwa.observe.log import where_it_broke
 from kasuwa.work.steps import Stepper
 
 MOST_CLAIMED = 64
-# How long an idle lane waits before it looks again: a job is never later than this.
-IDLE_SECONDS = 0.2
+# How long between two looks at what is due: a job is never later than this.
+LOOK_SECONDS = 0.2
 AFTER_TROUBLE_SECONDS = 0.5
 TIDY_SECONDS = 600.0
 
@@ -41,7 +41,18 @@ class Worker:
         self._stopping.set()
 
     async def run(self, lanes: Sequence[str]) -> None:
-        await asyncio.gather(self._tidy(), *(self._run_lane(lane) for lane in lanes))
+        due = {lane: asyncio.Event() for lane in lanes}
+        await asyncio.gather(self._tidy(), self._look(due), *(self._run_lane(lane, due[lane]) for lane in lanes))
+
+    async def _look(self, due: Mapping[str, asyncio.Event]) -> None:
+        """Wake the lanes that have something to do; at the end all of them, so that they see it."""
+        while not self._stopping.is_set():
+            with contextlib.suppress(*pool.LOST):
+                for lane in await lanes_due(self._claims, list(due), datetime.now(UTC)):
+                    due[lane].set()
+            await self._pause(LOOK_SECONDS)
+        for event in due.values():
+            event.set()
 
     async def _tidy(self) -> None:
         """Throw away what nobody will ask for any more."""
@@ -50,24 +61,22 @@ class Worker:
                 await self._claims.execute(TIDY)
             await self._pause(TIDY_SECONDS)
 
-    async def _run_lane(self, lane: str) -> None:
+    async def _run_lane(self, lane: str, due: asyncio.Event) -> None:
         while not self._stopping.is_set():
+            await due.wait()
+            due.clear()
             try:
-                done = await self.run_once(lane)
-                wait = 0.0 if done else IDLE_SECONDS
+                while not self._stopping.is_set() and await self.run_once(lane):
+                    pass
             except Exception as error:
                 if not (pool.is_lost(error) or isinstance(error, Unreachable)):
                     log.error("lane failed", lane=lane, **where_it_broke(error))
-                wait = AFTER_TROUBLE_SECONDS
-            await self._pause(wait)
+                await self._pause(AFTER_TROUBLE_SECONDS)
 
     async def _pause(self, seconds: float) -> None:
-        if seconds:
-            try:
-                async with asyncio.timeout(seconds):
-                    await self._stopping.wait()
-            except TimeoutError:
-                return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
 
     async def run_once(self, lane: str) -> int:
         """Claim what is due in one lane, run it side by side, and answer how many there were."""
