@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from kasuwa.console.access import INTEGRATES
 from kasuwa.console.visit import NotFound, Visit
-from kasuwa.core.action import Action, Method
+from kasuwa.core.action import Action, Method, title_of
 
 DEEPEST = 4
 
@@ -20,7 +20,7 @@ class Field(msgspec.Struct):
 
 
 def slug_of(action: Action) -> str:
-    return action.name if action.variant is None else f"{action.name}-{action.variant[1]}"
+    return title_of(action).replace(" ", "-")
 
 
 def find(visit: Visit) -> tuple[Method, Action]:
@@ -79,9 +79,8 @@ def schemas_of(openapi: dict[str, Any], method: Method, action: Action) -> tuple
 
 
 def recorded_reply(openapi: dict[str, Any], method: Method, action: Action) -> Any:
-    title = action.name if action.variant is None else f"{action.name} {action.variant[1]}"
     said = openapi["paths"][f"/{method.name}"]["put"]["responses"]["200"]["content"]["application/json"]
-    return said["examples"][title]["value"]
+    return said["examples"][title_of(action)]["value"]
 
 
 def fields_of(openapi: dict[str, Any], schema: dict[str, Any], path: str = "", depth: int = 0) -> list[Field]:

@@ -141,6 +141,11 @@ class Command(msgspec.Struct, frozen=True):
 Action = Write | Read | Lookup | Command
 
 
+def title_of(action: Action) -> str:
+    """What an action is called among those of its path, where several may have one name."""
+    return action.name if action.variant is None else f"{action.name} {action.variant[1]}"
+
+
 class Method(msgspec.Struct, frozen=True):
     """One path of the API: its word in the URL, the body fields that may select an action, and its rows."""
 

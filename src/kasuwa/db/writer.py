@@ -330,16 +330,13 @@ class Writer:
         the process that was committing lives, it may still do so."""
         while time.monotonic() < until:
             self._disconnect()
-            try:
+            with contextlib.suppress(Exception):  # whatever it was, it is asked again: somebody waits for the answer
                 connection = await self._writing()
                 alive = await connection.fetchval(IS_ALIVE, lost.backend)
                 if await connection.fetchval(WAS_MARKED, lost.mark.merchant_id, lost.mark.mark):
                     return True
                 if not alive:
                     return False
-            except Exception as error:
-                if not pool.is_lost(error):
-                    raise
             await asyncio.sleep(RETRY_SECONDS)
         return None
 

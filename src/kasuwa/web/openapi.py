@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Action, Method, Write
+from kasuwa.core.action import Action, Method, Write, title_of
 from kasuwa.core.catalogue import load
 from kasuwa.core.fields import scalar_schema
 from kasuwa.web.dispatch import ErrorBody
@@ -84,10 +84,6 @@ def describe_method(method: Method, schemas: Any, environment: str) -> dict[str,
         },
         "responses": responses(replies, answers),
     }
-
-
-def title_of(action: Action) -> str:
-    return action.name if action.variant is None else f"{action.name} {action.variant[1]}"
 
 
 def describe_request(method: Method, action: Action, schema: dict[str, Any]) -> dict[str, Any]:

@@ -47,9 +47,11 @@ class Worker:
     async def _look(self, due: Mapping[str, asyncio.Event]) -> None:
         """Wake the lanes that have something to do; at the end all of them, so that they see it."""
         while not self._stopping.is_set():
-            with contextlib.suppress(*pool.LOST):
+            try:
                 for lane in await lanes_due(self._claims, list(due), datetime.now(UTC)):
                     due[lane].set()
+            except Exception as error:
+                complain("look failed", error)
             await self._pause(LOOK_SECONDS)
         for event in due.values():
             event.set()
@@ -57,8 +59,10 @@ class Worker:
     async def _tidy(self) -> None:
         """Throw away what nobody will ask for any more."""
         while not self._stopping.is_set():
-            with contextlib.suppress(*pool.LOST):
+            try:
                 await self._claims.execute(TIDY)
+            except Exception as error:
+                complain("tidying failed", error)
             await self._pause(TIDY_SECONDS)
 
     async def _run_lane(self, lane: str, due: asyncio.Event) -> None:
@@ -69,8 +73,7 @@ class Worker:
                 while not self._stopping.is_set() and await self.run_once(lane):
                     pass
             except Exception as error:
-                if not (pool.is_lost(error) or isinstance(error, Unreachable)):
-                    log.error("lane failed", lane=lane, **where_it_broke(error))
+                complain("lane failed", error, lane=lane)
                 await self._pause(AFTER_TROUBLE_SECONDS)
 
     async def _pause(self, seconds: float) -> None:
@@ -95,3 +98,9 @@ class Worker:
                 reference=item.job.reference,
                 **where_it_broke(result.error),
             )
+
+
+def complain(what: str, error: Exception, **where: str) -> None:
+    """Whatever it was, it is tried again. That the database is away is known without a word."""
+    if not (pool.is_lost(error) or isinstance(error, Unreachable)):
+        log.error(what, **where, **where_it_broke(error))

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.methods.investments.savers import open_savings
+from tests.methods.loans.bank import Bank
 from tests.methods.virtualcard.holders import BILLING
 from tests.running import Deployment
 from tests.shop import Shop, Wallet
@@ -124,6 +126,15 @@ def test_a_card_is_explained_by_what_moved_on_it(shop: Shop) -> None:
     story = explain(shop, reference=card["reference"])["data"]
     moved = [(p["debit"], p["credit"].split(":")[0], p["amount"]) for p in story if p["what"] == "posting"]
     assert moved == [("wallet:main:USD", "card", "10.00"), ("wallet:main:USD", "card", "5.00")]
+
+
+def test_a_loan_and_savings_are_explained_by_their_own_accounts(shop: Shop) -> None:
+    bank = Bank(shop.wire, shop.mid, shop.key)
+    loan, savings = bank.lend(), open_savings(shop, bank.client(), "700.00")
+    for reference, kinds in ((loan, {"loan_principal", "loan_interest", "loan_tax"}), (savings, {"savings"})):
+        story = explain(shop, reference=reference)["data"]
+        accounts = {p[side] for p in story if p["what"] == "posting" for side in ("debit", "credit")}
+        assert {name.split(":")[0] for name in accounts if f":{reference}:" in name} == kinds
 
 
 def test_an_order_that_took_two_payments_is_explained_by_both(shop: Shop) -> None:

@@ -1,0 +1,47 @@
+"""The worker's look at what is due: whatever goes wrong with it, it is taken again."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import pytest
+
+from kasuwa.work import worker
+from kasuwa.work.worker import Worker
+
+
+class Claims:
+    """A pool that fails, then says that a lane has something due."""
+
+    def __init__(self, trouble: Exception) -> None:
+        self._trouble: list[Exception] = [trouble]
+
+    async def fetch(self, query: str, *values: Any) -> list[tuple[str]]:
+        if self._trouble:
+            raise self._trouble.pop()
+        return [("bank",)]
+
+    async def execute(self, query: str) -> None:
+        raise asyncpg.InvalidCachedStatementError("the schema has changed")
+
+
+class Noticing(Worker):
+    """Stops when its lane is run."""
+
+    async def run_once(self, lane: str) -> int:
+        self.ran = lane
+        self.stop()
+        return 0
+
+
+@pytest.mark.parametrize("trouble", [ConnectionResetError(), asyncpg.InvalidCachedStatementError("changed")])
+def test_a_look_that_fails_is_taken_again(trouble: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LOOK_SECONDS", 0.01)
+
+    async def run() -> str:
+        made = Noticing(Claims(trouble), None, None)  # type: ignore[arg-type]
+        async with asyncio.timeout(10):
+            await made.run(["bank", "card"])
+        return made.ran
+
+    assert asyncio.run(run()) == "bank"
