@@ -44,7 +44,7 @@ def running(directory: Path, dsn: str | None) -> Iterator[Server]:
     command = [sys.executable, *serve, str(directory)]
     with log.open("ab") as output:
         began = time.monotonic()
-        process = subprocess.Popen(command, env=environment(dsn), stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(command, env=environment(dsn), stdout=output, stderr=output, process_group=0)
     try:
         wait_ready(process, port, log)
         yield Server(port, psutil.Process(process.pid), time.monotonic() - began)

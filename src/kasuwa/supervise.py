@@ -91,11 +91,14 @@ def check_port(host: str, port: int, option: str = "--port") -> None:
 
 
 def be_part(name: str, settings: Settings, dsn: str) -> None:
-    """What a fork does: it leaves the supervisor's session, signals and log behind, and is the part from then on."""
+    """What a fork does: it leaves the supervisor's group, signals and log behind, and is the part from then on."""
     from kasuwa import app
 
-    # Ctrl-C reaches the supervisor alone, which then stops its parts in order.
-    os.setsid()
+    # Ctrl-C reaches the supervisor alone, which then stops its parts in order. A group, not a session: the kernel
+    # would share the processor out between sessions first, however little some of them do.
+    os.setpgid(0, 0)
+    # A terminal may be set to stop whoever writes to it from such a group.
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)

@@ -1,7 +1,6 @@
 """Bytes in, bytes out: the RSGI application that Granian calls, and its bounds."""
 
 import asyncio
-import itertools
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -46,35 +45,40 @@ class Patience:
     """Bounds how long bodies may take, with one look around a second instead of a timer for every request."""
 
     def __init__(self) -> None:
-        self._reading: dict[int, tuple[asyncio.Task[Any] | None, float]] = {}
-        self._over: set[int] = set()
-        self._numbers = itertools.count()
+        self._until: dict[asyncio.Task[Any], float] = {}
+        self._over: set[asyncio.Task[Any]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._looking = False
 
-    def begin(self) -> int:
-        number = next(self._numbers)
-        self._reading[number] = (asyncio.current_task(), time.monotonic() + BODY_SECONDS)
+    def begin(self) -> asyncio.Task[Any]:
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        # Who is told the loop need not ask the system which process this is.
+        task = asyncio.current_task(loop)
+        assert task is not None, "a request is answered by a task"
+        self._until[task] = time.monotonic() + BODY_SECONDS
         if not self._looking:
             self._looking = True
-            asyncio.get_running_loop().call_later(1, self._look)
-        return number
+            loop.call_later(1, self._look, loop)
+        return task
 
-    def end(self, number: int) -> None:
-        self._reading.pop(number, None)
-        self._over.discard(number)
+    def end(self, task: asyncio.Task[Any]) -> None:
+        self._until.pop(task, None)
+        self._over.discard(task)
 
-    def is_over(self, number: int) -> bool:
-        return number in self._over
+    def is_over(self, task: asyncio.Task[Any]) -> bool:
+        return task in self._over
 
-    def _look(self) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         now = time.monotonic()
-        for number, (task, until) in self._reading.items():
-            if task is not None and now > until:
-                self._over.add(number)
+        for task, until in self._until.items():
+            if now > until:
+                self._over.add(task)
                 task.cancel()
-        self._looking = bool(self._reading)
+        self._looking = bool(self._until)
         if self._looking:
-            asyncio.get_running_loop().call_later(1, self._look)
+            loop.call_later(1, self._look, loop)
 
 
 class Server:
