@@ -40,7 +40,7 @@ class Hanging:
 def asks_a_rail(row: Row) -> bool:
     action = row.action
     if not isinstance(action, Write) or action.ask is None:
-        return isinstance(action, Lookup) and action.rail is not None
+        return isinstance(action, Lookup)
     return action.ask.when(decoder(action.request).decode(msgspec.json.encode(row.example)))
 
 

@@ -1,9 +1,9 @@
 """Rows of the action tables: what a merchant can ask for, and which rule answers.
 
-Five kinds, and no more. A `Write` goes into the next batch of the one writer. A `Read` is SQL over committed
-rows. A `Lookup` asks a rail and changes nothing. A `Step` is work on a job: call the outside, then decide
-what its answer means. A `Command` acts on the world around the books. The tables are data: documents, tests and
-dispatch all walk the same rows.
+Six kinds, and no more. A `Write` goes into the next batch of the one writer. A `Read` is SQL over committed
+rows. What is `Known` is answered at once, from memory. A `Lookup` asks a rail and changes nothing. A `Step` is work on
+a job: call the outside, then decide what its answer means. A `Command` acts on the world around the books. The tables
+are data: documents, tests and dispatch all walk the same rows.
 """
 
 import gzip
@@ -71,13 +71,27 @@ class Read(msgspec.Struct, frozen=True):
     variant: tuple[str, str] | None = None
 
 
-class Lookup(msgspec.Struct, frozen=True):
-    """`rail` is whom it calls; None where it answers from what a rail told earlier."""
+class Known(msgspec.Struct, frozen=True):
+    """`answer(request, merchant, rails)` waits for nothing: reference data, the merchant's own terms, or what a rail
+    told earlier."""
 
     name: str
     request: type[msgspec.Struct]
     reply: Any
-    rail: str | None
+    answer: Callable[..., Any]
+    summary: str
+    example: Mapping[str, Any]
+    rules: tuple[Rule, ...] = ()
+    variant: tuple[str, str] | None = None
+
+
+class Lookup(msgspec.Struct, frozen=True):
+    """`rail` is whom it calls."""
+
+    name: str
+    request: type[msgspec.Struct]
+    reply: Any
+    rail: str
     ask: Callable[..., Awaitable[Any]]
     summary: str
     example: Mapping[str, Any]
@@ -138,7 +152,7 @@ class Command(msgspec.Struct, frozen=True):
     variant: tuple[str, str] | None = None
 
 
-Action = Write | Read | Lookup | Command
+Action = Write | Read | Known | Lookup | Command
 
 
 def title_of(action: Action) -> str:

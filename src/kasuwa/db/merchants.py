@@ -197,22 +197,25 @@ class Directory:
         self._by_id: dict[int, tuple[Merchant, float]] = {}
         self._loading: dict[str, asyncio.Task[Found]] = {}
 
-    async def authenticate(self, mid: str, key: str) -> Merchant | None:
-        """The merchant, if the key is one of its own. The work is the same whether or not the mid exists."""
+    def recall(self, mid: str) -> Found | None:
+        """What is known of it, unless that is too old. What is not fresh is looked up anew, for the next one."""
         found = self._by_mid.get(mid)
-        age = time.monotonic() - found.loaded_at if found is not None else STALE_SECONDS
-        if found is None or age >= STALE_SECONDS:
-            found = await self._load(mid)
-        elif age >= FRESH_SECONDS and not found.refreshing:
+        if found is None:
+            return None
+        age = time.monotonic() - found.loaded_at
+        if age >= STALE_SECONDS:
+            return None
+        if age >= FRESH_SECONDS and not found.refreshing:
             found.refreshing = True
-            self._load(mid).add_done_callback(lambda task: task.exception())
-        return self._checked(found, key)
+            self.load(mid).add_done_callback(lambda task: task.exception())
+        return found
 
     def forget(self, mid: str) -> None:
         """Its books have changed: look it up anew."""
         self._by_mid.pop(mid, None)
 
-    def _checked(self, found: Found, key: str) -> Merchant | None:
+    def check(self, found: Found, key: str) -> Merchant | None:
+        """The merchant, if the key is one of its own. The work is the same whether or not the mid exists."""
         verifier = self._vault.verifier(key)
         matches = False
         for kept, expires_at in found.keys or [(bytes(32), None)]:
@@ -220,7 +223,7 @@ class Directory:
             matches |= same(kept, verifier) and alive
         return found.merchant if matches else None
 
-    def _load(self, mid: str) -> "asyncio.Task[Found]":
+    def load(self, mid: str) -> "asyncio.Task[Found]":
         """One query at a time for a mid, however many ask."""
         task = self._loading.get(mid)
         if task is None:

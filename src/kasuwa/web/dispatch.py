@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
-from kasuwa.core.action import Action, Command, Engine, Lookup, Prepared, Question, Read, Write
+from kasuwa.core.action import Action, Command, Engine, Known, Lookup, Prepared, Question, Read, Write
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
@@ -52,8 +52,8 @@ DEADLINE_SECONDS = 10.0
 FIRST_PAUSE_SECONDS = 0.01
 LONGEST_PAUSE_SECONDS = 0.25
 
-# What is answered from memory is asked for in the same bytes by everybody, and reading them is a fifth of our work on
-# it: so many short bodies are remembered.
+# What is prepared is asked for in the same bytes by everybody, and reading them is a fifth of our work on it: so many
+# short bodies are remembered.
 MOST_REMEMBERED = 256
 MOST_REMEMBERED_BYTES = 256
 
@@ -136,7 +136,8 @@ class Dispatch:
         mid, key = headers.get("mid"), headers.get("key")
         if mid is None or key is None:
             return refused(NOT_AUTHENTICATED, strict=False)
-        merchant = await self._parts.directory.authenticate(mid.strip(), key.strip())
+        directory, mid = self._parts.directory, mid.strip()
+        merchant = directory.check(directory.recall(mid) or await directory.load(mid), key.strip())
         if merchant is None or merchant.suspended:
             return refused(NOT_AUTHENTICATED, strict=False)
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
@@ -150,7 +151,8 @@ class Dispatch:
 
     async def _answer_merchant(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
         strict = merchant.strict
-        understood = self._understood.get((path.method.name, body)) or self._understand(path, body, merchant)
+        remembered = self._understood.get((path.method.name, body))
+        understood = remembered or self._understand(path, body, merchant)
         if isinstance(understood, Refusal):
             return refused(understood, strict=strict)
         action, request = understood
@@ -161,8 +163,13 @@ class Dispatch:
                 faults += (Fault("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),)
             answered = refused(refuse_fields(*faults), strict=strict)
         else:
-            reply = await self._run(action, request, merchant, headers, scenario)
+            if isinstance(action, Known):
+                reply = action.answer(request, merchant, self._parts.rails)
+            else:
+                reply = await self._run(action, request, merchant, headers, scenario)
             if isinstance(reply, Prepared):
+                if remembered is None:
+                    self._remember(path, body, action, request)
                 answered = answer_prepared(reply, headers.get("accept-encoding", ""))
             else:
                 answered = replied(reply, strict=strict)
@@ -181,12 +188,14 @@ class Dispatch:
         action = path.find(envelope)
         if action is None or isinstance(action, Refusal):
             return action or NO_ACTION
-        request = decode(action.request, body, action.rules, merchant)
-        if is_the_same_for_all(action) and not isinstance(request, tuple) and len(body) <= MOST_REMEMBERED_BYTES:
+        return action, decode(action.request, body, action.rules, merchant)
+
+    def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
+        """Unless its rules may judge the same body otherwise for another merchant."""
+        if not action.rules and len(body) <= MOST_REMEMBERED_BYTES:
             if len(self._understood) >= MOST_REMEMBERED:
                 self._understood.clear()
             self._understood[path.method.name, body] = (action, request)
-        return action, request
 
     def _scenario(self, headers: Headers) -> Scenario | None:
         if self._parts.environment != "test":
@@ -196,13 +205,18 @@ class Dispatch:
             return read_scenario(said)
         return None if "x-sandbox-scenario" in headers else NO_SCENARIO
 
-    async def _run(self, action: Action, request: Any, merchant: Merchant, headers: Headers, scenario: Scenario) -> Any:
+    async def _run(
+        self,
+        action: Write | Read | Lookup | Command,
+        request: Any,
+        merchant: Merchant,
+        headers: Headers,
+        scenario: Scenario,
+    ) -> Any:
         parts = self._parts
         if isinstance(action, Read):
             return await action.read(request, merchant, parts.reader)
         if isinstance(action, Lookup):
-            if action.rail is None:  # answered from memory
-                return await action.ask(request, merchant, parts.rails, scenario)
             return await self._call(action.rail, action.ask, request, merchant, scenario)
         if isinstance(action, Command):
             return await action.run(request, merchant, parts.engine)
@@ -305,11 +319,6 @@ def answer_trouble(path: Path, error: Exception) -> Answered:
         return refused(UNREACHABLE, strict=False, http=503)
     log.error("request failed", path=path.method.name, **where_it_broke(error))
     return refused(BROKEN, strict=False, http=500)
-
-
-def is_the_same_for_all(action: Action) -> bool:
-    """A look-up that calls no rail, and whose rules ask nothing of the merchant."""
-    return isinstance(action, Lookup) and action.rail is None and not action.rules
 
 
 def plain_scalar(value: Any) -> Any:

@@ -70,7 +70,7 @@ def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> 
     shelf = Shelf(Listing(1, first_sheet()))
 
     def pull(**chosen: Any) -> Any:
-        return asyncio.run(pull_catalogue(PullRequest(**chosen), MERCHANT, rails(shelf), NO_SCENARIO))
+        return pull_catalogue(PullRequest(**chosen), MERCHANT, rails(shelf))
 
     for chosen in ({}, {"category": "tv"}, {"bills_id": 14}, {"category": "electricity", "bills_id": 14}):
         assert pull(**chosen) is pull(**chosen)

@@ -1,6 +1,5 @@
 """What a payment costs: exactly what `charges` said it would, for every type, currency, bearer and amount. (D13)"""
 
-import asyncio
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.fields import decode
 from kasuwa.core.money import format_minor
-from kasuwa.methods.payment.store import show_charges
+from kasuwa.methods.payment.lookups import show_charges
 from kasuwa.methods.payment.wire import ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargesReply
 from tests.methods.payment.desk import APPROVED, BODIES, CARD, Desk, Paying, fields_of, paid_card
@@ -45,14 +44,10 @@ def charges(of: Merchant, **said: Any) -> ChargesReply | Refusal:
     given = {name: value for name, value in said.items() if value is not None}
     request = decode(ChargesRequest, msgspec.json.encode(given), (), of)
     assert isinstance(request, ChargesRequest), request
-
-    async def ask() -> ChargesReply | Refusal:
-        return await show_charges(request, of, NO_READER)
-
-    return asyncio.run(ask())
+    return show_charges(request, of, NO_RAILS)
 
 
-NO_READER: Any = None
+NO_RAILS: Any = None
 
 
 @given(

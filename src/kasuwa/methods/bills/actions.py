@@ -1,6 +1,6 @@
 """`PUT /bills`: airtime and bills, paid from the merchant's wallet. Read this first."""
 
-from kasuwa.core.action import Lookup, Method, Read, Step, Write
+from kasuwa.core.action import Known, Lookup, Method, Read, Step, Write
 from kasuwa.methods.bills import decide, decide_answer, lookups, steps, store, wire
 
 PREPAID_METER = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
@@ -9,12 +9,11 @@ BILLS = Method(
     name="bills",
     selectors=("action",),
     actions=(
-        Lookup(
+        Known(
             name="pull",
             request=wire.PullRequest,
             reply=wire.PullReply,
-            rail=None,
-            ask=lookups.pull_catalogue,
+            answer=lookups.pull_catalogue,
             summary="What can be paid: the whole catalogue, a category of it, or one bill",
             example={"action": "pull", "bills_id": 14},
         ),

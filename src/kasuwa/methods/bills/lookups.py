@@ -36,9 +36,7 @@ NO_NAMES = "This biller has no name query; the reference has its form"
 # --- the catalogue --------------------------------------------------------------------------------------------
 
 
-async def pull_catalogue(
-    request: PullRequest, merchant: Merchant, rails: Rails, scenario: Scenario
-) -> Prepared | Refusal:
+def pull_catalogue(request: PullRequest, merchant: Merchant, rails: Rails) -> Prepared | Refusal:
     """Made once an edition for each selection: everybody gets the same."""
     listing = rails.shelf.listing
     chosen = (request.category, request.bills_id)

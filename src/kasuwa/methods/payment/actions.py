@@ -6,7 +6,7 @@ the purposes that payments and transfers are made for here. app.py puts them whe
 
 from functools import partial
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.action import Known, Method, Read, Rule, Step, Write
 from kasuwa.core.banks import account_fits_bank, bank_is_known
 from kasuwa.methods.payment import (
     decide,
@@ -18,6 +18,7 @@ from kasuwa.methods.payment import (
     decide_refund,
     decide_split,
     decide_types,
+    lookups,
     steps,
     store,
     wire,
@@ -233,19 +234,19 @@ ANSWER_CHALLENGE = Write(
 )
 
 RESOURCES = (
-    Read(
+    Known(
         name="supported_chargable_banks",
         request=wire.ChargeableBanksRequest,
         reply=wire_reply.ChargeableBanksReply,
-        read=store.list_chargeable,
+        answer=lookups.list_chargeable,
         summary="The banks whose accounts can be debited",
         example={"inquire": "supported_chargable_banks"},
     ),
-    Read(
+    Known(
         name="charges",
         request=wire.ChargesRequest,
         reply=wire_reply.ChargesReply,
-        read=store.show_charges,
+        answer=lookups.show_charges,
         summary="What a payment would cost",
         example={"inquire": "charges", "card_no": "512345", "amount": "1500.00"},
     ),

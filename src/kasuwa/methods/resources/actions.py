@@ -1,6 +1,6 @@
 """`PUT /resources`: what a merchant can look up. Read this first."""
 
-from kasuwa.core.action import Command, Lookup, Method, Read, Rule, Write
+from kasuwa.core.action import Command, Known, Lookup, Method, Read, Rule, Write
 from kasuwa.core.banks import bank_is_known
 from kasuwa.core.people import bvn_may_exist
 from kasuwa.methods.resources import commands, decide, lookups, store, wire
@@ -13,11 +13,11 @@ RESOURCES = Method(
     name="resources",
     selectors=("inquire", "request", "action"),  # Spec silent: D2
     actions=(
-        Read(
+        Known(
             name="banks",
             request=wire.BanksRequest,
             reply=dict[str, str],
-            read=store.list_banks,
+            answer=lookups.list_banks,
             summary="Bank codes and names",
             example={"inquire": "banks"},
         ),
@@ -41,11 +41,11 @@ RESOURCES = Method(
             summary="Whose a Bank Verification Number is",
             example={"inquire": "bvn", "bvn": "12345678901"},
         ),
-        Read(
+        Known(
             name="card",
             request=wire.CardRequest,
             reply=wire.CardReply,
-            read=store.show_card,
+            answer=lookups.show_card,
             summary="The brand, issuer and country of a card, by its first six digits",
             example={"inquire": "card", "card_no": "539983"},
         ),

@@ -1,6 +1,9 @@
-"""Look-ups that ask a rail. They change nothing, and answer 204 when the rail does not."""
+"""Look-ups. From memory: banks and cards. From a rail: names; these answer 204 when the rail does not."""
 
-from kasuwa.core.banks import banks_by_code, may_exist
+import msgspec
+
+from kasuwa.core.banks import bank_names, banks_by_code, may_exist
+from kasuwa.core.cards import bin_of
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.scenario import Scenario
@@ -8,14 +11,26 @@ from kasuwa.methods.resources.wire import (
     AccountName,
     AccountNameReply,
     AccountNameRequest,
+    BanksRequest,
     BvnPerson,
     BvnReply,
     BvnRequest,
+    CardFacts,
+    CardReply,
+    CardRequest,
 )
 from kasuwa.rails.ports import IdentityEnquiry, NameEnquiry, NoAnswer, Rails, Unavailable
 
 REGISTER_UNAVAILABLE = Refusal(ERROR, "The BVN register does not answer now; try again later")
 BANK_UNAVAILABLE = Refusal(ERROR, "The bank does not answer now; try again later")
+
+
+def list_banks(request: BanksRequest, merchant: Merchant, rails: Rails) -> dict[str, str]:
+    return bank_names()
+
+
+def show_card(request: CardRequest, merchant: Merchant, rails: Rails) -> CardReply:
+    return CardReply(data=CardFacts(**msgspec.structs.asdict(bin_of(request.card_no))))
 
 
 async def ask_account_name(

@@ -1,13 +1,11 @@
-"""Plain reads of what a merchant owns and of the catalogues. No writes; merchant_id in every WHERE."""
+"""Plain reads of what a merchant owns. No writes; merchant_id in every WHERE."""
 
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from kasuwa.core.banks import bank_names
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Merchant
 from kasuwa.core.events import NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
@@ -16,10 +14,6 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.transactions import ORDERED_KINDS, transaction_key
 from kasuwa.methods.resources.wire import (
     AttemptLine,
-    BanksRequest,
-    CardFacts,
-    CardReply,
-    CardRequest,
     EventLine,
     EventsReply,
     EventsRequest,
@@ -31,14 +25,6 @@ from kasuwa.methods.resources.wire import (
 )
 
 WALLETS = "select currency, posted, held from account where merchant_id = $1 and name like 'wallet:main:%'"
-
-
-async def list_banks(request: BanksRequest, merchant: Merchant, reader: Reader) -> dict[str, str]:
-    return bank_names()
-
-
-async def show_card(request: CardRequest, merchant: Merchant, reader: Reader) -> CardReply:
-    return CardReply(data=CardFacts(**msgspec.structs.asdict(bin_of(request.card_no))))
 
 
 async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader) -> WalletReply:
