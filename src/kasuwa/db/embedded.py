@@ -59,10 +59,6 @@ SETTINGS = {
     "log_error_verbosity": "terse",  # which has no place in a log.
 }
 
-# Until the first checkpoints leave old segments to be used again, a commit waits while the next one is filled with
-# zeroes: 35 ms for the 16 MB that are usual, 4 ms for two.
-LOG_SEGMENTS = "--wal-segsize=2"
-
 # Replaying max_wal_size after a crash takes minutes on a slow disk, and giving up then would only make it
 # begin again. A server that has died is noticed at once.
 START_SECONDS = 600
@@ -341,7 +337,8 @@ def _create_cluster(directory: Path, account: _Account | None, program: Path, lo
     here = _name_for_server(fresh, account)
     initdb = [str(program / "initdb"), "-D", here]
     how = ["-U", "kasuwa", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"]
-    _run([*initdb, *how, LOG_SEGMENTS], account, fresh, lock)
+    # While there are no old log segments to use again, a commit waits for each to be made: 35 ms at the usual 16 MB.
+    _run([*initdb, *how, "--wal-segsize=2"], account, fresh, lock)
     # Without a server, so that there is never a cluster without its database.
     single = [str(program / "postgres"), "--single", "-D", here, "-c", "fsync=off", "template1"]
     _run(single, account, fresh, lock, "create database kasuwa\n")
