@@ -47,7 +47,8 @@ def create_database(cluster: embedded.Cluster, name: str) -> str:
 
 
 def settle(dsn: str) -> None:
-    """What earlier measurements left to be written should not be written during the next."""
+    """What earlier measurements left to be swept and written should not be during the next."""
+    query(dsn, "vacuum (analyze)")
     query(dsn, "checkpoint")
 
 
