@@ -1,11 +1,10 @@
-"""Thrift over HTTP, on real PostgreSQL: a plan from its first member to its last pot; and the laws of both."""
+"""Thrift over HTTP, on real PostgreSQL: a plan from its first member to its last pot."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kasuwa.ledger.audit import LAWS
 from tests.methods.investments.savers import (
     NOW,
     balance,
@@ -115,34 +114,3 @@ def test_a_crowd_gets_the_places_there_are_and_no_two_the_same(shop: Shop, deplo
     lines = members_of(shop, thrift_id)
     assert [line["position"] for line in lines] == [1, 2, 3, 4]
     assert len({line["savings_id"] for line in lines}) == 4
-
-
-# --- the laws -------------------------------------------------------------------------------------------------
-
-OFFENCES = {
-    "closed savings are empty": "update savings set state = 'closed' where merchant_id = $1",
-    "savings that may still earn": "update savings_round set members = '' where merchant_id = $1",
-    "an open savings account counts": "update client set open_accounts = 0 where merchant_id = $1",
-    "a thrift plan's pot is empty": "update account set posted = 1 where merchant_id = $1 and name like 'thrift:%'",
-    "a thrift plan that runs has one job": "delete from job where merchant_id = $1 and lane = 'thrift'",
-    "in every cycle of a thrift plan": "update thrift_member set received = 5 where merchant_id = $1 and position = 2",
-    "what a member of a thrift plan owes": "update savings set detail = '{}' where merchant_id = $1",
-}
-
-
-@pytest.mark.parametrize("law", OFFENCES)
-def test_a_law_that_is_broken_is_noticed(shop: Shop, deployment: Deployment, law: str) -> None:
-    members = savers(shop, "100.00", "30.00")
-    thrift_id = make_plan(shop, 2)
-    for savings_id in members:
-        join(shop, thrift_id, savings_id)
-    shop.advance(days=4)
-    [[merchant_id]] = deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)
-    [query] = [each.query for each in LAWS if each.says.startswith(law)]
-    assert deployment.fetch(query, [merchant_id]) == []
-    deployment.fetch("begin")
-    try:
-        deployment.fetch(OFFENCES[law], merchant_id)
-        assert deployment.fetch(query, [merchant_id]) != []
-    finally:
-        deployment.fetch("rollback")
