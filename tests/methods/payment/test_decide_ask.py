@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.decision import Merchant, Refusal, refuse_fields
 from kasuwa.core.fields import decode
 from kasuwa.core.money import format_minor
-from kasuwa.methods.payment.lookups import show_charges
+from kasuwa.methods.payment.lookups import CHARGES_RULES, show_charges
 from kasuwa.methods.payment.wire import ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargesReply
 from tests.methods.payment.desk import APPROVED, BODIES, CARD, Desk, Paying, fields_of, paid_card
@@ -42,9 +42,8 @@ MERCHANTS = (MERCHANT, merchant(tariff=DEAR), merchant(tariff={"bearer_default":
 
 def charges(of: Merchant, **said: Any) -> ChargesReply | Refusal:
     given = {name: value for name, value in said.items() if value is not None}
-    request = decode(ChargesRequest, msgspec.json.encode(given), (), of)
-    assert isinstance(request, ChargesRequest), request
-    return show_charges(request, of, NO_RAILS)
+    request = decode(ChargesRequest, msgspec.json.encode(given), CHARGES_RULES, of)
+    return refuse_fields(*request) if isinstance(request, tuple) else show_charges(request, of, NO_RAILS)
 
 
 NO_RAILS: Any = None
@@ -102,6 +101,8 @@ def test_what_was_said_is_what_is_posted(amount: int, way: str, of: Merchant) ->
         ({"type": "card", "amount": "0.99"}, ["amount"]),
         ({"type": "card", "amount": "10000000.01"}, ["amount"]),
         ({"type": "card", "currency": "USD", "amount": "0.49"}, ["amount"]),
+        ({"amount": "x"}, ["amount", "type"]),
+        ({"type": "mobile_money", "country": "US", "amount": "0.99"}, ["country", "amount"]),
     ],
 )
 def test_a_price_that_cannot_be_asked_for_names_why(said: dict[str, str], named: list[str]) -> None:

@@ -247,6 +247,7 @@ RESOURCES = (
         request=wire.ChargesRequest,
         reply=wire_reply.ChargesReply,
         answer=lookups.show_charges,
+        rules=lookups.CHARGES_RULES,
         summary="What a payment would cost",
         example={"inquire": "charges", "card_no": "512345", "amount": "1500.00"},
     ),
