@@ -19,10 +19,9 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Refusal, Reserve, Row
+from kasuwa.core.decision import Context, Decision, Group, Job, Refusal, Reserve, Row
 from kasuwa.core.directory import list_as
 from kasuwa.core.inbound import ACCOUNT, PAYMENT
-from kasuwa.core.merchant import outside_limits
 from kasuwa.core.pricing import Price
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import hold_key, job_key, payment_reference, row_key
@@ -272,10 +271,6 @@ class Ask(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"Ask({self.method})"
-
-
-def amount_fits(merchant: Merchant, currency: str, amount: int) -> str | None:
-    return outside_limits(merchant, currency, amount)
 
 
 def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> Decision:

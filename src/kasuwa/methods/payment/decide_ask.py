@@ -9,6 +9,7 @@ from datetime import date
 from kasuwa.core.calendar import lagos_day, moment_of
 from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Context, Fault, Merchant, Needs, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.merchant import outside_limits
 from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
 from kasuwa.core.schedule import amount_due, plan_instalments, value_reason
 from kasuwa.core.splits import Part, divide_settled, part_reason
@@ -18,7 +19,6 @@ from kasuwa.methods.payment.decide import (
     Detail,
     InstalmentWish,
     RecurrentWish,
-    amount_fits,
 )
 from kasuwa.methods.payment.decide_split import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire import Card, ChargeToken, Common, InitiateCard, Installment, Recurrent, User
@@ -87,7 +87,7 @@ def money_of(request: Common) -> tuple[str, str]:
 
 
 def limit_faults(merchant: Merchant, currency: str, amount: int) -> list[Fault]:
-    reason = amount_fits(merchant, currency, amount)
+    reason = outside_limits(merchant, currency, amount)
     return [] if reason is None else [Fault("amount", reason)]
 
 
@@ -198,7 +198,7 @@ def amount_now(
     faults = limit_faults(context.merchant, currency, due) if due else []
     faults += [
         Fault("installment.payment_schedule", f"parts {reason}")
-        for reason in {amount_fits(context.merchant, currency, later) for _, later in wish.later}
+        for reason in {outside_limits(context.merchant, currency, later) for _, later in wish.later}
         if reason is not None
     ]
     return faults or (due, wish)

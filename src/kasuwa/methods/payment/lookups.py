@@ -4,10 +4,10 @@ from kasuwa.core.action import Rule
 from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Merchant
 from kasuwa.core.fields import Amount
+from kasuwa.core.merchant import outside_limits
 from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.core.tariff import FeeClass
-from kasuwa.methods.payment.decide import amount_fits
 from kasuwa.methods.payment.decide_ask import HOME, HOME_CURRENCY
 from kasuwa.methods.payment.decide_types import chargeable_banks
 from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest
@@ -25,7 +25,7 @@ def has_wallets(merchant: Merchant, card_no: str | None, kind: str | None, count
 
 
 def fits_currency(merchant: Merchant, currency: str | None, amount: Amount) -> str | None:
-    return amount_fits(merchant, currency or HOME_CURRENCY, amount)
+    return outside_limits(merchant, currency or HOME_CURRENCY, amount)
 
 
 CHARGES_RULES = (
