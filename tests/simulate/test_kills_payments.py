@@ -36,9 +36,11 @@ BURY = """update job set leased_until = now() where leased_until between now() a
 HELD_BY = {"api": [False], "worker": [True], "all": [False, True]}
 CHARGED = """select count(*) from payment p join transaction t using (merchant_id, txn_ref)
     where p.method = 'token' and t.status = 'successful'"""
-# A session that nobody heard of waits for its expiry: everything else must end.
+# A session that nobody heard of waits for its expiry, a plan for its next day: everything else must end, and the last
+# day that was hurried on must first begin.
 OPEN = """select (select count(*) from plan where charging) + (select count(*) from job
-    where kind = 'payment.charge' or (kind = 'payment.ask' and work ->> 'session' is not null))"""
+    where kind = 'payment.charge' or (kind = 'payment.ask' and work ->> 'session' is not null)
+        or (kind = 'recurrent.charge' and run_at <= now()))"""
 PLAN_STATES = "select plan_id, state, cycle, cycle_due, created_at, paid from plan"
 PLAN_CHARGES = """select p.detail -> 'errand' ->> 'reference' as plan_id, t.status, count(*) as times
     from payment p join transaction t using (merchant_id, txn_ref)
