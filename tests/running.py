@@ -139,10 +139,12 @@ class Deployment:
         self.dsn = dsn
         self.port = free_port()
         self.console_port = free_port()
+        self.metrics_port = free_port()
         self.out = directory / "serve.out"
         self.err = directory / "serve.err"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
         ours = {"KASUWA_DATABASE_URL": dsn, "KASUWA_DATA": str(directory), "KASUWA_REQUEST_LOG": "stdout"}
+        ours["KASUWA_METRICS_PORT"] = str(self.metrics_port)
         self._environment = {**kept, **ours, **environment}
         # Its loop lives in a thread of its own: a test that drives a browser has one running already.
         self._runner = asyncio.Runner()

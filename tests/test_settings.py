@@ -55,6 +55,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "console": "off",
         "console_port": "9001",
         "console_url": "https://console.example.com",
+        "metrics_port": "9002",
         "data": "/srv/kasuwa",
         "workers": "3",
         "database_url": "postgresql://db/kasuwa",
@@ -84,7 +85,7 @@ def test_an_empty_variable_is_not_set_and_others_are_not_ours() -> None:
     assert (found.port, found.database_url) == (8080, None)
 
 
-@pytest.mark.parametrize("name", ["port", "console_port", "workers"])
+@pytest.mark.parametrize("name", ["port", "console_port", "metrics_port", "workers"])
 @pytest.mark.parametrize("said", ["0", "-1", "65536", "1.5", "eighty", " 80", "8_0", "٨٠", "1e3", "9" * 5_000])
 def test_what_is_no_such_whole_number_is_refused_in_one_line(name: str, said: str) -> None:
     with pytest.raises(SettingsError) as error:

@@ -15,7 +15,8 @@ from kasuwa.core.secrets import Vault
 from kasuwa.doctor import examine
 from kasuwa.ledger.audit import audit as audit_books
 from kasuwa.observe import log
-from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, read_settings, secret_key_of
+from kasuwa.observe.metrics import Meter
+from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, address_of, console_address, read_settings, secret_key_of
 
 T = TypeVar("T")
 
@@ -43,6 +44,8 @@ def serve(
         supervise.check_port(settings.host, settings.port)
         if settings.console == "on":
             supervise.check_port(settings.host, settings.console_port, "--console-port")
+        if settings.metrics_port is not None:
+            supervise.check_port(settings.host, settings.metrics_port, "KASUWA_METRICS_PORT")
         secret_key_of(settings)
         with supervise.open_database(settings) as (dsn, cluster):
             supervise.prepare(settings, dsn)
@@ -56,6 +59,8 @@ def announce(settings: Settings, dsn: str) -> None:
         typer.echo(CURL.format(host=settings.host, port=settings.port, mid=DEMO_MID, key=DEMO_KEY))
     if settings.console == "on":
         announce_console(settings, dsn)
+    if settings.metrics_port is not None:
+        typer.echo(f"\nMetrics: {address_of(settings.host, settings.metrics_port)}/metrics")
     typer.echo("\nCtrl-C stops it.")
 
 
@@ -136,7 +141,7 @@ def trigger_command(
 
 
 def main() -> None:
-    log.set_up(json_lines=False)
+    log.set_up(Meter(), json_lines=False)
     for name in groups_for(sys.argv[1:]):
         command.add_typer(importlib.import_module(f"kasuwa.commands.{name}").command, name=name)
     command()

@@ -1,7 +1,7 @@
-"""The composition root: the only file that imports everything, and the three processes it is made into.
+"""The composition root: the only file that imports everything, and the four processes it is made into.
 
-`api` serves HTTP; `worker` runs the jobs; `console` is what people look at. All are started by `kasuwa serve`
-(supervise.py), and all go when their parent does.
+`api` serves HTTP; `worker` runs the jobs; `console` is what people look at; `metrics`, where it is wanted, says what
+the others count. All are started by `kasuwa serve` (supervise.py), and all go when their parent does.
 """
 
 import asyncio
@@ -9,13 +9,12 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import asyncpg
 import msgspec
-import structlog
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
@@ -26,7 +25,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
-from kasuwa.db import gather, merchants, migrate, pool, rates
+from kasuwa.db import deliveries, gather, merchants, migrate, pool, presence, rates, waiting
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
@@ -47,6 +46,7 @@ from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard import decide_issuer
 from kasuwa.methods.virtualcard.decide import PAN
 from kasuwa.observe import log
+from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Board, Meter
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
 from kasuwa.rails.issued import IssuedCards
@@ -75,7 +75,7 @@ from kasuwa.work.egress import Egress
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.issuer import BookIssuer, IssuerRules
 from kasuwa.work.sandbox import SandboxEngine, fund_opening
-from kasuwa.work.steps import Stepper
+from kasuwa.work.steps import Stepper, lanes_of
 from kasuwa.work.targets import url_fault
 from kasuwa.work.timeline import timeline
 from kasuwa.work.webhooks import Courier
@@ -117,23 +117,14 @@ PURPOSES: dict[str, Purpose] = {
 
 HEADER_MILLISECONDS = 5_000
 PARENT_SECONDS = 0.5
-LISTENING_SECONDS = 0.02
-
-# Held, shared, by every job worker and every console for as long as it lives: /readyz asks whether anybody holds
-# it, of those parts that `serve` starts.
-WORKER_LOCK = 0x6B617375
-CONSOLE_LOCK = 0x6B617376
-# Other databases of the same server may be other deployments.
-PRESENT = """
-    select objid::bigint from pg_locks l join pg_database d on d.oid = l.database
-    where l.locktype = 'advisory' and d.datname = current_database() and l.objid = any($1::oid[])
-"""
-
-errors = structlog.get_logger("kasuwa")
 
 
 def methods_of(environment: str) -> tuple[Method, ...]:
     return (*METHODS, ALL_SANDBOX) if environment == "test" else METHODS
+
+
+def steps_of(methods: Iterable[Method]) -> dict[str, Step]:
+    return {step.kind: step for method in methods for step in method.steps}
 
 
 def biller_of(settings: Settings) -> BillerRail:
@@ -216,9 +207,9 @@ async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: st
 class House:
     """The parts, put together once per process."""
 
-    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: Pool) -> None:
+    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: Pool, meter: Meter) -> None:
         methods = methods_of(settings.environment)
-        steps: dict[str, Step] = {step.kind: step for method in methods for step in method.steps}
+        self.meter = meter
         self.settings = settings
         self.dsn = dsn
         self.vault = vault
@@ -227,21 +218,25 @@ class House:
         self.shelf = MemoryShelf(reader)
         self.directory = Directory(reader, vault, settings.environment)
         self.world = world_of(vault, settings)
-        self.writer = Writer(dsn, self.world)
+        self.writer = Writer(dsn, self.world, self._hear_commit)
         issuer = BookIssuer(reader, vault, self.directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.shelf, issuer)
-        self.stepper = Stepper(self.writer, self.rails, steps, vault)
+        self.stepper = Stepper(self.writer, self.rails, steps_of(methods), vault, meter)
         self.egress = Egress(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
-        self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header)
+        self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header, meter)
 
     @classmethod
-    async def build(cls, settings: Settings, dsn: str) -> "House":
+    async def build(cls, settings: Settings, dsn: str, meter: Meter | None = None) -> "House":
         connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
         try:
             vault = await migrate.open_vault(connection, secret_key_of(settings))
         finally:
             await connection.close()
-        return cls(settings, dsn, vault, await pool.open_readers(dsn))
+        return cls(settings, dsn, vault, await pool.open_readers(dsn), meter or Meter())
+
+    def _hear_commit(self, locked: bool, size: int, seconds: float) -> None:
+        self.meter.observe(BATCH_SIZE, size, "locked" if locked else "on memory")
+        self.meter.observe(COMMIT_SECONDS, seconds)
 
     async def close(self) -> None:
         await self.writer.close()
@@ -254,8 +249,8 @@ class House:
 # --- the API process ----------------------------------------------------------------------------------------
 
 
-async def run_api(settings: Settings, dsn: str) -> None:
-    house = await House.build(settings, dsn)
+async def run_api(settings: Settings, dsn: str, meter: Meter) -> None:
+    house = await House.build(settings, dsn, meter)
     operators = await pool.open_operators(dsn)
     house.writer.start()
     await house.shelf.look()
@@ -313,7 +308,8 @@ def make_server(house: House, engine: Any) -> Server:
     request_log = make_request_log(house.settings)
     dispatch = make_dispatch(house, engine)
     till = PaymentTill(house.reader, house.vault, house.directory, dispatch, house.world.public_url)
-    return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, Visits(till))
+    visits = Visits(till)
+    return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, visits, house.meter)
 
 
 def make_dispatch(house: House, engine: Any) -> Dispatch:
@@ -332,20 +328,19 @@ def make_dispatch(house: House, engine: Any) -> Dispatch:
 
 def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
     """What keeps this deployment from serving, or None: the database, its schema, the parts beside."""
-    wanted = {WORKER_LOCK: "no job worker is running"}
+    wanted = {presence.WORKER: "no job worker is running"}
     if house.settings.console == "on":
-        wanted[CONSOLE_LOCK] = "the console is not listening"
+        wanted[presence.CONSOLE] = "the console is not listening"
 
     async def trouble() -> str | None:
         try:
             async with asyncio.timeout(3), house.reader.acquire() as connection:
                 version = await migrate.schema_version(connection)
-                held = await connection.fetch(PRESENT, list(wanted))
+                present = await presence.who_is_there(connection)
         except Exception as error:
             return f"the database does not answer ({type(error).__name__})"
         if version != migrate.newest_known():
             return f"the schema is at migration {version}, this version needs {migrate.newest_known()}"
-        present = {record[0] for record in held}
         return next((trouble for lock, trouble in wanted.items() if lock not in present), None)
 
     return trouble
@@ -354,13 +349,13 @@ def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
 # --- the worker process -------------------------------------------------------------------------------------
 
 
-async def run_worker(settings: Settings, dsn: str) -> None:
-    house = await House.build(settings, dsn)
+async def run_worker(settings: Settings, dsn: str, meter: Meter) -> None:
+    house = await House.build(settings, dsn, meter)
     house.writer.start()
     claims = await pool.open_claims(dsn)
     worker = Worker(claims, house.stepper, house.directory)
     stopping = stop_signal()
-    present = asyncio.create_task(show_presence(dsn, WORKER_LOCK))
+    present = asyncio.create_task(presence.show(dsn, presence.WORKER))
     keeper = Keeper(dsn, house.rails.biller)
     duties = (worker.run(house.stepper.lanes), house.courier.run(), keeper.run())
     running = [asyncio.create_task(duty) for duty in duties]
@@ -374,34 +369,21 @@ async def run_worker(settings: Settings, dsn: str) -> None:
     await house.close()
 
 
-async def show_presence(dsn: str, lock: int) -> None:
-    """Hold a part's lock, and take it again after every lost connection."""
-    while True:
-        try:
-            connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
-            await connection.execute("select pg_advisory_lock_shared($1)", lock)
-            while not connection.is_closed():
-                await asyncio.sleep(PARENT_SECONDS)
-        except Exception as error:
-            errors.debug("presence lost", error=type(error).__name__)
-        await asyncio.sleep(PARENT_SECONDS)
-
-
 # --- the console process --------------------------------------------------------------------------------------
 
 
-async def run_console(settings: Settings, dsn: str) -> None:
+async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     # What the console is made of takes half a second to import: the other processes and the commands do without.
     from kasuwa.console.server import make_console
 
-    house = await House.build(settings, dsn)
+    house = await House.build(settings, dsn, meter)
     operators, readers = await pool.open_operators(dsn), await pool.open_console_readers(dsn)
     house.writer.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     request_log = make_request_log(settings)
     application = make_console(console_parts(house, operators, readers), request_log)
-    present = asyncio.create_task(show_when_listening(settings, dsn))
+    present = asyncio.create_task(presence.show_when_listening(settings.host, settings.console_port, dsn))
     await serve_until_stopped(application, Interfaces.ASGI, settings.host, settings.console_port)
     request_log.flush()
     present.cancel()
@@ -448,13 +430,25 @@ def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any
     )
 
 
-async def show_when_listening(settings: Settings, dsn: str) -> None:
-    while True:
-        with contextlib.suppress(OSError):
-            _, door = await asyncio.open_connection(settings.host, settings.console_port)
-            door.close()
-            await show_presence(dsn, CONSOLE_LOCK)
-        await asyncio.sleep(LISTENING_SECONDS)
+# --- the metrics process --------------------------------------------------------------------------------------
+
+
+async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> None:
+    from kasuwa.web.scrape import Scrape
+
+    assert settings.metrics_port is not None, "there is such a part only where there is a port for it"
+    readers = await pool.open_on_use(dsn, "kasuwa metrics", most=1)
+    lanes = [deliveries.LANE, *lanes_of(steps_of(methods_of(settings.environment)).values())]
+
+    async def look() -> waiting.Waiting | None:
+        try:
+            async with asyncio.timeout(3), readers.acquire() as connection:
+                return await waiting.look(connection, lanes)
+        except Exception:
+            return None
+
+    await serve_until_stopped(Scrape(boards, look), Interfaces.RSGI, settings.host, settings.metrics_port)
+    await readers.close()
 
 
 # --- all of them ------------------------------------------------------------------------------------------------
@@ -477,16 +471,25 @@ def stop_signal() -> asyncio.Event:
     return stopping
 
 
-def run(part: Callable[[Settings, str], Any], settings: Settings, dsn: str) -> None:
+async def post_and_run(meter: Meter, part: Awaitable[None]) -> None:
+    posting = asyncio.create_task(meter.keep_posted())
+    await part
+    posting.cancel()
+    meter.post()
+
+
+def run(name: str, settings: Settings, dsn: str, meter: Meter, boards: Sequence[Board]) -> None:
+    """Be a part until it is told to stop."""
     # What is here now stays for good, and requests leave next to no cycles behind: look for them seldom.
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    part = run_metrics(settings, dsn, boards) if name == "metrics" else PARTS[name](settings, dsn, meter)
     try:
         import uvloop
     except ImportError:  # there is none for Windows
-        asyncio.run(part(settings, dsn))
+        asyncio.run(post_and_run(meter, part))
     else:
-        uvloop.run(part(settings, dsn))
+        uvloop.run(post_and_run(meter, part))
 
 
 PARTS = {"api": run_api, "worker": run_worker, "console": run_console}

@@ -31,6 +31,7 @@ class Settings(msgspec.Struct, kw_only=True):
     console: str = "on"
     console_port: int = 8081
     console_url: str | None = None
+    metrics_port: int | None = None
     data: Path = Path("data")
     workers: int = 1
     database_url: str | None = None
@@ -79,7 +80,7 @@ def issuing_of(settings: Settings) -> Issuing:
 
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
-WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "workers": (1, 64)}
+WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "metrics_port": (1, 65535), "workers": (1, 64)}
 
 
 def read_settings(environ: Mapping[str, str], **given: object) -> Settings:

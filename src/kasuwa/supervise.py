@@ -17,7 +17,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from kasuwa.db import embedded
 from kasuwa.db.borrow import borrow
 from kasuwa.db.migrate import MigrationError
 from kasuwa.observe import log
+from kasuwa.observe.metrics import Board, Meter
 from kasuwa.settings import Settings, SettingsError
 
 STOP_SECONDS = 20.0
@@ -45,7 +46,7 @@ class CannotServe(Exception):
 
 
 class Part(msgspec.Struct):
-    name: str
+    board: Board
     process: BaseProcess
     started_at: float
 
@@ -90,7 +91,7 @@ def check_port(host: str, port: int, option: str = "--port") -> None:
             ) from None
 
 
-def be_part(name: str, settings: Settings, dsn: str) -> None:
+def be_part(settings: Settings, dsn: str, board: Board, boards: Sequence[Board]) -> None:
     """What a fork does: it leaves the supervisor's group, signals and log behind, and is the part from then on."""
     from kasuwa import app
 
@@ -103,14 +104,20 @@ def be_part(name: str, settings: Settings, dsn: str) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     with contextlib.suppress(OSError):  # the name that tools list it by, where the system has such a thing
-        Path("/proc/self/comm").write_text(f"kasuwa {name}")
-    log.set_up(json_lines=not sys.stderr.isatty())
-    app.run(app.PARTS[name], settings, dsn)
+        Path("/proc/self/comm").write_text(f"kasuwa {kind_of(board.part)}")
+    meter = Meter(board)
+    log.set_up(meter, json_lines=not sys.stderr.isatty())
+    app.run(kind_of(board.part), settings, dsn, meter, boards)
 
 
 def parts_of(settings: Settings) -> list[str]:
     console = ["console"] if settings.console == "on" else []
-    return ["worker", *console, *["api"] * settings.workers]
+    metrics = ["metrics"] if settings.metrics_port is not None else []
+    return ["worker", *console, *metrics, *(f"api-{n + 1}" for n in range(settings.workers))]
+
+
+def kind_of(part: str) -> str:
+    return part.partition("-")[0]
 
 
 class Supervisor:
@@ -118,6 +125,8 @@ class Supervisor:
         self._settings = settings
         self._dsn = dsn
         self._cluster = cluster
+        # Where each part posts what it counts, made before any of them so that all share it.
+        self._boards = [Board(name) for name in parts_of(settings)]
         self._parts: list[Part] = []
         self._stopping = False
 
@@ -125,8 +134,7 @@ class Supervisor:
         for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: setattr(self, "_stopping", True))
         try:
-            for name in parts_of(self._settings):
-                self._parts.append(self._start(name))
+            self._parts += [self._start(board) for board in self._boards]
             if self._wait_ready():
                 announce()
             while not self._stopping:
@@ -135,13 +143,13 @@ class Supervisor:
         finally:
             self._stop()
 
-    def _start(self, name: str) -> Part:
-        process = FORK.Process(target=be_part, args=(name, self._settings, self._dsn))
+    def _start(self, board: Board) -> Part:
+        process = FORK.Process(target=be_part, args=(self._settings, self._dsn, board, self._boards))
         # A signal that comes before a fork has put the supervisor's handlers away would be lost on it: it waits.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process.start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-        return Part(name, process, time.monotonic())
+        return Part(board, process, time.monotonic())
 
     def _wait_ready(self) -> bool:
         until = time.monotonic() + READY_SECONDS
@@ -164,11 +172,11 @@ class Supervisor:
                 self._cluster = embedded.start(self._settings.data)
         for n, part in enumerate(self._parts):
             if part.process.exitcode is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
-                self._parts[n] = self._start(part.name)
+                self._parts[n] = self._start(part.board)
 
     def _stop(self) -> None:
-        for wanted in ("console", "api", "worker"):
-            stopped = [part.process for part in self._parts if part.name == wanted]
+        for wanted in ("console", "api", "worker", "metrics"):
+            stopped = [part.process for part in self._parts if kind_of(part.board.part) == wanted]
             for process in stopped:
                 process.terminate()
             for process in stopped:

@@ -1,7 +1,7 @@
-"""Canaries through every field, header and error path; then the logs and a dump of the database are searched.
+"""Canaries through every field, header and error path; then logs, metrics and a dump of the database are searched.
 
 Free text that a merchant sends, such as a narration, is of course kept. What must not be anywhere: keys in any
-form one could read, the values of fields and headers nobody asked for, and in the logs nothing that was sent.
+form one could read, the values of fields and headers nobody asked for, and in logs and metrics nothing that was sent.
 """
 
 import base64
@@ -13,8 +13,9 @@ import pytest
 
 from kasuwa.db import embedded
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop
+from tests.shop import Shop, Wire
 from tests.walk.rows import ROWS, example_paths, fields_of, freshened, value_at, with_value
+from tests.work.eventlog import wait_until
 
 # One process sends and searches for all of these tests.
 pytestmark = pytest.mark.xdist_group("secrets")
@@ -35,6 +36,7 @@ WRONG_KEY = "canary-wrong-key"
 WRONG_MID = "canary-wrong-mid"
 IDEMPOTENCY_KEY = "canary-idempotency-key"
 IN_PATH = "canary-in-path"
+API_TIME = b'kasuwa_part_cpu_seconds_total{part="api'
 
 
 class Searched(NamedTuple):
@@ -42,6 +44,7 @@ class Searched(NamedTuple):
     rolled: str
     logs: bytes
     dump: bytes
+    metrics: bytes
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +59,7 @@ def searched(deployments: Deployments) -> Searched:
     assert deployment.broken_laws([shop.mid]) == []
     logs = deployment.out.read_bytes() + deployment.err.read_bytes()
     logs += (deployments.cluster(NEWEST).directory / "postgres.log").read_bytes()
-    return Searched(shop, rolled, logs, dump_of(deployment))
+    return Searched(shop, rolled, logs, dump_of(deployment), metrics_of(deployment))
 
 
 def send_everywhere(shop: Shop) -> None:
@@ -78,6 +81,22 @@ def send_everywhere(shop: Shop) -> None:
 def dump_of(deployment: Deployment) -> bytes:
     command = [str(embedded.tool("pg_dump")), "--dbname", deployment.dsn]
     return subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def metrics_of(deployment: Deployment) -> bytes:
+    """Once all that was sent is in it: the API's own time moves with each post, and the second of two began later."""
+
+    def scrape() -> bytes:
+        with Wire("127.0.0.1", deployment.metrics_port) as wire:
+            return wire.send("GET", "/metrics").raw
+
+    def api_time() -> list[bytes]:
+        return [line for line in scrape().splitlines() if line.startswith(API_TIME)]
+
+    seen = [api_time()]
+    while len(seen) < 3:
+        seen.append(wait_until("it is posted again", lambda: [now for now in [api_time()] if now != seen[-1]])[0])
+    return scrape()
 
 
 def spellings(secret: str) -> list[bytes]:
@@ -113,6 +132,13 @@ def test_nothing_that_was_sent_is_in_the_logs(searched: Searched) -> None:
         assert hits(canary, searched.logs) == []
     for canary in LOOSE.values():
         assert f'"{canary}"'.encode() not in searched.logs
+
+
+def test_nothing_that_was_sent_is_in_the_metrics(searched: Searched) -> None:
+    for canary in (searched.shop.key, searched.rolled, searched.shop.mid, TEXT, CARD, WRONG_KEY, WRONG_MID, IN_PATH):
+        assert hits(canary, searched.metrics) == []
+    for canary in (*LOOSE.values(), IDEMPOTENCY_KEY):
+        assert f'"{canary}"'.encode() not in searched.metrics
 
 
 def test_the_search_finds_what_is_there(searched: Searched) -> None:

@@ -27,30 +27,21 @@ import contextlib
 import os
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
 import msgspec
 
-from kasuwa.core.decision import Job, More, Needs, Row
+from kasuwa.core.decision import More, Needs, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db import pool
 from kasuwa.db.batch import Book, Broken, Desk, MarkRow, Repeat, Result, Submission, World, decide_batch
+from kasuwa.db.changes import changes
 from kasuwa.db.memory import Memory
 from kasuwa.db.pool import Connection
-from kasuwa.db.rows import (
-    Part,
-    book_parts,
-    change_part,
-    delete_part,
-    encode_rows,
-    insert_part,
-    joined,
-    select_by_key,
-    write_sql,
-)
+from kasuwa.db.rows import joined, select_by_key, write_sql
 from kasuwa.ledger.chart import Account
 
 MOST_IN_A_BATCH = 256
@@ -75,6 +66,8 @@ SHIFT_JOBS = """
 """
 
 Taken = list[tuple[Submission, "asyncio.Future[Result]"]]
+# Hears of every commit: whether it was locked, how many writes it held, and how many seconds it took.
+Heard = Callable[[bool, int, float], None]
 
 
 class Unreachable(Exception):
@@ -106,9 +99,10 @@ class Decided(msgspec.Struct):
 
 
 class Writer:
-    def __init__(self, dsn: str, world: World) -> None:
+    def __init__(self, dsn: str, world: World, heard: Heard = lambda *_: None) -> None:
         self._dsn = dsn
         self._world = world
+        self._heard = heard
         self._memory = Memory()
         self._waiting: deque[tuple[Submission, asyncio.Future[Result]]] = deque()
         self._wake = asyncio.Event()
@@ -246,7 +240,7 @@ class Writer:
         """Commit a batch that was decided on memory; where that does not hold, run it again, locked."""
         desk = decided.desk
         try:
-            held = await self._commit(await self._writing(), desk, locked=False)
+            held = await self._commit(await self._writing(), decided, locked=False)
         except Moved:
             self._memory.distrust(desk.books)
             held = False
@@ -287,7 +281,7 @@ class Writer:
             decided: Decided | None = None
             try:
                 decided = await self._lock_and_decide(submissions)
-                await self._commit(await self._writing(), decided.desk, locked=True)
+                await self._commit(await self._writing(), decided, locked=True)
                 self._memory.learn(decided.desk)
                 self._memory.settle(decided.desk)
                 return decided.results
@@ -398,11 +392,12 @@ class Writer:
                 records = await (await connect()).fetch(select_by_key(kind), joined(unknown))
                 desk.fetched(unknown, [kind(*record) for record in records])
 
-    async def _commit(self, connection: Connection, desk: Desk, *, locked: bool) -> bool:
-        """Write a desk and commit it. True, or it raises.
+    async def _commit(self, connection: Connection, decided: Decided, *, locked: bool) -> bool:
+        """Write what was decided and commit it. True, or it raises.
 
         What is decided on memory is one statement, which commits by itself. What was locked is in a transaction
         already, and moving clocks takes a second statement."""
+        began, desk = time.perf_counter(), decided.desk
         mark = MarkRow(min(desk.books), os.urandom(16), desk.wall)
         parts, rows = changes(desk, mark)
         if desk.moved_clocks and not locked:
@@ -423,6 +418,7 @@ class Writer:
             await self._end(connection, mark, desk)
         if self._warned:
             raise Unreachable(unsure=True)
+        self._heard(locked, len(decided.results), time.perf_counter() - began)
         return True
 
     async def _end(self, connection: Connection, mark: MarkRow, desk: Desk) -> None:
@@ -444,54 +440,3 @@ def answer(taken: Taken, results: list[Result]) -> None:
     for (_, future), result in zip(taken, results, strict=True):
         if not future.done():
             future.set_result(result)
-
-
-def changes(desk: Desk, mark: MarkRow) -> tuple[tuple[Part, ...], list[str]]:
-    """All that a desk changed, as the parts of one statement and the rows of each."""
-    parts: list[Part] = []
-    rows: list[str] = []
-
-    def add(part: Part, changed: Iterable[Any]) -> None:
-        parts.append(part)
-        rows.append(encode_rows(changed))
-
-    raising, looking = book_parts(Book)
-    # In one order, as the locked way takes them: two batches must not wait for each other.
-    books = sorted(desk.books.values(), key=lambda book: book.key)
-    for part, touched in ((raising, True), (looking, False)):
-        chosen = [book for book in books if (book.merchant_id in desk.touched) is touched]
-        if chosen:
-            add(part, [book_fields(book, desk.expected[book.merchant_id]) for book in chosen])
-    for kind, new in by_kind(desk.new.values()):
-        add(insert_part(kind, kind.table), new)
-    for kind, changed in by_kind(row for key, row in desk.changed.items() if key not in desk.new):
-        part, changing = change_part(kind)
-        add(part, map(changing, changed))
-    if desk.gone:
-        part, going = delete_part(Job)
-        add(part, map(going, desk.gone.values()))
-    if desk.touched:
-        add(insert_part(MarkRow, "commit_mark"), [mark])
-    for table, kept in (
-        ("posting", desk.postings),
-        ("event", desk.events),
-        ("notice", desk.notices),
-        ("audit", desk.deeds),
-    ):
-        if kept:
-            add(insert_part(type(kept[0]), table), kept)
-    return tuple(parts), rows
-
-
-def book_fields(book: Book, expected: int) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.structs.asdict(book)
-    fields["expected"] = expected
-    return fields
-
-
-def by_kind(rows: Iterable[Row]) -> list[tuple[type[Row], list[Row]]]:
-    """Rows by table, tables by name, so that the same mix always makes the same statement."""
-    found: dict[type[Row], list[Row]] = {}
-    for row in rows:
-        found.setdefault(type(row), []).append(row)
-    return sorted(found.items(), key=lambda item: item[0].table)

@@ -11,10 +11,14 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import MutableMapping
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 import structlog
+
+from kasuwa.observe.metrics import ERRORS, Meter
 
 FLUSH_SECONDS = 0.1
 FLUSH_BYTES = 64 * 1024
@@ -89,13 +93,20 @@ class RequestLog:
         self._size = 0
 
 
-def set_up(*, json_lines: bool) -> None:
-    """What is not a request line: to standard error, for a person or as JSON."""
+def set_up(meter: Meter, *, json_lines: bool) -> None:
+    """What is not a request line: to standard error, for a person or as JSON. Errors are counted too."""
+
+    def count(_: Any, level: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        if level == "error":
+            meter.count(ERRORS, event["event"])
+        return event
+
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     # The driver logs every connection it cannot restore, with a stack; /readyz and the replies say it better.
     logging.getLogger("asyncpg").setLevel(logging.CRITICAL)
     structlog.configure(
         processors=[
+            count,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer(colors=False),

@@ -11,6 +11,7 @@ from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.core.page import Pages
 from kasuwa.observe.log import RequestIds, RequestLog
+from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Meter
 from kasuwa.web.dispatch import Answered, Dispatch, refused
 from kasuwa.web.table import Path
 
@@ -90,6 +91,7 @@ class Server:
         is_ready: Callable[[], Awaitable[str | None]],
         request_log: RequestLog,
         pages: Pages,
+        meter: Meter,
     ) -> None:
         self._table = table
         self._dispatch = dispatch
@@ -97,6 +99,7 @@ class Server:
         self._is_ready = is_ready
         self._log = request_log
         self._pages = pages
+        self._meter = meter
         self._ids = RequestIds()
         self._in_flight = 0
         self._patience = Patience()
@@ -117,20 +120,13 @@ class Server:
         if answered.http in HANG_UP:
             out.append(("connection", "close"))
         protocol.response_bytes(answered.http, out, answered.body)
+        seconds, path = time.perf_counter() - started, self._loggable(scope.path)
+        self._meter.count(REQUESTS, path, answered.action, str(answered.status))
+        self._meter.observe(REQUEST_SECONDS, seconds, path, answered.action)
         if self._log.is_open:
-            self._note(scope, request_id, answered, time.perf_counter() - started)
-
-    def _note(self, scope: Any, request_id: str, answered: Answered, seconds: float) -> None:
-        self._log.write(
-            request_id,
-            scope.method if scope.method in ("PUT", "POST", "GET") else "other",
-            self._loggable(scope.path),
-            answered.action,
-            answered.mid,
-            answered.http,
-            answered.status,
-            seconds,
-        )
+            method = scope.method if scope.method in ("PUT", "POST", "GET") else "other"
+            said = (answered.action, answered.mid, answered.http, answered.status, seconds)
+            self._log.write(request_id, method, path, *said)
 
     def _loggable(self, path: str) -> str:
         """A page's address holds a payer's token, and strangers' paths anything."""

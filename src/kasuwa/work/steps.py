@@ -5,7 +5,8 @@ it falls due), and `advance` in the test environment (when business time gets th
 """
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -15,20 +16,26 @@ from kasuwa.core.decision import Job, Merchant
 from kasuwa.core.secrets import Vault
 from kasuwa.db.batch import Result, Submission, closing_claim
 from kasuwa.db.writer import Writer
+from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Meter
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 
 
+def lanes_of(steps: Iterable[Step]) -> list[str]:
+    return sorted({lane for step in steps for lane in (step.lane, *step.also)})
+
+
 class Stepper:
-    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault) -> None:
+    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault, meter: Meter) -> None:
         self._vault = vault
         self._writer = writer
         self._rails = rails
         self._steps = steps
+        self._meter = meter
 
     @property
     def lanes(self) -> list[str]:
-        return sorted({lane for step in self._steps.values() for lane in (step.lane, *step.also)})
+        return lanes_of(self._steps.values())
 
     def may_settle(self, job: Job) -> bool:
         return self._steps[job.kind].settles
@@ -41,13 +48,16 @@ class Stepper:
         step = self._steps[job.kind]
         if beside is None and step.recall is not None:
             beside = step.recall(job, self._vault)
+        began = time.perf_counter()
         try:
             answer = await step.call(self._rails, job, now, beside)
         except Unavailable:
-            return ports.REFUSED
+            answer = ports.REFUSED
         except NoAnswer:
-            return ports.SILENT
+            answer = ports.SILENT
         assert isinstance(answer, Answer)
+        self._meter.count(STEPS, job.kind, answer.status)
+        self._meter.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)
         return answer
 
     async def hear(self, job: Job, merchant: Merchant, answer: Answer) -> Result:

@@ -26,6 +26,7 @@ from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
 from kasuwa.db.pool import Connection
 from kasuwa.observe.log import where_it_broke
+from kasuwa.observe.metrics import DELIVERIES, DELIVERY_SECONDS, Meter
 from kasuwa.work.egress import MOST_CONNECTIONS, Crowded, Egress, Refused, Undelivered
 from kasuwa.work.endpoints import MOST_ILL, Endpoint, Endpoints
 
@@ -52,12 +53,15 @@ SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
 
 
 class Courier:
-    def __init__(self, dsn: str, egress: Egress, vault: Vault, environment: str, hash_header: str) -> None:
+    def __init__(
+        self, dsn: str, egress: Egress, vault: Vault, environment: str, hash_header: str, meter: Meter
+    ) -> None:
         self._dsn = dsn
         self._egress = egress
         self._vault = vault
         self._environment = environment
         self._hash_header = hash_header
+        self._meter = meter
         self._endpoints = Endpoints()
         self._claimed_at = 0.0
         self._keys: dict[int, tuple[bytes, float]] = {}
@@ -165,10 +169,16 @@ class Courier:
             self._unsent.append(item)
             return
         self._outcomes.append(outcome)
+        self._count(outcome)
         if outcome.delivered:
             endpoint.answered(outcome.ms / 1000)
         elif outcome.tried:
             endpoint.failed()
+
+    def _count(self, outcome: Recorded) -> None:
+        self._meter.count(DELIVERIES, "delivered" if outcome.delivered else "failed" if outcome.tried else "untried")
+        if outcome.tried:
+            self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
     async def _load_keys(self, connection: Any, merchants: set[int]) -> None:
         """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once."""

@@ -1,0 +1,150 @@
+"""What a process counts while it works, and how it reaches who serves `/metrics`.
+
+Counting is an addition in memory. Once a second a process posts its numbers on its board, memory that it shares with
+the part that adds the boards up (web/scrape.py). A part that died is started again on the same board and counts on
+from there: a counter never falls.
+
+Labels are words of ours, such as paths, actions, codes and kinds of jobs: never anything that was sent.
+"""
+
+import asyncio
+import mmap
+import resource
+import sys
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable
+from pathlib import Path
+from struct import Struct
+
+import msgspec
+
+POST_SECONDS = 1.0
+HALF_BYTES = 512 * 1024
+# The checksum and the length of what a half holds.
+HEAD = Struct("<II")
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """Something that is counted or, with bounds, spread over them."""
+
+    name: str
+    told: str
+    labels: tuple[str, ...] = ()
+    bounds: tuple[float, ...] = ()
+
+
+REQUESTS = Measure("kasuwa_requests", "Requests answered, by the code of the reply.", ("path", "action", "status"))
+REQUEST_SECONDS = Measure("kasuwa_request_seconds", "From a request's head to its reply.", ("path", "action"), SECONDS)
+BATCH_SIZE = Measure("kasuwa_batch_size", "Writes that share a commit, on memory or locked.", ("way",), SIZES)
+COMMIT_SECONDS = Measure("kasuwa_commit_seconds", "From the first statement of a batch to its commit.", (), SECONDS)
+STEPS = Measure("kasuwa_steps", "Jobs run, by what the outside said of them.", ("kind", "answer"))
+STEP_SECONDS = Measure("kasuwa_step_seconds", "How long the outside took.", ("kind",), SECONDS)
+DELIVERIES = Measure("kasuwa_deliveries", "Tries to deliver an event: delivered, failed or untried.", ("outcome",))
+DELIVERY_SECONDS = Measure("kasuwa_delivery_seconds", "How long endpoints took.", (), SECONDS)
+ERRORS = Measure("kasuwa_errors", "Errors logged: each is a fault of ours to look at.", ("what",))
+STARTS = Measure("kasuwa_part_starts", "How often a part was started.", ("part",))
+CPU_SECONDS = Measure("kasuwa_part_cpu_seconds", "Processor time of a part.", ("part",))
+MEMORY_BYTES = Measure("kasuwa_part_memory_bytes", "Resident memory of a part, shared pages too.", ("part",))
+
+COUNTED = (
+    *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
+    *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES),
+)
+
+
+# One number for what is counted; for what is spread one a bound, one beyond the last, and the sum of all values.
+Series = dict[tuple[str, tuple[str, ...]], list[float]]
+SERIES = msgspec.msgpack.Decoder(list[tuple[str, tuple[str, ...], list[float]]])
+
+
+class Board:
+    """Shared memory for the numbers of one part. It has two halves, and the one that is not read is written."""
+
+    def __init__(self, part: str) -> None:
+        self.part = part
+        self._memory = mmap.mmap(-1, 1 + 2 * HALF_BYTES)
+
+    def post(self, series: Series) -> None:
+        said = msgspec.msgpack.encode([(name, labels, values) for (name, labels), values in series.items()])
+        if HEAD.size + len(said) > HALF_BYTES:
+            raise OverflowError("more is counted than a board has room for")
+        half = 1 - self._memory[0]
+        start = 1 + half * HALF_BYTES
+        self._memory[start : start + HEAD.size + len(said)] = HEAD.pack(zlib.crc32(said), len(said)) + said
+        self._memory[0] = half
+
+    def read(self) -> Series:
+        """What was posted last. Written over while it is read, it does not match its sum and is read again."""
+        while True:
+            start = 1 + self._memory[0] * HALF_BYTES
+            checksum, length = HEAD.unpack(self._memory[start : start + HEAD.size])
+            said = self._memory[start + HEAD.size : start + HEAD.size + length]
+            if not length:
+                return {}
+            if zlib.crc32(said) == checksum:
+                return {(name, labels): values for name, labels, values in SERIES.decode(said)}
+
+
+class Meter:
+    """The numbers of this process, and of those before it on the same board."""
+
+    def __init__(self, board: Board | None = None) -> None:
+        self._board = board
+        self.series: Series = board.read() if board is not None else {}
+        self._cpu_seconds = 0.0
+
+    def count(self, measure: Measure, *labels: str, by: float = 1.0) -> None:
+        key = (measure.name, labels)
+        found = self.series.get(key)
+        if found is None:
+            self.series[key] = [by]
+        else:
+            found[0] += by
+
+    def observe(self, measure: Measure, value: float, *labels: str) -> None:
+        key = (measure.name, labels)
+        found = self.series.get(key)
+        if found is None:
+            found = self.series[key] = [0.0] * (len(measure.bounds) + 2)
+        found[bisect_left(measure.bounds, value)] += 1
+        found[-1] += value
+
+    def post(self) -> None:
+        if self._board is not None:
+            self._look_at_ourselves(self._board.part)
+            self._board.post(self.series)
+
+    async def keep_posted(self) -> None:
+        if self._board is not None:
+            self.count(STARTS, self._board.part)
+            while True:
+                self.post()
+                await asyncio.sleep(POST_SECONDS)
+
+    def _look_at_ourselves(self, part: str) -> None:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        seconds = used.ru_utime + used.ru_stime
+        self.count(CPU_SECONDS, part, by=seconds - self._cpu_seconds)
+        self._cpu_seconds = seconds
+        self.series[MEMORY_BYTES.name, (part,)] = [float(resident_bytes(used.ru_maxrss))]
+
+
+def resident_bytes(highest: int) -> int:
+    """Now, where the system says so; else the most it ever was."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+    except OSError:
+        return highest if sys.platform == "darwin" else highest * 1024
+
+
+def add_up(boards: Iterable[Board]) -> Series:
+    total: Series = {}
+    for board in boards:
+        for key, values in board.read().items():
+            before = total.get(key)
+            total[key] = values if before is None else [a + b for a, b in zip(before, values, strict=True)]
+    return total

@@ -1,0 +1,79 @@
+"""`GET /metrics`, on a port of its own: what all parts counted, and what waits in the database."""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from kasuwa.db.waiting import Waiting
+from kasuwa.observe.metrics import COUNTED, MEMORY_BYTES, Board, Measure, Series, add_up
+
+PATH = "/metrics"
+TEXT = [("content-type", "text/plain; charset=utf-8")]
+
+
+class Found(Collector):
+    """What one look found, as the library wants to be given it."""
+
+    def __init__(self, series: Series, waiting: Waiting | None) -> None:
+        self._series = series
+        self._waiting = waiting
+
+    def collect(self) -> Iterator[Metric]:
+        for measure in COUNTED:
+            rows = [(labels, values) for (name, labels), values in self._series.items() if name == measure.name]
+            yield family(measure, rows)
+        yield GaugeMetricFamily("kasuwa_database_up", "Whether the database answers.", self._waiting is not None)
+        if self._waiting is not None:
+            yield from waiting_families(self._waiting)
+
+
+def family(measure: Measure, rows: Iterable[tuple[Sequence[str], list[float]]]) -> Metric:
+    if measure.bounds:
+        spread = HistogramMetricFamily(measure.name, measure.told, labels=measure.labels)
+        for labels, (*counts, total) in rows:
+            spread.add_metric(labels, buckets(measure.bounds, counts), total)
+        return spread
+    kind = GaugeMetricFamily if measure is MEMORY_BYTES else CounterMetricFamily
+    plain = kind(measure.name, measure.told, labels=measure.labels)
+    for labels, (value,) in rows:
+        plain.add_metric(labels, value)
+    return plain
+
+
+def buckets(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
+    """Each with those below it, as the format has them."""
+    found, below = [], 0.0
+    for bound, count in zip((*map(str, bounds), "+Inf"), counts, strict=True):
+        below += count
+        found.append((bound, below))
+    return found
+
+
+def waiting_families(waiting: Waiting) -> Iterator[Metric]:
+    due = GaugeMetricFamily("kasuwa_jobs_due", "Jobs that should have run by now.", labels=("lane",))
+    late = GaugeMetricFamily("kasuwa_jobs_late_seconds", "How late the oldest of them is.", labels=("lane",))
+    for lane, (jobs, seconds) in waiting.lanes.items():
+        due.add_metric((lane,), jobs)
+        late.add_metric((lane,), seconds)
+    yield due
+    yield late
+    yield GaugeMetricFamily("kasuwa_endpoints_failing", "Merchants' endpoints that fail.", waiting.failing)
+    yield GaugeMetricFamily("kasuwa_endpoints_off", "Endpoints switched off for failing.", waiting.off)
+    yield GaugeMetricFamily("kasuwa_notices", "Notices ever written for a person to look at.", waiting.notices)
+
+
+class Scrape:
+    def __init__(self, boards: Iterable[Board], look: Callable[[], Awaitable[Waiting | None]]) -> None:
+        self._boards = boards
+        self._look = look
+
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        if scope.path != PATH or scope.method not in ("GET", "HEAD"):
+            protocol.response_bytes(404, TEXT, f"GET {PATH} is all there is here\n".encode())
+            return
+        encode, content_type = choose_encoder(scope.headers.get("accept", ""))
+        found = Found(add_up(self._boards), await self._look())
+        protocol.response_bytes(200, [("content-type", content_type)], encode(found))
