@@ -22,6 +22,8 @@ from kasuwa.core.references import (
     opaque_id,
     ordered_key,
     payment_reference,
+    rail_key,
+    reference_in,
     row_key,
 )
 from tests.untimed import UNTIMED
@@ -68,6 +70,21 @@ def test_images_do_not_follow_the_count() -> None:
     rising = sum(left < right for left, right in pairwise(images))
     assert 400 < rising < 600
     assert len({image // (NUMBERS // 10) for image in images}) == 10  # every tenth of the range is met
+
+
+def test_every_merchant_begins_somewhere_else_and_stays_apart_from_itself() -> None:
+    firsts = {FIRST.of_merchant(merchant)(1) for merchant in range(1, 1_001)}
+    assert len(firsts) == 1_000
+    mine = FIRST.of_merchant(7)
+    images = [mine(number) for number in range(NUMBERS - 10_000, NUMBERS + 10_000)]
+    assert len(set(images)) == 20_000
+    assert images[:3] == [FIRST_AGAIN.of_merchant(7)(NUMBERS - 10_000 + n) for n in range(3)]
+
+
+def test_a_rails_key_is_one_merchants_and_holds_its_reference() -> None:
+    keys = {rail_key(merchant, reference) for merchant in (1, 11) for reference in ("1 GP|FD|1", "GP|FD|1", "1")}
+    assert len(keys) == 6
+    assert reference_in(rail_key(7, "GP|FD|1")) == "GP|FD|1"
 
 
 # --- keys -----------------------------------------------------------------------------------------------------

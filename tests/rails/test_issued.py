@@ -47,7 +47,7 @@ def rail(answer: Answer = PAID) -> tuple[IssuedCards, Desk]:
 
 
 def order(method: str = "card", **changes: Any) -> CollectOrder:
-    plain = CollectOrder("GP1", method, 150_000, "NGN", merchant_id=7, shop="Ada Stores")
+    plain = CollectOrder("7 GP1", method, 150_000, "NGN", shop="Ada Stores")
     return msgspec.structs.replace(plain, **changes)
 
 
@@ -103,7 +103,7 @@ def test_what_became_of_it_is_asked_by_its_key(answer: Answer) -> None:
 
 def test_it_is_refunded_by_the_keys_of_both() -> None:
     cards, desk = rail()
-    back = order(key="GP|RF|1", refund_of="GP1", amount=400, session="issued")
+    back = order(key="7 GP|RF|1", refund_of="7 GP1", amount=400, session="issued")
     assert run(cards.refund(back)).status == run(cards.query_refund(back)).status == ports.SUCCESSFUL
     assert desk.asked == [RefundOrder("7 GP|RF|1", "7 GP1", 400), "7 GP|RF|1"]
 

@@ -180,17 +180,17 @@ def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
     sent, biller = Sent.new(), Recorder(known)
     sent.job.claims = claims
     call(Rails(bank=ports.NOT_GIVEN, biller=biller), sent, 25.0)
-    assert biller.heard == [f"{verb} {sent.row.txn_ref}" for verb in verbs]
+    assert biller.heard == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 
 # --- what it delivers -------------------------------------------------------------------------------------------
 
 
-def order(fulfilment: str, key: str = "GP|BP|1", amount: int = 500_000) -> BillOrder:
+def order(fulfilment: str, key: str = "7 GP|BP|1", amount: int = 500_000) -> BillOrder:
     return BillOrder(key, "ikeja-electric", "x", fulfilment, "45012345678", amount, "NGN", 60)
 
 
-def goods(fulfilment: str, key: str = "GP|BP|1") -> Mapping[str, str]:
+def goods(fulfilment: str, key: str = "7 GP|BP|1") -> Mapping[str, str]:
     paid, asked = (asyncio.run(verb(order(fulfilment, key))) for verb in (BILLER.pay, BILLER.query))
     assert paid == asked
     assert paid.facts == asyncio.run(BILLER.reprint(order(fulfilment, key)))
@@ -201,7 +201,7 @@ def test_a_prepaid_meter_gets_a_token_of_twenty_digits_and_its_units() -> None:
     facts = goods("electricity_token")
     assert re.fullmatch(r"[0-9]{20}", facts["token"])
     assert facts["units"] == "23.89"
-    tokens = {goods("electricity_token", f"GP|BP|{n}")["token"] for n in range(200)}
+    tokens = {goods("electricity_token", f"7 GP|BP|{n}")["token"] for n in range(200)}
     assert len(tokens) == 200
     assert {len(token) for token in tokens} == {20}
 

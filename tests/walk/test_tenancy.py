@@ -1,7 +1,7 @@
 """Every action with every kind of another merchant's reference: the answer of an unknown one, nothing changed.
 
 The other merchant first sends every example there is, so whatever references the service makes are among its
-replies. It lives on another business day than the stranger: references carry their date, and thus differ.
+replies. It lives on another business day than the stranger: references carry their date, and thus surely differ.
 """
 
 import re
@@ -121,3 +121,17 @@ def test_the_other_merchant_itself_is_answered_otherwise(world: World) -> None:
         reference = world.references[name]
         assert world.other.verify(reference)["status"] == 200
         assert world.other.verify(never_made(reference))["status"] == 104
+
+
+def test_merchants_that_do_the_same_on_the_same_day_are_given_other_references(deployment: Deployment) -> None:
+    """Neither can place the other's by its own, and a biller that keeps to our keys delivers to both."""
+    pay = {"action": "pay", "reference": "45012345678", "amount": "1000"}
+    told = []
+    for _ in range(2):
+        shop = deployment.open_shop(now=NOW)
+        with shop.wire:
+            pulled = shop.put("bills", action="pull", bills_id=14).body["data"]
+            paycode = pulled["items"][0]["paycode"]
+            paid = shop.put("bills", **pay, paycode=paycode, orderRef="same").body
+            told.append((shop.transfer(orderRef="same")["txnRef"], paid["txnRef"], paid["token"]))
+    assert all(one != other for one, other in zip(*told, strict=True))

@@ -3,9 +3,11 @@
 A *key* is what the writer finds a row by: 128 bits of BLAKE2b over merchant, table and reference, each with
 its length before it, so that no two merchants, tables or references ever share one. A *reference* is what
 people see: digits from the merchant's own counter through a secret permutation (no collision, and nobody
-reads a merchant's volume off them), a date and a check letter that catches mistyping without a look-up (D6).
+reads a merchant's volume off them), a date and a check letter that catches mistyping without a look-up (D6). It is one
+merchant's: what a rail is to know an order by says whose it is besides.
 """
 
+from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 from hashlib import blake2b, shake_128
@@ -58,6 +60,17 @@ def ordered_key(moment_ms: int, kind: str, key: bytes) -> bytes:
     return moment_ms.to_bytes(6, "big") + kind_mark(kind) + key[:8]
 
 
+def rail_key(merchant_id: int, reference: str) -> str:
+    """What a rail knows an order by, among those of all merchants. Not the mid: books that were begun anew have the
+    old mid, and may come to the old references again."""
+    return f"{merchant_id} {reference}"
+
+
+def reference_in(key: str) -> str:
+    """What the sandbox makes up follows from this alone: with a seed it is the same for any merchant."""
+    return key.partition(" ")[2]
+
+
 # --- ids that nobody can guess --------------------------------------------------------------------------------
 
 ALPHANUMERICS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -89,6 +102,8 @@ class Permutation:
     """A keyed permutation of 0 … 999,999,999: a Feistel network over 30 bits, walked until it is in range."""
 
     def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self.of_merchant = lru_cache(maxsize=65536)(self._of_merchant)
         size = 1 << HALF_BITS
         self._tables = []
         for turn in range(ROUNDS):
@@ -104,6 +119,13 @@ class Permutation:
             number = left << HALF_BITS | right
             if number < NUMBERS:
                 return number
+
+    def _of_merchant(self, merchant_id: int) -> Callable[[int], int]:
+        """The same, begun at a place of the merchant's own: the first reference of one is not that of another, and
+        nobody counts another's by its own."""
+        said = blake2b(b"%d" % merchant_id, key=self._secret[:64], digest_size=8).digest()
+        start = int.from_bytes(said, "big") % NUMBERS
+        return lambda number: self(number + start)
 
 
 # --- the check letter: ISO 7064 MOD 27,26, with digits and the bar given values of their own ----------------

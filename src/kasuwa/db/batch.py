@@ -200,6 +200,10 @@ class World(msgspec.Struct, frozen=True):
     public_url: str = ""
     issuing: Issuing = DEFAULT_ISSUING
 
+    def numbering(self, merchant_id: int) -> Callable[[int], int]:
+        """With a seed all merchants begin alike: what one is told must not follow from how many were made before."""
+        return self.permutation if self.seed is not None else self.permutation.of_merchant(merchant_id)
+
 
 def business_now(book: Book, wall: datetime) -> datetime:
     if book.clock_fixed is not None:
@@ -271,7 +275,7 @@ class Desk:
                 business_now(book, self.wall),
                 self.entropy(submission, book),
                 book.numbers + 1,
-                self.world.permutation,
+                self.world.numbering(merchant.merchant_id),
                 self.world.vault.digest,
                 self.world.vault,
                 submission.scenario,

@@ -73,7 +73,7 @@ class IssuedCards:
 
     async def refund(self, order: CollectOrder) -> Answer:
         if may_be_ours(order):
-            wanted = RefundOrder(issuer_key(order, order.key), issuer_key(order, order.refund_of), order.amount)
+            wanted = RefundOrder(order.key, order.refund_of, order.amount)
             answer = await self._issuer.refund(msgspec.structs.replace(wanted, scenario=scenario_of(order)))
             if answer.status == ports.SUCCESSFUL and order.scenario.delay > 0:
                 return IN_PROGRESS
@@ -92,7 +92,7 @@ class IssuedCards:
         """What our issuer knows of an order; None where it is somebody else's."""
         if not may_be_ours(order):
             return None
-        answer = await self._issuer.query(issuer_key(order, order.key))
+        answer = await self._issuer.query(order.key)
         if answer.status == ports.NOT_FOUND:
             return answer if self._is_ours(order, card) else None
         return ours(answer) if order.age_seconds >= order.scenario.delay else IN_PROGRESS
@@ -106,15 +106,9 @@ def ours(answer: Answer) -> Answer:
     return msgspec.structs.replace(answer, facts=FACTS)
 
 
-def issuer_key(order: CollectOrder, reference: str) -> str:
-    """References are one merchant's; the issuer's keys are everybody's. Not the mid: books that were begun anew have
-    the old mid, and may come to the old references again."""
-    return f"{order.merchant_id} {reference}"
-
-
 def purchase_of(order: CollectOrder, card: CardSecrets) -> PurchaseOrder:
     return PurchaseOrder(
-        key=issuer_key(order, order.key),
+        key=order.key,
         pan=card.number,
         expiry=f"20{card.expiry_year}-{card.expiry_month}",
         cvv=None if order.method == "token" else card.cvv,

@@ -83,7 +83,7 @@ async def send_or_ask(
 
 
 class TransferOrder(msgspec.Struct, frozen=True):
-    """One transfer as a rail sees it. `key` is its idempotency key: the same key never pays twice.
+    """One transfer as a rail sees it. `key` is its idempotency key over all merchants: the same key never pays twice.
     `age_seconds` (business time since it was first sent) and `scenario` are for the sandbox alone."""
 
     key: str
@@ -135,10 +135,10 @@ class CardSecrets(msgspec.Struct, frozen=True):
 
 
 class CollectOrder(msgspec.Struct, frozen=True):
-    """One payment, or the refund of one, as a rail sees it. `key` is its idempotency key among those of the merchant
-    `merchant_id`, which payers know as `shop`; `session` is what the rail called it when it began; `payer` is whom it
-    asks (a telephone, an account), `provider` through whom; `attempt` counts the tries of one due date; a refund is
-    that of the payment `refund_of`. `age_seconds` and `scenario` are for the sandbox alone."""
+    """One payment, or the refund of one, as a rail sees it. `key` is its idempotency key over all merchants; `shop` is
+    whom payers know the merchant as; `session` is what the rail called it when it began; `payer` is whom it asks (a
+    telephone, an account), `provider` through whom; `attempt` counts the tries of one due date; a refund is that of the
+    payment whose key is `refund_of`. `age_seconds` and `scenario` are for the sandbox alone."""
 
     key: str
     method: str
@@ -148,7 +148,6 @@ class CollectOrder(msgspec.Struct, frozen=True):
     payer: str = ""
     provider: str = ""
     attempt: int = 1
-    merchant_id: int = 0
     shop: str = ""
     refund_of: str = ""
     age_seconds: float = 0
@@ -177,8 +176,8 @@ class CollectionRail(Protocol):
 
 
 class BillOrder(msgspec.Struct, frozen=True):
-    """One bill as a rail sees it. `key` is its idempotency key: the same key never delivers twice. `age_seconds`
-    (business time since it was first sent) and `scenario` are for the sandbox alone."""
+    """One bill as a rail sees it. `key` is its idempotency key over all merchants: the same key never delivers twice.
+    `age_seconds` (business time since it was first sent) and `scenario` are for the sandbox alone."""
 
     key: str
     biller: str

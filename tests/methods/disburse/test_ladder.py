@@ -148,7 +148,7 @@ def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
     sent, bank = Sent.new(), Recorder(known)
     sent.job.claims = claims
     assert call(with_bank(bank), sent, 25.0).status == SUCCESSFUL
-    assert bank.heard == [f"{verb} {sent.row.txn_ref}" for verb in verbs]
+    assert bank.heard == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 
 def test_what_was_asked_after_and_not_found_is_not_sent_again() -> None:
@@ -156,4 +156,4 @@ def test_what_was_asked_after_and_not_found_is_not_sent_again() -> None:
     sent.job.kind = ASK
     sent.job.claims = 2
     assert call(with_bank(bank), sent, 25.0).status == ports.NOT_FOUND
-    assert bank.heard == [f"query {sent.row.txn_ref}"]
+    assert bank.heard == [f"query {sent.job.merchant_id} {sent.row.txn_ref}"]

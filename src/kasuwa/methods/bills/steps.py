@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 
 from kasuwa.core.decision import Job
+from kasuwa.core.references import rail_key
 from kasuwa.methods.bills.decide import ASK, CURRENCY, WORK
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, BillOrder, Rails, send_or_ask
@@ -27,7 +28,7 @@ async def hear_biller(rails: Rails, job: Job, answer: Answer) -> Answer:
 def order_of(job: Job, at: float) -> BillOrder:
     work = WORK.decode(job.work)
     return BillOrder(
-        key=job.reference,
+        key=rail_key(job.merchant_id, job.reference),
         biller=work.order.slug,
         paycode=work.order.paycode,
         fulfilment=work.order.fulfilment,

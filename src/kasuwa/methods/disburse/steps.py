@@ -4,6 +4,7 @@ from datetime import datetime
 from functools import partial
 
 from kasuwa.core.decision import Job
+from kasuwa.core.references import rail_key
 from kasuwa.methods.disburse.decide import ASK, CURRENCY, WORK
 from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_ask
 
@@ -16,7 +17,7 @@ async def call_bank(rails: Rails, job: Job, now: datetime, beside: None) -> Answ
 def order_of(job: Job, now: datetime) -> TransferOrder:
     work = WORK.decode(job.work)
     return TransferOrder(
-        key=job.reference,
+        key=rail_key(job.merchant_id, job.reference),
         amount=work.amount,
         currency=CURRENCY,
         bank_code=work.order.bank_code,

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Job
+from kasuwa.core.references import rail_key
 from kasuwa.core.secrets import Vault
 from kasuwa.methods.payment.decide import ASK, CHANNELS, KEPT, OPEN, VALIDATE, WORK, Work, saved_card_place
 from kasuwa.methods.payment.decide_card import Code
@@ -88,7 +89,7 @@ def rail_of(rails: Rails, work: Work) -> CollectionRail:
 
 def order_of(job: Job, work: Work, now: datetime) -> CollectOrder:
     return CollectOrder(
-        key=job.reference,
+        key=rail_key(job.merchant_id, job.reference),
         method=work.method,
         amount=work.amount,
         currency=work.currency,
@@ -96,9 +97,8 @@ def order_of(job: Job, work: Work, now: datetime) -> CollectOrder:
         payer=work.payer,
         provider=work.provider,
         attempt=work.attempt,
-        merchant_id=job.merchant_id,
         shop=work.shop,
-        refund_of=work.refund_of,
+        refund_of=rail_key(job.merchant_id, work.refund_of) if work.refund_of else "",
         age_seconds=now.timestamp() - work.sent_at,
         scenario=work.scenario,
     )

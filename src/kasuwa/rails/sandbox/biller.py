@@ -26,6 +26,7 @@ from kasuwa.core.billers import (
 )
 from kasuwa.core.catalogue import load
 from kasuwa.core.money import minor_of
+from kasuwa.core.references import reference_in
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Unavailable
 from kasuwa.rails.sandbox.bank import (
@@ -183,7 +184,8 @@ def goods(order: BillOrder) -> dict[str, str]:
 
 
 def digits(order: BillOrder, count: int) -> str:
-    noise = blake2b(f"{order.biller} {order.reference} {order.key}".encode(), person=b"goods").digest()
+    said = f"{order.biller} {order.reference} {reference_in(order.key)}"
+    noise = blake2b(said.encode(), person=b"goods").digest()
     return str(int.from_bytes(noise, "big"))[-count:]
 
 

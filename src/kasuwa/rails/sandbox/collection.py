@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 from kasuwa.core.banks import MAGIC_PREFIX
 from kasuwa.core.catalogue import load
+from kasuwa.core.references import reference_in
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, CardSecrets, CollectOrder, NoAnswer, Unavailable
 from kasuwa.rails.sandbox import bank
@@ -243,7 +244,7 @@ class SandboxMobile(Sandbox):
         meet_fault(order)
         facts = {"auth": "redirect" if order.provider.startswith("paga") else "device"}
         if order.method == "ussd":
-            chance = blake2b(order.key.encode(), digest_size=2).digest()
+            chance = blake2b(reference_in(order.key).encode(), digest_size=2).digest()
             number = int.from_bytes(chance, "big") % 9000 + 1000
             facts = {"auth": "ussd", "ussd_code": f"{USSD_PREFIX[order.provider]}{number}#"}
         code = self.code_of(order, card)
