@@ -18,10 +18,15 @@ from kasuwa.core.decision import Merchant, Refusal
 
 class Rule(msgspec.Struct, frozen=True):
     """A check on decoded fields: `reason(merchant, *values)` answers what is wrong, or None. It runs when all
-    its fields could be read, so that one reply names every fault of a body."""
+    its fields could be read, so that one reply names every fault of a body.
+
+    What `foretells` is judged for good where the action is answered, which may know better: a repeat is answered though
+    its paycode is gone. It runs only where the body is refused anyway, and with what the rails keep in memory:
+    `reason(merchant, rails, *values)`."""
 
     fields: tuple[str, ...]
     reason: Callable[..., str | None]
+    foretells: bool = False
 
 
 class Question(msgspec.Struct, frozen=True):

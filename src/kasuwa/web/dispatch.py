@@ -188,11 +188,11 @@ class Dispatch:
         action = path.find(envelope)
         if action is None or isinstance(action, Refusal):
             return action or NO_ACTION
-        return action, decode(action.request, body, action.rules, merchant)
+        return action, decode(action.request, body, action.rules, merchant, self._parts.rails)
 
     def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
         """Unless its rules may judge the same body otherwise for another merchant."""
-        if not action.rules and len(body) <= MOST_REMEMBERED_BYTES:
+        if all(rule.foretells for rule in action.rules) and len(body) <= MOST_REMEMBERED_BYTES:
             if len(self._understood) >= MOST_REMEMBERED:
                 self._understood.clear()
             self._understood[path.method.name, body] = (action, request)

@@ -121,6 +121,12 @@ def test_its_event_names_the_bill_and_tells_no_token(shop: Shop) -> None:
         ({"paycode": "nothing"}, ["paycode"]),
         ({"paycode": AIRTIME_100, "reference": "08031234567", "amount": "99"}, ["amount"]),
         ({"orderRef": None}, ["orderRef"]),
+        ({"orderRef": None, "reference": "123", "amount": "1"}, ["orderRef", "reference", "amount"]),
+        ({"orderRef": None, "reference": None, "amount": None}, ["reference", "orderRef", "amount"]),
+        ({"orderRef": "", "reference": "", "amount": "x"}, ["reference", "amount", "orderRef"]),
+        ({"paycode": "nothing", "amount": "x"}, ["amount", "paycode"]),
+        ({"paycode": "nothing", "orderRef": None, "reference": "x", "amount": "1"}, ["orderRef", "paycode"]),
+        ({"paycode": AIRTIME_100, "orderRef": None, "amount": None}, ["orderRef", "reference"]),
     ],
 )
 def test_bad_input_is_named_and_moves_nothing(shop: Shop, fields: dict[str, Any], faults: list[str]) -> None:

@@ -77,11 +77,33 @@ def test_a_bill_brings_its_category_and_its_items(shop: Shop) -> None:
         ({"bills_id": 0}, "bills_id"),
         ({"bills_id": "14"}, "bills_id"),
         ({"bills_id": 14, "category": "tv"}, "bills_id"),
+        ({"bills_id": 999, "category": "nothing"}, "category bills_id"),
+        ({"bills_id": 14, "category": "nothing"}, "category"),
+        ({"bills_id": "14", "category": "nothing"}, "bills_id category"),
+        ({"bills_id": 999, "category": 3}, "category bills_id"),
+        ({"bills_id": 14, "category": 3}, "category"),
+        ({"bills_id": "14", "category": "tv"}, "bills_id"),
     ],
 )
 def test_a_selection_of_nothing_is_104(shop: Shop, chosen: dict[str, Any], field: str) -> None:
     body = pull(shop, **chosen)
-    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, field.split())
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"paycode": "nope", "reference": ""}, "reference paycode"),
+        ({"paycode": "nope"}, "reference paycode"),
+        ({"paycode": "", "reference": "45012345678"}, "paycode"),
+        ({"paycode": 7, "reference": ""}, "paycode reference"),
+        ({"paycode": "nope", "reference": "x"}, "paycode"),
+        ({"paycode": PREPAID, "reference": "x"}, "reference"),
+    ],
+)
+def test_a_resolve_names_every_fault_at_once(shop: Shop, said: dict[str, Any], named: str) -> None:
+    body = shop.put("bills", action="resolve", **said).body
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, named.split())
 
 
 @pytest.mark.parametrize(

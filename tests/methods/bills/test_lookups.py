@@ -3,14 +3,16 @@
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from kasuwa.core.billers import EMPTY_SHEET, Listing
 from kasuwa.core.decision import Refusal
+from kasuwa.core.fields import AMOUNT_REASON, decode
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.methods.bills.decide import UNKNOWN_PAYCODE
-from kasuwa.methods.bills.lookups import BILLER_LATE, pull_catalogue, resolve_customer
-from kasuwa.methods.bills.wire import PullRequest, ResolveReply, ResolveRequest
+from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE
+from kasuwa.methods.bills.lookups import BILLER_LATE, PAY_RULES, pull_catalogue, resolve_customer
+from kasuwa.methods.bills.wire import PayRequest, PullRequest, ResolveReply, ResolveRequest
 from kasuwa.rails import ports
 from kasuwa.rails.ports import CustomerAnswer, CustomerQuery, Rails
 from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
@@ -66,6 +68,28 @@ def test_a_paycode_that_nobody_has_is_looked_for_once() -> None:
     assert shelf.looked == 1
 
 
+def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_faults() -> None:
+    given = rails(Shelf(Listing(1, first_sheet())))
+
+    def faults(**said: Any) -> dict[str, str]:
+        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, given)
+        return {fault.field: fault.reason for fault in found} if isinstance(found, tuple) else {}
+
+    prepaid = {"paycode": item_of(PREPAID).paycode}
+    assert faults(**prepaid, reference="123", amount="1") == {
+        "orderRef": "required",
+        "reference": "not a customer reference of Ikeja Electric (IKEDC)",
+        "amount": "between 500.00 and 1000000.00",
+    }
+    assert faults(**prepaid)["amount"] == "required: this item has no fixed price"
+    assert faults(paycode="nope", orderRef="a", reference="x", amount="x") == {
+        "amount": AMOUNT_REASON,
+        "paycode": NO_SUCH_PAYCODE,
+    }
+    # Well-formed, it is judged by the rule of `pay`, which knows of repeats and of newer editions.
+    assert faults(paycode="nope", orderRef="a", reference="x", amount="1") == {}
+
+
 def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> None:
     shelf = Shelf(Listing(1, first_sheet()))
 
@@ -74,6 +98,8 @@ def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> 
 
     for chosen in ({}, {"category": "tv"}, {"bills_id": 14}, {"category": "electricity", "bills_id": 14}):
         assert pull(**chosen) is pull(**chosen)
+    refused = pull(category="x", bills_id=999)
+    assert [fault.field for fault in refused.faults] == ["category", "bills_id"]
     kept = len(shelf.listing.prepared)
     for strange in ({"category": "x"}, {"bills_id": 999}, {"category": "tv", "bills_id": 14}):
         assert isinstance(pull(**strange), Refusal)

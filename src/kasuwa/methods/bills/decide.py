@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, may_be_customer, paycode_key
+from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, Terms, may_be_customer, paycode_key
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import (
@@ -67,7 +67,8 @@ LIKELY_DUPLICATE_WITHIN = timedelta(seconds=30)
 
 # Refusals, in order of precedence; between the second and the third come those of the fields that the item decides.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
-UNKNOWN_PAYCODE = refuse_fields(Fault("paycode", "no item has this paycode now; pull the catalogue again"))
+NO_SUCH_PAYCODE = "no item has this paycode now; pull the catalogue again"
+UNKNOWN_PAYCODE = refuse_fields(Fault("paycode", NO_SUCH_PAYCODE))
 LIKELY_DUPLICATE = Refusal(
     INVALID_REQUEST,
     "Likely duplicate: this customer of this biller was paid the same amount within 30 s, under another orderRef",
@@ -101,6 +102,10 @@ class Paycode(Row):
     discount: str
     fulfilment: str
     accepted: bool
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.name, self.biller, self.pattern, self.price, self.least, self.most)
 
 
 class Guard(Row):
@@ -153,7 +158,7 @@ PROMISED = {GIVES_TOKEN: "token", GIVES_PIN: "pin"}
 # --- what may be asked --------------------------------------------------------------------------------------
 
 
-def find_faults(request: PayRequest, item: Paycode, merchant: Merchant) -> tuple[Fault, ...]:
+def find_faults(request: PayRequest, item: Terms, merchant: Merchant) -> tuple[Fault, ...]:
     """What is wrong with the fields that the item decides about, all of it."""
     reasons = {
         "reference": reference_fault(merchant, item, request.reference),
@@ -162,11 +167,11 @@ def find_faults(request: PayRequest, item: Paycode, merchant: Merchant) -> tuple
     return tuple(Fault(field, reason) for field, reason in reasons.items() if reason is not None)
 
 
-def reference_fault(merchant: Merchant, item: Paycode, reference: str) -> str | None:
+def reference_fault(merchant: Merchant, item: Terms, reference: str) -> str | None:
     return None if may_be_customer(merchant, item.pattern, reference) else f"not a customer reference of {item.biller}"
 
 
-def amount_fault(merchant: Merchant, item: Paycode, said: int | None) -> str | None:
+def amount_fault(merchant: Merchant, item: Terms, said: int | None) -> str | None:
     """A fixed price is taken as it is or left out; an open amount is bounded by the biller. Spec silent: D30"""
     limits = merchant.limits[CURRENCY]
     if item.price:
@@ -225,7 +230,7 @@ def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | 
     item = seen.get(Paycode, paycode_key(request.paycode))
     if item is None or not item.accepted:
         return UNKNOWN_PAYCODE
-    faults = find_faults(request, item, merchant)
+    faults = find_faults(request, item.terms, merchant)
     if faults:
         return refuse_fields(*faults)
     amount = int(request.amount or item.price)
