@@ -237,8 +237,18 @@ def test_a_customer_always_has_the_same_name_and_others_have_others() -> None:
     assert len(names) > 50
 
 
-def test_where_there_is_no_name_query_nobody_is_named() -> None:
-    assert customer("08031234567", required=False) == CustomerAnswer("")
+@pytest.mark.parametrize("reference", ["08031234567", "08000000000", "00000000", "00000008", "00000016"])
+def test_where_there_is_no_name_query_nobody_is_named(reference: str) -> None:
+    assert customer(reference, required=False) == CustomerAnswer("")
+    assert customer(reference, Scenario(rr="08"), required=False) == CustomerAnswer("")
+
+
+def test_without_a_name_query_the_biller_is_unknown_to_late_and_silent_all_the_same() -> None:
+    assert customer("00000007", required=False) == CustomerAnswer(None)
+    with pytest.raises(Unavailable):
+        customer("00000030", required=False)
+    with pytest.raises(NoAnswer):
+        customer("00000068", required=False)
 
 
 @pytest.mark.parametrize("code", ["00", "01", "06", "09", "13", "16", "99"])

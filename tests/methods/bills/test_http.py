@@ -186,6 +186,18 @@ def test_the_same_payment_under_another_order_waits_half_a_minute_of_business_ti
     assert pay(shop, orderRef="second")["txnStatus"] == "successful"
 
 
+def test_a_bill_that_failed_may_be_paid_again_at_once(shop: Shop) -> None:
+    failing = {"x-sandbox-scenario": "rr=16"}
+    assert pay(shop, headers=failing, orderRef="first")["txnStatus"] == "failed"
+    assert pay(shop, headers={"x-sandbox-scenario": "rr=06"}, orderRef="second")["txnStatus"] == "pending"
+    assert pay(shop, orderRef="third")["status"] == 104
+    shop.advance(seconds=5)
+    assert status_of(shop, "second") == "failed"
+    assert pay(shop, orderRef="third")["txnStatus"] == "successful"
+    assert pay(shop, orderRef="fourth")["status"] == 104
+    assert shop.wallet() == PAID
+
+
 # --- what the biller says ----------------------------------------------------------------------------------------
 
 

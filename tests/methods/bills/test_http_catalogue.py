@@ -163,8 +163,9 @@ def test_a_customer_is_resolved_to_a_name(shop: Shop) -> None:
     assert resolve(shop, "45012345678") == body
 
 
-def test_where_no_name_query_is_required_nobody_is_named(shop: Shop) -> None:
-    body = resolve(shop, "08031234567", AIRTIME)
+@pytest.mark.parametrize("phone", ["08031234567", "08000000000", "00000008"])
+def test_where_no_name_query_is_required_nobody_is_named(shop: Shop, phone: str) -> None:
+    body = resolve(shop, phone, AIRTIME)
     assert (body["status"], body["custName"]) == (200, "")
     assert "no name query" in body["message"]
 

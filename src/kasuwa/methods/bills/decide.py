@@ -13,6 +13,7 @@ What the biller gives (a token, a PIN) is value: it is sealed into a row of its 
 An unknown outcome is never sent again as a new bill: see decide_answer.py.
 """
 
+import re
 from datetime import datetime, timedelta
 from typing import ClassVar
 
@@ -40,6 +41,7 @@ from kasuwa.core.references import hold_key, movement_reference, row_key
 from kasuwa.core.scenario import Scenario, plan_call
 from kasuwa.core.tariff import Charge
 from kasuwa.core.transactions import (
+    FAILED,
     PENDING,
     SUCCESSFUL,
     Transaction,
@@ -71,7 +73,8 @@ NO_SUCH_PAYCODE = "no item has this paycode now; pull the catalogue again"
 UNKNOWN_PAYCODE = refuse_fields(Fault("paycode", NO_SUCH_PAYCODE))
 LIKELY_DUPLICATE = Refusal(
     INVALID_REQUEST,
-    "Likely duplicate: this customer of this biller was paid the same amount within 30 s, under another orderRef",
+    "Likely duplicate: within 30 s the same amount was paid, or is being paid, for this customer of this biller, "
+    "under another orderRef",
 )
 WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the amount and its fee; fund it and try again")
 
@@ -151,8 +154,16 @@ def voucher_place(txn_ref: str) -> str:
 GOODS: "msgspec.json.Decoder[Goods]" = msgspec.json.Decoder(Goods)
 NO_GOODS = Goods()
 
-# What must be there before a bill of that kind counts as delivered.
+# What must be there before a bill of that kind counts as delivered, and how all that it brings must look: the token of
+# a prepaid meter has 20 digits everywhere (STS).
 PROMISED = {GIVES_TOKEN: "token", GIVES_PIN: "pin"}
+FORMS = {
+    GIVES_TOKEN: {
+        "token": re.compile(r"[0-9]{20}", re.ASCII),
+        "units": re.compile(r"[0-9]{1,9}(\.[0-9]{1,4})?", re.ASCII),
+    },
+    GIVES_PIN: {"pin": re.compile(r"[!-~]([ -~]{0,98}[!-~])?", re.ASCII)},
+}
 
 
 # --- what may be asked --------------------------------------------------------------------------------------
@@ -239,10 +250,19 @@ def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | 
         return More(Needs(((Guard, guarded),)))
     guard = seen.get(Guard, guarded)
     if guard is not None and context.now - guard.at < LIKELY_DUPLICATE_WITHIN:
-        return LIKELY_DUPLICATE
+        earlier = transaction_key(merchant.merchant_id, KIND, guard.order_ref)
+        if not seen.has(earlier):
+            return More(Needs(((Transaction, earlier),)))
+        if not has_failed(seen.get(Transaction, earlier)):
+            return LIKELY_DUPLICATE
     decision = order_bill(request, item, amount, digest, context)
     decision.rows += (Guard(guarded, merchant.merchant_id, request.order_ref, context.now),)
     return decision
+
+
+def has_failed(earlier: Transaction | None) -> bool:
+    """What has failed paid nobody: to pay it again is no mistake. Spec silent: D30"""
+    return earlier is not None and earlier.status == FAILED
 
 
 def repeat_bill(first: Transaction, digest: bytes, context: Context, seen: Seen) -> Decision | Refusal:
