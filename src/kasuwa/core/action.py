@@ -91,7 +91,8 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Lookup(msgspec.Struct, frozen=True):
-    """`rail` is whom it calls."""
+    """`ask(request, merchant, rails, plan)` calls `rail`, within its deadline; `await plan()`, right before that, is
+    the scenario of the call."""
 
     name: str
     request: type[msgspec.Struct]

@@ -198,6 +198,24 @@ def test_every_outcome_has_its_magic_reference(shop: Shop) -> None:
     assert resolve(shop, "08000000091", AIRTIME)["status"] == 204
 
 
+@pytest.mark.parametrize(("paycode", "reference"), [(PREPAID, "45012345678"), (AIRTIME, "08031234567")])
+def test_a_biller_that_declines_says_nothing_of_the_customer(shop: Shop, paycode: str, reference: str) -> None:
+    declined = {"status": 204, "message": "The biller declined: Do not honour"}
+    shop.put("sandbox", action="fault", rail="biller", kind="decline")
+    assert resolve(shop, reference, paycode) == declined
+    assert resolve(shop, reference, paycode, scenario="rr=05") == declined
+    assert resolve(shop, reference, paycode, scenario="rr=ZZ")["status"] == 201
+    assert resolve(shop, reference, paycode)["status"] == 200
+
+
+def test_only_a_call_of_the_biller_uses_up_a_planned_fault(shop: Shop) -> None:
+    shop.put("sandbox", action="fault", rail="biller", kind="unavailable")
+    assert resolve(shop, "45012345678", "nope")["status"] == 104
+    assert resolve(shop, "x")["status"] == 104
+    assert resolve(shop, "45012345678")["status"] == 204
+    assert resolve(shop, "45012345678")["status"] == 200
+
+
 def test_a_scenario_strikes_one_question(shop: Shop) -> None:
     assert resolve(shop, "45012345678", scenario="rr=07")["status"] == 104
     assert resolve(shop, "45012345678", scenario="http=timeout")["status"] == 204

@@ -1,14 +1,12 @@
 """Look-ups of bills: the catalogue, from memory; and whose a customer reference is, from the biller rail."""
 
-import asyncio
 from datetime import UTC, datetime
 
 from kasuwa.core.action import Prepared, Rule, prepare
 from kasuwa.core.billers import Biller, Item, Listed, Listing
-from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
-from kasuwa.core.scenario import Scenario
+from kasuwa.core.scenario import PlanCall
 from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE, amount_fault, reference_fault
 from kasuwa.methods.bills.wire import (
     BillLine,
@@ -20,13 +18,10 @@ from kasuwa.methods.bills.wire import (
     ResolveReply,
     ResolveRequest,
 )
-from kasuwa.rails import ports
-from kasuwa.rails.ports import CustomerQuery, NoAnswer, Rails, Unavailable
+from kasuwa.rails.ports import CustomerQuery, NoAnswer, Rails, Unavailable, refuse_unanswered
 
 UNKNOWN_CATEGORY = "no category has this code"
 UNKNOWN_BILL = "no bill has this id, or not in this category"
-BILLER_UNAVAILABLE = Refusal(ERROR, "The biller does not answer now; try again later")
-BILLER_LATE = Refusal(ERROR, "The biller has not answered in time; try again later")
 
 FOUND = "Customer found"
 OTHER_NAME = "Customer found, but under another name: check the reference before you pay"
@@ -129,7 +124,7 @@ def item_line(item: Item) -> ItemLine:
 
 
 async def resolve_customer(
-    request: ResolveRequest, merchant: Merchant, rails: Rails, scenario: Scenario
+    request: ResolveRequest, merchant: Merchant, rails: Rails, plan: PlanCall
 ) -> ResolveReply | Refusal:
     listed = find_item(rails, request.paycode)
     if listed is None:
@@ -142,15 +137,11 @@ async def resolve_customer(
     reason = reference_fault(merchant, listed.terms, request.reference)
     if reason is not None:
         return refuse_fields(Fault("reference", reason))
-    query = CustomerQuery(biller.slug, item.paycode, request.reference, item.require_name_query, scenario)
+    query = CustomerQuery(biller.slug, item.paycode, request.reference, item.require_name_query, await plan())
     try:
-        # A rail keeps its deadline itself; a look-up must not depend on that.
-        async with asyncio.timeout(ports.DEADLINE_SECONDS):
-            answer = await rails.biller.customer(query)
-    except Unavailable:
-        return BILLER_UNAVAILABLE
-    except (NoAnswer, TimeoutError):
-        return BILLER_LATE
+        answer = await rails.biller.customer(query)
+    except (Unavailable, NoAnswer) as trouble:
+        return refuse_unanswered("biller", trouble)
     if answer.name is None:
         return refuse_fields(Fault("reference", f"{biller.name} has no such customer"))
     reply = ResolveReply(

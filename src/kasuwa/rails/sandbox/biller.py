@@ -39,6 +39,7 @@ from kasuwa.rails.sandbox.bank import (
     UNAVAILABLE_TO_ENQUIRIES,
     person_name,
     response_codes,
+    tell_nothing,
 )
 
 DELIVERED = frozenset({"00", "01", "08"})
@@ -47,6 +48,7 @@ OTHER_NAME = "08"
 FAILS_LATER = "06"
 UNREACHABLE = frozenset({"30", "91"})
 TIMED_OUT = "68"
+LATE_TO_ENQUIRIES = frozenset({"68", "97"})
 
 MEANINGS = {
     "06": "The biller could not deliver",
@@ -194,12 +196,14 @@ class SandboxBiller:
 
     async def customer(self, query: CustomerQuery) -> CustomerAnswer:
         http, code = query.scenario.http, code_of(query)
-        if http == "timeout" or code == TIMED_OUT:
+        if http == "timeout" or code in LATE_TO_ENQUIRIES:
             raise NoAnswer("the biller rail: timeout")
         if http is not None or code in UNREACHABLE | UNAVAILABLE_TO_ENQUIRIES:
             raise Unavailable("the biller does not answer")
         if code == UNKNOWN_CUSTOMER:
             return CustomerAnswer(None)
+        if query.scenario.rr is not None and code not in DELIVERED:
+            tell_nothing(code, MEANINGS.get(code))
         if not query.required:
             return CustomerAnswer("")
         magic = is_magic(query.reference)
