@@ -61,6 +61,7 @@ class Write(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
     repeatable: bool = True
     ask: Question | None = None
 
@@ -74,6 +75,7 @@ class Read(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -88,6 +90,7 @@ class Known(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 class Lookup(msgspec.Struct, frozen=True):
@@ -103,6 +106,7 @@ class Lookup(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -156,6 +160,7 @@ class Command(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 Action = Write | Read | Known | Lookup | Command
@@ -167,7 +172,8 @@ def title_of(action: Action) -> str:
 
 
 class Method(msgspec.Struct, frozen=True):
-    """One path of the API: its word in the URL, the body fields that may select an action, and its rows."""
+    """One path of the API: its word in the URL, the body fields that may select an action, and its rows. A selector
+    that some rows name as their own selects those alone, and nothing else does."""
 
     name: str
     selectors: tuple[str, ...]

@@ -127,6 +127,31 @@ def test_only_a_call_of_the_rail_uses_up_a_planned_fault(shop: Shop) -> None:
     assert person_of(shop, "22222222222")[1]["status"] == 204
 
 
+# --- what a payment would cost --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"type": "account", "currency": "USD"}, "currency"),
+        ({"type": "bank_transfer", "currency": "USD"}, "currency"),
+        ({"type": "ussd", "currency": "GHS"}, "currency"),
+        ({"type": "phone", "country": "GH"}, "country"),
+        ({"type": "mobile_money", "country": "GH"}, "currency"),
+        ({"type": "account", "card_no": "512345"}, "card_no"),
+    ],
+)
+def test_what_is_always_refused_has_no_price(shop: Shop, said: dict[str, Any], field: str) -> None:
+    body = shop.put("resources", inquire="charges", amount="100.00", **said).body
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
+
+
+def test_mobile_money_in_cedis_is_ghanas(shop: Shop) -> None:
+    asked: dict[str, Any] = {"inquire": "charges", "type": "mobile_money", "amount": "100.00", "currency": "GHS"}
+    assert shop.put("resources", **asked) == shop.put("resources", **asked, country="GH")
+    assert shop.put("resources", **asked).body["status"] == 200
+
+
 # --- cards ----------------------------------------------------------------------------------------------------
 
 
