@@ -147,7 +147,7 @@ def test_a_rule_that_foretells_is_asked_only_where_the_body_is_refused_anyway() 
     foretold = (*RULES, Rule(("account",), not_on_the_shelf, foretells=True))
 
     def faults(said: dict[str, Any], shelf: set[str]) -> list[str]:
-        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, shelf)
+        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, rails=shelf)
         return [fault.field for fault in found] if isinstance(found, tuple) else []
 
     assert faults(GOOD, set()) == []

@@ -251,5 +251,6 @@ def test_an_enquiry_that_is_told_what_nobody_knows_cannot_be_read(code: str) -> 
     [("timeout", NoAnswer), ("reset", Unavailable), ("500", Unavailable), ("unavailable", Unavailable)],
 )
 def test_a_fault_of_the_wire_strikes_an_enquiry(http: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        name_of(ORDINARY, Scenario(http=http))
+    for account in (ORDINARY, "0000000700", "0000009100", "0000009700"):
+        with pytest.raises(error):
+            name_of(account, Scenario(http=http))

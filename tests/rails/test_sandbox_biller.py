@@ -269,8 +269,9 @@ def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_are_told_apart()
     with pytest.raises(NoAnswer):
         customer("45012345678", Scenario(http="timeout"))
     for http in ("reset", "500", "unavailable"):
-        with pytest.raises(Unavailable):
-            customer("45012345678", Scenario(http=http))
+        for reference in ("45012345678", "00000068"):
+            with pytest.raises(Unavailable):
+                customer(reference, Scenario(http=http))
 
 
 @pytest.mark.parametrize("required", [True, False])

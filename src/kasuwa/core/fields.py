@@ -350,7 +350,7 @@ def read_untyped(body: bytes) -> Any:
 
 
 def decode(
-    kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant, rails: Any = None
+    kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant, *, rails: Any = None
 ) -> Any:
     """The request as a struct, or the tuple of all its faults. `rails` is for rules that foretell."""
     faults = nul_faults(without_raw(kind, read_untyped(body)), "") if b"\\u0000" in body else []

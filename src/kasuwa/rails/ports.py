@@ -8,7 +8,8 @@ an HTTP adapter implement it. A rail answers, or raises one of two things, and t
 
 A look-up does nothing, so of these two it matters only what they tell; each has a kind that only look-ups raise.
 
-A rail keeps the deadline itself: what has not been answered after DEADLINE_SECONDS is NoAnswer.
+A rail keeps the deadline itself: what has not been answered after ten seconds is NoAnswer, and whoever waits for it is
+told "processing". Spec silent: D28
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,9 +23,6 @@ from kasuwa.core.billers import Listing, Sheet
 from kasuwa.core.codes import ERROR, UNREADABLE_ANSWER
 from kasuwa.core.decision import Job, Refusal
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-
-# How long a rail may take before whoever waits for it is told "processing". Spec silent: D28
-DEADLINE_SECONDS = 10.0
 
 
 class Unavailable(Exception):

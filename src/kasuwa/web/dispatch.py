@@ -188,7 +188,7 @@ class Dispatch:
         action = path.find(envelope)
         if action is None or isinstance(action, Refusal):
             return action or NO_ACTION
-        return action, decode(action.request, body, action.rules, merchant, self._parts.rails)
+        return action, decode(action.request, body, action.rules, merchant, rails=self._parts.rails)
 
     def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
         """Unless its rules may judge the same body otherwise for another merchant."""

@@ -73,7 +73,7 @@ def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_f
     given = rails(Shelf(Listing(1, first_sheet())))
 
     def faults(**said: Any) -> dict[str, str]:
-        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, given)
+        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, rails=given)
         return {fault.field: fault.reason for fault in found} if isinstance(found, tuple) else {}
 
     prepaid = {"paycode": item_of(PREPAID).paycode}

@@ -158,7 +158,7 @@ class SandboxBank:
         scenario, account = enquiry.scenario, enquiry.account_number
         magic = account.startswith(MAGIC_PREFIX)
         code = scenario.rr or (account[6:8] if magic else APPROVED)
-        if scenario.http == "timeout" or code == TIMED_OUT:
+        if scenario.http == "timeout" or (scenario.http is None and code == TIMED_OUT):
             raise NoAnswer("the bank does not answer in time")
         if scenario.http is not None or code in UNAVAILABLE_TO_ENQUIRIES:
             raise Unavailable("the bank does not answer")

@@ -196,7 +196,7 @@ class SandboxBiller:
 
     async def customer(self, query: CustomerQuery) -> CustomerAnswer:
         http, code = query.scenario.http, code_of(query)
-        if http == "timeout" or code in LATE_TO_ENQUIRIES:
+        if http == "timeout" or (http is None and code in LATE_TO_ENQUIRIES):
             raise NoAnswer("the biller rail: timeout")
         if http is not None or code in UNREACHABLE | UNAVAILABLE_TO_ENQUIRIES:
             raise Unavailable("the biller does not answer")

@@ -53,7 +53,7 @@ def person_of(bvn: str) -> Person:
 class SandboxIdentity:
     async def find_person(self, enquiry: IdentityEnquiry) -> Person | None:
         http, code = enquiry.scenario.http, code_of(enquiry)
-        if http in ("timeout", "reset") or code in TIMED_OUT:
+        if http in ("timeout", "reset") or (http is None and code in TIMED_OUT):
             raise NoAnswer("the identity register did not answer in time")
         if http is not None or code == UNAVAILABLE:
             raise Unavailable("the identity register refuses calls")
