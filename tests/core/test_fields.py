@@ -140,6 +140,23 @@ def test_a_rule_is_asked_when_all_its_fields_could_be_read() -> None:
     assert faults_of({**broken, "amount": "x"}) == {"amount": AMOUNT_REASON}
 
 
+def test_a_rule_that_foretells_is_asked_only_where_the_body_is_refused_anyway() -> None:
+    def not_on_the_shelf(merchant: Merchant, rails: set[str], account: str) -> str | None:
+        return None if account in rails else "not on the shelf"
+
+    foretold = (*RULES, Rule(("account",), not_on_the_shelf, foretells=True))
+
+    def faults(said: dict[str, Any], shelf: set[str]) -> list[str]:
+        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, rails=shelf)
+        return [fault.field for fault in found] if isinstance(found, tuple) else []
+
+    assert faults(GOOD, set()) == []
+    assert faults({**GOOD, "colour": "green"}, set()) == ["colour", "account"]
+    assert faults({**GOOD, "colour": "green"}, {"0123456789"}) == ["colour"]
+    assert faults({"amount": "5.00", "account": "0000000000"}, set()) == ["amount", "account"]
+    assert faults({**GOOD, "account": "x"}, set()) == ["account"]
+
+
 @pytest.mark.parametrize("name", ["note", "account", "orderRef"])
 @pytest.mark.parametrize("number", [b"1.5", b"-0.1", b"1e5", b"15"])
 def test_a_number_in_a_text_field_is_named(name: str, number: bytes) -> None:

@@ -1,6 +1,7 @@
 """The bank of the test environment: every magic account does what its table says, and all else succeeds."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,16 @@ import pytest
 from kasuwa.core.catalogue import load
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+from kasuwa.rails.ports import (
+    Answer,
+    Declined,
+    NameAnswer,
+    NameEnquiry,
+    NoAnswer,
+    TransferOrder,
+    Unavailable,
+    Unreadable,
+)
 from kasuwa.rails.sandbox.bank import SandboxBank, person_name, response_codes
 
 BANK = SandboxBank()
@@ -183,7 +193,7 @@ def test_an_unavailable_bank_refuses_the_call_and_takes_it_when_it_is_sent_again
 def test_the_name_on_a_magic_account_is_as_the_table_says(row: dict[str, Any]) -> None:
     code = by_code(row)
     if code in ("91", "96", "97"):
-        with pytest.raises(Unavailable):
+        with pytest.raises(NoAnswer if code == "97" else Unavailable):
             name_of(row["account"])
     elif code in ("07", "16", "25"):
         assert name_of(row["account"]) == NameAnswer(None, "No such account")
@@ -194,7 +204,7 @@ def test_the_name_on_a_magic_account_is_as_the_table_says(row: dict[str, Any]) -
 
 def test_the_table_of_name_enquiries_is_the_one_tested_here() -> None:
     told = load("magic_values")["accounts"]["name_enquiry"]
-    assert set(told) == {"00..", "07,25,16", "06", "91,96,97"}
+    assert set(told) == {"00..", "07,25,16", "06", "91,96", "97"}
 
 
 def test_an_ordinary_account_always_has_the_same_name_and_others_have_others() -> None:
@@ -207,11 +217,40 @@ def test_an_ordinary_account_always_has_the_same_name_and_others_have_others() -
 def test_a_scenario_answers_an_enquiry_too() -> None:
     assert name_of(ORDINARY, Scenario(rr="07")).name is None
     assert name_of("0000000700", Scenario(rr="00")).name == "SANDBOX 00 ACCOUNT"
-    with pytest.raises(Unavailable):
-        name_of(ORDINARY, Scenario(rr="91"))
+    assert name_of(ORDINARY, Scenario(rr="06")).message == "Account is dormant"
+    for rr, error in (("91", Unavailable), ("96", Unavailable), ("97", NoAnswer)):
+        with pytest.raises(error):
+            name_of(ORDINARY, Scenario(rr=rr))
 
 
-@pytest.mark.parametrize("http", ["timeout", "reset", "500", "unavailable"])
-def test_a_fault_of_the_wire_makes_an_enquiry_unavailable(http: str) -> None:
-    with pytest.raises(Unavailable):
-        name_of(ORDINARY, Scenario(http=http))
+FAILING = [code for code, row in response_codes().items() if row.txn_status == "failed"]
+
+
+@pytest.mark.parametrize("code", sorted(set(FAILING) - {"06", "07", "16"}))
+@pytest.mark.parametrize("account", [ORDINARY, "0000000000", "0000000700"])
+def test_an_enquiry_that_is_told_to_fail_is_declined_in_the_codes_words(code: str, account: str) -> None:
+    with pytest.raises(Declined, match=re.escape(response_codes()[code].meaning)):
+        name_of(account, Scenario(rr=code))
+
+
+@pytest.mark.parametrize("code", ["01", "09", "26", "68", "94", "99"])
+def test_an_enquiry_that_is_told_to_stay_open_has_no_answer(code: str) -> None:
+    with pytest.raises(NoAnswer) as caught:
+        name_of(ORDINARY, Scenario(rr=code))
+    assert not isinstance(caught.value, Unreadable)
+
+
+@pytest.mark.parametrize("code", ["ZZ", "02", "A1"])
+def test_an_enquiry_that_is_told_what_nobody_knows_cannot_be_read(code: str) -> None:
+    with pytest.raises(Unreadable):
+        name_of(ORDINARY, Scenario(rr=code))
+
+
+@pytest.mark.parametrize(
+    ("http", "error"),
+    [("timeout", NoAnswer), ("reset", Unavailable), ("500", Unavailable), ("unavailable", Unavailable)],
+)
+def test_a_fault_of_the_wire_strikes_an_enquiry(http: str, error: type[Exception]) -> None:
+    for account in (ORDINARY, "0000000700", "0000009100", "0000009700"):
+        with pytest.raises(error):
+            name_of(account, Scenario(http=http))

@@ -23,9 +23,11 @@ from kasuwa.rails.ports import (
     BillOrder,
     CustomerAnswer,
     CustomerQuery,
+    Declined,
     NoAnswer,
     Rails,
     Unavailable,
+    Unreadable,
 )
 from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
 from kasuwa.rails.unconfigured import NoBiller
@@ -237,8 +239,18 @@ def test_a_customer_always_has_the_same_name_and_others_have_others() -> None:
     assert len(names) > 50
 
 
-def test_where_there_is_no_name_query_nobody_is_named() -> None:
-    assert customer("08031234567", required=False) == CustomerAnswer("")
+@pytest.mark.parametrize("reference", ["08031234567", "08000000000", "00000000", "00000008", "00000016"])
+def test_where_there_is_no_name_query_nobody_is_named(reference: str) -> None:
+    assert customer(reference, required=False) == CustomerAnswer("")
+    assert customer(reference, Scenario(rr="08"), required=False) == CustomerAnswer("")
+
+
+def test_without_a_name_query_the_biller_is_unknown_to_late_and_silent_all_the_same() -> None:
+    assert customer("00000007", required=False) == CustomerAnswer(None)
+    with pytest.raises(Unavailable):
+        customer("00000030", required=False)
+    with pytest.raises(NoAnswer):
+        customer("00000068", required=False)
 
 
 @pytest.mark.parametrize("code", ["00", "01", "06", "09", "13", "16", "99"])
@@ -257,8 +269,22 @@ def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_are_told_apart()
     with pytest.raises(NoAnswer):
         customer("45012345678", Scenario(http="timeout"))
     for http in ("reset", "500", "unavailable"):
-        with pytest.raises(Unavailable):
-            customer("45012345678", Scenario(http=http))
+        for reference in ("45012345678", "00000068"):
+            with pytest.raises(Unavailable):
+                customer(reference, Scenario(http=http))
+
+
+@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize("reference", ["45012345678", "00000000", "00000007"])
+def test_a_question_that_is_told_to_fail_says_nothing_of_the_customer(reference: str, required: bool) -> None:
+    for rr, words in (("05", "Do not honour"), ("16", "The biller refused it"), ("25", "Unable to locate record")):
+        with pytest.raises(Declined, match=words):
+            customer(reference, Scenario(rr=rr), required=required)
+    for rr, error in (("ZZ", Unreadable), ("09", NoAnswer), ("97", NoAnswer), ("96", Unavailable)):
+        with pytest.raises(error):
+            customer(reference, Scenario(rr=rr), required=required)
+    for rr in ("00", "01", "08"):
+        assert customer(reference, Scenario(rr=rr), required=required).name is not None
 
 
 # --- what it sells ------------------------------------------------------------------------------------------------

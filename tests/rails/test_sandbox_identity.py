@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.people import is_telephone
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.rails.ports import IdentityEnquiry, NoAnswer, Person, Unavailable
+from kasuwa.rails.ports import Declined, IdentityEnquiry, NoAnswer, Person, Unavailable, Unreadable
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoIdentity
 
@@ -48,12 +48,17 @@ def test_a_register_that_does_not_answer(bvn: str, error: type[Exception]) -> No
         find(bvn)
 
 
-@pytest.mark.parametrize("bvn", ["22222222222", "22222222201", "22222222291", "22212345678"])
+@pytest.mark.parametrize("bvn", ["22222222222", "22222222201", "22222222291", "22222222296", "22212345678"])
 def test_the_scenario_overrules_every_number(bvn: str) -> None:
     assert find(bvn, Scenario(rr="00")) is not None
     assert find(bvn, Scenario(rr="01")) is None
-    assert find(bvn, Scenario(rr="05")) is None
     for scenario, error in (
+        (Scenario(rr="05"), Declined),
+        (Scenario(rr="07"), Declined),
+        (Scenario(rr="25"), Declined),
+        (Scenario(rr="97"), NoAnswer),
+        (Scenario(rr="09"), NoAnswer),
+        (Scenario(rr="ZZ"), Unreadable),
         (Scenario(rr="91"), Unavailable),
         (Scenario(rr="96"), NoAnswer),
         (Scenario(http="timeout"), NoAnswer),

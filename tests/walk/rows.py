@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 ROWS = tuple(
-    Row(method.name, next(word for word in method.selectors if word in action.example), action)
+    Row(method.name, action.selector or method.selectors[0], action)
     for method in methods_of("test")
     for action in method.actions
 )

@@ -18,10 +18,15 @@ from kasuwa.core.decision import Merchant, Refusal
 
 class Rule(msgspec.Struct, frozen=True):
     """A check on decoded fields: `reason(merchant, *values)` answers what is wrong, or None. It runs when all
-    its fields could be read, so that one reply names every fault of a body."""
+    its fields could be read, so that one reply names every fault of a body.
+
+    What `foretells` is judged for good where the action is answered, which may know better: a repeat is answered though
+    its paycode is gone. It runs only where the body is refused anyway, and with what the rails keep in memory:
+    `reason(merchant, rails, *values)`."""
 
     fields: tuple[str, ...]
     reason: Callable[..., str | None]
+    foretells: bool = False
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -56,6 +61,7 @@ class Write(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
     repeatable: bool = True
     ask: Question | None = None
 
@@ -69,6 +75,7 @@ class Read(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -83,10 +90,12 @@ class Known(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 class Lookup(msgspec.Struct, frozen=True):
-    """`rail` is whom it calls."""
+    """`ask(request, merchant, rails, plan)` calls `rail`, within its deadline; `await plan()`, right before that, is
+    the scenario of the call."""
 
     name: str
     request: type[msgspec.Struct]
@@ -97,6 +106,7 @@ class Lookup(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -150,6 +160,7 @@ class Command(msgspec.Struct, frozen=True):
     example: Mapping[str, Any]
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
+    selector: str | None = None
 
 
 Action = Write | Read | Known | Lookup | Command
@@ -161,7 +172,8 @@ def title_of(action: Action) -> str:
 
 
 class Method(msgspec.Struct, frozen=True):
-    """One path of the API: its word in the URL, the body fields that may select an action, and its rows."""
+    """One path of the API: its word in the URL, the body fields that may select an action, and its rows. A selector
+    that some rows name as their own selects those alone, and nothing else does."""
 
     name: str
     selectors: tuple[str, ...]

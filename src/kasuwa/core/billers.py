@@ -12,7 +12,7 @@ import msgspec
 
 from kasuwa.core.action import Prepared
 from kasuwa.core.decision import Merchant
-from kasuwa.core.money import parse_minor
+from kasuwa.core.money import minor_of, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import PERCENTAGE
 
@@ -106,12 +106,29 @@ def paycode_key(paycode: str) -> bytes:
 # --- the catalogue in memory ----------------------------------------------------------------------------------
 
 
+class Terms(msgspec.Struct, frozen=True):
+    """What an item asks of whoever pays it: a reference of its biller's form, and its `price`, or, where that is 0, an
+    amount within its biller's bounds."""
+
+    name: str
+    biller: str
+    pattern: str
+    price: int
+    least: int | None
+    most: int | None
+
+
 class Listed(msgspec.Struct, frozen=True):
     """An item with its biller; `retired_at` where a newer paycode took its place."""
 
     item: Item
     biller: Biller
     retired_at: datetime | None = None
+
+    @property
+    def terms(self) -> Terms:
+        item, biller = self.item, self.biller
+        return Terms(item.name, biller.name, biller.pattern, minor_of(item.amount), biller.least, biller.most)
 
 
 class Listing:

@@ -8,7 +8,7 @@ of the number, never through a float: `float_hook` hands us the literal as it wa
 import contextlib
 import re
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -349,8 +349,10 @@ def read_untyped(body: bytes) -> Any:
     return [read_untyped(bytes(raw)) for raw in parts]
 
 
-def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant) -> Any:
-    """The request as a struct, or the tuple of all its faults."""
+def decode(
+    kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant, *, rails: Any = None
+) -> Any:
+    """The request as a struct, or the tuple of all its faults. `rails` is for rules that foretell."""
     faults = nul_faults(without_raw(kind, read_untyped(body)), "") if b"\\u0000" in body else []
     try:
         request = decoder(kind).decode(body)
@@ -361,7 +363,10 @@ def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merch
         request = None if found else kind(**values)
     else:
         values = {field: getattr(request, field) for rule in rules for field in rule.fields}
-    faults += broken_rules(rules, merchant, wire_names(kind), values)
+    names = wire_names(kind)
+    faults += broken_rules((rule for rule in rules if not rule.foretells), (merchant,), names, values)
+    if faults:
+        faults += broken_rules((rule for rule in rules if rule.foretells), (merchant, rails), names, values)
     return tuple(faults) if faults else request
 
 
@@ -377,12 +382,12 @@ def wire_names(kind: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def broken_rules(
-    rules: Sequence[Rule], merchant: Merchant, names: dict[str, str], values: dict[str, Any]
+    rules: Iterable[Rule], given: tuple[Any, ...], names: dict[str, str], values: dict[str, Any]
 ) -> Iterator[Fault]:
     for rule in rules:
         if any(field not in values for field in rule.fields):
             continue
-        reason = rule.reason(merchant, *(values[field] for field in rule.fields))
+        reason = rule.reason(*given, *(values[field] for field in rule.fields))
         if reason is not None:
             yield Fault(names[rule.fields[-1]], reason)
 

@@ -6,6 +6,7 @@ state of their own and answer alike in every process and in a replay. In live th
 """
 
 import re
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Literal
 
@@ -27,6 +28,9 @@ class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 NO_SCENARIO = Scenario()
+
+# How the next call of a rail will go. Whoever asks this must call the rail then: a planned fault is used up by it.
+PlanCall = Callable[[], Awaitable[Scenario]]
 
 WORDS = {
     "rr": re.compile(r"[0-9A-Z]{2}", re.ASCII),

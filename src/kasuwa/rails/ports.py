@@ -6,7 +6,10 @@ an HTTP adapter implement it. A rail answers, or raises one of two things, and t
     Unavailable   nothing was done: it may be tried again under the same key
     NoAnswer      it may have been done: it must be asked after, never sent anew
 
-A rail keeps the deadline itself: what has not been answered after DEADLINE_SECONDS is NoAnswer.
+A look-up does nothing, so of these two it matters only what they tell; each has a kind that only look-ups raise.
+
+A rail keeps the deadline itself: what has not been answered after ten seconds is NoAnswer, and whoever waits for it is
+told "processing". Spec silent: D28
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,11 +20,9 @@ import msgspec
 
 from kasuwa.core import requery
 from kasuwa.core.billers import Listing, Sheet
-from kasuwa.core.decision import Job
+from kasuwa.core.codes import ERROR, UNREADABLE_ANSWER
+from kasuwa.core.decision import Job, Refusal
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-
-# How long a rail may take before whoever waits for it is told "processing". Spec silent: D28
-DEADLINE_SECONDS = 10.0
 
 
 class Unavailable(Exception):
@@ -30,6 +31,25 @@ class Unavailable(Exception):
 
 class NoAnswer(Exception):
     """Sent, and the answer was lost, late or unreadable as HTTP."""
+
+
+class Declined(Unavailable):
+    """A look-up was refused, in these words. They say nothing of the account, customer or person asked after."""
+
+
+class Unreadable(NoAnswer):
+    """A look-up was answered, and we cannot read it."""
+
+
+def refuse_unanswered(whom: str, trouble: Unavailable | NoAnswer) -> Refusal:
+    """What is answered to a look-up of which nothing was learnt. (D4)"""
+    if isinstance(trouble, Unreadable):
+        return Refusal(UNREADABLE_ANSWER, f"The {whom} answered something that cannot be read; try again later")
+    if isinstance(trouble, Declined):
+        return Refusal(ERROR, f"The {whom} declined: {trouble}")
+    if isinstance(trouble, Unavailable):
+        return Refusal(ERROR, f"The {whom} does not answer now; try again later")
+    return Refusal(ERROR, f"The {whom} has not answered in time; try again later")
 
 
 # What an answer means, whatever its code. `not_found` and `unreadable` are not failures: see D28 and D4. `challenge`:

@@ -188,11 +188,11 @@ class Dispatch:
         action = path.find(envelope)
         if action is None or isinstance(action, Refusal):
             return action or NO_ACTION
-        return action, decode(action.request, body, action.rules, merchant)
+        return action, decode(action.request, body, action.rules, merchant, rails=self._parts.rails)
 
     def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
         """Unless its rules may judge the same body otherwise for another merchant."""
-        if not action.rules and len(body) <= MOST_REMEMBERED_BYTES:
+        if all(rule.foretells for rule in action.rules) and len(body) <= MOST_REMEMBERED_BYTES:
             if len(self._understood) >= MOST_REMEMBERED:
                 self._understood.clear()
             self._understood[path.method.name, body] = (action, request)
@@ -217,7 +217,8 @@ class Dispatch:
         if isinstance(action, Read):
             return await action.read(request, merchant, parts.reader)
         if isinstance(action, Lookup):
-            return await self._call(action.rail, action.ask, request, merchant, scenario)
+            plan = partial(self._plan_call, action.rail, merchant, scenario)
+            return await self._in_time(action.ask(request, merchant, parts.rails, plan))
         if isinstance(action, Command):
             return await action.run(request, merchant, parts.engine)
         idempotency_key = headers.get("idempotency-key") if action.repeatable else None
@@ -288,17 +289,24 @@ class Dispatch:
     async def _call(
         self, rail: str, ask: Callable[..., Awaitable[Any]], request: Any, merchant: Merchant, scenario: Scenario
     ) -> Any:
+        async def ask_planned() -> Any:
+            planned = await self._plan_call(rail, merchant, scenario)
+            return await ask(request, merchant, self._parts.rails, planned)
+
+        return await self._in_time(ask_planned())
+
+    async def _in_time(self, asking: Awaitable[Any]) -> Any:
         """Rails keep their deadline themselves; one that does not costs nobody more than that."""
-        if self._parts.environment == "test":
-            scenario = await self._take_fault(rail, merchant, scenario)
         try:
             async with asyncio.timeout(self._parts.deadline_seconds):
-                return await ask(request, merchant, self._parts.rails, scenario)
+                return await asking
         except TimeoutError:
             return NO_ANSWER
 
-    async def _take_fault(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
+    async def _plan_call(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
         """To ask is to call the rail too: it uses up a fault the merchant asked for."""
+        if self._parts.environment != "test":
+            return scenario
         row = await self._parts.reader.fetchrow(jobs.FAULTS, book_key(merchant.merchant_id))
         if row[0] is None:
             return scenario

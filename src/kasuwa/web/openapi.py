@@ -88,7 +88,7 @@ def describe_method(method: Method, schemas: Any, environment: str) -> dict[str,
 
 def describe_request(method: Method, action: Action, schema: dict[str, Any]) -> dict[str, Any]:
     """The action's own fields, and the words that select it."""
-    selector = next(word for word in method.selectors if word in action.example)
+    selector = action.selector or method.selectors[0]
     words: dict[str, Any] = {selector: {"const": action.name}}
     if action.variant is not None:
         words[action.variant[0]] = {"const": action.variant[1]}

@@ -46,14 +46,16 @@ class Choice(msgspec.Struct):
 
 
 class Path(msgspec.Struct):
+    """`choices` are by selector and name."""
+
     method: Method
-    choices: dict[str, Choice]
+    choices: dict[tuple[str, str], Choice]
 
     def find(self, envelope: Envelope) -> Action | Refusal | None:
         for selector in self.method.selectors:
             said = getattr(envelope, selector)
             if isinstance(said, str):
-                choice = self.choices.get(said)
+                choice = self.choices.get((selector, said))
                 return None if choice is None else choice.pick(envelope)
         return None
 
@@ -61,12 +63,20 @@ class Path(msgspec.Struct):
 def make_table(methods: Sequence[Method]) -> dict[str, Path]:
     table = {}
     for method in methods:
-        choices: dict[str, Choice] = {}
+        choices: dict[tuple[str, str], Choice] = {}
         for action in method.actions:
-            choice = choices.setdefault(action.name, Choice())
-            if action.variant is None:
-                choice.plain = action
-            else:
-                choice.variants[action.variant] = action
+            for selector in selectors_of(method, action):
+                choice = choices.setdefault((selector, action.name), Choice())
+                if action.variant is None:
+                    choice.plain = action
+                else:
+                    choice.variants[action.variant] = action
         table["/" + method.name] = Path(method, choices)
     return table
+
+
+def selectors_of(method: Method, action: Action) -> list[str]:
+    taken = {other.selector for other in method.actions}
+    if action.selector is not None:
+        return [action.selector]
+    return [selector for selector in method.selectors if selector not in taken]

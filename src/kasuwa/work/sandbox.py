@@ -56,7 +56,7 @@ LOOK_AGAIN_SECONDS = 0.02
 TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
-    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc limit 1
+    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc
 """
 
 
@@ -157,23 +157,29 @@ class SandboxEngine(PlainEngine):
 
     async def settle(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
         """The transaction as it then stands; a refusal where it waits for nobody outside, as a cashcode does."""
-        row = await self._find(merchant, reference)
-        if row is None:
-            return None
-        waiting = await self._operators.fetch(jobs.OF_SUBJECT, merchant.merchant_id, row.key)
-        job = next((job for job in (Job(*record) for record in waiting) if self._stepper.may_settle(job)), None)
-        if job is not None:
-            result = await self._stepper.hear(job, merchant, TOLD[status])
-            if isinstance(result, Broken):
-                raise result.error
-        elif not await self._contradict(merchant, row.key, status):
-            return NO_CALL_BACK
-        return await self._find(merchant, row.txn_ref)
+        named = await self._find_all(merchant, reference)
+        # A transfer and a bill may share an orderRef: whichever is still open is meant, then what can be contradicted.
+        for row in named:
+            waiting = await self._operators.fetch(jobs.OF_SUBJECT, merchant.merchant_id, row.key)
+            job = next((job for job in (Job(*record) for record in waiting) if self._stepper.may_settle(job)), None)
+            if job is not None:
+                result = await self._stepper.hear(job, merchant, TOLD[status])
+                if isinstance(result, Broken):
+                    raise result.error
+                return await self._find(merchant, row.txn_ref)
+        for row in named:
+            if await self._contradict(merchant, row.key, status):
+                return await self._find(merchant, row.txn_ref)
+        return NO_CALL_BACK if named else None
 
     async def _find(self, merchant: Merchant, reference: str) -> Transaction | None:
+        return next(iter(await self._find_all(merchant, reference)), None)
+
+    async def _find_all(self, merchant: Merchant, reference: str) -> list[Transaction]:
+        """Newest first."""
         keys = [transaction_key(merchant.merchant_id, kind, reference) for kind in ORDERED_KINDS]
-        record = await self._operators.fetchrow(BY_REFERENCE, merchant.merchant_id, reference, keys)
-        return None if record is None else Transaction(*record)
+        records = await self._operators.fetch(BY_REFERENCE, merchant.merchant_id, reference, keys)
+        return [Transaction(*record) for record in records]
 
     async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> bool:
         """Whether it was over, so that there was something to contradict."""

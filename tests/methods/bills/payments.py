@@ -96,9 +96,11 @@ def decide(
     found: dict[bytes, Row | None] = {key: None for _, key in need_pay(request, given.merchant).rows}
     found |= {row.key: row for row in (*rows, *(() if item is None else (item,)))}
     outcome = decide_pay(request, given, Seen(found))
-    if isinstance(outcome, More):
+    while isinstance(outcome, More):
         asked = {key for _, key in outcome.needs.rows}
-        outcome = decide_pay(request, given, Seen(dict.fromkeys(asked) | found))
+        assert not asked <= set(found), "it asks for what it has"
+        found = dict.fromkeys(asked) | found
+        outcome = decide_pay(request, given, Seen(found))
     return outcome
 
 

@@ -218,6 +218,18 @@ def test_biller_customer_and_amount_must_all_be_the_same(name: str, reference: s
     assert (decide(request, item, None, guard_of(PREPAID, 500_000, NOW)) is LIKELY_DUPLICATE) == same
 
 
+@pytest.mark.parametrize("status", [PENDING, SUCCESSFUL, FAILED])
+def test_what_has_failed_may_be_paid_again_at_once(status: str) -> None:
+    first = msgspec.structs.replace(Sent.new(orderRef="first").row, status=status)
+    guard = guard_of(PREPAID, 500_000, NOW, "first")
+    outcome = decide(payment(), listed(PREPAID), context(number=9), guard, first)
+    if status != FAILED:
+        assert outcome is LIKELY_DUPLICATE
+    else:
+        assert isinstance(outcome, Decision)
+        assert [row.order_ref for row in outcome.rows if isinstance(row, Guard)] == ["bill-1042"]
+
+
 def test_prepaid_and_postpaid_of_one_biller_are_one_biller() -> None:
     request = msgspec.structs.replace(payment(), paycode=listed("IKEDC Postpaid").paycode)
     assert decide(request, listed("IKEDC Postpaid"), None, guard_of(PREPAID, 500_000, NOW)) is LIKELY_DUPLICATE

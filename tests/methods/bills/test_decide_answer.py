@@ -139,6 +139,52 @@ def test_a_delivery_that_tells_no_token_is_asked_for_it_and_stays_open(name: str
     assert (job.kind, job.due) == (ASK, sent.row.created_at + timedelta(seconds=5))
 
 
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        (PREPAID, {"token": "1234567890123456789", "units": "1"}),
+        (PREPAID, {"token": "123456789012345678901"}),
+        (PREPAID, {"token": "12345678901234567890\n"}),
+        (PREPAID, {"token": "1234-5678-9012-3456-7890"}),
+        (PREPAID, {"token": "٠" * 20}),
+        (PREPAID, {**TOKEN, "units": "many"}),
+        (PREPAID, {**TOKEN, "units": "-1"}),
+        (PREPAID, {**TOKEN, "units": "NaN"}),
+        (EXAM, {"pin": " "}),
+        (EXAM, {"pin": "1" * 101}),
+        (EXAM, {"pin": "12\x0034"}),
+        (EXAM, {"pin": "1234\n"}),
+    ],
+)
+def test_what_no_meter_and_no_form_takes_cannot_be_read(name: str, facts: dict[str, str]) -> None:
+    sent = Sent.new(name)
+    decision = sent.hear(Answer(ports.SUCCESSFUL, "00", "Delivered", facts), 1)
+    assert (decision.reply.status, decision.reply.txn_status) == (201, PENDING)
+    assert (decision.reply.token, decision.reply.pin) == (msgspec.UNSET, msgspec.UNSET)
+    assert (decision.groups, decision.events, decision.jobs_done) == ((), (), ())
+    (job,) = decision.jobs
+    assert (job.kind, job.due) == (ASK, sent.row.created_at + timedelta(seconds=5))
+    good = DELIVERED if name == PREPAID else Answer(ports.SUCCESSFUL, "00", "Delivered", {"pin": "WRC 1234-5678"})
+    assert sent.after(decision).hear(good, 5).reply.txn_status == SUCCESSFUL
+
+
+def test_a_failure_is_one_whatever_comes_with_it() -> None:
+    decision = Sent.new().hear(Answer(ports.FAILED, "16", "The biller refused it", {"token": "none"}))
+    assert (decision.reply.status, decision.reply.txn_status) == (200, FAILED)
+
+
+@pytest.mark.parametrize("units", ["0", "23", "23.8", "999999999.9999"])
+def test_units_are_any_number(units: str) -> None:
+    decision = Sent.new().hear(Answer(ports.SUCCESSFUL, "00", "Delivered", {**TOKEN, "units": units}))
+    assert (decision.reply.txn_status, decision.reply.units) == (SUCCESSFUL, units)
+
+
+def test_of_what_else_a_biller_tells_nothing_is_kept() -> None:
+    besides = {**TOKEN, "pin": "\x00", "debt": "none"}
+    decision = Sent.new().hear(Answer(ports.SUCCESSFUL, "00", "Delivered", besides))
+    assert (decision.reply.token, decision.reply.pin) == (TOKEN["token"], msgspec.UNSET)
+
+
 # --- nothing is known yet ---------------------------------------------------------------------------------------
 
 

@@ -121,6 +121,12 @@ def test_its_event_names_the_bill_and_tells_no_token(shop: Shop) -> None:
         ({"paycode": "nothing"}, ["paycode"]),
         ({"paycode": AIRTIME_100, "reference": "08031234567", "amount": "99"}, ["amount"]),
         ({"orderRef": None}, ["orderRef"]),
+        ({"orderRef": None, "reference": "123", "amount": "1"}, ["orderRef", "reference", "amount"]),
+        ({"orderRef": None, "reference": None, "amount": None}, ["reference", "orderRef", "amount"]),
+        ({"orderRef": "", "reference": "", "amount": "x"}, ["reference", "amount", "orderRef"]),
+        ({"paycode": "nothing", "amount": "x"}, ["amount", "paycode"]),
+        ({"paycode": "nothing", "orderRef": None, "reference": "x", "amount": "1"}, ["orderRef", "paycode"]),
+        ({"paycode": AIRTIME_100, "orderRef": None, "amount": None}, ["orderRef", "reference"]),
     ],
 )
 def test_bad_input_is_named_and_moves_nothing(shop: Shop, fields: dict[str, Any], faults: list[str]) -> None:
@@ -178,6 +184,18 @@ def test_the_same_payment_under_another_order_waits_half_a_minute_of_business_ti
     assert pay(shop, orderRef="second")["status"] == 104
     shop.advance(seconds=1)
     assert pay(shop, orderRef="second")["txnStatus"] == "successful"
+
+
+def test_a_bill_that_failed_may_be_paid_again_at_once(shop: Shop) -> None:
+    failing = {"x-sandbox-scenario": "rr=16"}
+    assert pay(shop, headers=failing, orderRef="first")["txnStatus"] == "failed"
+    assert pay(shop, headers={"x-sandbox-scenario": "rr=06"}, orderRef="second")["txnStatus"] == "pending"
+    assert pay(shop, orderRef="third")["status"] == 104
+    shop.advance(seconds=5)
+    assert status_of(shop, "second") == "failed"
+    assert pay(shop, orderRef="third")["txnStatus"] == "successful"
+    assert pay(shop, orderRef="fourth")["status"] == 104
+    assert shop.wallet() == PAID
 
 
 # --- what the biller says ----------------------------------------------------------------------------------------

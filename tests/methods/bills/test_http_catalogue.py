@@ -77,11 +77,33 @@ def test_a_bill_brings_its_category_and_its_items(shop: Shop) -> None:
         ({"bills_id": 0}, "bills_id"),
         ({"bills_id": "14"}, "bills_id"),
         ({"bills_id": 14, "category": "tv"}, "bills_id"),
+        ({"bills_id": 999, "category": "nothing"}, "category bills_id"),
+        ({"bills_id": 14, "category": "nothing"}, "category"),
+        ({"bills_id": "14", "category": "nothing"}, "bills_id category"),
+        ({"bills_id": 999, "category": 3}, "category bills_id"),
+        ({"bills_id": 14, "category": 3}, "category"),
+        ({"bills_id": "14", "category": "tv"}, "bills_id"),
     ],
 )
 def test_a_selection_of_nothing_is_104(shop: Shop, chosen: dict[str, Any], field: str) -> None:
     body = pull(shop, **chosen)
-    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, field.split())
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"paycode": "nope", "reference": ""}, "reference paycode"),
+        ({"paycode": "nope"}, "reference paycode"),
+        ({"paycode": "", "reference": "45012345678"}, "paycode"),
+        ({"paycode": 7, "reference": ""}, "paycode reference"),
+        ({"paycode": "nope", "reference": "x"}, "paycode"),
+        ({"paycode": PREPAID, "reference": "x"}, "reference"),
+    ],
+)
+def test_a_resolve_names_every_fault_at_once(shop: Shop, said: dict[str, Any], named: str) -> None:
+    body = shop.put("bills", action="resolve", **said).body
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, named.split())
 
 
 @pytest.mark.parametrize(
@@ -141,8 +163,9 @@ def test_a_customer_is_resolved_to_a_name(shop: Shop) -> None:
     assert resolve(shop, "45012345678") == body
 
 
-def test_where_no_name_query_is_required_nobody_is_named(shop: Shop) -> None:
-    body = resolve(shop, "08031234567", AIRTIME)
+@pytest.mark.parametrize("phone", ["08031234567", "08000000000", "00000008"])
+def test_where_no_name_query_is_required_nobody_is_named(shop: Shop, phone: str) -> None:
+    body = resolve(shop, phone, AIRTIME)
     assert (body["status"], body["custName"]) == (200, "")
     assert "no name query" in body["message"]
 
@@ -173,6 +196,24 @@ def test_every_outcome_has_its_magic_reference(shop: Shop) -> None:
     assert (outage["status"], late["status"]) == (204, 204)
     assert outage["message"] != late["message"]
     assert resolve(shop, "08000000091", AIRTIME)["status"] == 204
+
+
+@pytest.mark.parametrize(("paycode", "reference"), [(PREPAID, "45012345678"), (AIRTIME, "08031234567")])
+def test_a_biller_that_declines_says_nothing_of_the_customer(shop: Shop, paycode: str, reference: str) -> None:
+    declined = {"status": 204, "message": "The biller declined: Do not honour"}
+    shop.put("sandbox", action="fault", rail="biller", kind="decline")
+    assert resolve(shop, reference, paycode) == declined
+    assert resolve(shop, reference, paycode, scenario="rr=05") == declined
+    assert resolve(shop, reference, paycode, scenario="rr=ZZ")["status"] == 201
+    assert resolve(shop, reference, paycode)["status"] == 200
+
+
+def test_only_a_call_of_the_biller_uses_up_a_planned_fault(shop: Shop) -> None:
+    shop.put("sandbox", action="fault", rail="biller", kind="unavailable")
+    assert resolve(shop, "45012345678", "nope")["status"] == 104
+    assert resolve(shop, "x")["status"] == 104
+    assert resolve(shop, "45012345678")["status"] == 204
+    assert resolve(shop, "45012345678")["status"] == 200
 
 
 def test_a_scenario_strikes_one_question(shop: Shop) -> None:

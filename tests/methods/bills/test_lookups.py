@@ -1,18 +1,20 @@
-"""What the look-ups of bills do with a rail that hangs, and with an edition that another process has just taken."""
+"""What the look-ups of bills foretell, when they call their rail, and how they see an edition that another process has
+just taken."""
 
 import asyncio
 from typing import Any
 
-import pytest
+import msgspec
 
 from kasuwa.core.billers import EMPTY_SHEET, Listing
 from kasuwa.core.decision import Refusal
-from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.methods.bills.decide import UNKNOWN_PAYCODE
-from kasuwa.methods.bills.lookups import BILLER_LATE, pull_catalogue, resolve_customer
-from kasuwa.methods.bills.wire import PullRequest, ResolveReply, ResolveRequest
+from kasuwa.core.fields import AMOUNT_REASON, decode
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
+from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE
+from kasuwa.methods.bills.lookups import PAY_RULES, pull_catalogue, resolve_customer
+from kasuwa.methods.bills.wire import PayRequest, PullRequest, ResolveReply, ResolveRequest
 from kasuwa.rails import ports
-from kasuwa.rails.ports import CustomerAnswer, CustomerQuery, Rails
+from kasuwa.rails.ports import Rails
 from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
 from tests.methods.bills.payments import METER, PREPAID, item_of
 from tests.rules import MERCHANT
@@ -33,23 +35,24 @@ class Shelf:
         self.listing = self._elsewhere
 
 
-class Hanging(SandboxBiller):
-    async def customer(self, query: CustomerQuery) -> CustomerAnswer:
-        await asyncio.sleep(3600)
-        raise AssertionError("nobody waits so long")
+def rails(shelf: Shelf) -> Rails:
+    return Rails(bank=ports.NOT_GIVEN, biller=SandboxBiller(), shelf=shelf)
 
 
-def rails(shelf: Shelf, biller: Any = None) -> Rails:
-    return Rails(bank=ports.NOT_GIVEN, biller=biller or SandboxBiller(), shelf=shelf)
+def resolve(given: Rails, request: ResolveRequest = REQUEST, planned: list[Scenario] | None = None) -> Any:
+    async def plan() -> Scenario:
+        return NO_SCENARIO if planned is None else planned.pop()
+
+    return asyncio.run(resolve_customer(request, MERCHANT, given, plan))
 
 
-def resolve(given: Rails) -> ResolveReply | Refusal:
-    return asyncio.run(resolve_customer(REQUEST, MERCHANT, given, NO_SCENARIO))
-
-
-def test_a_rail_that_hangs_is_given_up_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ports, "DEADLINE_SECONDS", 0.01)
-    assert resolve(rails(Shelf(Listing(1, first_sheet())), Hanging())) is BILLER_LATE
+def test_how_the_call_goes_is_asked_right_before_it_and_not_where_there_is_none() -> None:
+    given, planned = rails(Shelf(Listing(1, first_sheet()))), [Scenario(rr="05")]
+    for strange in (ResolveRequest(paycode="x", reference=METER), msgspec.structs.replace(REQUEST, reference="x")):
+        assert resolve(given, strange, planned).code == 104
+    assert len(planned) == 1
+    assert resolve(given, REQUEST, planned) == Refusal(204, "The biller declined: Do not honour")
+    assert planned == []
 
 
 def test_an_edition_taken_elsewhere_within_this_second_is_looked_for() -> None:
@@ -66,6 +69,28 @@ def test_a_paycode_that_nobody_has_is_looked_for_once() -> None:
     assert shelf.looked == 1
 
 
+def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_faults() -> None:
+    given = rails(Shelf(Listing(1, first_sheet())))
+
+    def faults(**said: Any) -> dict[str, str]:
+        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, rails=given)
+        return {fault.field: fault.reason for fault in found} if isinstance(found, tuple) else {}
+
+    prepaid = {"paycode": item_of(PREPAID).paycode}
+    assert faults(**prepaid, reference="123", amount="1") == {
+        "orderRef": "required",
+        "reference": "not a customer reference of Ikeja Electric (IKEDC)",
+        "amount": "between 500.00 and 1000000.00",
+    }
+    assert faults(**prepaid)["amount"] == "required: this item has no fixed price"
+    assert faults(paycode="nope", orderRef="a", reference="x", amount="x") == {
+        "amount": AMOUNT_REASON,
+        "paycode": NO_SUCH_PAYCODE,
+    }
+    # Well-formed, it is judged by the rule of `pay`, which knows of repeats and of newer editions.
+    assert faults(paycode="nope", orderRef="a", reference="x", amount="1") == {}
+
+
 def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> None:
     shelf = Shelf(Listing(1, first_sheet()))
 
@@ -74,6 +99,8 @@ def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> 
 
     for chosen in ({}, {"category": "tv"}, {"bills_id": 14}, {"category": "electricity", "bills_id": 14}):
         assert pull(**chosen) is pull(**chosen)
+    refused = pull(category="x", bills_id=999)
+    assert [fault.field for fault in refused.faults] == ["category", "bills_id"]
     kept = len(shelf.listing.prepared)
     for strange in ({"category": "x"}, {"bills_id": 999}, {"category": "tv", "bills_id": 14}):
         assert isinstance(pull(**strange), Refusal)

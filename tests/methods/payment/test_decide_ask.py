@@ -103,10 +103,40 @@ def test_what_was_said_is_what_is_posted(amount: int, way: str, of: Merchant) ->
         ({"type": "card", "currency": "USD", "amount": "0.49"}, ["amount"]),
         ({"amount": "x"}, ["amount", "type"]),
         ({"type": "mobile_money", "country": "US", "amount": "0.99"}, ["country", "amount"]),
+        ({"type": "mobile_money", "country": "GH"}, ["currency"]),
+        ({"type": "mobile_money", "country": "GH", "currency": "KES"}, ["currency"]),
+        ({"type": "mobile_money", "country": "NG", "currency": "GHS"}, ["currency"]),
+        ({"type": "mobile_money", "currency": "USD"}, ["currency"]),
+        ({"type": "account", "card_no": "512345"}, ["card_no"]),
+        ({"type": "account", "card_no": "512345", "currency": "USD"}, ["card_no", "currency"]),
+        ({"type": "card", "card_no": "512345", "currency": "KES"}, ["currency"]),
+        ({"card_no": "512345", "currency": "KES", "amount": "x"}, ["amount", "currency"]),
+        ({"card_no": "512345", "country": "FR"}, ["country"]),
+        ({"currency": "USD"}, ["type"]),
     ],
 )
 def test_a_price_that_cannot_be_asked_for_names_why(said: dict[str, str], named: list[str]) -> None:
     assert fields_of(charges(MERCHANT, **{"amount": "100.00", **said})) == named
+
+
+@pytest.mark.parametrize("country", [None, "NG", "GH", "KE", "US", "FR"])
+@pytest.mark.parametrize("currency", [None, "NGN", "USD", "GHS", "KES"])
+@pytest.mark.parametrize("way", sorted({"card", "account", "ussd", "phone", "qrpay", "bank_transfer"}))
+def test_what_no_payment_can_be_made_in_has_no_price(way: str, country: str | None, currency: str | None) -> None:
+    name, variant, body, priced = WAYS[way]
+    money = {field: said for field, said in (("country", country), ("currency", currency)) if said is not None}
+    told = charges(MERCHANT, amount="100.00", **priced, **money)
+    asked = Desk().put(name, variant, amount="100.00", **{**body, **money})
+    assert isinstance(told, Refusal) == isinstance(asked, Refusal)
+    if isinstance(told, Refusal) and isinstance(asked, Refusal):
+        assert told.faults == asked.faults
+
+
+@pytest.mark.parametrize(("currency", "country"), [("GHS", "GH"), ("KES", "KE"), ("NGN", "NG"), (None, "NG")])
+def test_a_wallets_currency_says_its_country(currency: str | None, country: str) -> None:
+    told = charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency)
+    assert isinstance(told, ChargesReply)
+    assert told == charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency, country=country)
 
 
 def test_the_bearer_is_said_back_as_it_is_meant() -> None:

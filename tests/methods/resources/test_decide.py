@@ -5,9 +5,9 @@ import msgspec
 from kasuwa.core.decision import Decision, More, Seen
 from kasuwa.core.directory import Entry, directory_key
 from kasuwa.core.inbound import ACCOUNT, Personalized, personalized_key
-from kasuwa.methods.resources.decide import decide_personalized, sealed_place
+from kasuwa.methods.resources.decide import decide_personalized, gives_numbers, sealed_place
 from kasuwa.methods.resources.wire import PersonalizedRequest
-from tests.rules import MERCHANT, VAULT, context
+from tests.rules import MERCHANT, VAULT, context, merchant
 
 REQUEST = PersonalizedRequest(name="Ada Obi", reference="r 1", email="ada@example.com")
 KEY = personalized_key(MERCHANT.merchant_id, "r 1")
@@ -47,6 +47,16 @@ def test_the_same_reference_answers_the_same_account() -> None:
     row, _ = made()
     again = decide(row, PersonalizedRequest(name="Other", reference="r 1", email="o@example.com"))
     assert (again.rows, again.numbers, again.reply) == ((), 0, decide().reply)
+
+
+def test_a_bank_may_be_asked_for_that_gives_numbers() -> None:
+    elsewhere = merchant(inbound_bank="058")
+    for code in (None, "035", "000017"):
+        assert gives_numbers(MERCHANT, code) is None
+    for code in (None, "058", "000013"):
+        assert gives_numbers(elsewhere, code) is None
+    for code in ("", "058", "035 ", "Wema Bank", "999"):
+        assert gives_numbers(MERCHANT, code) == "035 (Wema Bank), or left out"
 
 
 def test_a_bvn_is_sealed_for_its_account() -> None:

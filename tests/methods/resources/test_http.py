@@ -45,6 +45,21 @@ def test_the_word_action_is_read_where_a_client_sent_it(shop: Shop) -> None:
     assert shop.put("resources", action="wallet", inquire="banks") == shop.put("resources", inquire="banks")
 
 
+@pytest.mark.parametrize("word", ["banks", "wallet", "accountname", "charges", "recurrents", "event_feed"])
+def test_what_is_inquired_cannot_be_requested(shop: Shop, word: str) -> None:
+    assert shop.put("resources", request=word).body["status"] == 102
+    assert shop.put("resources", request=word, action="banks").body["status"] == 102
+    assert b'"status":102' not in shop.ask("resources", {"inquire": word}).raw
+
+
+@pytest.mark.parametrize("word", ["personalized-accounts", "personalized_account", "resend"])
+def test_what_is_requested_cannot_be_inquired(shop: Shop, word: str) -> None:
+    said = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com", "from": 1}
+    for selector in ("inquire", "action"):
+        assert shop.ask("resources", {selector: word, **said}).body["status"] == 102
+    assert shop.ask("resources", {"request": word, **said}).body["status"] != 102
+
+
 # --- account names ------------------------------------------------------------------------------------------
 
 

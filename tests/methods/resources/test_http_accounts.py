@@ -36,7 +36,7 @@ def test_an_account_is_a_valid_number_of_the_deployments_bank(shop: Shop) -> Non
 
 def test_the_same_reference_is_the_same_account_whatever_else_is_said(shop: Shop, deployment: Deployment) -> None:
     first = ask(shop, "one")
-    assert ask(shop, "one", name="Another", email="other@example.com", bvn="22212345678", bank="058") == first
+    assert ask(shop, "one", name="Another", email="other@example.com", bvn="22212345678", bank="035") == first
     assert ask(shop, "one", request="personalized_account") == first
     assert ask(shop, "two")["data"]["accountNumber"] != first["data"]["accountNumber"]
     query = "select count(*) from personalized_account join merchant using (merchant_id) where mid = $1"
@@ -73,12 +73,20 @@ def test_who_said_whose_it_is_has_that_sealed(shop: Shop, deployment: Deployment
     [
         *(({"name": None}, "name"), ({"name": " "}, "name"), ({"email": None}, "email"), ({"email": "ada"}, "email")),
         *(({"reference": None}, "reference"), ({"reference": ""}, "reference"), ({"bvn": "123"}, "bvn")),
-        *(({"bvn": "33333333333"}, "bvn"), ({"bank": 58}, "bank")),
+        *(({"bvn": "33333333333"}, "bvn"), ({"bank": 58}, "bank"), ({"bank": "058"}, "bank"), ({"bank": ""}, "bank")),
+        *(({"bank": "Wema Bank"}, "bank"), ({"reference": " "}, "reference"), ({"reference": "\t\n"}, "reference")),
     ],
 )
 def test_what_is_wrong_is_named(shop: Shop, said: Any, field: str) -> None:
     refused = ask(shop, **{"reference": "one", **said})
     assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
+
+
+def test_the_bank_may_be_named_by_each_of_its_codes_and_another_cannot_be_had(shop: Shop) -> None:
+    first = ask(shop, "one")
+    assert ask(shop, "one", bank="035") == ask(shop, "one", bank="000017") == first
+    refused = ask(shop, "one", bank="058")
+    assert refused["errors"] == [{"field": "bank", "reason": "035 (Wema Bank), or left out"}]
 
 
 @pytest.mark.parametrize("request_word", ["personalized", "personalised-accounts", "", "Personalized-Accounts"])

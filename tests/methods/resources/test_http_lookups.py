@@ -48,6 +48,32 @@ def test_a_look_up_has_each_of_its_forms(shop: Shop, asked: Any, magic: Any, sta
         assert set(body) == {"status", "message"}
 
 
+@pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
+def test_who_is_late_and_who_is_away_are_told_apart(shop: Shop, asked: Any, field: str, values: Any) -> None:
+    away, late = (shop.put("resources", **asked, **{field: values[form]}).body["message"] for form in (2, 3))
+    assert "does not answer now" in away
+    assert "has not answered in time" in late
+    for told, words in (("rr=91", away), ("rr=97", late), ("http=timeout", late), ("http=500", away)):
+        heard = shop.put("resources", headers={"x-sandbox-scenario": told}, **asked, **{field: values[0]})
+        assert heard.body == {"status": 204, "message": words}, told
+
+
+@pytest.mark.parametrize("form", [0, 1], ids=FORMS[:2])
+@pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
+def test_a_rail_that_declines_says_nothing_of_what_was_asked(
+    shop: Shop, asked: Any, field: str, values: Any, form: int
+) -> None:
+    question = {**asked, field: values[form]}
+    shop.put("sandbox", action="fault", rail=FAULTS[asked["inquire"]], kind="decline")
+    told = shop.put("resources", **question).body
+    assert set(told) == {"status", "message"}
+    assert (told["status"], told["message"].partition(" declined: ")[2]) == (204, "Do not honour")
+    assert shop.put("resources", headers={"x-sandbox-scenario": "rr=05"}, **question).body == told
+    unread = shop.put("resources", headers={"x-sandbox-scenario": "rr=ZZ"}, **question).body
+    assert (set(unread), unread["status"]) == ({"status", "message"}, 201)
+    assert shop.put("resources", **question).body["status"] == ("success", "error")[form]
+
+
 @pytest.mark.parametrize("kind", ["timeout", "reset", "unavailable"])
 @pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
 def test_a_planned_fault_strikes_one_look_up(shop: Shop, asked: Any, field: str, values: Any, kind: str) -> None:
@@ -89,6 +115,41 @@ def test_a_scenario_strikes_one_enquiry(shop: Shop) -> None:
     for said, status in (("rr=01", "error"), ("rr=91", 204), ("rr=96", 204), ("http=timeout", 204), ("http=500", 204)):
         assert person_of(shop, "22222222222", **{"x-sandbox-scenario": said})[1]["status"] == status
     assert person_of(shop, "22222222222")[1]["status"] == "success"
+
+
+def test_only_a_call_of_the_rail_uses_up_a_planned_fault(shop: Shop) -> None:
+    for rail in ("bank", "identity"):
+        shop.put("sandbox", action="fault", rail=rail, kind="unavailable")
+    no_account: dict[str, Any] = {"inquire": "accountname", "bankcode": "011", "accountnumber": "0123456780"}
+    assert shop.put("resources", **no_account).body["status"] == "error"
+    assert shop.put("resources", **{**no_account, "accountnumber": "0123456784"}).body["status"] == 204
+    assert person_of(shop, "33333333333")[1]["status"] == 104
+    assert person_of(shop, "22222222222")[1]["status"] == 204
+
+
+# --- what a payment would cost --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"type": "account", "currency": "USD"}, "currency"),
+        ({"type": "bank_transfer", "currency": "USD"}, "currency"),
+        ({"type": "ussd", "currency": "GHS"}, "currency"),
+        ({"type": "phone", "country": "GH"}, "country"),
+        ({"type": "mobile_money", "country": "GH"}, "currency"),
+        ({"type": "account", "card_no": "512345"}, "card_no"),
+    ],
+)
+def test_what_is_always_refused_has_no_price(shop: Shop, said: dict[str, Any], field: str) -> None:
+    body = shop.put("resources", inquire="charges", amount="100.00", **said).body
+    assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
+
+
+def test_mobile_money_in_cedis_is_ghanas(shop: Shop) -> None:
+    asked: dict[str, Any] = {"inquire": "charges", "type": "mobile_money", "amount": "100.00", "currency": "GHS"}
+    assert shop.put("resources", **asked) == shop.put("resources", **asked, country="GH")
+    assert shop.put("resources", **asked).body["status"] == 200
 
 
 # --- cards ----------------------------------------------------------------------------------------------------

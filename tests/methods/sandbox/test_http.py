@@ -128,6 +128,20 @@ def test_settle_ends_what_is_open_by_either_reference(shop: Shop, by: str, outco
     assert shop.status_of(sent["orderRef"]) == outcome
 
 
+def test_settle_by_a_shared_reference_reaches_each_that_is_still_open(shop: Shop) -> None:
+    meter: dict[str, Any] = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "00000099", "amount": "5000.00"}
+    sent = shop.transfer(accountnumber="0000000020", orderRef="same")
+    bill = shop.put("bills", action="pay", **meter, orderRef="same").body
+    cash: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM"}
+    assert shop.put("cashcode", action="generate", **cash, orderRef="same").body["status"] == 200
+    told = [shop.put("sandbox", action="settle", orderRef="same", outcome="failed").body for _ in range(2)]
+    assert [line["txnRef"] for line in told] == [bill["txnRef"], sent["txnRef"]]
+    assert {line["txnStatus"] for line in told} == {"failed"}
+    assert shop.status_of("same") == shop.put("bills", action="verify", txnRef="same").body["txnStatus"] == "failed"
+    over = shop.put("sandbox", action="settle", orderRef="same", outcome="successful").body
+    assert (over["txnRef"], over["txnStatus"]) == (bill["txnRef"], "failed")
+
+
 def test_settle_names_what_it_misses(shop: Shop) -> None:
     sent = shop.transfer(accountnumber=UNTIL_TOLD)
     assert fields_at_fault(shop.put("sandbox", action="settle", orderRef="x").body) == ["outcome"]

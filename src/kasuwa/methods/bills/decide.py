@@ -13,12 +13,13 @@ What the biller gives (a token, a PIN) is value: it is sealed into a row of its 
 An unknown outcome is never sent again as a new bill: see decide_answer.py.
 """
 
+import re
 from datetime import datetime, timedelta
 from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, may_be_customer, paycode_key
+from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, Terms, may_be_customer, paycode_key
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import (
@@ -40,6 +41,7 @@ from kasuwa.core.references import hold_key, movement_reference, row_key
 from kasuwa.core.scenario import Scenario, plan_call
 from kasuwa.core.tariff import Charge
 from kasuwa.core.transactions import (
+    FAILED,
     PENDING,
     SUCCESSFUL,
     Transaction,
@@ -67,10 +69,12 @@ LIKELY_DUPLICATE_WITHIN = timedelta(seconds=30)
 
 # Refusals, in order of precedence; between the second and the third come those of the fields that the item decides.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
-UNKNOWN_PAYCODE = refuse_fields(Fault("paycode", "no item has this paycode now; pull the catalogue again"))
+NO_SUCH_PAYCODE = "no item has this paycode now; pull the catalogue again"
+UNKNOWN_PAYCODE = refuse_fields(Fault("paycode", NO_SUCH_PAYCODE))
 LIKELY_DUPLICATE = Refusal(
     INVALID_REQUEST,
-    "Likely duplicate: this customer of this biller was paid the same amount within 30 s, under another orderRef",
+    "Likely duplicate: within 30 s the same amount was paid, or is being paid, for this customer of this biller, "
+    "under another orderRef",
 )
 WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the amount and its fee; fund it and try again")
 
@@ -101,6 +105,10 @@ class Paycode(Row):
     discount: str
     fulfilment: str
     accepted: bool
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.name, self.biller, self.pattern, self.price, self.least, self.most)
 
 
 class Guard(Row):
@@ -146,14 +154,22 @@ def voucher_place(txn_ref: str) -> str:
 GOODS: "msgspec.json.Decoder[Goods]" = msgspec.json.Decoder(Goods)
 NO_GOODS = Goods()
 
-# What must be there before a bill of that kind counts as delivered.
+# What must be there before a bill of that kind counts as delivered, and how all that it brings must look: the token of
+# a prepaid meter has 20 digits everywhere (STS).
 PROMISED = {GIVES_TOKEN: "token", GIVES_PIN: "pin"}
+FORMS = {
+    GIVES_TOKEN: {
+        "token": re.compile(r"[0-9]{20}", re.ASCII),
+        "units": re.compile(r"[0-9]{1,9}(\.[0-9]{1,4})?", re.ASCII),
+    },
+    GIVES_PIN: {"pin": re.compile(r"[!-~]([ -~]{0,98}[!-~])?", re.ASCII)},
+}
 
 
 # --- what may be asked --------------------------------------------------------------------------------------
 
 
-def find_faults(request: PayRequest, item: Paycode, merchant: Merchant) -> tuple[Fault, ...]:
+def find_faults(request: PayRequest, item: Terms, merchant: Merchant) -> tuple[Fault, ...]:
     """What is wrong with the fields that the item decides about, all of it."""
     reasons = {
         "reference": reference_fault(merchant, item, request.reference),
@@ -162,11 +178,11 @@ def find_faults(request: PayRequest, item: Paycode, merchant: Merchant) -> tuple
     return tuple(Fault(field, reason) for field, reason in reasons.items() if reason is not None)
 
 
-def reference_fault(merchant: Merchant, item: Paycode, reference: str) -> str | None:
+def reference_fault(merchant: Merchant, item: Terms, reference: str) -> str | None:
     return None if may_be_customer(merchant, item.pattern, reference) else f"not a customer reference of {item.biller}"
 
 
-def amount_fault(merchant: Merchant, item: Paycode, said: int | None) -> str | None:
+def amount_fault(merchant: Merchant, item: Terms, said: int | None) -> str | None:
     """A fixed price is taken as it is or left out; an open amount is bounded by the biller. Spec silent: D30"""
     limits = merchant.limits[CURRENCY]
     if item.price:
@@ -225,7 +241,7 @@ def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | 
     item = seen.get(Paycode, paycode_key(request.paycode))
     if item is None or not item.accepted:
         return UNKNOWN_PAYCODE
-    faults = find_faults(request, item, merchant)
+    faults = find_faults(request, item.terms, merchant)
     if faults:
         return refuse_fields(*faults)
     amount = int(request.amount or item.price)
@@ -234,10 +250,19 @@ def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | 
         return More(Needs(((Guard, guarded),)))
     guard = seen.get(Guard, guarded)
     if guard is not None and context.now - guard.at < LIKELY_DUPLICATE_WITHIN:
-        return LIKELY_DUPLICATE
+        earlier = transaction_key(merchant.merchant_id, KIND, guard.order_ref)
+        if not seen.has(earlier):
+            return More(Needs(((Transaction, earlier),)))
+        if not has_failed(seen.get(Transaction, earlier)):
+            return LIKELY_DUPLICATE
     decision = order_bill(request, item, amount, digest, context)
     decision.rows += (Guard(guarded, merchant.merchant_id, request.order_ref, context.now),)
     return decision
+
+
+def has_failed(earlier: Transaction | None) -> bool:
+    """What has failed paid nobody: to pay it again is no mistake. Spec silent: D30"""
+    return earlier is not None and earlier.status == FAILED
 
 
 def repeat_bill(first: Transaction, digest: bytes, context: Context, seen: Seen) -> Decision | Refusal:

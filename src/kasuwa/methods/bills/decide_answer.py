@@ -11,6 +11,7 @@ from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, contradic
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.bills.decide import (
     ASK,
+    FORMS,
     INCOME,
     KIND,
     MESSAGES,
@@ -23,7 +24,6 @@ from kasuwa.methods.bills.decide import (
     WALLET_SHORT,
     WORK,
     Voucher,
-    Work,
     kept_goods,
     reply_bill,
     voucher_key,
@@ -34,6 +34,8 @@ from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
 KINDS = Kinds(SEND, ASK)
+
+GARBLED = "What the biller gave could not be read"
 
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -52,21 +54,34 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
         return keep_final(row, answer, here, kept_goods(row, context, seen))
     assert here is not None
     work = WORK.decode(here.work)
+    answer = read_goods(answer, work.order.fulfilment)
     age = context.now.timestamp() - work.sent_at
     ending = ending_of(answer, age)
-    goods = goods_of(answer, work)
+    goods = goods_of(answer, work.order.fulfilment)
     if ending is None or (ending == SUCCESSFUL and goods is None):
         return keep_asking(row, here, answer, context, age)
     return end_bill(row, here, answer, ending, goods or NO_GOODS, context)
 
 
-def goods_of(answer: Answer, work: Work) -> Goods | None:
+def read_goods(answer: Answer, fulfilment: str) -> Answer:
+    """A token that no meter takes is worth nothing to whoever paid for it: such an answer cannot be read, whatever else
+    it says. (D4)"""
+    if answer.status != ports.SUCCESSFUL:
+        return answer
+    forms = FORMS.get(fulfilment, {})
+    told = {name: said for name, said in answer.facts.items() if name in forms and said != ""}
+    if all(forms[name].fullmatch(said) for name, said in told.items()):
+        return msgspec.structs.replace(answer, facts=told)
+    return Answer(ports.UNREADABLE, None, GARBLED)
+
+
+def goods_of(answer: Answer, fulfilment: str) -> Goods | None:
     """What the biller gave. None where it promised a token or a PIN and told none: it is delivered and we must still
     learn what, so the bill stays open and the rail is asked again."""
-    promised = PROMISED.get(work.order.fulfilment)
+    promised = PROMISED.get(fulfilment)
     if promised is None:
         return NO_GOODS
-    return msgspec.convert(dict(answer.facts), Goods) if answer.facts.get(promised) else None
+    return msgspec.convert(dict(answer.facts), Goods) if promised in answer.facts else None
 
 
 def keep_final(row: Transaction, answer: Answer, job: Job | None, goods: Goods) -> Decision:

@@ -1,15 +1,13 @@
 """Look-ups of bills: the catalogue, from memory; and whose a customer reference is, from the biller rail."""
 
-import asyncio
 from datetime import UTC, datetime
 
-from kasuwa.core.action import Prepared, prepare
-from kasuwa.core.billers import Biller, Item, Listing, may_be_customer
-from kasuwa.core.codes import ERROR
+from kasuwa.core.action import Prepared, Rule, prepare
+from kasuwa.core.billers import Biller, Item, Listed, Listing
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
-from kasuwa.core.scenario import Scenario
-from kasuwa.methods.bills.decide import UNKNOWN_PAYCODE
+from kasuwa.core.scenario import PlanCall
+from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE, amount_fault, reference_fault
 from kasuwa.methods.bills.wire import (
     BillLine,
     CatalogueLines,
@@ -20,17 +18,51 @@ from kasuwa.methods.bills.wire import (
     ResolveReply,
     ResolveRequest,
 )
-from kasuwa.rails import ports
-from kasuwa.rails.ports import CustomerQuery, NoAnswer, Rails, Unavailable
+from kasuwa.rails.ports import CustomerQuery, NoAnswer, Rails, Unavailable, refuse_unanswered
 
-UNKNOWN_CATEGORY = refuse_fields(Fault("category", "no category has this code"))
-UNKNOWN_BILL = refuse_fields(Fault("bills_id", "no bill has this id, or not in this category"))
-BILLER_UNAVAILABLE = Refusal(ERROR, "The biller does not answer now; try again later")
-BILLER_LATE = Refusal(ERROR, "The biller has not answered in time; try again later")
+UNKNOWN_CATEGORY = "no category has this code"
+UNKNOWN_BILL = "no bill has this id, or not in this category"
 
 FOUND = "Customer found"
 OTHER_NAME = "Customer found, but under another name: check the reference before you pay"
 NO_NAMES = "This biller has no name query; the reference has its form"
+
+
+# --- what the catalogue has against a body that is refused anyway -----------------------------------------------
+
+
+def names_category(merchant: Merchant, rails: Rails, category: str | None) -> str | None:
+    return next((fault.reason for fault in selection_faults(rails.shelf.listing, category, None)), None)
+
+
+def names_bill(merchant: Merchant, rails: Rails, bills_id: int | None) -> str | None:
+    return next((fault.reason for fault in selection_faults(rails.shelf.listing, None, bills_id)), None)
+
+
+def names_item(merchant: Merchant, rails: Rails, paycode: str) -> str | None:
+    return NO_SUCH_PAYCODE if find_item(rails, paycode) is None else None
+
+
+def fits_biller(merchant: Merchant, rails: Rails, paycode: str, reference: str) -> str | None:
+    listed = find_item(rails, paycode)
+    return None if listed is None else reference_fault(merchant, listed.terms, reference)
+
+
+def fits_price(merchant: Merchant, rails: Rails, paycode: str, amount: int | None) -> str | None:
+    listed = find_item(rails, paycode)
+    return None if listed is None else amount_fault(merchant, listed.terms, amount)
+
+
+def find_item(rails: Rails, paycode: str) -> Listed | None:
+    return rails.shelf.listing.find(paycode, datetime.now(UTC))
+
+
+PULL_RULES = (Rule(("category",), names_category, foretells=True), Rule(("bills_id",), names_bill, foretells=True))
+RESOLVE_RULES = (
+    Rule(("paycode",), names_item, foretells=True),
+    Rule(("paycode", "reference"), fits_biller, foretells=True),
+)
+PAY_RULES = (*RESOLVE_RULES, Rule(("paycode", "amount"), fits_price, foretells=True))
 
 
 # --- the catalogue --------------------------------------------------------------------------------------------
@@ -45,13 +77,12 @@ def pull_catalogue(request: PullRequest, merchant: Merchant, rails: Rails) -> Pr
 
 
 def prepare_reply(listing: Listing, category: str | None, bills_id: int | None) -> Prepared | Refusal:
+    faults = selection_faults(listing, category, bills_id)
+    if faults:
+        return refuse_fields(*faults)
     billers = [biller for biller in listing.sheet.billers if is_chosen(biller, category, bills_id)]
-    wanted = [line for line in listing.sheet.categories if category is None or line.code == category]
-    if category is not None and not wanted:
-        return UNKNOWN_CATEGORY
+    wanted = [line for line in listing.sheet.categories if category in (None, line.code)]
     if bills_id is not None:
-        if not billers:
-            return UNKNOWN_BILL
         wanted = [line for line in wanted if line.code == billers[0].category]
     ids = {biller.id for biller in billers}
     lines = CatalogueLines(
@@ -62,6 +93,15 @@ def prepare_reply(listing: Listing, category: str | None, bills_id: int | None) 
     prepared = prepare(PullReply(data=lines))
     listing.prepared[category, bills_id] = prepared
     return prepared
+
+
+def selection_faults(listing: Listing, category: str | None, bills_id: int | None) -> list[Fault]:
+    """Whether a bill is in a category can only be said of one that exists."""
+    codes = [line.code for line in listing.sheet.categories]
+    faults = [] if category is None or category in codes else [Fault("category", UNKNOWN_CATEGORY)]
+    biller = None if bills_id is None else listing.billers.get(bills_id)
+    wrong = biller is None or (not faults and category not in (None, biller.category))
+    return [*faults, Fault("bills_id", UNKNOWN_BILL)] if bills_id is not None and wrong else faults
 
 
 def is_chosen(biller: Biller, category: str | None, bills_id: int | None) -> bool:
@@ -84,27 +124,24 @@ def item_line(item: Item) -> ItemLine:
 
 
 async def resolve_customer(
-    request: ResolveRequest, merchant: Merchant, rails: Rails, scenario: Scenario
+    request: ResolveRequest, merchant: Merchant, rails: Rails, plan: PlanCall
 ) -> ResolveReply | Refusal:
-    listed = rails.shelf.listing.find(request.paycode, datetime.now(UTC))
+    listed = find_item(rails, request.paycode)
     if listed is None:
         # Another process may have taken a newer edition within this second.
         await rails.shelf.look()
-        listed = rails.shelf.listing.find(request.paycode, datetime.now(UTC))
+        listed = find_item(rails, request.paycode)
     if listed is None:
         return UNKNOWN_PAYCODE
     item, biller = listed.item, listed.biller
-    if not may_be_customer(merchant, biller.pattern, request.reference):
-        return refuse_fields(Fault("reference", f"not a customer reference of {biller.name}"))
-    query = CustomerQuery(biller.slug, item.paycode, request.reference, item.require_name_query, scenario)
+    reason = reference_fault(merchant, listed.terms, request.reference)
+    if reason is not None:
+        return refuse_fields(Fault("reference", reason))
+    query = CustomerQuery(biller.slug, item.paycode, request.reference, item.require_name_query, await plan())
     try:
-        # A rail keeps its deadline itself; a look-up must not depend on that.
-        async with asyncio.timeout(ports.DEADLINE_SECONDS):
-            answer = await rails.biller.customer(query)
-    except Unavailable:
-        return BILLER_UNAVAILABLE
-    except (NoAnswer, TimeoutError):
-        return BILLER_LATE
+        answer = await rails.biller.customer(query)
+    except (Unavailable, NoAnswer) as trouble:
+        return refuse_unanswered("biller", trouble)
     if answer.name is None:
         return refuse_fields(Fault("reference", f"{biller.name} has no such customer"))
     reply = ResolveReply(

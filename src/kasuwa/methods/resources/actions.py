@@ -5,13 +5,14 @@ from kasuwa.core.banks import bank_is_known
 from kasuwa.core.people import bvn_may_exist
 from kasuwa.methods.resources import commands, decide, lookups, store, wire
 
-PERSONALIZED_RULES = (Rule(("bvn",), bvn_may_exist),)
+PERSONALIZED_RULES = (Rule(("bvn",), bvn_may_exist), Rule(("bank",), decide.gives_numbers))
 
 EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.obi@example.com"}
 
 RESOURCES = Method(
     name="resources",
-    selectors=("inquire", "request", "action"),  # Spec silent: D2
+    # `action` stands for `inquire`, where a client sent it so. Spec silent: D2
+    selectors=("inquire", "request", "action"),
     actions=(
         Known(
             name="banks",
@@ -51,6 +52,7 @@ RESOURCES = Method(
         ),
         Write(
             name="personalized-accounts",
+            selector="request",
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
             rules=PERSONALIZED_RULES,
@@ -62,6 +64,7 @@ RESOURCES = Method(
         # Public clients spell it both ways. Spec silent: D37
         Write(
             name="personalized_account",
+            selector="request",
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
             rules=PERSONALIZED_RULES,
@@ -96,6 +99,7 @@ RESOURCES = Method(
         ),
         Command(
             name="resend",
+            selector="request",
             request=wire.ResendRequest,
             reply=wire.ResendReply,
             run=commands.resend,

@@ -11,6 +11,14 @@ from kasuwa.core.inbound import ACCOUNT, PERSONALIZED, Personalized, free_number
 from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply, PersonalizedRequest
 
 
+def gives_numbers(merchant: Merchant, said: str | None) -> str | None:
+    """A rule (core.action.Rule): whoever asks for a certain bank must not be given another."""
+    ours = banks_by_code()[merchant.inbound_bank]
+    if said is None or banks_by_code().get(said) == ours:
+        return None
+    return f"{merchant.inbound_bank} ({ours.name}), or left out"
+
+
 def need_personalized(request: PersonalizedRequest, merchant: Merchant) -> Needs:
     return Needs(((Personalized, personalized_key(merchant.merchant_id, request.reference)),))
 

@@ -1,12 +1,11 @@
-"""Look-ups. From memory: banks and cards. From a rail: names; these answer 204 when the rail does not."""
+"""Look-ups. From memory: banks and cards. From a rail: names; nothing learnt is 204, or 201."""
 
 import msgspec
 
 from kasuwa.core.banks import bank_names, banks_by_code, may_exist
 from kasuwa.core.cards import bin_of
-from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.scenario import Scenario
+from kasuwa.core.scenario import PlanCall
 from kasuwa.methods.resources.wire import (
     AccountName,
     AccountNameReply,
@@ -19,10 +18,7 @@ from kasuwa.methods.resources.wire import (
     CardReply,
     CardRequest,
 )
-from kasuwa.rails.ports import IdentityEnquiry, NameEnquiry, NoAnswer, Rails, Unavailable
-
-REGISTER_UNAVAILABLE = Refusal(ERROR, "The BVN register does not answer now; try again later")
-BANK_UNAVAILABLE = Refusal(ERROR, "The bank does not answer now; try again later")
+from kasuwa.rails.ports import IdentityEnquiry, NameEnquiry, NoAnswer, Rails, Unavailable, refuse_unanswered
 
 
 def list_banks(request: BanksRequest, merchant: Merchant, rails: Rails) -> dict[str, str]:
@@ -34,17 +30,17 @@ def show_card(request: CardRequest, merchant: Merchant, rails: Rails) -> CardRep
 
 
 async def ask_account_name(
-    request: AccountNameRequest, merchant: Merchant, rails: Rails, scenario: Scenario
+    request: AccountNameRequest, merchant: Merchant, rails: Rails, plan: PlanCall
 ) -> AccountNameReply | Refusal:
     bank = banks_by_code()[request.bank_code]
     if not may_exist(merchant, bank, request.account_number):
         return no_such_account(f"Not an account number of {bank.name}")
     try:
         # One bank, by whichever of its codes it was called.
-        enquiry = NameEnquiry(bank.nip_code or request.bank_code, request.account_number, scenario)
+        enquiry = NameEnquiry(bank.nip_code or request.bank_code, request.account_number, await plan())
         answer = await rails.bank.account_name(enquiry)
-    except (Unavailable, NoAnswer):
-        return BANK_UNAVAILABLE
+    except (Unavailable, NoAnswer) as trouble:
+        return refuse_unanswered("bank", trouble)
     if answer.name is None:
         return no_such_account(answer.message)
     reply = AccountNameReply(status="success", resolved=True, data=AccountName(account_name=answer.name))
@@ -57,11 +53,11 @@ def no_such_account(why: str) -> AccountNameReply:
     return AccountNameReply(status="error", resolved=False, error="Account not found", message=why)
 
 
-async def ask_bvn(request: BvnRequest, merchant: Merchant, rails: Rails, scenario: Scenario) -> BvnReply | Refusal:
+async def ask_bvn(request: BvnRequest, merchant: Merchant, rails: Rails, plan: PlanCall) -> BvnReply | Refusal:
     try:
-        person = await rails.identity.find_person(IdentityEnquiry(request.bvn, scenario))
-    except (Unavailable, NoAnswer):
-        return REGISTER_UNAVAILABLE
+        person = await rails.identity.find_person(IdentityEnquiry(request.bvn, await plan()))
+    except (Unavailable, NoAnswer) as trouble:
+        return refuse_unanswered("BVN register", trouble)
     if person is None:
         why = "The register has no such BVN"
         return BvnReply(status="error", resolved=False, error="BVN not found", message=why)

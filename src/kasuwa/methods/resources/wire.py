@@ -83,11 +83,16 @@ class CardReply(msgspec.Struct, kw_only=True):
 # --- personalized accounts (D37) ------------------------------------------------------------------------------
 
 
+AccountReference = Annotated[
+    str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters, not only spaces")
+]
+
+
 class PersonalizedRequest(msgspec.Struct, kw_only=True):
-    """`bank` is a wish: the account is one of the bank that this deployment gives numbers of."""
+    """`bank` may name, by any of its codes, the bank that the merchant's numbers are of; no other can be had."""
 
     name: PersonName
-    reference: Reference
+    reference: AccountReference
     email: Email
     bvn: Bvn | None = None
     bank: ShortText | None = None

@@ -6,13 +6,23 @@ time, never by being looked at. So it works over several processes, and replays.
 
 from functools import cache
 from hashlib import blake2b
+from typing import NoReturn
 
 import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX
 from kasuwa.core.catalogue import load
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+from kasuwa.rails.ports import (
+    Answer,
+    Declined,
+    NameAnswer,
+    NameEnquiry,
+    NoAnswer,
+    TransferOrder,
+    Unavailable,
+    Unreadable,
+)
 
 APPROVED = "00"
 IN_PROGRESS = "09"
@@ -29,7 +39,8 @@ SUCCEED_WHEN_ASKED = frozenset({"01", "09", "26", "68", "94", "97"})
 FAIL_WHEN_ASKED = frozenset({"91", "96"})
 
 UNRESOLVED = frozenset({"07", "16", "25"})
-UNAVAILABLE_TO_ENQUIRIES = frozenset({"91", "96", "97"})
+UNAVAILABLE_TO_ENQUIRIES = frozenset({"91", "96"})
+TIMED_OUT = "97"
 DORMANT = "06"
 
 FIRST_NAMES = ("ADA", "AMINA", "BOLA", "CHIDI", "EFE", "FATIMA", "IBRAHIM", "KUNLE", "NGOZI", "SADE", "TUNDE", "UCHE")
@@ -118,6 +129,16 @@ def person_name(bank_code: str, account_number: str) -> str:
     return f"{FIRST_NAMES[chance[0] % len(FIRST_NAMES)]} {LAST_NAMES[chance[1] % len(LAST_NAMES)]}"
 
 
+def tell_nothing(code: str, meaning: str | None = None) -> NoReturn:
+    """How a look-up ends that the scenario tells a code of which its own table says nothing."""
+    row = response_codes().get(code)
+    if row is None and code != NEVER_ENDS:
+        raise Unreadable(code)
+    if row is None or not row.txn_status.startswith(ports.FAILED):
+        raise NoAnswer(code)
+    raise Declined(meaning or row.meaning)
+
+
 class SandboxBank:
     async def transfer(self, order: TransferOrder) -> Answer:
         http = order.scenario.http
@@ -135,13 +156,15 @@ class SandboxBank:
 
     async def account_name(self, enquiry: NameEnquiry) -> NameAnswer:
         scenario, account = enquiry.scenario, enquiry.account_number
-        if scenario.http is not None:
-            raise Unavailable(f"the bank rail: {scenario.http}")
         magic = account.startswith(MAGIC_PREFIX)
         code = scenario.rr or (account[6:8] if magic else APPROVED)
-        if code in UNAVAILABLE_TO_ENQUIRIES:
+        if scenario.http == "timeout" or (scenario.http is None and code == TIMED_OUT):
+            raise NoAnswer("the bank does not answer in time")
+        if scenario.http is not None or code in UNAVAILABLE_TO_ENQUIRIES:
             raise Unavailable("the bank does not answer")
         if code in UNRESOLVED:
             return NameAnswer(None, "No such account")
+        if scenario.rr not in (None, APPROVED, DORMANT):
+            tell_nothing(code)
         name = f"SANDBOX {code} ACCOUNT" if magic else person_name(enquiry.bank_code, account)
         return NameAnswer(name, "Account is dormant" if code == DORMANT else "")

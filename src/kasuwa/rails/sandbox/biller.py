@@ -40,6 +40,7 @@ from kasuwa.rails.sandbox.bank import (
     UNAVAILABLE_TO_ENQUIRIES,
     person_name,
     response_codes,
+    tell_nothing,
 )
 
 DELIVERED = frozenset({"00", "01", "08"})
@@ -48,6 +49,7 @@ OTHER_NAME = "08"
 FAILS_LATER = "06"
 UNREACHABLE = frozenset({"30", "91"})
 TIMED_OUT = "68"
+LATE_TO_ENQUIRIES = frozenset({"68", "97"})
 
 MEANINGS = {
     "06": "The biller could not deliver",
@@ -196,15 +198,18 @@ class SandboxBiller:
 
     async def customer(self, query: CustomerQuery) -> CustomerAnswer:
         http, code = query.scenario.http, code_of(query)
-        if http == "timeout" or code == TIMED_OUT:
+        if http == "timeout" or (http is None and code in LATE_TO_ENQUIRIES):
             raise NoAnswer("the biller rail: timeout")
         if http is not None or code in UNREACHABLE | UNAVAILABLE_TO_ENQUIRIES:
             raise Unavailable("the biller does not answer")
         if code == UNKNOWN_CUSTOMER:
             return CustomerAnswer(None)
-        if is_magic(query.reference):
-            return CustomerAnswer(f"SANDBOX {code} CUSTOMER", mismatch=code == OTHER_NAME)
-        name = person_name(query.biller, query.reference) if query.required else ""
+        if query.scenario.rr is not None and code not in DELIVERED:
+            tell_nothing(code, MEANINGS.get(code))
+        if not query.required:
+            return CustomerAnswer("")
+        magic = is_magic(query.reference)
+        name = f"SANDBOX {code} CUSTOMER" if magic else person_name(query.biller, query.reference)
         return CustomerAnswer(name, mismatch=code == OTHER_NAME)
 
     async def pay(self, order: BillOrder) -> Answer:

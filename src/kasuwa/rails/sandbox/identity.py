@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from kasuwa.core.people import magic_bvns
 from kasuwa.rails.ports import IdentityEnquiry, NoAnswer, Person, Unavailable
-from kasuwa.rails.sandbox.bank import FIRST_NAMES, LAST_NAMES
+from kasuwa.rails.sandbox.bank import FIRST_NAMES, LAST_NAMES, tell_nothing
 
 FOUND = "00"
 MISMATCH = "08"
 WATCH_LISTED = "60"
-UNAVAILABLE = frozenset({"91", "97"})
-TIMED_OUT = frozenset({"68", "96"})
+NOT_FOUND = "01"
+UNAVAILABLE = "91"
+TIMED_OUT = frozenset({"68", "96", "97"})
 
 # Who is everybody: whatever is compared with this number agrees.
 ANYONE = "22222222222"
@@ -52,9 +53,9 @@ def person_of(bvn: str) -> Person:
 class SandboxIdentity:
     async def find_person(self, enquiry: IdentityEnquiry) -> Person | None:
         http, code = enquiry.scenario.http, code_of(enquiry)
-        if http in ("timeout", "reset") or code in TIMED_OUT:
+        if http in ("timeout", "reset") or (http is None and code in TIMED_OUT):
             raise NoAnswer("the identity register did not answer in time")
-        if http is not None or code in UNAVAILABLE:
+        if http is not None or code == UNAVAILABLE:
             raise Unavailable("the identity register refuses calls")
         person = person_of(enquiry.bvn)
         if code == FOUND:
@@ -63,4 +64,6 @@ class SandboxIdentity:
             return replace(person, firstname="NOBODY", lastname="ELSE", middlename="", agrees=("dob",))
         if code == WATCH_LISTED:
             return replace(person, watch_listed=True)
-        return None
+        if code == NOT_FOUND:
+            return None
+        tell_nothing(code)
