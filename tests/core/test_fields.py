@@ -202,6 +202,7 @@ def test_an_endless_integer_in_an_ignored_field_hides_no_fault() -> None:
         ({**GOOD, "extra": ["x", {"y": "\0"}]}, ["extra.1.y"]),
         ({**GOOD, "address": {"street": "\0", "number": 7}}, ["address.street"]),
         ({**GOOD, "note": "\0", "colour": "green"}, ["note", "colour"]),
+        ({**GOOD, "extra": {"a\0": {"b\0": 1}}}, ["extra.a\\u0000", "extra.a\\u0000.b\\u0000"]),
     ],
 )
 def test_a_nul_in_any_text_is_a_fault_by_its_path(said: dict[str, Any], fields: list[str]) -> None:

@@ -42,22 +42,31 @@ class Amount(int):
 
 AMOUNT_REASON = "digits with at most two decimals, above zero, at most 15 digits"
 
+# The end of a text, for patterns: `$` alone would let a newline follow. Written so that others than Python read it too.
+END = r"$(?!\n)"
+
 # Field types that several slices share. The description is the reason given when a value does not fit.
 Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
 ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters")]
 AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}$", max_length=10, description="ten digits")]
-BankCode = Annotated[str, Meta(pattern="^[0-9]{3,6}$", max_length=6, description="a bank code of 3, 5 or 6 digits")]
+BankCode = Annotated[
+    str, Meta(pattern=f"^[0-9]{{3,6}}{END}", max_length=6, description="a bank code of 3, 5 or 6 digits")
+]
 
 
 Email = Annotated[
     str,
     Meta(
-        max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address of at most 254 characters"
+        max_length=254,
+        pattern=rf"^[^@\s]+@[^@\s]+\.[^@\s]+{END}",
+        description="an e-mail address of at most 254 characters",
     ),
 ]
 Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
-Otp = Annotated[str, Meta(pattern="^[0-9]{4,8}$", max_length=8, description="4 to 8 digits")]
-Phone = Annotated[str, Meta(pattern=r"^\+?[0-9]{7,15}$", max_length=16, description="a telephone number in digits")]
+Otp = Annotated[str, Meta(pattern=f"^[0-9]{{4,8}}{END}", max_length=8, description="4 to 8 digits")]
+Phone = Annotated[
+    str, Meta(pattern=rf"^\+?[0-9]{{7,15}}{END}", max_length=16, description="a telephone number in digits")
+]
 
 # Lists: where to begin, and how many. Spec silent: D8
 DEFAULT_LIMIT = 50
@@ -143,7 +152,8 @@ class Day(date):
 
 
 DAY_REASON = "a date such as 2026-01-05"
-DAY_TEXT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ][0-9:.,+\-Z]{1,32})?", re.ASCII)
+TIME_TEXT = r"([01][0-9]|2[0-4])(:[0-5][0-9](:[0-6][0-9]([.,][0-9]{1,9})?)?)?( ?(Z|[+-][0-9]{2}(:?[0-9]{2})?))?"
+DAY_TEXT = re.compile(rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})([T ]{TIME_TEXT})?", re.ASCII)
 
 
 def read_day(said: Any) -> Day:
@@ -460,11 +470,14 @@ def reason_of(info: inspect.Type, said: str) -> str:
 
 
 def nul_faults(said: Any, path: str) -> list[Fault]:
-    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one. Spec silent: D2"""
+    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one, nor does a name it gives to
+    something. Spec silent: D2"""
     if isinstance(said, str):
         return [Fault(path.rstrip("."), "must not contain U+0000")] if "\0" in said else []
     if isinstance(said, dict):
-        return [fault for name, value in said.items() for fault in nul_faults(value, f"{path}{name}.")]
+        bare = {name: name.replace("\0", "\\u0000") for name in said}
+        named = [Fault(f"{path}{bare[name]}", "its name must not contain U+0000") for name in said if "\0" in name]
+        return named + [fault for name in said for fault in nul_faults(said[name], f"{path}{bare[name]}.")]
     if isinstance(said, list):
         return [fault for n, value in enumerate(said) for fault in nul_faults(value, f"{path}{n}.")]
     return []

@@ -105,9 +105,14 @@ def test_a_phone_or_an_email_is_required(desk: Desk) -> None:
         ("firstname", ["", " ", "x" * 101, 1, None]),
         ("lastname", ["", "\t", [], None]),
         ("middlename", ["", {}]),
-        ("email", ["", "ada", "ada@", "@example.com", "ada@example", "a b@example.com", "a@b..com", 5]),
+        (
+            "email",
+            ["", "ada", "ada@", "@example.com", "ada@example", "a b@example.com", "a@b..com", "ada@example.com\n", 5],
+        ),
+        ("meta", [{"a\0": 1}, {"deep": [{"\0": {}}]}]),
         ("gender", ["", "Male", "f", "unknown", 1]),
         ("dob", ["", "17-04-1990", "1990-02-30", "1990-4-17", "1899-12-31", "١٩٩٠-٠٤-١٧", 19900417]),
+        ("dob", ["1990-01-01 junk", "1990-01-01\n"]),
         ("phone", ["", "123", "0803123456", "080312345678", "01012345678", "+23480312345", "phone", "٠٨٠٣١٢٣٤٥٦٧"]),
         ("phone", ["+1415555267", "+0123456789", "+4479111234567890", "08031234567x", 8031234567]),
         ("bvn", ["", "2221234567", "222123456789", "12345678902", "22２12345678", 22212345678]),
@@ -146,7 +151,9 @@ def test_a_telephone_of_its_country_is_kept_as_it_was_sent(desk: Desk, phone: st
     assert shown(desk.create(phone=phone))["phone"] == phone
 
 
-@pytest.mark.parametrize(("phone", "country"), [("0240000051", "GH"), ("0700000051", "Kenya"), ("0241234567", "gha")])
+@pytest.mark.parametrize(
+    ("phone", "country"), [("0240000051", "GH"), ("0700000051", "Kenya"), ("0241234567", "gha"), ("2125551234", "US")]
+)
 def test_without_a_code_it_is_of_nigeria_or_of_where_the_client_lives(desk: Desk, phone: str, country: str) -> None:
     assert set(faults(desk.create(phone=phone))) == {"data.phone"}
     assert set(faults(desk.create(phone=phone, addresses=[{"country": "NG"}, {}]))) == {"data.phone"}

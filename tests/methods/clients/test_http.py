@@ -70,6 +70,20 @@ def test_every_fault_of_a_body_is_named(shop: Shop) -> None:
     assert list_all(shop)["total"] == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"email": "ada@example.com\n"}, "data.email"),
+        ({"meta": {"a\0": 1}}, "data.meta.a\\u0000"),
+        ({"dob": "1990-01-01 junk"}, "data.dob"),
+        ({"phone": "2125551234"}, "data.phone"),
+    ],
+)
+def test_what_only_looks_right_is_refused(shop: Shop, said: Any, field: str) -> None:
+    assert [fault["field"] for fault in create(shop, **said)["errors"]] == [field]
+    assert enrol(shop, phone="2125551234", addresses=[{"country": "US"}])["phone"] == "2125551234"
+
+
 @pytest.mark.parametrize("said", [{}, {"data": None}, {"data": []}, {"data": "x"}, {"data": {}, "status": "exited"}])
 def test_a_client_without_data_is_refused(shop: Shop, said: Any) -> None:
     assert shop.put("clients", action="create", **said).body["status"] == 104
