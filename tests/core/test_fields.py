@@ -194,6 +194,44 @@ def test_an_endless_integer_in_an_ignored_field_hides_no_fault() -> None:
 # --- U+0000 -----------------------------------------------------------------------------------------------------
 
 
+def is_known_street(merchant: Merchant, street: str | None) -> str | None:
+    return "no such street" if street == "Nowhere" else None
+
+
+def is_not_too_early(merchant: Merchant, now: datetime, times: int, note: str | None) -> str | None:
+    return "too early" if now.year < 2026 and times == 1 and note == "early" else None
+
+
+DEEP_RULES = (
+    Rule(("address.street",), is_known_street),
+    Rule(("times", "note"), is_not_too_early, dated=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "fields"),
+    [
+        ({**GOOD, "address": {"street": "Nowhere", "number": 7}}, ["address.street"]),
+        ({**GOOD, "address": {"street": "Nowhere", "number": "x"}}, ["address.street", "address.number"]),
+        ({**GOOD, "address": {"street": "Nowhere"}, "colour": "green"}, ["address.street", "address.number", "colour"]),
+        ({**GOOD, "address": {"street": 5, "number": 7}}, ["address.street"]),
+        ({**GOOD, "address": None, "colour": "green"}, ["colour"]),
+        ({**GOOD, "address": "x"}, ["address"]),
+        (GOOD, []),
+    ],
+)
+def test_a_rule_on_a_part_runs_whatever_else_is_wrong_with_the_whole(said: dict[str, Any], fields: list[str]) -> None:
+    found = decode(Order, msgspec.json.encode(said), DEEP_RULES, MERCHANT)
+    assert sorted(() if isinstance(found, Order) else (fault.field for fault in found)) == sorted(fields)
+
+
+def test_a_rule_that_needs_the_clock_runs_when_it_is_told() -> None:
+    body = msgspec.json.encode({**GOOD, "note": "early"})
+    assert isinstance(decode(Order, body, DEEP_RULES, MERCHANT), Order)
+    assert decode(Order, body, DEEP_RULES, MERCHANT, datetime(2025, 1, 5, tzinfo=UTC)) == (Fault("note", "too early"),)
+    assert isinstance(decode(Order, body, DEEP_RULES, MERCHANT, datetime(2026, 1, 5, tzinfo=UTC)), Order)
+
+
 @pytest.mark.parametrize(
     ("said", "fields"),
     [

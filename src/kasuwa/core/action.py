@@ -18,19 +18,21 @@ from kasuwa.core.decision import Merchant, Refusal
 
 class Rule(msgspec.Struct, frozen=True):
     """A check on decoded fields: `reason(merchant, *values)` answers what is wrong, or None. It runs when all
-    its fields could be read, so that one reply names every fault of a body."""
+    its fields could be read, so that one reply names every fault of a body. One that is `dated` is given business time
+    after the merchant, and runs only on a body that is refused anyway: in one that is not, `decide` finds the same by
+    the clock of its batch."""
 
     fields: tuple[str, ...]
     reason: Callable[..., str | None]
+    dated: bool = False
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What a write must know of the outside before it is decided: `ask(request, merchant, rails, scenario)` is asked
-    with no transaction open, where `when(request)` says so. A Refusal is the answer to the whole request; anything
-    else is handed to `decide` as `told` (None where nobody was asked)."""
+    """Whom a write may have to ask before it can be decided: where its decision says what it `asks`,
+    `ask(asked, merchant, rails, scenario)` is called with no transaction open. A Refusal is the answer to the whole
+    request; anything else is handed to `decide` as `told`, which is None until then."""
 
     rail: str
-    when: Callable[[Any], bool]
     ask: Callable[..., Awaitable[Any]]
 
 

@@ -8,7 +8,7 @@ of the number, never through a float: `float_hook` hands us the literal as it wa
 import contextlib
 import re
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -22,6 +22,7 @@ from kasuwa.core.calendar import LAGOS
 from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import Fault, Merchant
 from kasuwa.core.money import CURRENCIES, parse_minor, percent_of
+from kasuwa.core.rules import broken_rules, wire_names
 
 DEEPEST = 32
 
@@ -217,6 +218,11 @@ class OwnType:
             return [Fault(where, str(error))]
         return []
 
+    @classmethod
+    def parts(cls, said: Any) -> dict[str, Any]:
+        """What can be read of a value that has several parts, by their names."""
+        return {}
+
 
 class Whole(int):
     """A whole number that is not negative; on the wire a number, or its digits as text."""
@@ -359,8 +365,10 @@ def read_untyped(body: bytes) -> Any:
     return [read_untyped(bytes(raw)) for raw in parts]
 
 
-def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant) -> Any:
-    """The request as a struct, or the tuple of all its faults."""
+def decode(
+    kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant, now: datetime | None = None
+) -> Any:
+    """The request as a struct, or the tuple of all its faults; those that rules find by the clock, where it is told."""
     faults = nul_faults(without_raw(kind, read_untyped(body)), "") if b"\\u0000" in body else []
     try:
         request = decoder(kind).decode(body)
@@ -370,8 +378,9 @@ def decode(kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merch
         # Nothing wrong field by field: a null stood for an absent field that has a default. Spec silent: D2
         request = None if found else kind(**values)
     else:
-        values = {field: getattr(request, field) for rule in rules for field in rule.fields}
-    faults += broken_rules(rules, merchant, wire_names(kind), values)
+        tops = {field.partition(".")[0] for rule in rules for field in rule.fields}
+        values = {field: getattr(request, field) for field in tops}
+    faults += broken_rules(rules, merchant, kind, values, now)
     return tuple(faults) if faults else request
 
 
@@ -381,24 +390,9 @@ def without_raw(kind: type[msgspec.Struct], said: Any) -> Any:
     return {name: value for name, value in said.items() if name not in raw} if isinstance(said, dict) else said
 
 
-@cache
-def wire_names(kind: type[msgspec.Struct]) -> dict[str, str]:
-    return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-
-
-def broken_rules(
-    rules: Sequence[Rule], merchant: Merchant, names: dict[str, str], values: dict[str, Any]
-) -> Iterator[Fault]:
-    for rule in rules:
-        if any(field not in values for field in rule.fields):
-            continue
-        reason = rule.reason(merchant, *(values[field] for field in rule.fields))
-        if reason is not None:
-            yield Fault(names[rule.fields[-1]], reason)
-
-
 def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[list[Fault], dict[str, Any]]:
-    """Every field on its own: what is wrong with it, or its value."""
+    """Every field on its own: what is wrong with it, or its value; of an object that is wrong in part, what could be
+    read of it, by its path."""
     if not isinstance(said, dict):
         return [Fault(path.rstrip("."), "an object")], {}
     hints = typing.get_type_hints(kind, include_extras=True)
@@ -419,7 +413,18 @@ def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[li
             values[field.name] = msgspec.convert(value, hints[field.name], dec_hook=read_scalar)
         except msgspec.ValidationError as error:
             faults += inner_faults(field.type, value, where) or [Fault(where, reason_of(field.type, str(error)))]
+            values |= {f"{field.name}.{name}": part for name, part in inner_values(field.type, value).items()}
     return faults, values
+
+
+def inner_values(info: inspect.Type, value: Any) -> dict[str, Any]:
+    """What can be read of a nested object, by its path in there."""
+    for option in info.types if isinstance(info, inspect.UnionType) else (info,):
+        if isinstance(option, inspect.StructType) and isinstance(value, dict):
+            return convert_fields(option.cls, value, "")[1]
+        if isinstance(option, inspect.CustomType) and issubclass(option.cls, OwnType):
+            return option.cls.parts(value)
+    return {}
 
 
 def inner_faults(info: inspect.Type, value: Any, where: str) -> list[Fault]:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision
+from kasuwa.core.decision import Decision, Refusal, refuse_fields
 from kasuwa.core.fields import decode
 from kasuwa.methods.clients.decide import (
     UNKNOWN_CLIENT,
@@ -195,6 +195,57 @@ def test_everything_wrong_with_the_whole_is_named_at_once(desk: Desk) -> None:
     assert set(faults(decided)) == {"data.phone", "data.dob", "data.bankAccount.account_number", "data.bvn"}
 
 
+WHOLE_ACCOUNT = {"bankAccount.bank_code", "bankAccount.account_number"}
+MUCH = {
+    "firstname": None,
+    "phone": None,
+    "dob": "2999-01-01",
+    "bankAccount": {"account_number": "1234567890", "bank_code": "058"},
+    "verify_bvn": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        (MUCH, {"firstname", "phone", "dob", "bankAccount.account_number", "bvn"}),
+        ({"gender": "x", "dob": "2999-01-01"}, {"gender", "dob"}),
+        ({"gender": "x", "dob": "2026-01-04"}, {"gender"}),
+        ({"bankAccount": {"bank_code": "999", "account_number": "1"}}, WHOLE_ACCOUNT),
+        ({"bankAccount": {"bank_code": "999"}}, WHOLE_ACCOUNT),
+        ({"bankAccount": {"bank_code": 5}, "bvn": "12345678902"}, {*WHOLE_ACCOUNT, "bvn"}),
+        ({"gender": "x", "phone": "0240000051"}, {"gender", "phone"}),
+        ({"gender": "x", "phone": "0240000051", "addresses": [{"country": "GH"}]}, {"gender"}),
+        ({"phone": "x", "email": None, "dob": "2999-01-01"}, {"phone", "dob"}),
+        ({"bvn": "x", "verify_bvn": True, "dob": "2999-01-01"}, {"bvn", "dob"}),
+        ({"meta": {"n": 2**64}, "dob": "2999-01-01"}, {"meta", "dob"}),
+    ],
+)
+def test_a_fault_of_one_fields_form_hides_no_other(desk: Desk, said: dict[str, Any], named: set[str]) -> None:
+    assert set(faults(desk.create(**said))) == {f"data.{name}" for name in named}
+
+
+def test_a_fault_of_the_status_hides_none_of_the_person(desk: Desk) -> None:
+    data = {"dob": "2999-01-01", "bankAccount": {"bank_code": "058"}}
+    whole = {"status", "data.dob", "data.bankAccount.account_number"}
+    assert set(faults(desk.update(desk.enrol(), status="exited", data=data))) == whole
+    client = count_account(desk.enrol(luck=1, status="active"), 1)
+    desk.rows[client.key] = client
+    refused = desk.update(client, status="exited", data=data, verify_bvn=True)
+    assert set(faults(refused)) == {*whole, "data.bvn"}
+    assert isinstance(refused, Refusal)
+    assert refused.message == ACCOUNTS_OPEN.message
+
+
+def test_what_a_change_is_wrong_in_by_itself_is_named_with_its_form(desk: Desk) -> None:
+    data: dict[str, Any] = {"gender": "x", "dob": "2999-01-01", "phone": "0240000051", "addresses": [{"country": "NG"}]}
+    data["bankAccount"] = {"account_number": "1234567890", "bank_code": "058"}
+    named = {"data.gender", "data.dob", "data.phone", "data.bankAccount.account_number"}
+    assert set(faults(desk.update(desk.enrol(), data=data))) == named
+    del data["addresses"]
+    assert set(faults(desk.update(desk.enrol(luck=1), data=data))) == named - {"data.phone"}
+
+
 # --- states -------------------------------------------------------------------------------------------------
 
 
@@ -303,7 +354,7 @@ def test_one_client_does_not_grow_without_end(desk: Desk) -> None:
     client = desk.enrol()
     half = "x" * (MOST_DETAIL // 2)
     assert isinstance(desk.update(client, data={"meta": {"a": half}}), Decision)
-    assert desk.update(client, data={"meta": {"b": half}}) == TOO_LARGE
+    assert desk.update(client, data={"meta": {"b": half}}) == refuse_fields(TOO_LARGE)
     assert isinstance(desk.update(client, data={"meta": {"a": half[1:]}}), Decision)
 
 

@@ -11,17 +11,16 @@ from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key, co
 from kasuwa.methods.clients.decide_client import (
     ACCOUNTS_OPEN,
     ERASED,
-    NOT_ASKED,
     Told,
-    asks_register,
     decide_erase,
+    decide_update,
     sealed_place,
 )
-from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
-from tests.methods.clients.people import ADA, ANYONE, BVN, OTHER_BVN, Desk, faults, person, read, shown
+from kasuwa.methods.clients.wire import ClientChanges, UpdateRequest
+from tests.methods.clients.people import ANYONE, BVN, OTHER_BVN, Desk, faults, person, shown
 from tests.rules import MERCHANT, context, merchant
 
-FOUND = Told(person())
+FOUND = Told(BVN, person())
 
 
 @pytest.fixture
@@ -36,22 +35,44 @@ def erase(desk: Desk, client_id: str) -> Any:
 # --- when the register is asked -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
-    [
-        ({"verify_bvn": True, "data": {**ADA, "bvn": BVN}}, True),
-        ({"verify_bvn": False, "data": {**ADA, "bvn": BVN}}, False),
-        ({"data": {**ADA, "bvn": BVN}}, False),
-        ({"verify_bvn": True, "data": ADA}, False),
-    ],
-)
-def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(said: Any, asked: bool) -> None:
-    assert asks_register(read(CreateRequest, said)) is asked
-    assert asks_register(read(UpdateRequest, {"client_id": "x", **said})) is asked
+def asked(decided: Any) -> str | None:
+    """The BVN that a decision asks for; it does nothing else."""
+    assert isinstance(decided, Decision), decided
+    if decided.asks is not None:
+        assert decided == Decision(asks=decided.asks)
+    return decided.asks
 
 
-def test_an_update_without_data_asks_nobody() -> None:
-    assert not asks_register(read(UpdateRequest, {"client_id": "x", "verify_bvn": True, "status": "active"}))
+def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(desk: Desk) -> None:
+    assert asked(desk.create(bvn=BVN, verify_bvn=True)) == BVN
+    assert desk.rows == {}
+    assert asked(desk.create(bvn=BVN)) is None
+    assert asked(desk.create(luck=1)) is None
+
+
+def test_what_can_be_refused_without_the_register_asks_nobody(desk: Desk) -> None:
+    first = desk.enrol(bvn=BVN)
+    assert set(faults(desk.create(luck=1, bvn=BVN, verify_bvn=True))) == {"data.bvn"}
+    assert set(faults(desk.create(bvn=OTHER_BVN, verify_bvn=True, dob="2030-01-01"))) == {"data.dob"}
+    assert set(faults(desk.update(first, status="exited", verify_bvn=True))) == {"status"}
+    nobody = UpdateRequest(client_id="CLx", verify_bvn=True, data=ClientChanges(bvn=BVN))
+    assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
+
+
+def test_an_answer_about_another_bvn_is_none(desk: Desk) -> None:
+    client = desk.enrol(bvn=OTHER_BVN)
+    assert asked(desk.update(client, FOUND, verify_bvn=True)) == OTHER_BVN
+    assert asked(desk.create(FOUND, luck=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
+
+
+def test_the_kept_bvn_is_verified_where_none_is_said(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN)
+    ways: list[dict[str, Any]] = [{}, {"data": {}}, {"status": "active"}]
+    for said in ways:
+        assert asked(desk.update(client, verify_bvn=True, **said)) == BVN
+    assert shown(desk.update(client, FOUND, verify_bvn=True))["bvn_verified"] is True
+    assert set(faults(desk.update(client, FOUND, verify_bvn=True, data={"lastname": "Eze"}))) == {"data.lastname"}
+    assert desk.now(client.client_id).bvn_sealed == client.bvn_sealed
 
 
 # --- verified, or not ---------------------------------------------------------------------------------------
@@ -74,18 +95,15 @@ def test_whom_the_register_knows_is_verified(desk: Desk) -> None:
 )
 def test_who_differs_is_refused_and_nothing_is_kept(desk: Desk, told: Any, named: list[str]) -> None:
     said: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
-    assert list(faults(desk.create(Told(told), verify_bvn=True, **said))) == named
+    assert list(faults(desk.create(Told(BVN, told), verify_bvn=True, **said))) == named
     assert desk.rows == {}
 
 
 def test_to_verify_a_bvn_one_must_say_it(desk: Desk) -> None:
     assert faults(desk.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
-    client = desk.enrol(bvn=BVN)
-    assert set(faults(desk.update(client, verify_bvn=True, data={"middlename": "Grace"}))) == {"data.bvn"}
-
-
-def test_without_an_answer_nothing_is_taken_for_verified(desk: Desk) -> None:
-    assert desk.create(None, bvn=BVN, verify_bvn=True) == NOT_ASKED
+    ways: list[dict[str, Any]] = [{"data": {"middlename": "Grace"}}, {"data": {}}, {}]
+    for said in ways:
+        assert faults(desk.update(desk.enrol(), verify_bvn=True, **said)) == {"data.bvn": "required, to be verified"}
 
 
 def test_an_update_is_compared_as_a_whole(desk: Desk) -> None:
@@ -103,6 +121,9 @@ def test_an_update_is_compared_as_a_whole(desk: Desk) -> None:
         ({"middlename": "Grace"}, False),
         ({"bvn": OTHER_BVN}, False),
         ({"lastname": "Obi", "bvn": BVN}, True),
+        ({"lastname": "ỌBÍ", "firstname": "ADA"}, True),
+        ({"lastname": "ỌBÍ", "dob": "1990-04-18"}, False),
+        ({"lastname": "Obi-Eze"}, False),
         ({"phone": "08039999999", "meta": {"a": 1}}, True),
     ],
 )
