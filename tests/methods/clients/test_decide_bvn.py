@@ -1,11 +1,13 @@
 """A client's BVN: verified, sealed, masked, one client's alone; and a client that is erased. (D31)"""
 
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
+from kasuwa.core.erasure import UNDER_WAY, Trace
 from kasuwa.core.people import magic_bvns
 from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key, count_account
 from kasuwa.methods.clients.decide_client import (
@@ -14,6 +16,7 @@ from kasuwa.methods.clients.decide_client import (
     Told,
     decide_erase,
     decide_update,
+    need_erase,
     sealed_place,
 )
 from kasuwa.methods.clients.wire import ClientChanges, UpdateRequest
@@ -28,8 +31,9 @@ def desk() -> Desk:
     return Desk()
 
 
-def erase(desk: Desk, client_id: str) -> Any:
-    return desk.decide(decide_erase, client_id, [client_key(MERCHANT.merchant_id, client_id)])
+def erase(desk: Desk, client_id: str, *traces: Trace) -> Any:
+    keys = [key for _, key in need_erase(client_id, traces, MERCHANT).rows]
+    return desk.decide(partial(decide_erase, client_id), traces, keys)
 
 
 # --- when the register is asked -----------------------------------------------------------------------------
@@ -259,3 +263,21 @@ def test_whoever_has_an_open_account_is_not_erased(desk: Desk) -> None:
 
 def test_an_unknown_client_cannot_be_erased(desk: Desk) -> None:
     assert erase(desk, "CLx") == UNKNOWN_CLIENT
+
+
+def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: Desk) -> None:
+    client, other = desk.enrol(), desk.enrol(luck=1)
+    traces = [
+        Trace(Client, other.key, lambda row: msgspec.structs.replace(row, detail="{}")),
+        Trace(Client, b"nowhere", lambda row: row),
+    ]
+    erased = erase(desk, client.client_id, *traces)
+    assert [row.client_id for row in erased.rows] == [client.client_id, other.client_id]
+    assert desk.now(other.client_id).detail == "{}"
+    assert erase(desk, client.client_id, *traces).rows == ()
+
+
+def test_nobody_is_erased_while_something_of_theirs_is_under_way(desk: Desk) -> None:
+    client = desk.enrol()
+    assert erase(desk, client.client_id, Trace(Client, client.key, lambda row: UNDER_WAY)) == UNDER_WAY
+    assert desk.now(client.client_id) == client

@@ -14,6 +14,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.documents import Document, merge, read_document, write_document
+from kasuwa.core.erasure import Trace
 from kasuwa.core.people import is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id, row_key
 from kasuwa.methods.clients.decide import (
@@ -293,19 +294,32 @@ def refuse_whole(stuck: Refusal | None, wrong: list[Fault], text: str, *, unveri
 # --- erase ----------------------------------------------------------------------------------------------------
 
 
-def decide_erase(client_id: str, context: Context, seen: Seen) -> Decision | Refusal | More:
-    """Forget who a client was. The row stays, for loans, savings and the books name it. Nothing is left to be
-    approved or changed: who could still have become active has exited."""
+def need_erase(client_id: str, traces: tuple[Trace, ...], merchant: Merchant) -> Needs:
+    own = (Client, client_key(merchant.merchant_id, client_id))
+    return Needs((own, *((trace.kind, trace.key) for trace in traces)))
+
+
+def decide_erase(client_id: str, traces: tuple[Trace, ...], context: Context, seen: Seen) -> Decision | Refusal | More:
+    """Forget who a client was, here and wherever else they left traces. The row stays, for loans, savings and the books
+    name it. Nothing is left to be approved or changed: who could still have become active has exited."""
     client = seen.get(Client, client_key(context.merchant.merchant_id, client_id))
     if client is None:
         return UNKNOWN_CLIENT
-    if client.erased_at is not None:
-        return Decision(reply=show_client(client))
     if client.open_accounts > 0:
         return ACCOUNTS_OPEN
     needs = Needs(guards_of(client))
     if not all(seen.has(key) for _, key in needs.rows):
         return More(needs)
+    forgotten: list[Row] = []
+    for trace in traces:
+        row = seen.get(trace.kind, trace.key)
+        left = None if row is None else trace.forget(row)
+        if isinstance(left, Refusal):
+            return left
+        if left is not None and left != row:
+            forgotten.append(left)
+    if client.erased_at is not None:
+        return Decision(reply=show_client(client), rows=tuple(forgotten))
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STEPS else client.status,
@@ -317,7 +331,7 @@ def decide_erase(client_id: str, context: Context, seen: Seen) -> Decision | Ref
         changed_at=context.now,
         erased_at=context.now,
     )
-    return Decision(reply=show_client(erased), rows=(erased, *released(client, seen)))
+    return Decision(reply=show_client(erased), rows=(erased, *released(client, seen), *forgotten))
 
 
 # --- a client as it is shown ------------------------------------------------------------------------------------
