@@ -25,6 +25,11 @@ class Rule(msgspec.Struct, frozen=True):
     fields: tuple[str, ...]
     reason: Callable[..., str | None]
     dated: bool = False
+    tops: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """`tops` are the fields of the request itself that these stand in, found once: every request asks for them."""
+        msgspec.structs.force_setattr(self, "tops", tuple(field.partition(".")[0] for field in self.fields))
 
 
 class Question(msgspec.Struct, frozen=True):

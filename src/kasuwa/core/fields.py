@@ -378,8 +378,7 @@ def decode(
         # Nothing wrong field by field: a null stood for an absent field that has a default. Spec silent: D2
         request = None if found else kind(**values)
     else:
-        tops = {field.partition(".")[0] for rule in rules for field in rule.fields}
-        values = {field: getattr(request, field) for field in tops}
+        values = {top: getattr(request, top) for rule in rules for top in rule.tops}
     faults += broken_rules(rules, merchant, kind, values, now)
     return tuple(faults) if faults else request
 

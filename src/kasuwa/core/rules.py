@@ -34,20 +34,20 @@ def broken_rules(
 ) -> Iterator[Fault]:
     """The faults that rules find in what could be read: `values`, by the longest paths at which something was."""
     for rule in rules:
-        given = [value_at(values, path) for path in rule.fields]
-        if any(value is UNREAD for value in given) or (rule.dated and now is None):
+        given = [values[path] if path in values else value_inside(values, path) for path in rule.fields]
+        if UNREAD in given or (rule.dated and now is None):
             continue
         reason = rule.reason(merchant, now, *given) if rule.dated else rule.reason(merchant, *given)
         if reason is not None:
             yield Fault(wire_path(kind, rule.fields[-1]), reason)
 
 
-def value_at(values: Mapping[str, Any], path: str) -> Any:
-    """What stands at a path; None inside an object that was not sent."""
-    if path in values:
-        return values[path]
+def value_inside(values: Mapping[str, Any], path: str) -> Any:
+    """What stands at a path in something that was read whole; None inside an object that was not sent."""
     above, _, name = path.rpartition(".")
-    whole = value_at(values, above) if above else UNREAD
+    if not above:
+        return UNREAD
+    whole = values[above] if above in values else value_inside(values, above)
     if whole is UNREAD or whole is None:
         return whole
     return whole.part(name) if isinstance(whole, Parted) else getattr(whole, name)
