@@ -1,8 +1,13 @@
 """What an operator does for a person: show all that is kept of them, find them, erase them. (`kasuwa client`)"""
 
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 
 from tests.methods.clients.enrolment import BVN, create, enrol, list_all, update, view
+from tests.methods.investments import savers
+from tests.methods.payment.till import card
 from tests.running import Deployment
 from tests.shop import Shop
 
@@ -27,6 +32,95 @@ def test_a_client_can_be_erased(shop: Shop, deployment: Deployment) -> None:
     assert update(shop, client_id, data={"firstname": "Ada"})["status"] == 104
     assert create(shop, bvn=BVN)["status"] == 200
     assert msgspec.json.decode(deployment.command("client", "export", shop.mid, client_id))["client"] == left
+
+
+PAYER = {"firstname": "Adaeze", "lastname": "Obiora", "email": "adaeze@example.com"}
+NAMES = ("Adaeze", "Obiora", "adaeze@example.com")
+
+
+def live_a_life(shop: Shop) -> tuple[str, dict[str, str]]:
+    """A client whose loan and savings are closed; and the references of what was moved for them, and a card's token."""
+    client_id = savers.enrol(shop)
+    terms: dict[str, Any] = {"interestSettings": {"interestRate": "12", "interestFrequency": "annualized"}, "period": 1}
+    loan_id = shop.put("loans", action="request", client_id=client_id, amount=1000, **terms).body["data"]["loan_id"]
+    assert shop.put("loans", action="process", loan_id=loan_id, status="approve").body["data"]["state"] == "active"
+    repay: dict[str, Any] = {"action": "repay", "loan_id": loan_id, "user": PAYER}
+    first = shop.put("loans", **repay, payment_method="card", card=card(auth="PIN"), amount="100.00").body
+    rest = shop.put("loans", action="view", loan_id=loan_id).body["data"]["outstanding"]["payoff"]
+    second = shop.put("loans", **repay, payment_method="wallet", amount=rest).body
+    shop.advance(minutes=1)
+    savings_id = savers.open_savings(shop, client_id, name="Adaeze Obiora's fees", period=1)
+    paid: dict[str, Any] = {"payment_method": "card", "card": card(auth="PIN"), "amount": "500.00", "user": PAYER}
+    deposit = savers.invest(shop, "deposit", savings_id=savings_id, **paid)
+    thrift_id = savers.make_plan(shop, 2)
+    assert savers.join(shop, thrift_id, savings_id)["status"] == 200
+    assert savers.invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 200
+    sent = savers.take_out(shop, savings_id, client_id, "50.00", "transfer")
+    coded = savers.take_out(shop, savings_id, client_id, "40.00", "cashcode")
+    shop.advance(days=40)
+    emptied = savers.take_out(shop, savings_id, client_id, savers.view(shop, savings_id)["balance"])
+    assert savers.view(shop, savings_id)["state"] == "closed", emptied
+    token = shop.put("payment", action="verify", txnRef=deposit["txnRef"]).body["cardToken"]
+    moved = {"repaid": first, "by_wallet": second, "deposit": deposit, "sent": sent, "coded": coded, "cash": emptied}
+    refs = {name: answer["txnRef"] for name, answer in moved.items()}
+    return client_id, {**refs, "token": token, "loan": loan_id, "savings": savings_id}
+
+
+def exported(deployment: Deployment, shop: Shop, client_id: str) -> Any:
+    return msgspec.json.decode(deployment.command("client", "export", shop.mid, client_id))["records"]
+
+
+def refs_of(records: Any, kind: str) -> list[str]:
+    return [row["txn_ref"] for row in records[kind]]
+
+
+def test_an_export_holds_what_hangs_on_loans_and_savings(
+    open_shop: Callable[..., Shop], deployment: Deployment
+) -> None:
+    shop = open_shop(now=savers.NOW)
+    client_id, made = live_a_life(shop)
+    stranger, _ = live_a_life(shop)
+    records = exported(deployment, shop, client_id)
+    assert refs_of(records, "payment") == [made["repaid"], made["deposit"]]
+    for row, reference in zip(records["payment"], (made["loan"], made["savings"]), strict=True):
+        assert (row["errand"]["reference"], row["status"]) == (reference, "successful")
+        assert (row["fullname"], row["email"]) == ("Adaeze Obiora", "adaeze@example.com")
+        assert (row["card"][:6], row["card"][-4:], row["created_at"][:10]) == ("411111", "0013", "2026-01-05")
+    assert len(refs_of(records, "transfer")) == 2, "the disbursement and the cash-out"
+    assert refs_of(records, "transfer")[1] == made["sent"]
+    assert refs_of(records, "cashcode") == [made["coded"]]
+    assert sorted(refs_of(records, "movement")) == sorted([made["by_wallet"], made["cash"]])
+    assert {row["token"] for row in records["saved_card"]} >= {f"{made['token'][:4]}****"}
+    assert [len(records[table]) for table in ("loan", "loan_line", "savings", "thrift_member")] == [1, 1, 1, 1]
+    assert made["token"] not in str(records)
+    others = exported(deployment, shop, stranger)
+    assert not {*refs_of(records, "payment")} & {*refs_of(others, "payment")}
+
+
+def test_an_erased_client_is_forgotten_by_payments_savings_and_cards(
+    open_shop: Callable[..., Shop], deployment: Deployment
+) -> None:
+    shop = open_shop(now=savers.NOW)
+    client_id, made = live_a_life(shop)
+    other_id, others = live_a_life(shop)
+    kept = exported(deployment, shop, other_id)
+    charge: dict[str, Any] = {"action": "charge", "paymentType": "token", "amount": "5.00"}
+    assert shop.put("payment", **charge, token=made["token"]).body["txnStatus"] == "successful"
+    deployment.command("client", "erase", shop.mid, client_id, "--yes")
+    records = exported(deployment, shop, client_id)
+    assert not [name for name in NAMES if name in str(records)]
+    assert refs_of(records, "payment") == [made["repaid"], made["deposit"]]
+    assert "saved_card" not in records
+    refused, unknown = (shop.put("payment", **charge, token=token).body for token in (made["token"], "xxxxxxxx.1"))
+    assert refused == unknown
+    assert refused["status"] == 104
+    verified = shop.put("payment", action="verify", txnRef=made["deposit"]).body
+    assert (verified["txnStatus"], verified["chargedAmount"]) == ("successful", 500)
+    assert not [name for name in NAMES if name in str(verified)]
+    assert "Adaeze" not in savers.view(shop, made["savings"])["name"]
+    assert exported(deployment, shop, other_id) == kept
+    assert shop.put("payment", **charge, token=others["token"]).body["txnStatus"] == "successful"
+    assert deployment.broken_laws([shop.mid]) == []
 
 
 def test_what_cannot_be_done_for_a_person_is_said_in_a_line(shop: Shop, deployment: Deployment) -> None:

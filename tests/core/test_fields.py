@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, field
 
-from kasuwa.core.action import Rule
+from kasuwa.core.action import Foresight, Rule
 from kasuwa.core.decision import Fault, Merchant
 from kasuwa.core.fields import (
     AMOUNT_REASON,
@@ -29,6 +29,7 @@ from kasuwa.core.fields import (
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from tests.untimed import UNTIMED
 
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
 MERCHANT = make_merchant(1, "GP0000001", "Ada Stores", "test", MerchantSettings())
 
 
@@ -141,13 +142,13 @@ def test_a_rule_is_asked_when_all_its_fields_could_be_read() -> None:
 
 
 def test_a_rule_that_foretells_is_asked_only_where_the_body_is_refused_anyway() -> None:
-    def not_on_the_shelf(merchant: Merchant, rails: set[str], account: str) -> str | None:
-        return None if account in rails else "not on the shelf"
+    def not_on_the_shelf(merchant: Merchant, foresight: Foresight, account: str) -> str | None:
+        return None if account in foresight.rails else "not on the shelf"
 
     foretold = (*RULES, Rule(("account",), not_on_the_shelf, foretells=True))
 
     def faults(said: dict[str, Any], shelf: set[str]) -> list[str]:
-        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, rails=shelf)
+        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, Foresight(NOW, shelf))
         return [fault.field for fault in found] if isinstance(found, tuple) else []
 
     assert faults(GOOD, set()) == []
@@ -155,6 +156,8 @@ def test_a_rule_that_foretells_is_asked_only_where_the_body_is_refused_anyway() 
     assert faults({**GOOD, "colour": "green"}, {"0123456789"}) == ["colour"]
     assert faults({"amount": "5.00", "account": "0000000000"}, set()) == ["amount", "account"]
     assert faults({**GOOD, "account": "x"}, set()) == ["account"]
+    refused = decode(Order, msgspec.json.encode({**GOOD, "colour": "green"}), foretold, MERCHANT)
+    assert [fault.field for fault in refused] == ["colour"]
 
 
 @pytest.mark.parametrize("name", ["note", "account", "orderRef"])
@@ -211,6 +214,30 @@ def test_an_endless_integer_in_an_ignored_field_hides_no_fault() -> None:
 # --- U+0000 -----------------------------------------------------------------------------------------------------
 
 
+def is_known_street(merchant: Merchant, street: str | None) -> str | None:
+    return "no such street" if street == "Nowhere" else None
+
+
+DEEP_RULES = (Rule(("address.street",), is_known_street),)
+
+
+@pytest.mark.parametrize(
+    ("said", "fields"),
+    [
+        ({**GOOD, "address": {"street": "Nowhere", "number": 7}}, ["address.street"]),
+        ({**GOOD, "address": {"street": "Nowhere", "number": "x"}}, ["address.street", "address.number"]),
+        ({**GOOD, "address": {"street": "Nowhere"}, "colour": "green"}, ["address.street", "address.number", "colour"]),
+        ({**GOOD, "address": {"street": 5, "number": 7}}, ["address.street"]),
+        ({**GOOD, "address": None, "colour": "green"}, ["colour"]),
+        ({**GOOD, "address": "x"}, ["address"]),
+        (GOOD, []),
+    ],
+)
+def test_a_rule_on_a_part_runs_whatever_else_is_wrong_with_the_whole(said: dict[str, Any], fields: list[str]) -> None:
+    found = decode(Order, msgspec.json.encode(said), DEEP_RULES, MERCHANT)
+    assert sorted(() if isinstance(found, Order) else (fault.field for fault in found)) == sorted(fields)
+
+
 @pytest.mark.parametrize(
     ("said", "fields"),
     [
@@ -219,6 +246,7 @@ def test_an_endless_integer_in_an_ignored_field_hides_no_fault() -> None:
         ({**GOOD, "extra": ["x", {"y": "\0"}]}, ["extra.1.y"]),
         ({**GOOD, "address": {"street": "\0", "number": 7}}, ["address.street"]),
         ({**GOOD, "note": "\0", "colour": "green"}, ["note", "colour"]),
+        ({**GOOD, "extra": {"a\0": {"b\0": 1}}}, ["extra.a\\u0000", "extra.a\\u0000.b\\u0000"]),
     ],
 )
 def test_a_nul_in_any_text_is_a_fault_by_its_path(said: dict[str, Any], fields: list[str]) -> None:

@@ -3,12 +3,15 @@
 from datetime import date
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kasuwa.core import fields, people
 from kasuwa.core.people import (
     NATIONAL,
+    TRUNKS,
     Day,
     Phone,
     bvn_may_exist,
@@ -27,7 +30,11 @@ def test_every_day_is_read_whatever_time_follows(day: Any, time: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["", "2026-1-5", "2026-13-01", "2025-02-29", "20260105", "2026-01-05x", "1899-12-31", 5, None, []]
+    "said",
+    [
+        *("", "2026-1-5", "2026-13-01", "2025-02-29", "20260105", "2026-01-05x", "1899-12-31", 5, None, []),
+        *("2026-01-05 junk", "2026-01-05 ", "2026-01-05T", "2026-01-05 25:00", "2026-01-05T10:30:00Z x"),
+    ],
 )
 def test_what_is_no_day_is_refused(said: Any) -> None:
     with pytest.raises(ValueError, match="YYYY-MM-DD"):
@@ -38,9 +45,17 @@ def test_what_is_no_day_is_refused(said: Any) -> None:
 def test_a_number_is_the_same_number_in_each_of_its_spellings(code: str, data: st.DataObject) -> None:
     national = data.draw(st.from_regex(NATIONAL[code], fullmatch=True))
     spaced = f"+{code} {national[:3]}-{national[3:]}"
-    for said in (f"+{code}{national}", f"00{code}{national}", spaced, f"0{national}", f"{code}{national}"):
+    at_home = f"{TRUNKS[code]}{national}"
+    for said in (f"+{code}{national}", f"00{code}{national}", spaced, at_home, f"{code}{national}"):
         assert is_telephone(said, [code]), said
         assert Phone.read(said) == said
+
+
+@pytest.mark.parametrize("said", ["2125551234", "(212) 555-1234", "1-212-555-1234", "+1 212 555 1234"])
+def test_in_america_nothing_is_dialled_before_a_number(said: str) -> None:
+    assert is_telephone(said, ["1"])
+    assert not is_telephone("02125551234", ["1"])
+    assert is_telephone(said) == said.startswith("+"), "of nobody's in Nigeria unless it names its country"
 
 
 @given(st.text(max_size=20))
@@ -55,6 +70,14 @@ def test_a_telephone_has_at_least_seven_ascii_digits(said: str) -> None:
 )
 def test_a_country_is_known_by_each_of_its_names(country: str, code: str) -> None:
     assert calling_code(country) == code
+
+
+@pytest.mark.parametrize("kind", [people.Email, fields.Email])
+def test_an_email_ends_where_it_ends(kind: Any) -> None:
+    assert msgspec.convert("ada@example.com", kind) == "ada@example.com"
+    for said in ("ada@example.com\n", "ada@example.com\n\n", "\nada@example.com", "ada@example.com\nx"):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(said, kind)
 
 
 def test_magic_numbers_are_magic_in_test_alone() -> None:

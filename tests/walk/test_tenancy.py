@@ -125,13 +125,13 @@ def test_the_other_merchant_itself_is_answered_otherwise(world: World) -> None:
 
 def test_merchants_that_do_the_same_on_the_same_day_are_given_other_references(deployment: Deployment) -> None:
     """Neither can place the other's by its own, and a biller that keeps to our keys delivers to both."""
-    pay = {"action": "pay", "reference": "45012345678", "amount": "1000"}
     told = []
     for _ in range(2):
         shop = deployment.open_shop(now=NOW)
         with shop.wire:
             pulled = shop.put("bills", action="pull", bills_id=14).body["data"]
             paycode = pulled["items"][0]["paycode"]
-            paid = shop.put("bills", **pay, paycode=paycode, orderRef="same").body
+            order = {"paycode": paycode, "reference": "45012345678", "amount": "1000", "orderRef": "same"}
+            paid = shop.ask("bills", {"action": "pay", **order}).body
             told.append((shop.transfer(orderRef="same")["txnRef"], paid["txnRef"], paid["token"]))
     assert all(one != other for one, other in zip(*told, strict=True))

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +11,18 @@ import msgspec
 import typer
 
 from kasuwa.commands.database import DataOption, with_connection, with_house
-from kasuwa.core.decision import Decision, Needs, Refusal
+from kasuwa.core.decision import Decision, Refusal, Row
+from kasuwa.core.erasure import Trace
 from kasuwa.core.secrets import Vault
 from kasuwa.db import merchants, people
 from kasuwa.db.batch import Submission
-from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key
-from kasuwa.methods.clients.decide_client import decide_erase, hash_bvn, sealed_place, show_client
+from kasuwa.methods.clients.decide import UNKNOWN_CLIENT
+from kasuwa.methods.clients.decide_client import decide_erase, hash_bvn, need_erase, sealed_place, show_client
 from kasuwa.methods.clients.store import find_client
+from kasuwa.methods.disburse.decide_forget import PersonsTransfer, forget_narration
+from kasuwa.methods.investments.decide_forget import PersonsSavings, forget_name
+from kasuwa.methods.payment.decide import SavedCard
+from kasuwa.methods.payment.decide_forget import PayersPayment, forget_payer, forget_saved
 from kasuwa.settings import Settings
 from kasuwa.supervise import CannotServe
 
@@ -24,6 +30,14 @@ if TYPE_CHECKING:
     from kasuwa.app import House
 
 command = typer.Typer(no_args_is_help=True, help="What is kept of one person: show it, find it, erase it.")
+
+# How each kind of row that a person leaves traces in (db/people.py) forgets them.
+FORGET: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
+    "payment": (PayersPayment, forget_payer),
+    "saved_card": (SavedCard, forget_saved),
+    "savings": (PersonsSavings, forget_name),
+    "transfer": (PersonsTransfer, forget_narration),
+}
 
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask whether it is meant.")]
@@ -34,7 +48,7 @@ BvnOption = Annotated[
 
 @command.command(name="export")
 def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: DataOption = None) -> None:
-    """Everything kept of one client, as JSON: the profile, and every record that names it."""
+    """Everything kept of one client, as JSON: the profile, every record that names it, and what hangs on those."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -69,16 +83,19 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
 
 @command.command(name="erase")
 def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOption = None) -> None:
-    """Erase who a client is. What the books must keep stays, under the client's id; refused while accounts are open."""
+    """Erase who a client is, in what was paid for loans and savings too, and the cards saved by that. What the books
+    must keep stays, under the client's id; refused while accounts are open."""
     if not yes:
         typer.confirm(f"Erase all personal data of {client_id}? This cannot be undone", abort=True)
 
     async def work(house: "House") -> Any:
         async with house.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
+            found = await people.traces_of(connection, merchant_id, client_id)
         merchant = await house.directory.by_id(merchant_id)
-        needs = Needs(((Client, client_key(merchant_id, client_id)),))
-        rule = partial(decide_erase, client_id)
+        traces = tuple(Trace(kind, key, forget) for name, (kind, forget) in FORGET.items() for key in found[name])
+        needs = need_erase(client_id, traces, merchant)
+        rule = partial(decide_erase, client_id, traces)
         result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         if isinstance(result, Refusal):
             raise CannotServe(result.message)

@@ -16,26 +16,37 @@ import msgspec
 from kasuwa.core.decision import Merchant, Refusal
 
 
+class Foresight(msgspec.Struct, frozen=True):
+    """What a rule that foretells may look at besides: business time, and what the rails keep in memory."""
+
+    now: datetime
+    rails: Any
+
+
 class Rule(msgspec.Struct, frozen=True):
     """A check on decoded fields: `reason(merchant, *values)` answers what is wrong, or None. It runs when all
     its fields could be read, so that one reply names every fault of a body.
 
-    What `foretells` is judged for good where the action is answered, which may know better: a repeat is answered though
-    its paycode is gone. It runs only where the body is refused anyway, and with what the rails keep in memory:
-    `reason(merchant, rails, *values)`."""
+    What a rule `foretells` is judged for good where the action is answered, which may know better: a repeat is answered
+    though its paycode is gone. Such a rule runs only on a body that is refused anyway, with more to look at:
+    `reason(merchant, foresight, *values)`."""
 
     fields: tuple[str, ...]
     reason: Callable[..., str | None]
     foretells: bool = False
+    tops: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """`tops` are the fields of the request itself that these stand in, found once: every request asks for them."""
+        msgspec.structs.force_setattr(self, "tops", tuple(field.partition(".")[0] for field in self.fields))
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What a write must know of the outside before it is decided: `ask(request, merchant, rails, scenario)` is asked
-    with no transaction open, where `when(request)` says so. A Refusal is the answer to the whole request; anything
-    else is handed to `decide` as `told` (None where nobody was asked)."""
+    """Whom a write may have to ask before it can be decided: where its decision says what it `asks`,
+    `ask(asked, merchant, rails, scenario)` is called with no transaction open. A Refusal is the answer to the whole
+    request; anything else is handed to `decide` as `told`, which is None until then."""
 
     rail: str
-    when: Callable[[Any], bool]
     ask: Callable[..., Awaitable[Any]]
 
 

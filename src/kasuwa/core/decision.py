@@ -247,7 +247,8 @@ class Decision(msgspec.Struct):
     still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`
     makes the reply out of what became of them; `clock` moves the merchant's business time, and its jobs' wall times
     with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone);
-    `repeat` is what a repeat is told where the reply shows something once (D7)."""
+    `repeat` is what a repeat is told where the reply shows something once (D7); `asks` is what the outside must be
+    asked first: such a decision does nothing, and is made again on the answer (core.action.Question)."""
 
     reply: Any = None
     groups: tuple[Group, ...] = ()
@@ -267,6 +268,7 @@ class Decision(msgspec.Struct):
     on_the_way: bool = False
     faults: tuple[PlannedFault, ...] | None = None
     repeat: Any = None
+    asks: Any = None
 
 
 class More(msgspec.Struct, frozen=True):

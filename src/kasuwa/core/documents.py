@@ -41,6 +41,13 @@ class Document(str, OwnType):
         return [] if cls.shape is None else convert_fields(cls.shape, said, f"{where}.")[0]
 
     @classmethod
+    def parts(cls, said: Any) -> dict[str, Any]:
+        return {} if cls.shape is None or not isinstance(said, dict) else convert_fields(cls.shape, said, "")[1]
+
+    def part(self, name: str) -> Any:
+        return self.parts(read_document(self))[name]
+
+    @classmethod
     def schema(cls) -> dict[str, Any]:
         if cls.shape is None:
             return {"type": "object"}

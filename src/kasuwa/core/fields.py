@@ -8,7 +8,7 @@ of the number, never through a float: `float_hook` hands us the literal as it wa
 import contextlib
 import re
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -17,11 +17,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, inspect
 
-from kasuwa.core.action import Rule
+from kasuwa.core.action import Foresight, Rule
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import Fault, Merchant
 from kasuwa.core.money import CURRENCIES, parse_minor, percent_of
+from kasuwa.core.rules import broken_rules, wire_names
 
 DEEPEST = 32
 
@@ -42,22 +43,31 @@ class Amount(int):
 
 AMOUNT_REASON = "digits with at most two decimals, above zero, at most 15 digits"
 
+# The end of a text, for patterns: `$` alone would let a newline follow. Written so that others than Python read it too.
+END = r"$(?!\n)"
+
 # Field types that several slices share. The description is the reason given when a value does not fit.
 Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
 ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters")]
 AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}$", max_length=10, description="ten digits")]
-BankCode = Annotated[str, Meta(pattern="^[0-9]{3,6}$", max_length=6, description="a bank code of 3, 5 or 6 digits")]
+BankCode = Annotated[
+    str, Meta(pattern=f"^[0-9]{{3,6}}{END}", max_length=6, description="a bank code of 3, 5 or 6 digits")
+]
 
 
 Email = Annotated[
     str,
     Meta(
-        max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address of at most 254 characters"
+        max_length=254,
+        pattern=rf"^[^@\s]+@[^@\s]+\.[^@\s]+{END}",
+        description="an e-mail address of at most 254 characters",
     ),
 ]
 Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
-Otp = Annotated[str, Meta(pattern="^[0-9]{4,8}$", max_length=8, description="4 to 8 digits")]
-Phone = Annotated[str, Meta(pattern=r"^\+?[0-9]{7,15}$", max_length=16, description="a telephone number in digits")]
+Otp = Annotated[str, Meta(pattern=f"^[0-9]{{4,8}}{END}", max_length=8, description="4 to 8 digits")]
+Phone = Annotated[
+    str, Meta(pattern=rf"^\+?[0-9]{{7,15}}{END}", max_length=16, description="a telephone number in digits")
+]
 
 # Lists: where to begin, and how many. Spec silent: D8
 DEFAULT_LIMIT = 50
@@ -143,7 +153,8 @@ class Day(date):
 
 
 DAY_REASON = "a date such as 2026-01-05"
-DAY_TEXT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ][0-9:.,+\-Z]{1,32})?", re.ASCII)
+TIME_TEXT = r"([01][0-9]|2[0-4])(:[0-5][0-9](:[0-6][0-9]([.,][0-9]{1,9})?)?)?( ?(Z|[+-][0-9]{2}(:?[0-9]{2})?))?"
+DAY_TEXT = re.compile(rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})([T ]{TIME_TEXT})?", re.ASCII)
 
 
 def read_day(said: Any) -> Day:
@@ -206,6 +217,11 @@ class OwnType:
         except ValueError as error:
             return [Fault(where, str(error))]
         return []
+
+    @classmethod
+    def parts(cls, said: Any) -> dict[str, Any]:
+        """What can be read of a value that has several parts, by their names."""
+        return {}
 
 
 class Whole(int):
@@ -350,9 +366,13 @@ def read_untyped(body: bytes) -> Any:
 
 
 def decode(
-    kind: type[msgspec.Struct], body: bytes, rules: Sequence[Rule], merchant: Merchant, *, rails: Any = None
+    kind: type[msgspec.Struct],
+    body: bytes,
+    rules: Sequence[Rule],
+    merchant: Merchant,
+    foresight: Foresight | None = None,
 ) -> Any:
-    """The request as a struct, or the tuple of all its faults. `rails` is for rules that foretell."""
+    """The request as a struct, or the tuple of all its faults; those that rules foretell, where they are let."""
     faults = nul_faults(without_raw(kind, read_untyped(body)), "") if b"\\u0000" in body else []
     try:
         request = decoder(kind).decode(body)
@@ -362,11 +382,10 @@ def decode(
         # Nothing wrong field by field: a null stood for an absent field that has a default. Spec silent: D2
         request = None if found else kind(**values)
     else:
-        values = {field: getattr(request, field) for rule in rules for field in rule.fields}
-    names = wire_names(kind)
-    faults += broken_rules((rule for rule in rules if not rule.foretells), (merchant,), names, values)
-    if faults:
-        faults += broken_rules((rule for rule in rules if rule.foretells), (merchant, rails), names, values)
+        values = {top: getattr(request, top) for rule in rules for top in rule.tops}
+    faults += broken_rules(rules, merchant, kind, values)
+    if faults and foresight is not None:
+        faults += broken_rules(rules, merchant, kind, values, foresight)
     return tuple(faults) if faults else request
 
 
@@ -376,24 +395,9 @@ def without_raw(kind: type[msgspec.Struct], said: Any) -> Any:
     return {name: value for name, value in said.items() if name not in raw} if isinstance(said, dict) else said
 
 
-@cache
-def wire_names(kind: type[msgspec.Struct]) -> dict[str, str]:
-    return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-
-
-def broken_rules(
-    rules: Iterable[Rule], given: tuple[Any, ...], names: dict[str, str], values: dict[str, Any]
-) -> Iterator[Fault]:
-    for rule in rules:
-        if any(field not in values for field in rule.fields):
-            continue
-        reason = rule.reason(*given, *(values[field] for field in rule.fields))
-        if reason is not None:
-            yield Fault(names[rule.fields[-1]], reason)
-
-
 def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[list[Fault], dict[str, Any]]:
-    """Every field on its own: what is wrong with it, or its value."""
+    """Every field on its own: what is wrong with it, or its value; of an object that is wrong in part, what could be
+    read of it, by its path."""
     if not isinstance(said, dict):
         return [Fault(path.rstrip("."), "an object")], {}
     hints = typing.get_type_hints(kind, include_extras=True)
@@ -414,7 +418,18 @@ def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[li
             values[field.name] = msgspec.convert(value, hints[field.name], dec_hook=read_scalar)
         except msgspec.ValidationError as error:
             faults += inner_faults(field.type, value, where) or [Fault(where, reason_of(field.type, str(error)))]
+            values |= {f"{field.name}.{name}": part for name, part in inner_values(field.type, value).items()}
     return faults, values
+
+
+def inner_values(info: inspect.Type, value: Any) -> dict[str, Any]:
+    """What can be read of a nested object, by its path in there."""
+    for option in info.types if isinstance(info, inspect.UnionType) else (info,):
+        if isinstance(option, inspect.StructType) and isinstance(value, dict):
+            return convert_fields(option.cls, value, "")[1]
+        if isinstance(option, inspect.CustomType) and issubclass(option.cls, OwnType):
+            return option.cls.parts(value)
+    return {}
 
 
 def inner_faults(info: inspect.Type, value: Any, where: str) -> list[Fault]:
@@ -465,11 +480,14 @@ def reason_of(info: inspect.Type, said: str) -> str:
 
 
 def nul_faults(said: Any, path: str) -> list[Fault]:
-    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one. Spec silent: D2"""
+    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one, nor does a name it gives to
+    something. Spec silent: D2"""
     if isinstance(said, str):
         return [Fault(path.rstrip("."), "must not contain U+0000")] if "\0" in said else []
     if isinstance(said, dict):
-        return [fault for name, value in said.items() for fault in nul_faults(value, f"{path}{name}.")]
+        bare = {name: name.replace("\0", "\\u0000") for name in said}
+        named = [Fault(f"{path}{bare[name]}", "its name must not contain U+0000") for name in said if "\0" in name]
+        return named + [fault for name in said for fault in nul_faults(said[name], f"{path}{bare[name]}.")]
     if isinstance(said, list):
         return [fault for n, value in enumerate(said) for fault in nul_faults(value, f"{path}{n}.")]
     return []

@@ -10,18 +10,17 @@ from msgspec import Meta
 
 from kasuwa.core.catalogue import load
 from kasuwa.core.decision import Merchant
-from kasuwa.core.fields import OwnType
+from kasuwa.core.fields import DAY_TEXT, END, OwnType
 
 PersonName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters")]
 Email = Annotated[
-    str, Meta(max_length=254, pattern=r"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$", description="an e-mail address")
+    str, Meta(max_length=254, pattern=rf"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+{END}", description="an e-mail address")
 ]
 
 
 # --- days -----------------------------------------------------------------------------------------------------
 
 DAY_REASON = "a day as YYYY-MM-DD"
-DAY_TEXT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ].{0,40})?", re.ASCII)
 FIRST_YEAR = 1900
 
 
@@ -59,6 +58,8 @@ NATIONAL = {
     "254": re.compile(r"(7[0-9]|1[01])[0-9]{7}|[2-6][0-9]{6,8}", re.ASCII),
     "1": re.compile(r"[2-9][0-9]{2}[2-9][0-9]{6}", re.ASCII),
 }
+# What is dialled before it inside the country: in America nothing.
+TRUNKS = {"234": "0", "233": "0", "254": "0", "1": ""}
 HOME = "234"
 ANYWHERE = re.compile(r"[1-9][0-9]{6,14}", re.ASCII)
 
@@ -70,13 +71,17 @@ def is_telephone(said: str, homes: Collection[str] = (HOME,)) -> bool:
         return is_international(digits[1:])
     if digits.startswith("00"):
         return is_international(digits[2:])
-    if digits.startswith("0"):
-        return any(NATIONAL[code].fullmatch(digits[1:]) for code in homes)
-    return any(digits.startswith(code) for code in homes) and is_international(digits)
+    return any(is_national(digits, code) or is_international(digits, code) for code in homes)
 
 
-def is_international(digits: str) -> bool:
-    if not ANYWHERE.fullmatch(digits):
+def is_national(digits: str, code: str) -> bool:
+    trunk = TRUNKS[code]
+    return digits.startswith(trunk) and NATIONAL[code].fullmatch(digits.removeprefix(trunk)) is not None
+
+
+def is_international(digits: str, home: str = "") -> bool:
+    """Whether these are a country's code, this one's if one is named, and a number there."""
+    if not ANYWHERE.fullmatch(digits) or not digits.startswith(home):
         return False
     code = next((code for code in NATIONAL if digits.startswith(code)), None)
     return code is None or NATIONAL[code].fullmatch(digits.removeprefix(code)) is not None

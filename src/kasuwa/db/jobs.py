@@ -47,7 +47,6 @@ NEXT_DUE = f"""
 """
 CLOCK = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
 FAULTS = "select faults from book where key = $1"
-IS_KEPT = "select 1 from repeat where key = $1 and merchant_id = $2 and expires_at > now()"
 
 TAKE_ADVANCE = """
     insert into advance_lease as a (merchant_id, leased_until) values ($1, now() + $2::interval)

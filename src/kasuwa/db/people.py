@@ -1,5 +1,6 @@
 """All that is kept of one person: the rows of every table that names a client, so that what is built later is found
-too. Operators ask here, for the person; nothing in the service does."""
+too; and what hangs on their loans and savings, by the reference in its errand (core/purpose.py). Operators ask here,
+for the person; nothing in the service does."""
 
 from kasuwa.db.pool import Connection
 
@@ -15,17 +16,103 @@ TABLES = """
 """
 
 
+# The client's loans and savings, and what was paid for them.
+MINE = """
+    mine (id) as (
+        select l.loan_id from loan l where l.merchant_id = $1 and l.client_id = $2
+        union all select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2),
+    paid as (
+        select p.* from payment p
+        where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' in (select id from mine))
+"""
+MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fee, t.vat, t.created_at, t.final_at"
+
+# Of a card its mask, and of its token no more than tells one from another: whoever has it whole can charge the card.
+HANGING = {
+    "loan_line": f"""
+        with {MINE} select l.loan_id, l.n, l.due, l.principal, l.interest, l.tax, l.penalty, l.paid_principal,
+            l.paid_interest, l.paid_tax, l.paid_penalty
+        from loan_line l where l.merchant_id = $1 and l.loan_id in (select id from mine) order by l.loan_id, l.n
+    """,
+    "payment": f"""
+        with {MINE} select p.detail -> 'errand' as errand, p.method, {MOVED}, p.charged,
+            p.detail ->> 'fullname' as fullname, p.detail ->> 'email' as email, p.detail ->> 'payer' as payer,
+            p.detail -> 'card' ->> 'mask' as card, left(p.token, 4) || '****' as token
+        from paid p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+        where t.merchant_id = $1 order by t.created_at, t.txn_ref
+    """,
+    "saved_card": f"""
+        with {MINE} select left(c.token, 4) || '****' as token, c.detail ->> 'mask' as card,
+            c.detail ->> 'brand' as brand, c.detail ->> 'issuer' as issuer, c.created_at
+        from saved_card c
+        where c.merchant_id = $1 and length(c.sealed) > 0 and c.token in (select p.token from paid p)
+        order by c.created_at, c.token
+    """,
+    "transfer": f"""
+        with {MINE} select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
+            t.detail ->> 'account_number' as account_number, t.detail ->> 'narration' as narration
+        from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
+            and t.detail -> 'errand' ->> 'reference' in (select id from mine)
+        order by t.created_at, t.txn_ref
+    """,
+    "cashcode": f"""
+        with {MINE} select t.detail -> 'errand' as errand, {MOVED}, c.channel, c.state, c.paid, c.expires_at
+        from transaction t join cashcode c on c.merchant_id = t.merchant_id and c.txn_ref = t.txn_ref
+        where t.merchant_id = $1 and t.kind = 'cashcode'
+            and t.detail -> 'errand' ->> 'reference' in (select id from mine)
+        order by t.created_at, t.txn_ref
+    """,
+    # What moved within the books: by the wallet, or in cash over the counter. A repayment names its loan in its
+    # postings alone.
+    "movement": f"""
+        with {MINE}, posted as (
+            select g.reference from posting g where g.merchant_id = $1 and starts_with(g.credit, 'loan_')
+                and split_part(g.credit, ':', 2) in (select id from mine)
+            union all select g.reference from posting g where g.merchant_id = $1 and starts_with(g.debit, 'loan_')
+                and split_part(g.debit, ':', 2) in (select id from mine))
+        select t.kind, t.detail ->> 'savings_id' as savings_id, {MOVED} from transaction t
+        where t.merchant_id = $1 and (t.detail ->> 'savings_id' in (select id from mine)
+            or t.kind = 'repayment' and t.txn_ref in (select reference from posted))
+        order by t.created_at, t.txn_ref
+    """,
+}
+
+
 async def records_of(connection: Connection, merchant_id: int, client_id: str) -> dict[str, list[str]]:
-    """The rows that belong to a client, as JSON texts by table."""
+    """The rows that belong to a client, as JSON texts by table or by what they are."""
     found: dict[str, list[str]] = {}
     for table, columns in await connection.fetch(TABLES):
         chosen = ", ".join(f't."{column}"' for column in columns)
         query = f"""select to_json(r)::text from (select {chosen} from "{table}" t
             where t.merchant_id = $1 and t.client_id = $2) r"""
-        rows = await connection.fetch(query, merchant_id, client_id)
-        if rows:
-            found[table] = [text for (text,) in rows]
-    return found
+        found[table] = [text for (text,) in await connection.fetch(query, merchant_id, client_id)]
+    for kind, query in HANGING.items():
+        rows = await connection.fetch(f"select to_json(r)::text from ({query}) r", merchant_id, client_id)
+        found[kind] = [text for (text,) in rows]
+    return {kind: rows for kind, rows in found.items() if rows}
+
+
+# The keys of rows that say something of the person. A card that another payment saved is not forgotten with this one.
+TRACES = {
+    "payment": f"with {MINE} select p.key from paid p",
+    "saved_card": f"""
+        with {MINE} select c.key from saved_card c
+        where c.merchant_id = $1 and c.token in (select p.token from paid p where p.method = 'card')
+    """,
+    "savings": "select s.key from savings s where s.merchant_id = $1 and s.client_id = $2",
+    "transfer": """
+        select t.key from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
+            and t.detail -> 'errand' ->> 'reference' in (
+                select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
+    """,
+}
+
+
+async def traces_of(connection: Connection, merchant_id: int, client_id: str) -> dict[str, list[bytes]]:
+    return {
+        kind: [bytes(key) for (key,) in await connection.fetch(query, merchant_id, client_id)]
+        for kind, query in TRACES.items()
+    }
 
 
 BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = $2 order by number"

@@ -5,13 +5,14 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import msgspec
 import structlog
 
-from kasuwa.core.action import Action, Command, Engine, Known, Lookup, Prepared, Question, Read, Write
+from kasuwa.core.action import Action, Command, Engine, Foresight, Known, Lookup, Prepared, Read, Write
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
@@ -27,7 +28,7 @@ from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
 from kasuwa.core.secrets import Vault
 from kasuwa.db import jobs
-from kasuwa.db.batch import Broken, Claim, Result, Submission, repeat_key
+from kasuwa.db.batch import Book, Broken, Claim, Result, Submission, business_now, repeat_key
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import is_lost
 from kasuwa.db.writer import Unreachable, Writer
@@ -51,6 +52,8 @@ DEADLINE_SECONDS = 10.0
 # A copy of a request that is still at the rail asks again after this long, then twice that, and so on.
 FIRST_PAUSE_SECONDS = 0.01
 LONGEST_PAUSE_SECONDS = 0.25
+# What was asked may have changed by the time of the answer, for instance which BVN is kept: then it is asked again.
+MOST_QUESTIONS = 3
 
 # What is prepared is asked for in the same bytes by everybody, and reading them is a fifth of our work on it: so many
 # short bodies are remembered.
@@ -156,6 +159,8 @@ class Dispatch:
         if isinstance(understood, Refusal):
             return refused(understood, strict=strict)
         action, request = understood
+        if isinstance(request, tuple) and any(rule.foretells for rule in action.rules):
+            request = decode(action.request, body, action.rules, merchant, await self._foresight(merchant))
         scenario = self._scenario(headers)
         if isinstance(request, tuple) or scenario is None:
             faults = request if isinstance(request, tuple) else ()
@@ -188,7 +193,11 @@ class Dispatch:
         action = path.find(envelope)
         if action is None or isinstance(action, Refusal):
             return action or NO_ACTION
-        return action, decode(action.request, body, action.rules, merchant, rails=self._parts.rails)
+        return action, decode(action.request, body, action.rules, merchant)
+
+    async def _foresight(self, merchant: Merchant) -> Foresight:
+        row = await self._parts.reader.fetchrow(jobs.CLOCK, merchant.merchant_id)
+        return Foresight(business_now(Book(*row), datetime.now(UTC)), self._parts.rails)
 
     def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
         """Unless its rules may judge the same body otherwise for another merchant."""
@@ -237,16 +246,33 @@ class Dispatch:
     async def _write(
         self, action: Write, request: Any, merchant: Merchant, scenario: Scenario, idempotency_key: str | None
     ) -> Any:
-        """Into the next batch; then, where the decision says so, its job is run at once."""
+        """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
+        or its job is run at once."""
         claim = None
         if idempotency_key is not None:
             claim = self._claim(action, request, merchant, idempotency_key)
         decide = partial(action.decide, request)
-        if action.ask is not None:
-            told = await self._ask_first(action.ask, request, merchant, scenario, claim)
+        for _ in range(MOST_QUESTIONS):
+            result = await self._decide(action, request, decide, merchant, scenario, claim)
+            if not isinstance(result, Decision) or result.asks is None:
+                return await self._end(result, merchant)
+            assert action.ask is not None
+            told = await self._call(action.ask.rail, action.ask.ask, result.asks, merchant, scenario)
             if isinstance(told, Refusal):
                 return told
-            decide = partial(decide, told=told)
+            decide = partial(action.decide, request, told=told)
+        return NO_ANSWER
+
+    async def _decide(
+        self,
+        action: Write,
+        request: Any,
+        decide: Callable[..., Any],
+        merchant: Merchant,
+        scenario: Scenario,
+        claim: Claim | None,
+    ) -> Result:
+        """A copy of a request that is still under way waits for it."""
         until = time.monotonic() + DEADLINE_SECONDS
         pause = FIRST_PAUSE_SECONDS
         while True:
@@ -261,9 +287,11 @@ class Dispatch:
                 )
             )
             if not (isinstance(result, Decision) and result.wait) or time.monotonic() > until:
-                break
+                return result
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    async def _end(self, result: Result, merchant: Merchant) -> Any:
         if isinstance(result, Decision) and result.then is not None:
             result = await self._parts.steps.run(result.then, merchant, result.then.due, result.beside)
         if isinstance(result, Broken):
@@ -275,16 +303,6 @@ class Dispatch:
         return Claim(repeat_key(merchant.merchant_id, idempotency_key), self._parts.vault.digest(said), opens=True)
 
     # --- rails that are asked ---------------------------------------------------------------------------------
-
-    async def _ask_first(
-        self, question: Question, request: Any, merchant: Merchant, scenario: Scenario, claim: Claim | None
-    ) -> Any:
-        """What a write must know of the outside. Whose reply is kept already asks nobody: it will be given that."""
-        if not question.when(request):
-            return None
-        if claim is not None and await self._parts.reader.fetchrow(jobs.IS_KEPT, claim.key, merchant.merchant_id):
-            return None
-        return await self._call(question.rail, question.ask, request, merchant, scenario)
 
     async def _call(
         self, rail: str, ask: Callable[..., Awaitable[Any]], request: Any, merchant: Merchant, scenario: Scenario

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.core.action import Foresight
 from kasuwa.core.billers import EMPTY_SHEET, Listing
 from kasuwa.core.decision import Refusal
 from kasuwa.core.fields import AMOUNT_REASON, decode
@@ -17,7 +18,7 @@ from kasuwa.rails import ports
 from kasuwa.rails.ports import Rails
 from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
 from tests.methods.bills.payments import METER, PREPAID, item_of
-from tests.rules import MERCHANT
+from tests.rules import MERCHANT, NOW
 
 REQUEST = ResolveRequest(paycode=item_of(PREPAID).paycode, reference=METER)
 
@@ -73,7 +74,7 @@ def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_f
     given = rails(Shelf(Listing(1, first_sheet())))
 
     def faults(**said: Any) -> dict[str, str]:
-        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, rails=given)
+        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, Foresight(NOW, given))
         return {fault.field: fault.reason for fault in found} if isinstance(found, tuple) else {}
 
     prepaid = {"paycode": item_of(PREPAID).paycode}

@@ -4,10 +4,12 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, More, Refusal, Row, Seen
+from kasuwa.core.action import Foresight
+from kasuwa.core.decision import Context, Decision, More, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.fields import decode
 from kasuwa.methods.clients.decide import Client, client_key
 from kasuwa.methods.clients.decide_client import BvnGuard, decide_create, decide_update
+from kasuwa.methods.clients.decide_person import CREATE_RULES, UPDATE_RULES
 from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
 from kasuwa.rails.ports import Person
 from tests.rules import MERCHANT, context
@@ -50,11 +52,19 @@ class Desk:
         """What a new client is answered; `luck` tells one from another."""
         self.context = msgspec.structs.replace(self.context, entropy=bytes([luck]) * 32)
         said = {"data": {**ADA, **data}, "verify_bvn": verify_bvn, "status": status}
-        return self.decide(decide_create, read(CreateRequest, said), [], told=told)
+        return self.hear(CreateRequest, CREATE_RULES, decide_create, said, [], told)
 
     def update(self, client: Client, told: Any = None, **said: Any) -> Any:
-        request = read(UpdateRequest, {"client_id": client.client_id, **said})
-        return self.decide(decide_update, request, [client.key], told=told)
+        said = {"client_id": client.client_id, **said}
+        return self.hear(UpdateRequest, UPDATE_RULES, decide_update, said, [client.key], told)
+
+    def hear(self, kind: Any, rules: Any, rule: Any, said: Any, keys: list[bytes], told: Any) -> Decision | Refusal:
+        """As dispatch does it: what is wrong with the body, else what is decided."""
+        foresight = Foresight(self.context.now, None)
+        request = decode(kind, msgspec.json.encode(said), rules, self.context.merchant, foresight)
+        if isinstance(request, tuple):
+            return refuse_fields(*request)
+        return self.decide(rule, request, keys, told=told)
 
     def enrol(self, **said: Any) -> Client:
         decided = self.create(**said)
@@ -68,12 +78,6 @@ class Desk:
 
     def guards(self) -> list[str | None]:
         return [row.client_id for row in self.rows.values() if isinstance(row, BvnGuard)]
-
-
-def read(kind: type[msgspec.Struct], said: dict[str, Any]) -> Any:
-    request = decode(kind, msgspec.json.encode(said), (), MERCHANT)
-    assert isinstance(request, kind), request
-    return request
 
 
 def shown(decided: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision
+from kasuwa.core.decision import Decision, Refusal, refuse_fields
 from kasuwa.core.fields import decode
 from kasuwa.methods.clients.decide import (
     UNKNOWN_CLIENT,
@@ -105,9 +105,14 @@ def test_a_phone_or_an_email_is_required(desk: Desk) -> None:
         ("firstname", ["", " ", "x" * 101, 1, None]),
         ("lastname", ["", "\t", [], None]),
         ("middlename", ["", {}]),
-        ("email", ["", "ada", "ada@", "@example.com", "ada@example", "a b@example.com", "a@b..com", 5]),
+        (
+            "email",
+            ["", "ada", "ada@", "@example.com", "ada@example", "a b@example.com", "a@b..com", "ada@example.com\n", 5],
+        ),
+        ("meta", [{"a\0": 1}, {"deep": [{"\0": {}}]}]),
         ("gender", ["", "Male", "f", "unknown", 1]),
         ("dob", ["", "17-04-1990", "1990-02-30", "1990-4-17", "1899-12-31", "١٩٩٠-٠٤-١٧", 19900417]),
+        ("dob", ["1990-01-01 junk", "1990-01-01\n"]),
         ("phone", ["", "123", "0803123456", "080312345678", "01012345678", "+23480312345", "phone", "٠٨٠٣١٢٣٤٥٦٧"]),
         ("phone", ["+1415555267", "+0123456789", "+4479111234567890", "08031234567x", 8031234567]),
         ("bvn", ["", "2221234567", "222123456789", "12345678902", "22２12345678", 22212345678]),
@@ -146,7 +151,9 @@ def test_a_telephone_of_its_country_is_kept_as_it_was_sent(desk: Desk, phone: st
     assert shown(desk.create(phone=phone))["phone"] == phone
 
 
-@pytest.mark.parametrize(("phone", "country"), [("0240000051", "GH"), ("0700000051", "Kenya"), ("0241234567", "gha")])
+@pytest.mark.parametrize(
+    ("phone", "country"), [("0240000051", "GH"), ("0700000051", "Kenya"), ("0241234567", "gha"), ("2125551234", "US")]
+)
 def test_without_a_code_it_is_of_nigeria_or_of_where_the_client_lives(desk: Desk, phone: str, country: str) -> None:
     assert set(faults(desk.create(phone=phone))) == {"data.phone"}
     assert set(faults(desk.create(phone=phone, addresses=[{"country": "NG"}, {}]))) == {"data.phone"}
@@ -186,6 +193,57 @@ def test_in_live_no_account_and_no_bvn_is_magic() -> None:
 def test_everything_wrong_with_the_whole_is_named_at_once(desk: Desk) -> None:
     decided = desk.create(phone=None, dob="2030-01-01", bankAccount={"bank_code": "058"}, verify_bvn=True)
     assert set(faults(decided)) == {"data.phone", "data.dob", "data.bankAccount.account_number", "data.bvn"}
+
+
+WHOLE_ACCOUNT = {"bankAccount.bank_code", "bankAccount.account_number"}
+MUCH = {
+    "firstname": None,
+    "phone": None,
+    "dob": "2999-01-01",
+    "bankAccount": {"account_number": "1234567890", "bank_code": "058"},
+    "verify_bvn": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        (MUCH, {"firstname", "phone", "dob", "bankAccount.account_number", "bvn"}),
+        ({"gender": "x", "dob": "2999-01-01"}, {"gender", "dob"}),
+        ({"gender": "x", "dob": "2026-01-04"}, {"gender"}),
+        ({"bankAccount": {"bank_code": "999", "account_number": "1"}}, WHOLE_ACCOUNT),
+        ({"bankAccount": {"bank_code": "999"}}, WHOLE_ACCOUNT),
+        ({"bankAccount": {"bank_code": 5}, "bvn": "12345678902"}, {*WHOLE_ACCOUNT, "bvn"}),
+        ({"gender": "x", "phone": "0240000051"}, {"gender", "phone"}),
+        ({"gender": "x", "phone": "0240000051", "addresses": [{"country": "GH"}]}, {"gender"}),
+        ({"phone": "x", "email": None, "dob": "2999-01-01"}, {"phone", "dob"}),
+        ({"bvn": "x", "verify_bvn": True, "dob": "2999-01-01"}, {"bvn", "dob"}),
+        ({"meta": {"n": 2**64}, "dob": "2999-01-01"}, {"meta", "dob"}),
+    ],
+)
+def test_a_fault_of_one_fields_form_hides_no_other(desk: Desk, said: dict[str, Any], named: set[str]) -> None:
+    assert set(faults(desk.create(**said))) == {f"data.{name}" for name in named}
+
+
+def test_a_fault_of_the_status_hides_none_of_the_person(desk: Desk) -> None:
+    data = {"dob": "2999-01-01", "bankAccount": {"bank_code": "058"}}
+    whole = {"status", "data.dob", "data.bankAccount.account_number"}
+    assert set(faults(desk.update(desk.enrol(), status="exited", data=data))) == whole
+    client = count_account(desk.enrol(luck=1, status="active"), 1)
+    desk.rows[client.key] = client
+    refused = desk.update(client, status="exited", data=data, verify_bvn=True)
+    assert set(faults(refused)) == {*whole, "data.bvn"}
+    assert isinstance(refused, Refusal)
+    assert refused.message == ACCOUNTS_OPEN.message
+
+
+def test_what_a_change_is_wrong_in_by_itself_is_named_with_its_form(desk: Desk) -> None:
+    data: dict[str, Any] = {"gender": "x", "dob": "2999-01-01", "phone": "0240000051", "addresses": [{"country": "NG"}]}
+    data["bankAccount"] = {"account_number": "1234567890", "bank_code": "058"}
+    named = {"data.gender", "data.dob", "data.phone", "data.bankAccount.account_number"}
+    assert set(faults(desk.update(desk.enrol(), data=data))) == named
+    del data["addresses"]
+    assert set(faults(desk.update(desk.enrol(luck=1), data=data))) == named - {"data.phone"}
 
 
 # --- states -------------------------------------------------------------------------------------------------
@@ -296,7 +354,7 @@ def test_one_client_does_not_grow_without_end(desk: Desk) -> None:
     client = desk.enrol()
     half = "x" * (MOST_DETAIL // 2)
     assert isinstance(desk.update(client, data={"meta": {"a": half}}), Decision)
-    assert desk.update(client, data={"meta": {"b": half}}) == TOO_LARGE
+    assert desk.update(client, data={"meta": {"b": half}}) == refuse_fields(TOO_LARGE)
     assert isinstance(desk.update(client, data={"meta": {"a": half[1:]}}), Decision)
 
 

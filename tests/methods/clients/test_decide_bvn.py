@@ -1,27 +1,29 @@
 """A client's BVN: verified, sealed, masked, one client's alone; and a client that is erased. (D31)"""
 
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
+from kasuwa.core.erasure import UNDER_WAY, Trace
 from kasuwa.core.people import magic_bvns
 from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key, count_account
 from kasuwa.methods.clients.decide_client import (
     ACCOUNTS_OPEN,
     ERASED,
-    NOT_ASKED,
     Told,
-    asks_register,
     decide_erase,
+    decide_update,
+    need_erase,
     sealed_place,
 )
-from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
-from tests.methods.clients.people import ADA, ANYONE, BVN, OTHER_BVN, Desk, faults, person, read, shown
+from kasuwa.methods.clients.wire import ClientChanges, UpdateRequest
+from tests.methods.clients.people import ANYONE, BVN, OTHER_BVN, Desk, faults, person, shown
 from tests.rules import MERCHANT, context, merchant
 
-FOUND = Told(person())
+FOUND = Told(BVN, person())
 
 
 @pytest.fixture
@@ -29,29 +31,52 @@ def desk() -> Desk:
     return Desk()
 
 
-def erase(desk: Desk, client_id: str) -> Any:
-    return desk.decide(decide_erase, client_id, [client_key(MERCHANT.merchant_id, client_id)])
+def erase(desk: Desk, client_id: str, *traces: Trace) -> Any:
+    keys = [key for _, key in need_erase(client_id, traces, MERCHANT).rows]
+    return desk.decide(partial(decide_erase, client_id), traces, keys)
 
 
 # --- when the register is asked -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
-    [
-        ({"verify_bvn": True, "data": {**ADA, "bvn": BVN}}, True),
-        ({"verify_bvn": False, "data": {**ADA, "bvn": BVN}}, False),
-        ({"data": {**ADA, "bvn": BVN}}, False),
-        ({"verify_bvn": True, "data": ADA}, False),
-    ],
-)
-def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(said: Any, asked: bool) -> None:
-    assert asks_register(read(CreateRequest, said)) is asked
-    assert asks_register(read(UpdateRequest, {"client_id": "x", **said})) is asked
+def asked(decided: Any) -> str | None:
+    """The BVN that a decision asks for; it does nothing else."""
+    assert isinstance(decided, Decision), decided
+    if decided.asks is not None:
+        assert decided == Decision(asks=decided.asks)
+    return decided.asks
 
 
-def test_an_update_without_data_asks_nobody() -> None:
-    assert not asks_register(read(UpdateRequest, {"client_id": "x", "verify_bvn": True, "status": "active"}))
+def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(desk: Desk) -> None:
+    assert asked(desk.create(bvn=BVN, verify_bvn=True)) == BVN
+    assert desk.rows == {}
+    assert asked(desk.create(bvn=BVN)) is None
+    assert asked(desk.create(luck=1)) is None
+
+
+def test_what_can_be_refused_without_the_register_asks_nobody(desk: Desk) -> None:
+    first = desk.enrol(bvn=BVN)
+    assert set(faults(desk.create(luck=1, bvn=BVN, verify_bvn=True))) == {"data.bvn"}
+    assert set(faults(desk.create(bvn=OTHER_BVN, verify_bvn=True, dob="2030-01-01"))) == {"data.dob"}
+    assert set(faults(desk.update(first, status="exited", verify_bvn=True))) == {"status"}
+    nobody = UpdateRequest(client_id="CLx", verify_bvn=True, data=ClientChanges(bvn=BVN))
+    assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
+
+
+def test_an_answer_about_another_bvn_is_none(desk: Desk) -> None:
+    client = desk.enrol(bvn=OTHER_BVN)
+    assert asked(desk.update(client, FOUND, verify_bvn=True)) == OTHER_BVN
+    assert asked(desk.create(FOUND, luck=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
+
+
+def test_the_kept_bvn_is_verified_where_none_is_said(desk: Desk) -> None:
+    client = desk.enrol(bvn=BVN)
+    ways: list[dict[str, Any]] = [{}, {"data": {}}, {"status": "active"}]
+    for said in ways:
+        assert asked(desk.update(client, verify_bvn=True, **said)) == BVN
+    assert shown(desk.update(client, FOUND, verify_bvn=True))["bvn_verified"] is True
+    assert set(faults(desk.update(client, FOUND, verify_bvn=True, data={"lastname": "Eze"}))) == {"data.lastname"}
+    assert desk.now(client.client_id).bvn_sealed == client.bvn_sealed
 
 
 # --- verified, or not ---------------------------------------------------------------------------------------
@@ -74,18 +99,15 @@ def test_whom_the_register_knows_is_verified(desk: Desk) -> None:
 )
 def test_who_differs_is_refused_and_nothing_is_kept(desk: Desk, told: Any, named: list[str]) -> None:
     said: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
-    assert list(faults(desk.create(Told(told), verify_bvn=True, **said))) == named
+    assert list(faults(desk.create(Told(BVN, told), verify_bvn=True, **said))) == named
     assert desk.rows == {}
 
 
 def test_to_verify_a_bvn_one_must_say_it(desk: Desk) -> None:
     assert faults(desk.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
-    client = desk.enrol(bvn=BVN)
-    assert set(faults(desk.update(client, verify_bvn=True, data={"middlename": "Grace"}))) == {"data.bvn"}
-
-
-def test_without_an_answer_nothing_is_taken_for_verified(desk: Desk) -> None:
-    assert desk.create(None, bvn=BVN, verify_bvn=True) == NOT_ASKED
+    ways: list[dict[str, Any]] = [{"data": {"middlename": "Grace"}}, {"data": {}}, {}]
+    for said in ways:
+        assert faults(desk.update(desk.enrol(), verify_bvn=True, **said)) == {"data.bvn": "required, to be verified"}
 
 
 def test_an_update_is_compared_as_a_whole(desk: Desk) -> None:
@@ -103,6 +125,9 @@ def test_an_update_is_compared_as_a_whole(desk: Desk) -> None:
         ({"middlename": "Grace"}, False),
         ({"bvn": OTHER_BVN}, False),
         ({"lastname": "Obi", "bvn": BVN}, True),
+        ({"lastname": "ỌBÍ", "firstname": "ADA"}, True),
+        ({"lastname": "ỌBÍ", "dob": "1990-04-18"}, False),
+        ({"lastname": "Obi-Eze"}, False),
         ({"phone": "08039999999", "meta": {"a": 1}}, True),
     ],
 )
@@ -238,3 +263,21 @@ def test_whoever_has_an_open_account_is_not_erased(desk: Desk) -> None:
 
 def test_an_unknown_client_cannot_be_erased(desk: Desk) -> None:
     assert erase(desk, "CLx") == UNKNOWN_CLIENT
+
+
+def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: Desk) -> None:
+    client, other = desk.enrol(), desk.enrol(luck=1)
+    traces = [
+        Trace(Client, other.key, lambda row: msgspec.structs.replace(row, detail="{}")),
+        Trace(Client, b"nowhere", lambda row: row),
+    ]
+    erased = erase(desk, client.client_id, *traces)
+    assert [row.client_id for row in erased.rows] == [client.client_id, other.client_id]
+    assert desk.now(other.client_id).detail == "{}"
+    assert erase(desk, client.client_id, *traces).rows == ()
+
+
+def test_nobody_is_erased_while_something_of_theirs_is_under_way(desk: Desk) -> None:
+    client = desk.enrol()
+    assert erase(desk, client.client_id, Trace(Client, client.key, lambda row: UNDER_WAY)) == UNDER_WAY
+    assert desk.now(client.client_id) == client

@@ -70,6 +70,38 @@ def test_every_fault_of_a_body_is_named(shop: Shop) -> None:
     assert list_all(shop)["total"] == 0
 
 
+def named(answer: Any) -> set[str]:
+    assert answer["status"] == 104, answer
+    return {fault["field"] for fault in answer.get("errors", ())}
+
+
+def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    account = {"account_number": "1234567890", "bank_code": "058"}
+    said = {"lastname": "Obi", "dob": "2026-01-05", "bankAccount": account}
+    assert named(shop.put("clients", action="create", verify_bvn=True, data=said).body) == {
+        *("data.firstname", "data.phone", "data.dob", "data.bankAccount.account_number", "data.bvn"),
+    }
+    client_id = enrol(shop)["client_id"]
+    assert named(update(shop, client_id, status="exited", data={"dob": "2026-01-05"})) == {"status", "data.dob"}
+    assert named(update(shop, client_id, data={"gender": "x", "dob": "2026-01-05"})) == {"data.gender", "data.dob"}
+    assert named(update(shop, client_id, data={"gender": "x", "dob": "2026-01-04"})) == {"data.gender"}
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"email": "ada@example.com\n"}, "data.email"),
+        ({"meta": {"a\0": 1}}, "data.meta.a\\u0000"),
+        ({"dob": "1990-01-01 junk"}, "data.dob"),
+        ({"phone": "2125551234"}, "data.phone"),
+    ],
+)
+def test_what_only_looks_right_is_refused(shop: Shop, said: Any, field: str) -> None:
+    assert [fault["field"] for fault in create(shop, **said)["errors"]] == [field]
+    assert enrol(shop, phone="2125551234", addresses=[{"country": "US"}])["phone"] == "2125551234"
+
+
 @pytest.mark.parametrize("said", [{}, {"data": None}, {"data": []}, {"data": "x"}, {"data": {}, "status": "exited"}])
 def test_a_client_without_data_is_refused(shop: Shop, said: Any) -> None:
     assert shop.put("clients", action="create", **said).body["status"] == 104
@@ -151,6 +183,32 @@ def test_a_repeat_is_given_its_reply_also_when_the_register_is_gone(shop: Shop) 
     assert create(shop, verify=True, bvn="22222222222", headers=key) == first
     assert list_all(shop)["total"] == 1
     assert create(shop, verify=True, bvn="22222222222")["status"] == 204, "the fault was not used up"
+
+
+def test_the_register_is_asked_only_for_what_would_otherwise_be_done(shop: Shop) -> None:
+    client_id = enrol(shop, bvn=BVN)["client_id"]
+    shop.put("sandbox", action="fault", rail="identity", kind="unavailable", times=1)
+    unknown = {"status": 104, "message": "Invalid Client Reference"}
+    assert update(shop, "CLx", verify_bvn=True, data={"bvn": "22222222291"}) == unknown
+    assert named(create(shop, verify=True, bvn=BVN)) == {"data.bvn"}
+    assert named(create(shop, verify=True, bvn="22222222222", dob="2999-01-01")) == {"data.dob"}
+    assert named(update(shop, client_id, verify_bvn=True, status="exited")) == {"status"}
+    assert create(shop, verify=True, bvn="22222222222")["status"] == 204, "the fault was still to come"
+    assert create(shop, verify=True, bvn="22222222222")["status"] == 200
+
+
+def test_the_kept_bvn_is_verified_and_stays_so_for_another_spelling(shop: Shop) -> None:
+    known = register(shop, BVN)
+    names = {name: known[name].title() for name in ("firstname", "lastname")}
+    client_id = enrol(shop, bvn=BVN, **names)["client_id"]
+    ways: list[dict[str, Any]] = [{"data": {}}, {}]
+    for said in ways:
+        assert update(shop, client_id, verify_bvn=True, **said)["data"]["bvn_verified"] is True
+    spelled = update(shop, client_id, data={"lastname": names["lastname"].upper()})
+    assert spelled["data"]["bvn_verified"] is True
+    assert update(shop, client_id, data={"lastname": "Zzz"})["data"]["bvn_verified"] is False
+    assert named(update(shop, client_id, verify_bvn=True)) == {"data.lastname"}
+    assert named(update(shop, enrol(shop)["client_id"], verify_bvn=True)) == {"data.bvn"}
 
 
 # --- one client's alone -------------------------------------------------------------------------------------

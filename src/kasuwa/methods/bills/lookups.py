@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from kasuwa.core.action import Prepared, Rule, prepare
+from kasuwa.core.action import Foresight, Prepared, Rule, prepare
 from kasuwa.core.billers import Biller, Item, Listed, Listing
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
@@ -31,25 +31,25 @@ NO_NAMES = "This biller has no name query; the reference has its form"
 # --- what the catalogue has against a body that is refused anyway -----------------------------------------------
 
 
-def names_category(merchant: Merchant, rails: Rails, category: str | None) -> str | None:
-    return next((fault.reason for fault in selection_faults(rails.shelf.listing, category, None)), None)
+def names_category(merchant: Merchant, foresight: Foresight, category: str | None) -> str | None:
+    return next((fault.reason for fault in selection_faults(foresight.rails.shelf.listing, category, None)), None)
 
 
-def names_bill(merchant: Merchant, rails: Rails, bills_id: int | None) -> str | None:
-    return next((fault.reason for fault in selection_faults(rails.shelf.listing, None, bills_id)), None)
+def names_bill(merchant: Merchant, foresight: Foresight, bills_id: int | None) -> str | None:
+    return next((fault.reason for fault in selection_faults(foresight.rails.shelf.listing, None, bills_id)), None)
 
 
-def names_item(merchant: Merchant, rails: Rails, paycode: str) -> str | None:
-    return NO_SUCH_PAYCODE if find_item(rails, paycode) is None else None
+def names_item(merchant: Merchant, foresight: Foresight, paycode: str) -> str | None:
+    return NO_SUCH_PAYCODE if find_item(foresight.rails, paycode) is None else None
 
 
-def fits_biller(merchant: Merchant, rails: Rails, paycode: str, reference: str) -> str | None:
-    listed = find_item(rails, paycode)
+def fits_biller(merchant: Merchant, foresight: Foresight, paycode: str, reference: str) -> str | None:
+    listed = find_item(foresight.rails, paycode)
     return None if listed is None else reference_fault(merchant, listed.terms, reference)
 
 
-def fits_price(merchant: Merchant, rails: Rails, paycode: str, amount: int | None) -> str | None:
-    listed = find_item(rails, paycode)
+def fits_price(merchant: Merchant, foresight: Foresight, paycode: str, amount: int | None) -> str | None:
+    listed = find_item(foresight.rails, paycode)
     return None if listed is None else amount_fault(merchant, listed.terms, amount)
 
 

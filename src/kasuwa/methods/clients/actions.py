@@ -2,8 +2,9 @@
 
 from kasuwa.core.action import Method, Question, Read, Write
 from kasuwa.methods.clients import decide_client, lookups, store, wire
+from kasuwa.methods.clients.decide_person import CREATE_RULES, UPDATE_RULES
 
-REGISTER = Question(rail="identity", when=decide_client.asks_register, ask=lookups.ask_register)
+REGISTER = Question(rail="identity", ask=lookups.ask_register)
 
 EXAMPLE_CLIENT = {
     "firstname": "Ada",
@@ -36,6 +37,7 @@ CLIENTS = Method(
             name="create",
             request=wire.CreateRequest,
             reply=wire.ClientReply,
+            rules=CREATE_RULES,
             ask=REGISTER,
             needs=decide_client.need_create,
             decide=decide_client.decide_create,
@@ -46,6 +48,7 @@ CLIENTS = Method(
             name="update",
             request=wire.UpdateRequest,
             reply=wire.ClientReply,
+            rules=UPDATE_RULES,
             ask=REGISTER,
             needs=decide_client.need_update,
             decide=decide_client.decide_update,

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from kasuwa.core.banks import bank_is_known, banks_by_code, may_exist
-from kasuwa.core.calendar import lagos_day, utc_text
-from kasuwa.core.codes import ERROR, INVALID_REQUEST
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.documents import Document, merge, read_document, write_document
-from kasuwa.core.people import PHONE_REASON, bvn_may_exist, calling_code, is_magic_bvn, is_telephone, mask_bvn
+from kasuwa.core.erasure import Trace
+from kasuwa.core.people import is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id, row_key
 from kasuwa.methods.clients.decide import (
     ACTIVE,
@@ -28,20 +28,22 @@ from kasuwa.methods.clients.decide import (
     Client,
     client_key,
 )
-from kasuwa.methods.clients.decide_names import Claimed, what_differs
+from kasuwa.methods.clients.decide_names import Claimed, what_differs, words_of
+from kasuwa.methods.clients.decide_person import BVN_REQUIRED, Detail, wrong_in
 from kasuwa.methods.clients.wire import ClientRecord, ClientReply, CreateRequest, UpdateRequest
 from kasuwa.rails.ports import Person
 
 # Refusals, in order of precedence.
 ERASED = Refusal(INVALID_REQUEST, "This client's data were erased; create the client anew")
 NOTHING_SAID = refuse_fields(Fault("data", "required, or a status"))
-ACCOUNTS_OPEN = Refusal(INVALID_REQUEST, "The client has an open loan or savings and must stay active; close it first")
-TOO_LARGE = refuse_fields(Fault("data", "at most 256 KiB are kept of one client"))
-NOT_ASKED = Refusal(ERROR, "The BVN register was not asked; nothing was changed, try again")
+ACCOUNTS_OPEN = Refusal(
+    INVALID_REQUEST,
+    "The client has an open loan or savings and must stay active; close it first",
+    (Fault("status", "a client with an open loan or savings stays active"),),
+)
+TOO_LARGE = Fault("data", "at most 256 KiB are kept of one client")
 UNKNOWN_BVN = refuse_fields(Fault("data.bvn", "the register has no such BVN"))
 WATCH_LISTED = refuse_fields(Fault("data.bvn", "this BVN is watch-listed"))
-
-BVN_REQUIRED = Fault("data.bvn", "required, to be verified")
 
 MOST_DETAIL = 256 * 1024
 
@@ -54,8 +56,6 @@ STEPS = {
 
 # What a verified BVN vouches for: who changes one of these must have it verified again.
 VERIFIED_FIELDS = ("firstname", "lastname", "middlename", "dob")
-
-Detail = dict[str, Any]
 
 
 class BvnGuard(Row):
@@ -84,12 +84,7 @@ def sealed_place(client_id: str) -> str:
     return f"client.bvn_sealed {client_id}"
 
 
-# --- what may be said of a person ---------------------------------------------------------------------------
-
-
-def asks_register(request: CreateRequest | UpdateRequest) -> bool:
-    """Whether the register is to be asked before the decision."""
-    return bool(request.verify_bvn and request.data is not None and request.data.bvn is not None)
+# --- what is kept of a person -------------------------------------------------------------------------------
 
 
 def detail_of(data: Any) -> Detail:
@@ -105,56 +100,18 @@ def plain(value: Any) -> Any:
     return read_document(value) if isinstance(value, Document) else str(value)
 
 
-def wrong_in(said: Detail, detail: Detail, bvn: str | None, context: Context) -> list[Fault]:
-    """What is wrong with a person as a whole: each field by itself was read already. What was found right once and is
-    not said again is let be, whatever has become of its bank since."""
-    merchant = context.merchant
-    found = []
-    if "phone" not in detail and "email" not in detail:
-        found.append(Fault("data.phone", "required, or an email"))
-    if "phone" in said and not is_telephone(said["phone"], homes_of(detail)):
-        found.append(Fault("data.phone", PHONE_REASON))
-    if said.get("dob", "") >= lagos_day(context.now).isoformat():
-        found.append(Fault("data.dob", "a day in the past"))
-    reason = bvn_may_exist(merchant, bvn)
-    if reason is not None:
-        found.append(Fault("data.bvn", reason))
-    return found + (wrong_bank_account(detail["bankAccount"], merchant) if "bankAccount" in said else [])
-
-
-def homes_of(detail: Detail) -> set[str]:
-    """The countries whose telephone a person may have without saying so: Nigeria, and where they live."""
-    named = [address.get("country") or "" for address in detail.get("addresses", ())]
-    return {calling_code(country) for country in ("", *named)}
-
-
-def wrong_bank_account(account: Detail, merchant: Merchant) -> list[Fault]:
-    where = "data.bankAccount."
-    missing = [name for name in ("account_number", "bank_code") if name not in account]
-    if missing:
-        return [Fault(where + name, "required") for name in missing]
-    reason = bank_is_known(merchant, account["bank_code"])
-    if reason is not None:
-        return [Fault(f"{where}bank_code", reason)]
-    bank = banks_by_code()[account["bank_code"]]
-    if may_exist(merchant, bank, account["account_number"]):
-        return []
-    return [Fault(f"{where}account_number", f"not an account number of {bank.name}")]
-
-
 # --- the BVN ------------------------------------------------------------------------------------------------
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What the register answered, when it was asked before the decision: a person, or that there is none."""
+    """What the register answered when it was asked for a BVN: a person, or that there is none."""
 
+    bvn: str
     person: Person | None
 
 
-def check_person(detail: Detail, told: Told | None) -> Refusal | None:
+def check_person(detail: Detail, told: Told) -> Refusal | None:
     """What keeps a client from being verified."""
-    if told is None:
-        return NOT_ASKED
     if told.person is None:
         return UNKNOWN_BVN
     if told.person.watch_listed:
@@ -164,6 +121,22 @@ def check_person(detail: Detail, told: Told | None) -> Refusal | None:
     if not differing:
         return None
     return refuse_fields(*(Fault(f"data.{name}", "not as the BVN register has it") for name in differing))
+
+
+def bvn_of(request: CreateRequest | UpdateRequest, client: Client, context: Context) -> str | None:
+    """The BVN that is to be verified: what is said, else what is kept."""
+    if request.data is not None and request.data.bvn is not None:
+        return request.data.bvn
+    if client.bvn_sealed is None:
+        return None
+    return context.unseal(sealed_place(client.client_id), client.bvn_sealed).decode()
+
+
+def is_same_person(one: Detail, other: Detail) -> bool:
+    """Whether what a verified BVN vouches for is the same: the names but for case and accents, the birth date."""
+    names = [name for name in VERIFIED_FIELDS if name != "dob"]
+    is_born_alike = one.get("dob") == other.get("dob")
+    return is_born_alike and all(words_of(one.get(name, "")) == words_of(other.get(name, "")) for name in names)
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -235,7 +208,7 @@ def decide_create(
         erased_at=None,
     )
     decision = keep_client(client, request, told, context, seen)
-    if isinstance(decision, Decision):
+    if isinstance(decision, Decision) and decision.asks is None:
         decision.numbers = 1
         decision.reply.message = "Client created"
     return decision
@@ -253,67 +226,100 @@ def decide_update(
         return UNKNOWN_CLIENT
     if client.erased_at is not None:
         return ERASED
-    if request.data is None and request.status is None:
+    if request.data is None and request.status is None and not request.verify_bvn:
         return NOTHING_SAID
-    if request.status is not None:
-        if request.status not in STEPS.get(client.status, ()):
-            return refuse_fields(Fault("status", f"the client is {client.status} and cannot become {request.status}"))
-        if client.status == ACTIVE and client.open_accounts > 0:
-            return ACCOUNTS_OPEN
-        client = msgspec.structs.replace(client, status=request.status)
-    return keep_client(client, request, told, context, seen)
+    stuck = refuse_step(client, request.status)
+    moved = client if request.status is None else msgspec.structs.replace(client, status=request.status)
+    return keep_client(moved, request, told, context, seen, stuck)
+
+
+def refuse_step(client: Client, status: str | None) -> Refusal | None:
+    if status is None:
+        return None
+    if status not in STEPS.get(client.status, ()):
+        return refuse_fields(Fault("status", f"the client is {client.status} and cannot become {status}"))
+    return ACCOUNTS_OPEN if client.status == ACTIVE and client.open_accounts > 0 else None
 
 
 def keep_client(
-    client: Client, request: CreateRequest | UpdateRequest, told: Told | None, context: Context, seen: Seen
+    client: Client,
+    request: CreateRequest | UpdateRequest,
+    told: Told | None,
+    context: Context,
+    seen: Seen,
+    stuck: Refusal | None = None,
 ) -> Decision | Refusal | More:
-    """Lay what is said over what is kept, check the whole, and keep it."""
+    """Lay what is said over what is kept, check the whole, and keep it. The register is asked when nothing else is
+    left to be found wrong."""
     data = request.data
-    bvn = None if data is None else data.bvn
     kept, said = read_document(client.detail), {} if data is None else detail_of(data)
     detail = merge(kept, said)
-    wrong = wrong_in(said, detail, bvn, context)
-    if request.verify_bvn and bvn is None:
-        wrong.append(BVN_REQUIRED)
-    if wrong:
-        return refuse_fields(*wrong)
     text = write_document(detail)
-    if len(text.encode()) > MOST_DETAIL:
-        return TOO_LARGE
-    refusal = check_person(detail, told) if request.verify_bvn else None
+    bvn = bvn_of(request, client, context) if request.verify_bvn else None
+    refusal = refuse_whole(stuck, wrong_in(said, detail, context), text, unverifiable=request.verify_bvn and not bvn)
     if refusal is not None:
         return refusal
-    taken = Taken({}) if bvn is None else take_bvn(bvn, client, context, seen)
+    taken = Taken({}) if data is None or data.bvn is None else take_bvn(data.bvn, client, context, seen)
     if not isinstance(taken, Taken):
         return taken
-    stands = not taken.columns and all(kept.get(name) == detail.get(name) for name in VERIFIED_FIELDS)
+    if bvn is not None:
+        if told is None or told.bvn != bvn:
+            return Decision(asks=bvn)
+        refusal = check_person(detail, told)
+        if refusal is not None:
+            return refusal
+    stands = not taken.columns and is_same_person(kept, detail)
     changed = msgspec.structs.replace(
         client,
         detail=text,
         changed_at=context.now,
-        bvn_verified=bool(request.verify_bvn) or (client.bvn_verified and stands),
+        bvn_verified=bvn is not None or (client.bvn_verified and stands),
         **taken.columns,
     )
     reply = ClientReply(message="Client updated", data=show_client(changed))
     return Decision(reply=reply, rows=(changed, *taken.guards))
 
 
+def refuse_whole(stuck: Refusal | None, wrong: list[Fault], text: str, *, unverifiable: bool | None) -> Refusal | None:
+    """All that is wrong with a client as it would be, at once."""
+    if unverifiable:
+        wrong.append(Fault("data.bvn", BVN_REQUIRED))
+    if len(text.encode()) > MOST_DETAIL:
+        wrong.append(TOO_LARGE)
+    if stuck is not None:
+        return msgspec.structs.replace(stuck, faults=(*stuck.faults, *wrong))
+    return refuse_fields(*wrong) if wrong else None
+
+
 # --- erase ----------------------------------------------------------------------------------------------------
 
 
-def decide_erase(client_id: str, context: Context, seen: Seen) -> Decision | Refusal | More:
-    """Forget who a client was. The row stays, for loans, savings and the books name it. Nothing is left to be
-    approved or changed: who could still have become active has exited."""
+def need_erase(client_id: str, traces: tuple[Trace, ...], merchant: Merchant) -> Needs:
+    own = (Client, client_key(merchant.merchant_id, client_id))
+    return Needs((own, *((trace.kind, trace.key) for trace in traces)))
+
+
+def decide_erase(client_id: str, traces: tuple[Trace, ...], context: Context, seen: Seen) -> Decision | Refusal | More:
+    """Forget who a client was, here and wherever else they left traces. The row stays, for loans, savings and the books
+    name it. Nothing is left to be approved or changed: who could still have become active has exited."""
     client = seen.get(Client, client_key(context.merchant.merchant_id, client_id))
     if client is None:
         return UNKNOWN_CLIENT
-    if client.erased_at is not None:
-        return Decision(reply=show_client(client))
     if client.open_accounts > 0:
         return ACCOUNTS_OPEN
     needs = Needs(guards_of(client))
     if not all(seen.has(key) for _, key in needs.rows):
         return More(needs)
+    forgotten: list[Row] = []
+    for trace in traces:
+        row = seen.get(trace.kind, trace.key)
+        left = None if row is None else trace.forget(row)
+        if isinstance(left, Refusal):
+            return left
+        if left is not None and left != row:
+            forgotten.append(left)
+    if client.erased_at is not None:
+        return Decision(reply=show_client(client), rows=tuple(forgotten))
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STEPS else client.status,
@@ -325,7 +331,7 @@ def decide_erase(client_id: str, context: Context, seen: Seen) -> Decision | Ref
         changed_at=context.now,
         erased_at=context.now,
     )
-    return Decision(reply=show_client(erased), rows=(erased, *released(client, seen)))
+    return Decision(reply=show_client(erased), rows=(erased, *released(client, seen), *forgotten))
 
 
 # --- a client as it is shown ------------------------------------------------------------------------------------

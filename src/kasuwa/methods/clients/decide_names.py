@@ -1,14 +1,20 @@
-"""Whether a person is who the register of Bank Verification Numbers says, as a bank would judge it. (D31)
+"""Whether a person is who the register of Bank Verification Numbers says, as a bank's officer would judge it. (D31)
 
-Case, accents, hyphens and apostrophes do not count. First and last name may stand in each other's place. A second
-first name or a double surname may be there on one side alone, written apart or together. A middle name may be
-missing, be an initial, or be the name a person goes by; but where both sides have one left over, it is the same.
-The surname of the register is always one of the names that were found; a birth date, where one was said, is equal.
+Case, accents, hyphens and apostrophes do not count, nor whether a double name is written apart or together. Two names
+must be found: the register's surname, and one of its given names (the middle name may be the one a person goes by),
+as the claim's last and first name or in each other's place. Of a double name a part will do, if it is a name: an
+initial or a particle (Al, De, Van) alone is none.
+
+What is then left over is compared wherever it was written, as second first name, middle name or second surname. Left
+over on both sides it must be the same, or the initial of it: Ada Grace Obi is not Ada Mary Obi. What the register
+alone has was merely not said. Of what the claim alone has, one word is a middle name or a married name that the
+register was not told; more than one is somebody else. A particle is compared with particles only. A birth date, where
+one was said, is equal.
 """
 
 import re
 import unicodedata
-from itertools import permutations
+from collections import Counter
 
 import msgspec
 
@@ -23,7 +29,20 @@ PLAIN_LETTERS = str.maketrans(
 APOSTROPHES = re.compile(r"['’‘ʼʻ`´]")
 WORDS = re.compile(r"[^\W_]+")
 
+# Parts of surnames that are shared by families without number.
+PARTICLES = frozenset(
+    {
+        *("abd", "abdul", "abdur", "abu", "al", "bin", "bint", "da", "dan", "das", "de", "del", "della", "den", "der"),
+        *("di", "do", "dos", "du", "el", "ibn", "la", "le", "les", "mac", "mc", "san", "st", "van", "von"),
+    }
+)
+# How many words of a claim the register may know nothing of.
+MOST_UNKNOWN = 1
+
+FIELDS = ("firstname", "middlename", "lastname")
+
 Words = tuple[str, ...]
+Names = dict[str, Words]
 
 
 class Claimed(msgspec.Struct, frozen=True):
@@ -42,22 +61,6 @@ def words_of(name: str) -> Words:
     return tuple(WORDS.findall(APOSTROPHES.sub("", bare)))
 
 
-def same_name(one: Words, other: Words) -> bool:
-    """Equal words in any order, or written together; or a double name of which the other side has a part, which is
-    more than an initial."""
-    if not one or not other:
-        return False
-    part = min(set(one), set(other), key=len)
-    is_part = part <= set(one) & set(other) and max(map(len, part)) > 1
-    return is_part or "".join(one) == "".join(other)
-
-
-def same_middle_name(one: Words, other: Words) -> bool:
-    """As any name; an initial will do."""
-    first, second = one[0], other[0]
-    return same_name(one, other) or (min(len(first), len(second)) == 1 and first[0] == second[0])
-
-
 def what_differs(claimed: Claimed, person: Person) -> tuple[str, ...]:
     """The fields in which a claim and the register differ; none where a bank would accept it."""
     names = [field for field in differing_names(claimed, person) if field not in person.agrees]
@@ -66,26 +69,74 @@ def what_differs(claimed: Claimed, person: Person) -> tuple[str, ...]:
 
 
 def differing_names(claimed: Claimed, person: Person) -> tuple[str, ...]:
-    first, last, middle = words_of(claimed.firstname), words_of(claimed.lastname), words_of(claimed.middlename)
-    kept = [words_of(person.firstname), words_of(person.lastname), words_of(person.middlename)]
-    surname = 1
-    near = None
-    for first_at, last_at in permutations(range(3), 2):
-        found = same_name(first, kept[first_at]) and same_name(last, kept[last_at])
-        if not found or surname not in (first_at, last_at):
-            continue
-        left_over = kept[3 - first_at - last_at]
-        if not middle or not left_over or same_middle_name(middle, left_over):
+    apart, kept_apart = names_of(claimed), names_of(person)
+    said = {field: together(name, kept_apart) for field, name in apart.items()}
+    kept = {field: together(name, apart) for field, name in kept_apart.items()}
+    return not_found(said, kept) or disagreeing(said, kept)
+
+
+def names_of(person: Claimed | Person) -> Names:
+    return {field: words_of(getattr(person, field)) for field in FIELDS}
+
+
+def together(name: Words, others: Names) -> Words:
+    """A name with those of its words as one that are one on the other side."""
+    known = {word for words in others.values() for word in (*words, "".join(words))}
+    for length in range(len(name), 1, -1):
+        for start in range(len(name) - length + 1):
+            joined = "".join(name[start : start + length])
+            if joined in known:
+                return (*name[:start], joined, *together(name[start + length :], others))
+    return name
+
+
+def is_found(said: Words, kept: Words) -> bool:
+    """The same name, or one that shares a part that is a name by itself."""
+    if set(said) == set(kept):
+        return bool(said)
+    return any(len(word) > 1 and word not in PARTICLES for word in set(said) & set(kept))
+
+
+def not_found(said: Names, kept: Names) -> tuple[str, ...]:
+    """Which of first and last name the register does not have, in either order."""
+    first, last, surname = said["firstname"], said["lastname"], kept["lastname"]
+    given = (kept["firstname"], kept["middlename"])
+    for one, other in ((first, last), (last, first)):
+        if is_found(other, surname) and any(is_found(one, name) for name in given):
             return ()
-        near = ("middlename",)
-    if near is not None:
-        return near
-    strangers = [field for field, said in (("firstname", first), ("lastname", last)) if not known(said, kept)]
-    if strangers:
-        return tuple(strangers)
-    straight = [("firstname", same_name(first, kept[0])), ("lastname", same_name(last, kept[surname]))]
-    return tuple(field for field, equal in straight if not equal) or ("firstname", "lastname")
+    everything = (*given, surname)
+    names = {"firstname": first, "lastname": last}
+    strangers = [field for field, name in names.items() if not any(is_found(name, known) for known in everything)]
+    straight = [field for field, name in names.items() if not is_found(name, kept[field])]
+    return tuple(strangers or straight) or ("firstname", "lastname")
 
 
-def known(said: Words, kept: list[Words]) -> bool:
-    return any(same_name(said, name) for name in kept)
+def disagreeing(said: Names, kept: Names) -> tuple[str, ...]:
+    """The fields with words that the register does not have, where those are too many or it has others instead."""
+    ours, theirs = left_over(said, kept), left_over(kept, said)
+    wrong: set[str] = set()
+    for of_particles in (False, True):
+        unknown = [word for word in ours if (word in PARTICLES) is of_particles]
+        instead = [word for word in theirs if (word in PARTICLES) is of_particles]
+        if unknown and (instead or (len(unknown) > MOST_UNKNOWN and not of_particles)):
+            wrong.update(unknown)
+    return tuple(field for field in ("firstname", "lastname", "middlename") if wrong & set(said[field]))
+
+
+def left_over(one: Names, other: Names) -> list[str]:
+    """The words of one side that the other has nowhere, neither whole nor by an initial."""
+    mine = Counter(word for words in one.values() for word in words)
+    others = Counter(word for words in other.values() for word in words)
+    mine, others = mine - others, others - mine
+    rest = []
+    for word in mine.elements():
+        stands_for = next((seen for seen in +others if is_initial(seen, word) or is_initial(word, seen)), None)
+        if stands_for is None:
+            rest.append(word)
+        else:
+            others[stands_for] -= 1
+    return rest
+
+
+def is_initial(letter: str, word: str) -> bool:
+    return len(letter) == 1 and word.startswith(letter) and word not in PARTICLES

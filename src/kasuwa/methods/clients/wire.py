@@ -27,7 +27,13 @@ class Address(Document):
 
 
 class BankAccountFields(msgspec.Struct, kw_only=True):
-    """Both are needed; `update` may bring one, where the other is known."""
+    account_number: AccountNumber
+    bank_code: BankCode
+    account_name: ShortText | None = None
+
+
+class BankAccountChanges(msgspec.Struct, kw_only=True):
+    """One of the two, where the other is known."""
 
     account_number: AccountNumber | None = None
     bank_code: BankCode | None = None
@@ -36,6 +42,10 @@ class BankAccountFields(msgspec.Struct, kw_only=True):
 
 class BankAccountDocument(Document):
     shape = BankAccountFields
+
+
+class ChangedBankAccount(Document):
+    shape = BankAccountChanges
 
 
 Gender = Literal["male", "female", "other"]
@@ -56,7 +66,7 @@ class ClientChanges(msgspec.Struct, kw_only=True):
     phone: Phone | None = None
     bvn: Bvn | None = None
     addresses: Addresses | None = None
-    bank_account: BankAccountDocument | None = field(name="bankAccount", default=None)
+    bank_account: ChangedBankAccount | None = field(name="bankAccount", default=None)
     meta: Document | None = None
 
 
@@ -83,7 +93,7 @@ class CreateRequest(msgspec.Struct, kw_only=True):
 
 
 class UpdateRequest(msgspec.Struct, kw_only=True):
-    """`verify_bvn` compares what is kept after the update with the BVN that it brings."""
+    """`verify_bvn` compares what is kept after the update with the BVN that it brings, or else with the kept one."""
 
     client_id: Reference
     data: ClientChanges | None = None

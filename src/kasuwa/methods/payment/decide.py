@@ -19,7 +19,7 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Job, Refusal, Reserve, Row
+from kasuwa.core.decision import Context, Decision, Group, Job, Refusal, Reserve, Row, Seen
 from kasuwa.core.directory import list_as
 from kasuwa.core.inbound import ACCOUNT, PAYMENT
 from kasuwa.core.pricing import Price
@@ -191,9 +191,11 @@ def payment_key(merchant_id: int, txn_ref: str) -> bytes:
 
 
 class SavedCard(Row):
-    """A card that may be charged again by its token. The number is sealed; the rest may be shown."""
+    """A card that may be charged again by its token. The number is sealed; the rest may be shown. One whose holder was
+    forgotten has nothing sealed: it is found by `find_saved` no more."""
 
     table: ClassVar[str] = "saved_card"
+    changing: ClassVar[tuple[str, ...]] = ("sealed", "detail")
 
     token: str
     sealed: bytes
@@ -210,6 +212,12 @@ SAVED: "msgspec.json.Decoder[CardFacts]" = msgspec.json.Decoder(CardFacts)
 
 def saved_card_key(merchant_id: int, token: str) -> bytes:
     return row_key(merchant_id, "saved card", token)
+
+
+def find_saved(merchant_id: int, token: str, seen: Seen) -> SavedCard | None:
+    """The card of a token, where it can still be charged."""
+    saved = seen.get(SavedCard, saved_card_key(merchant_id, token))
+    return saved if saved is not None and saved.sealed else None
 
 
 def saved_card_place(token: str) -> str:

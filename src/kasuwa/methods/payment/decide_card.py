@@ -42,6 +42,7 @@ from kasuwa.methods.payment.decide import (
     Work,
     at_the_rail,
     begin,
+    find_saved,
     payment_key,
     saved_card_key,
 )
@@ -302,7 +303,7 @@ def decide_token(request: ChargeToken, context: Context, seen: Seen) -> Decision
 
 def ask_token(request: ChargeToken, context: Context, seen: Seen) -> Ask | Refusal:
     country, currency = ask_rules.money_of(request)
-    saved = seen.get(SavedCard, saved_card_key(context.merchant.merchant_id, request.token))
+    saved = find_saved(context.merchant.merchant_id, request.token, seen)
     faults = [] if saved is not None else [Fault("token", "no saved card has this token")]
     faults += ask_rules.card_money_faults(country, currency)
     faults += ask_rules.recurring_fault(request)

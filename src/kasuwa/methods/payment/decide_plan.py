@@ -22,7 +22,17 @@ from kasuwa.core.purpose import Addition, Errand, Purpose
 from kasuwa.core.references import job_key, opaque_id, row_key
 from kasuwa.core.schedule import Recurrence, make_recurrence, next_due, next_retry
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
-from kasuwa.methods.payment.decide import CHARGE, SAVED, Ask, Detail, Payment, SavedCard, begin, saved_card_key
+from kasuwa.methods.payment.decide import (
+    CHARGE,
+    SAVED,
+    Ask,
+    Detail,
+    Payment,
+    SavedCard,
+    begin,
+    find_saved,
+    saved_card_key,
+)
 from kasuwa.methods.payment.wire import RecurrentRequest
 from kasuwa.methods.payment.wire_reply import RecurrentChanged, RecurrentReply
 from kasuwa.rails.ports import Answer
@@ -173,15 +183,17 @@ def need_due(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_due(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
-    """Charge the saved card for the due date. The charge's own job is taken up at once."""
+    """Charge the saved card for the due date. The charge's own job is taken up at once. A card that was forgotten
+    meanwhile pauses its plan."""
     plan, here = seen.get(Plan, job.subject), seen.get(Job, job.key)
     if plan is None or here is None or plan.state != ACTIVE or plan.charging:
         return Decision(jobs_done=() if here is None else (here,))
     key = saved_card_key(plan.merchant_id, plan.token)
     if not seen.has(key):
         return More(Needs(((SavedCard, key),)))
-    saved = seen.get(SavedCard, key)
-    assert saved is not None
+    saved = find_saved(plan.merchant_id, plan.token, seen)
+    if saved is None:
+        return Decision(rows=(hold_on(plan, PAUSED),), jobs_done=(here,))
     decision = begin(ask_for(plan, saved, context), context, CHARGE)
     charged = decision.rows[0]
     assert isinstance(charged, Transaction)
