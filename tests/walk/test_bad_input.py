@@ -5,11 +5,12 @@ among them. Beyond each reply, the service itself must not have complained: the 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec import inspect
 
 from tests.shop import Heard, Shop
 from tests.walk.rows import (
@@ -121,3 +122,20 @@ def test_fields_nobody_asked_for_are_ignored(shop: Shop, row: Row) -> None:
     heard = shop.ask(row.method, {**strange, **example})
     check_reply(row, heard)
     assert not is_refusal(heard.body), heard.body
+
+
+def forms_of(kind: inspect.Type) -> Iterator[str]:
+    """The patterns of every text in a request's type."""
+    if isinstance(kind, inspect.StrType) and kind.pattern is not None:
+        yield kind.pattern
+    inner = [field.type for field in kind.fields] if isinstance(kind, inspect.StructType) else []
+    inner += [getattr(kind, name) for name in ("type", "item_type", "value_type") if hasattr(kind, name)]
+    for option in (*inner, *getattr(kind, "types", ())):
+        yield from forms_of(option)
+
+
+def test_no_form_lets_a_newline_follow() -> None:
+    """`$` matches before one too; and whoever reads a reference with a newline later may not find it."""
+    forms = {form for row in ROWS for form in forms_of(inspect.type_info(row.action.request))}
+    assert len(forms) > 10
+    assert [form for form in forms if form.endswith("$")] == []

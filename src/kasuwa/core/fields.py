@@ -49,9 +49,9 @@ END = r"$(?!\n)"
 # Field types that several slices share. The description is the reason given when a value does not fit.
 Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
 ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters")]
-AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}$", max_length=10, description="ten digits")]
+AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
 BankCode = Annotated[
-    str, Meta(pattern=f"^[0-9]{{3,6}}{END}", max_length=6, description="a bank code of 3, 5 or 6 digits")
+    str, Meta(pattern="^[0-9]{3,6}" + END, max_length=6, description="a bank code of 3, 5 or 6 digits")
 ]
 
 
@@ -59,14 +59,14 @@ Email = Annotated[
     str,
     Meta(
         max_length=254,
-        pattern=rf"^[^@\s]+@[^@\s]+\.[^@\s]+{END}",
+        pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+" + END,
         description="an e-mail address of at most 254 characters",
     ),
 ]
-Pin = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="four digits")]
-Otp = Annotated[str, Meta(pattern=f"^[0-9]{{4,8}}{END}", max_length=8, description="4 to 8 digits")]
+Pin = Annotated[str, Meta(pattern="^[0-9]{4}" + END, max_length=4, description="four digits")]
+Otp = Annotated[str, Meta(pattern="^[0-9]{4,8}" + END, max_length=8, description="4 to 8 digits")]
 Phone = Annotated[
-    str, Meta(pattern=rf"^\+?[0-9]{{7,15}}{END}", max_length=16, description="a telephone number in digits")
+    str, Meta(pattern=r"^\+?[0-9]{7,15}" + END, max_length=16, description="a telephone number in digits")
 ]
 
 # Lists: where to begin, and how many. Spec silent: D8

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Pin, Reference, Whole
+from kasuwa.core.fields import END, Amount, Pin, Reference, Whole
 
 Channel = Literal["ATM", "POS", "WEB"]
-Code = Annotated[str, Meta(pattern="^[0-9]{10}$", max_length=10, description="ten digits")]
+Code = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
 State = Literal["active", "redeemed", "expired", "cancelled", "locked"]
 TxnStatus = Literal["pending", "successful", "failed"]
 

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, field
 
 from kasuwa.core.fields import (
+    END,
     AccountNumber,
     Amount,
     BankCode,
@@ -20,14 +21,18 @@ from kasuwa.core.fields import (
     ShortText,
 )
 
-Country = Annotated[str, Meta(pattern="^[A-Z]{2}$", max_length=2, description="a country as two capital letters")]
+Country = Annotated[str, Meta(pattern="^[A-Z]{2}" + END, max_length=2, description="a country as two capital letters")]
 Url = Annotated[
     str,
-    Meta(pattern=r"^https?://[^\s]+$", max_length=2048, description="an http or https URL of at most 2,048 characters"),
+    Meta(
+        pattern=r"^https?://[^\s]+" + END,
+        max_length=2048,
+        description="an http or https URL of at most 2,048 characters",
+    ),
 ]
-TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}$", max_length=2, description="two digits")]
-Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])$", max_length=2, description="two digits, 01 to 12")]
-SecurityCode = Annotated[str, Meta(pattern="^[0-9]{3,4}$", max_length=4, description="three or four digits")]
+TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}" + END, max_length=2, description="two digits")]
+Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])" + END, max_length=2, description="two digits, 01 to 12")]
+SecurityCode = Annotated[str, Meta(pattern="^[0-9]{3,4}" + END, max_length=4, description="three or four digits")]
 BeneficiaryName = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
 Bearer = Literal["merchant", "customer", "account"]
 
@@ -68,7 +73,9 @@ class Recurrent(msgspec.Struct, kw_only=True):
     """When the next charges come: an hour (daily), an ISO weekday (weekly), a day (monthly)."""
 
     frequency: Literal["daily", "weekly", "monthly"]
-    value: Annotated[str, Meta(pattern="^[0-9]{1,2}$", max_length=2, description="one or two digits")] | None = None
+    value: Annotated[str, Meta(pattern="^[0-9]{1,2}" + END, max_length=2, description="one or two digits")] | None = (
+        None
+    )
 
 
 class Installment(msgspec.Struct, kw_only=True):
@@ -203,7 +210,9 @@ class ChargesRequest(msgspec.Struct, kw_only=True):
     """What a payment would cost: by the card's first six digits (or all of them), or by payment type."""
 
     amount: Amount
-    card_no: Annotated[str, Meta(pattern="^[0-9]{6,19}$", max_length=19, description="6 to 19 digits")] | None = None
+    card_no: Annotated[str, Meta(pattern="^[0-9]{6,19}" + END, max_length=19, description="6 to 19 digits")] | None = (
+        None
+    )
     type: Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"] | None = None
     country: Country | None = None
     currency: Currency | None = None

@@ -5,19 +5,19 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Currency, Day, Reference
+from kasuwa.core.fields import END, Amount, Currency, Day, Reference
 from kasuwa.core.paging import Paged
 
 Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
 PostalText = Annotated[str, Meta(min_length=1, max_length=20, description="1 to 20 characters, or a whole number")]
 PostalNumber = Annotated[int, Meta(ge=0, le=10**12)]
-Country = Annotated[str, Meta(pattern="^[A-Za-z]{2,3}$", max_length=3, description="a country code such as NG")]
-CardType = Annotated[str, Meta(pattern="^[a-z]{2,16}$", max_length=16, description="a card network such as visa")]
-Category = Annotated[str, Meta(pattern="^[0-9]{4}$", max_length=4, description="a category code of four digits")]
+Country = Annotated[str, Meta(pattern="^[A-Za-z]{2,3}" + END, max_length=3, description="a country code such as NG")]
+CardType = Annotated[str, Meta(pattern="^[a-z]{2,16}" + END, max_length=16, description="a card network such as visa")]
+Category = Annotated[str, Meta(pattern="^[0-9]{4}" + END, max_length=4, description="a category code of four digits")]
 Categories = Annotated[list[Category], Meta(max_length=50, description="at most 50 category codes of four digits")]
-CardNumber = Annotated[str, Meta(pattern="^[0-9]{12,19}$", max_length=19, description="12 to 19 digits")]
-Cvv = Annotated[str, Meta(pattern="^[0-9]{3}$", max_length=3, description="three digits")]
-Expiry = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}$", max_length=7, description="a month such as 2029-01")]
+CardNumber = Annotated[str, Meta(pattern="^[0-9]{12,19}" + END, max_length=19, description="12 to 19 digits")]
+Cvv = Annotated[str, Meta(pattern="^[0-9]{3}" + END, max_length=3, description="three digits")]
+Expiry = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}" + END, max_length=7, description="a month such as 2029-01")]
 
 
 class Billing(msgspec.Struct, kw_only=True):
