@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-import asyncpg
 import msgspec
 import structlog
 from granian.constants import HTTPModes, Interfaces
@@ -30,6 +29,7 @@ from kasuwa.db import gather, merchants, migrate, pool, rates
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
+from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.cashcode import actions as cashcode
@@ -182,7 +182,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
     may race."""
     secret_key = secret_key_of(settings)
-    connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+    connection = await connect_to_primary(dsn)
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
@@ -236,7 +236,7 @@ class House:
 
     @classmethod
     async def build(cls, settings: Settings, dsn: str) -> "House":
-        connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+        connection = await connect_to_primary(dsn)
         try:
             vault = await migrate.open_vault(connection, secret_key_of(settings))
         finally:
@@ -378,7 +378,7 @@ async def show_presence(dsn: str, lock: int) -> None:
     """Hold a part's lock, and take it again after every lost connection."""
     while True:
         try:
-            connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+            connection = await connect_to_primary(dsn)
             await connection.execute("select pg_advisory_lock_shared($1)", lock)
             while not connection.is_closed():
                 await asyncio.sleep(PARENT_SECONDS)
