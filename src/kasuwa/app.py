@@ -343,7 +343,8 @@ def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
                 held = await connection.fetch(PRESENT, list(wanted))
         except Exception as error:
             return f"the database does not answer ({type(error).__name__})"
-        if version != migrate.newest_known():
+        # A newer one is fine: whoever upgrades migrates first, and we serve until we are replaced.
+        if version < migrate.newest_known():
             return f"the schema is at migration {version}, this version needs {migrate.newest_known()}"
         present = {record[0] for record in held}
         return next((trouble for lock, trouble in wanted.items() if lock not in present), None)

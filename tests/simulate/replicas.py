@@ -37,17 +37,18 @@ def copy_base(dsn: str, target: Path, *how: str) -> None:
 
 
 class Pair:
-    """Two servers, of which one is the primary, and the other its standby or nothing yet."""
+    """Two servers, of which one is the primary, and the other its standby or what is left of one."""
 
     def __init__(self, place: Path) -> None:
         self.primary = embedded.start(place / "first", options=OPTIONS)
         (place / "second").mkdir()  # or pg_basebackup makes it, for its own account alone
         self.standby = embedded.Cluster((place / "second").resolve())
-        self._both = (self.primary, self.standby)
+        self._both = (self.standby, self.primary)
+        self.attach_standby()
 
     @property
     def dsn(self) -> str:
-        """As an operator writes it: both, in any order."""
+        """As an operator writes it: both, in any order. Here the standby comes first."""
         hosts = ",".join(quote(str(embedded._socket_directory(cluster.directory))) for cluster in self._both)
         return urlsplit(self.primary.dsn)._replace(query=f"host={hosts}&port={embedded.PORT}").geturl()
 
