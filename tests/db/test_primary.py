@@ -3,12 +3,13 @@
 import asyncio
 import socket
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from kasuwa.db import embedded
-from kasuwa.db.primary import connect_to_primary, servers_of
+from kasuwa.db.primary import WATCHFUL, connect_to_primary, servers_of
 from tests.running import running_cluster
 
 ADDRESSES = {
@@ -64,6 +65,33 @@ def test_a_silent_server_does_not_hide_the_primary(cluster: embedded.Cluster, si
             await connection.close()
 
     assert asyncio.run(asyncio.wait_for(ask(), 60))
+
+
+async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while said := await reader.read(65536):
+        writer.write(said)
+    writer.close()
+
+
+def test_a_machine_that_falls_silent_is_looked_after_by_the_system(cluster: embedded.Cluster) -> None:
+    """As far as it can be seen without pulling a cable: the system is told to ask on a line over the network."""
+    inside = embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}"
+
+    async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behind = await asyncio.open_unix_connection(str(inside))
+        await asyncio.gather(carry(reader, behind[1]), carry(behind[0], writer))
+
+    async def ask() -> list[int]:
+        async with await asyncio.start_server(let_in, "127.0.0.1", 0) as door:
+            port = door.sockets[0].getsockname()[1]
+            connection: Any = await connect_to_primary(f"postgresql://kasuwa@127.0.0.1:{port}/kasuwa?sslmode=disable")
+            line = connection._transport.get_extra_info("socket")
+            found = [line.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in WATCHFUL]
+            found.append(line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+            await connection.close()
+            return found
+
+    assert asyncio.run(ask()) == [*WATCHFUL.values(), 1]
 
 
 def test_where_nobody_answers_it_is_said_why() -> None:

@@ -11,10 +11,12 @@ from urllib.parse import quote, urlsplit
 import psutil
 
 from kasuwa.db import embedded
+from tests.running import quick_directory
 from tests.simulate.processes import COMMAND_SECONDS, end_database, kill, postmaster_of, query, wait_until
 
-# Small, since there are two of them and both write as if it mattered.
-OPTIONS = {"shared_buffers": "64MB"}
+# Small, since there are two of them. One that is killed and never started again leaves its shared memory where its
+# directory is, and not for good on the machine.
+OPTIONS = {"shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
 FOLLOWING = "select 1 from pg_stat_replication where application_name = 'kasuwa' and state = 'streaming'"
 # A setting that was changed reaches the server's processes one by one: this shows that it has reached who commits.
 WAITING = "select 1 from pg_stat_activity where wait_event = 'SyncRep'"
@@ -24,7 +26,8 @@ WAITING = "select 1 from pg_stat_activity where wait_event = 'SyncRep'"
 def open_place() -> Iterator[Path]:
     """A directory that goes at the end. Anyone may pass through: started by root, PostgreSQL is someone else, and a
     standby has to reach its primary's socket."""
-    with tempfile.TemporaryDirectory(prefix="kasuwa-pair-", ignore_cleanup_errors=True) as place:
+    near = {"prefix": "kasuwa-open-", "dir": quick_directory()}
+    with tempfile.TemporaryDirectory(**near, ignore_cleanup_errors=True) as place:
         Path(place).chmod(0o755)
         yield Path(place)
 

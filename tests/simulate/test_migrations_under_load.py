@@ -22,13 +22,14 @@ from structlog.testing import capture_logs
 from kasuwa.db.migrate import Migration, apply_migration, known_migrations
 from tests.simulate.load import TRUTH, Load, faults_of, loading, new_merchant
 from tests.simulate.processes import Service, get, serving, wait_until, with_connection
+from tests.simulate.replicas import open_place
 
 pytestmark = pytest.mark.chaos
 
 # Every kind of change that we ship to tables which requests write. A new table, or a view, asks for no lock of theirs.
 KINDS = {
-    "a column": "alter table transaction add column probe text not null default ''",
-    "a rule": "alter table transaction drop constraint transaction_amount_check;"
+    "a column and a rule": "alter table transaction add column probe text not null default '';"
+    "alter table transaction drop constraint transaction_amount_check;"
     "alter table transaction add constraint transaction_amount_check check (amount >= 0)",
     "an index": "create index transaction_probe on transaction (merchant_id, created_at) where kind = 'probe'",
     "a trigger": "create trigger posting_probe before truncate on posting execute function refuse_change()",
@@ -80,7 +81,7 @@ def gave_way(migration: Migration, said: list[Any], times: int) -> bool:
 
 
 def test_migrations_under_load_fail_no_request_and_are_applied_in_the_end(tmp_path: Path) -> None:
-    with serving(tmp_path / "data") as service, capture_logs() as said:
+    with open_place() as place, serving(place / "data") as service, capture_logs() as said:
         merchants = [new_merchant(service.port) for _ in range(3)]
         with loading(service.port, merchants, tmp_path / "answers") as load:
             for number, (kind, sql) in enumerate(KINDS.items(), 9001):

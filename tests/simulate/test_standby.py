@@ -19,7 +19,7 @@ from kasuwa.db import embedded
 from kasuwa.web.dispatch import UNSURE
 from tests.simulate.load import TRUTH, Answer, Client, Load, Reply, faults_of, loading, new_merchant
 from tests.simulate.processes import Service, database, kill, pids_of_parts, postmaster_of, serving, times, wait_until
-from tests.simulate.replicas import replicated
+from tests.simulate.replicas import open_place, replicated
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("standby")]
 
@@ -82,10 +82,13 @@ CANCEL = f"select pg_cancel_backend(pid) from ({WAITING}) waiting"
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def alone() -> Iterator[Service]:
     """A service whose database has no standby, for tests that make it wait for one."""
-    place = tmp_path_factory.mktemp("alone")
-    with database(place / "pg") as cluster, serving(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service:
+    with (
+        open_place() as place,
+        database(place / "pg") as cluster,
+        serving(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
+    ):
         yield service
 
 

@@ -6,6 +6,7 @@ A standby may not have replayed yet what was committed, so whoever asks it what 
 """
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -19,6 +20,9 @@ else:  # the driver itself is not generic
 Asked = asyncio.Task[Reached]
 
 CONNECT_SECONDS = 5.0
+# A machine that loses its power says no goodbye, and the system would wait for it a quarter of an hour, or for ever. So
+# it is asked every other second, and given up after as long as requests wait (writer.py).
+WATCHFUL = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 8000}
 
 
 async def connect_to_primary(dsn: str, **options: Any) -> Reached:
@@ -37,7 +41,19 @@ async def connect_to_primary(dsn: str, **options: Any) -> Reached:
                 other.add_done_callback(hang_up)
     if taken is None:
         raise most_telling([task.exception() for task in asked])
+    watch(taken.result())
     return taken.result()
+
+
+def watch(connection: Any) -> None:
+    """Have the system notice when the other machine is gone, as far as it can. A socket file needs none of it."""
+    line = connection._transport.get_extra_info("socket")
+    if line.family == socket.AF_UNIX:
+        return
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in WATCHFUL.items():
+        if hasattr(socket, name):
+            line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def is_reached(task: Asked) -> bool:
