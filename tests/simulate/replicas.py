@@ -43,10 +43,12 @@ class Pair:
     """Two servers, of which one is the primary, and the other its standby or what is left of one."""
 
     def __init__(self, place: Path) -> None:
-        self.primary = embedded.start(place / "first", options=OPTIONS)
-        (place / "second").mkdir()  # or pg_basebackup makes it, for its own account alone
-        self.standby = embedded.Cluster((place / "second").resolve())
+        self.primary, self.standby = (embedded.Cluster((place / name).resolve()) for name in ("first", "second"))
         self._both = (self.standby, self.primary)
+
+    def start(self) -> None:
+        embedded.start(self.primary.directory, options=OPTIONS)
+        self.standby.directory.mkdir()  # or pg_basebackup makes it, for its own account alone
         self.attach_standby()
 
     @property
@@ -98,6 +100,7 @@ def replicated() -> Iterator[Pair]:
     with open_place() as place:
         pair = Pair(place)
         try:
+            pair.start()
             yield pair
         finally:
             pair.end()

@@ -22,8 +22,8 @@ from kasuwa.db.pool import APPLICATION_ROLE, Connection
 # Any number will do, as long as every version takes the same.
 LOCK = 0x6B6173757761
 OLDEST_POSTGRES = 15
-# How long requests may queue behind a migration. Less than PostgreSQL's deadlock_timeout of 1 s: of the two that wait
-# for each other, it is never the request that is given up.
+# How long requests may queue behind a migration. Less than PostgreSQL's deadlock_timeout of 1 s: where the two wait for
+# each other, the migration gives up first.
 LOCK_TIMEOUT = "500ms"
 # What has queued meanwhile is served before the next try. All tries together take ten minutes.
 PAUSE_SECONDS = 0.5

@@ -6,6 +6,7 @@ A standby may not have replayed yet what was committed, so whoever asks it what 
 """
 
 import asyncio
+import contextlib
 import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -48,12 +49,13 @@ async def connect_to_primary(dsn: str, **options: Any) -> Reached:
 def watch(connection: Any) -> None:
     """Have the system notice when the other machine is gone, as far as it can. A socket file needs none of it."""
     line = connection._transport.get_extra_info("socket")
-    if line.family == socket.AF_UNIX:
+    if line is None or line.family == socket.AF_UNIX:
         return
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in WATCHFUL.items():
-        if hasattr(socket, name):
-            line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    with contextlib.suppress(OSError):
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in WATCHFUL.items():
+            if hasattr(socket, name):
+                line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def is_reached(task: Asked) -> bool:
