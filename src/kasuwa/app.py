@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import asyncpg
 import msgspec
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -29,6 +28,7 @@ from kasuwa.db import deliveries, gather, merchants, migrate, pool, presence, ra
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
+from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.cashcode import actions as cashcode
@@ -173,7 +173,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
     may race."""
     secret_key = secret_key_of(settings)
-    connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+    connection = await connect_to_primary(dsn)
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
@@ -227,7 +227,7 @@ class House:
 
     @classmethod
     async def build(cls, settings: Settings, dsn: str, meter: Meter | None = None) -> "House":
-        connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+        connection = await connect_to_primary(dsn)
         try:
             vault = await migrate.open_vault(connection, secret_key_of(settings))
         finally:
@@ -339,7 +339,8 @@ def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
                 present = await presence.who_is_there(connection)
         except Exception as error:
             return f"the database does not answer ({type(error).__name__})"
-        if version != migrate.newest_known():
+        # A newer one is fine: whoever upgrades migrates first, and we serve until we are replaced.
+        if version < migrate.newest_known():
             return f"the schema is at migration {version}, this version needs {migrate.newest_known()}"
         return next((trouble for lock, trouble in wanted.items() if lock not in present), None)
 

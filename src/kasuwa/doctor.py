@@ -7,6 +7,7 @@ import asyncpg
 import msgspec
 
 from kasuwa.db import embedded, migrate, pool
+from kasuwa.db.primary import connect_to_primary
 from kasuwa.settings import Settings, SettingsError, secret_key_of
 
 
@@ -49,7 +50,7 @@ def examine_secret(settings: Settings) -> Finding:
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
     try:
-        connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+        connection = await connect_to_primary(dsn)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         return [
             bad(

@@ -38,6 +38,7 @@ COUNTS = {
     "kills while plans fall due": (4, 60),
     "kills of PostgreSQL": (10, 100),
     "kills of PostgreSQL during a commit": (3, 30),
+    "promotions of a synchronous standby": (2, 50),
     "writer connections cut": (30, 600),
     "other connections cut": (15, 300),
     "stops of the database": (1, 10),
@@ -174,13 +175,7 @@ class Service:
         return [process for process in psutil.process_iter() if is_part(process, name, self.data) and is_alive(process)]
 
     def postmaster(self) -> psutil.Process | None:
-        """The first process of its PostgreSQL, if it lives."""
-        try:
-            pid = int((self.data / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
-            process = psutil.Process(pid)
-            return process if "postgres" in process.name() and is_alive(process) else None
-        except (FileNotFoundError, IndexError, psutil.Error):
-            return None
+        return postmaster_of(self.data)
 
     def query(self, sql: str, *values: object) -> list[Any]:
         return query(self.dsn, sql, *values)
@@ -260,6 +255,16 @@ def database(directory: Path, options: Mapping[str, str] = NOTHING) -> Iterator[
         yield embedded.start(directory, options=options)
     finally:
         end_database(directory)
+
+
+def postmaster_of(directory: Path) -> psutil.Process | None:
+    """The first process of the PostgreSQL of a directory, if it lives."""
+    try:
+        pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
+        process = psutil.Process(pid)
+        return process if "postgres" in process.name() and is_alive(process) else None
+    except (FileNotFoundError, IndexError, psutil.Error):
+        return None
 
 
 def end_database(directory: Path) -> None:

@@ -14,6 +14,7 @@ import typer
 from kasuwa import supervise
 from kasuwa.core.secrets import Vault
 from kasuwa.db import embedded, merchants, migrate
+from kasuwa.db.primary import connect_to_primary
 from kasuwa.listen import CannotListen
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import CannotServe
@@ -50,7 +51,7 @@ def with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T
 
 def with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
     async def run(settings: Settings, dsn: str) -> T:
-        connection = await asyncpg.connect(dsn, timeout=5)
+        connection = await connect_to_primary(dsn)
         try:
             await refuse_empty(connection)
             vault = await migrate.open_vault(connection, secret_key_of(settings))
@@ -66,7 +67,7 @@ def with_house(data: Path | None, work: Callable[["House"], Awaitable[T]]) -> T:
     from kasuwa.app import House
 
     async def run(settings: Settings, dsn: str) -> T:
-        connection = await asyncpg.connect(dsn, timeout=5)
+        connection = await connect_to_primary(dsn)
         try:
             await refuse_empty(connection)
         finally:

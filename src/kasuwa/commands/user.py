@@ -3,14 +3,14 @@
 import sys
 from typing import Annotated, Any
 
-import asyncpg
 import typer
 
 from kasuwa.commands.database import DataOption, with_connection
 from kasuwa.console.access import ROLES, email_fault, roles_beside
 from kasuwa.core.secrets import Vault
-from kasuwa.db import console_users, merchants, pool
+from kasuwa.db import console_users, merchants
 from kasuwa.db.console_users import User
+from kasuwa.db.primary import connect_to_primary
 from kasuwa.settings import Settings, console_address
 
 command = typer.Typer(no_args_is_help=True, help="Add and change people who may sign in to the console.")
@@ -74,7 +74,7 @@ def disable_user(email: str, data: DataOption = None) -> None:
 
 async def demo_links(dsn: str) -> list[tuple[str, str]]:
     """In the test environment: the people of the first start, and a link for each who has no password yet."""
-    connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+    connection = await connect_to_primary(dsn)
     try:
         links = []
         for email, mid, role in DEMO_USERS:

@@ -2,13 +2,19 @@
 
 Several processes may race here: the first does the work and the others find it done. A database whose newest
 migration this version does not know is left alone.
+
+The version before may still be serving. So a migration leaves intact what that one reads and writes (a column of a
+table that it writes has a default), and it is the one that gives way: while it waits for its lock on a table, requests
+queue behind it, so it waits for a moment at a time.
 """
 
+import asyncio
 import os
 from importlib.resources import files
 
 import asyncpg
 import msgspec
+import structlog
 
 from kasuwa.core.secrets import Unsealable, Vault, unwrap_root, wrap_root
 from kasuwa.db.pool import APPLICATION_ROLE, Connection
@@ -16,10 +22,17 @@ from kasuwa.db.pool import APPLICATION_ROLE, Connection
 # Any number will do, as long as every version takes the same.
 LOCK = 0x6B6173757761
 OLDEST_POSTGRES = 15
-# A migration that cannot get its table lock gives way to the traffic and is tried again by its operator.
-LOCK_TIMEOUT = "5s"
+# How long requests may queue behind a migration. Less than PostgreSQL's deadlock_timeout of 1 s: where the two wait for
+# each other, the migration gives up first.
+LOCK_TIMEOUT = "500ms"
+# What has queued meanwhile is served before the next try. All tries together take ten minutes.
+PAUSE_SECONDS = 0.5
+MOST_TRIES = 600
 
 APPEND_ONLY = ("posting", "event", "notice", "audit", "rate")
+
+
+log = structlog.get_logger("kasuwa.migrate")
 
 
 class MigrationError(Exception):
@@ -80,14 +93,27 @@ async def check_server(connection: Connection) -> None:
         raise MigrationError(f"PostgreSQL {major} is too old: kasuwa needs {OLDEST_POSTGRES} or later")
 
 
-async def apply_migration(connection: Connection, migration: Migration) -> str:
+async def apply_migration(connection: Connection, migration: Migration, *, tries: int = MOST_TRIES) -> str:
+    for number in range(tries):
+        try:
+            await try_migration(connection, migration)
+            return migration.name
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+            log.info("a migration gives way", migration=migration.name, tries=number + 1)
+        await asyncio.sleep(PAUSE_SECONDS)
+    raise MigrationError(
+        f"{migration.name} cannot be applied, for a transaction holds on to what it changes: "
+        "find it in pg_stat_activity, end it and run this again"
+    )
+
+
+async def try_migration(connection: Connection, migration: Migration) -> None:
     async with connection.transaction():
         await connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
         await connection.execute(migration.sql)
         await connection.execute(
             "insert into migration (version, name) values ($1, $2)", migration.version, migration.name
         )
-    return migration.name
 
 
 async def prepare_roles(connection: Connection) -> None:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
+from kasuwa.db.primary import connect_to_primary
+
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
 
@@ -55,12 +57,11 @@ WRITER_SETTINGS = {
 
 READER_SETTINGS = {"application_name": "kasuwa reader", "jit": "off", "default_transaction_read_only": "on"}
 
-CONNECT_SECONDS = 5.0
 APPLICATION_ROLE = "kasuwa_application"
 
 
 async def connect(dsn: str, settings: dict[str, str]) -> Connection:
-    connection = await asyncpg.connect(dsn, timeout=CONNECT_SECONDS, server_settings=settings)
+    connection = await connect_to_primary(dsn, server_settings=settings)
     await take_role(connection)
     return connection
 
@@ -80,33 +81,22 @@ async def keep_session(connection: Connection) -> None:
     round trip after every read."""
 
 
+async def open_pool(dsn: str, settings: dict[str, str], **options: Any) -> Pool:
+    connect: Any = connect_to_primary  # the driver's types want every option of its own spelled out
+    around: dict[str, Any] = {"init": take_role, "reset": keep_session, "server_settings": settings}
+    return await asyncpg.create_pool(dsn, connect=connect, **around, **options)
+
+
 async def open_readers(dsn: str, *, most: int = 8) -> Pool:
-    return await asyncpg.create_pool(
-        dsn,
-        min_size=1,
-        max_size=most,
-        timeout=CONNECT_SECONDS,
-        command_timeout=10,
-        server_settings=READER_SETTINGS,
-        init=take_role,
-        reset=keep_session,
-    )
+    return await open_pool(dsn, READER_SETTINGS, min_size=1, max_size=most, command_timeout=10)
 
 
 async def open_console_readers(dsn: str) -> Pool:
     """For the lists of the console: their filters come and go, so each call is planned for its own values; and a
     question that takes too long is given up, rather than held against the payments beside it."""
     settings = {"application_name": "kasuwa console", "plan_cache_mode": "force_custom_plan"}
-    return await asyncpg.create_pool(
-        dsn,
-        min_size=1,
-        max_size=8,
-        timeout=CONNECT_SECONDS,
-        command_timeout=30,
-        server_settings={**READER_SETTINGS, **settings, "statement_timeout": "15000"},
-        init=take_role,
-        reset=keep_session,
-    )
+    settings = {**READER_SETTINGS, **settings, "statement_timeout": "15000"}
+    return await open_pool(dsn, settings, min_size=1, max_size=8, command_timeout=30)
 
 
 async def open_operators(dsn: str) -> Pool:
@@ -120,12 +110,4 @@ async def open_claims(dsn: str) -> Pool:
 
 
 async def open_on_use(dsn: str, name: str, *, most: int) -> Pool:
-    return await asyncpg.create_pool(
-        dsn,
-        min_size=0,
-        max_size=most,
-        timeout=CONNECT_SECONDS,
-        server_settings={"application_name": name},
-        init=take_role,
-        reset=keep_session,
-    )
+    return await open_pool(dsn, {"application_name": name}, min_size=0, max_size=most)

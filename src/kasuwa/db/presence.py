@@ -3,11 +3,10 @@
 import asyncio
 import contextlib
 
-import asyncpg
 import structlog
 
-from kasuwa.db import pool
 from kasuwa.db.pool import Connection
+from kasuwa.db.primary import connect_to_primary
 
 # Held, shared, by every job worker and every console.
 WORKER = 0x6B617375
@@ -28,7 +27,7 @@ async def show(dsn: str, part: int) -> None:
     """Hold a part's lock, and take it again after every lost connection."""
     while True:
         try:
-            connection = await asyncpg.connect(dsn, timeout=pool.CONNECT_SECONDS)
+            connection = await connect_to_primary(dsn)
             await connection.execute("select pg_advisory_lock_shared($1)", part)
             while not connection.is_closed():
                 await asyncio.sleep(LOOK_SECONDS)

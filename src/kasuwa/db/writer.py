@@ -54,7 +54,8 @@ RETRY_SECONDS = 0.1
 
 # Asked in this order, each with a snapshot of its own: what ended between the two is marked.
 IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1)"
-WAS_MARKED = "select exists (select 1 from commit_mark where merchant_id = $1 and mark = $2)"
+# Written once more: what was kept through a crash need not be on the synchronous standby yet. This commit waits for it.
+WAS_MARKED = "update commit_mark set mark = mark where merchant_id = $1 and mark = $2 returning true"
 
 LOCK_BOOKS = select_by_key(Book) + " order by key for update"
 SHIFT_JOBS = """
@@ -327,9 +328,11 @@ class Writer:
             with contextlib.suppress(Exception):  # whatever it was, it is asked again: somebody waits for the answer
                 connection = await self._writing()
                 alive = await connection.fetchval(IS_ALIVE, lost.backend)
-                if await connection.fetchval(WAS_MARKED, lost.mark.merchant_id, lost.mark.mark):
+                self._warned, left = False, until - time.monotonic()
+                marked = await connection.fetchval(WAS_MARKED, lost.mark.merchant_id, lost.mark.mark, timeout=left)
+                if marked and not self._warned:
                     return True
-                if not alive:
+                if not marked and not alive:
                     return False
             await asyncio.sleep(RETRY_SECONDS)
         return None

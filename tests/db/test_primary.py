@@ -1,0 +1,99 @@
+"""Several servers in one address: how it is read, and that the primary is found behind one that is silent."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from kasuwa.db import embedded
+from kasuwa.db.primary import WATCHFUL, connect_to_primary, servers_of
+from tests.running import running_cluster
+
+ADDRESSES = {
+    "postgresql://k:p%40@one:1,two:2/d?sslmode=require": [
+        "postgresql://k:p%40@one:1/d?sslmode=require",
+        "postgresql://k:p%40@two:2/d?sslmode=require",
+    ],
+    "postgresql://one,two/d?port=1,2": ["postgresql://one/d?port=1", "postgresql://two/d?port=2"],
+    "postgresql://k@/d?host=/a,two&port=1": [
+        "postgresql://k@/d?host=%2Fa&port=1",
+        "postgresql://k@/d?host=two&port=1",
+    ],
+    "postgresql://one:1/d?sslmode=require": ["postgresql://one:1/d?sslmode=require"],
+    "postgresql://k@/d?host=/a&port=1": ["postgresql://k@/d?host=/a&port=1"],
+    "postgresql:///d": ["postgresql:///d"],
+    "postgresql://one,two/d?port=1,2,3": ["postgresql://one,two/d?port=1,2,3"],
+    "host=one": ["host=one"],
+}
+
+
+@pytest.mark.parametrize("dsn", ADDRESSES)
+def test_an_address_is_one_for_each_server_it_names(dsn: str) -> None:
+    assert servers_of(dsn) == ADDRESSES[dsn]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[embedded.Cluster]:
+    with running_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Of a machine that takes the connection and never says a word, as one behind a firewall does."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        yield int(silent.getsockname()[1])
+
+
+def address(cluster: embedded.Cluster, silent_port: int) -> str:
+    sockets = quote(str(embedded._socket_directory(cluster.directory)))
+    return f"postgresql://kasuwa@/kasuwa?host=127.0.0.1,{sockets}&port={silent_port},{embedded.PORT}"
+
+
+def test_a_silent_server_does_not_hide_the_primary(cluster: embedded.Cluster, silent_port: int) -> None:
+    async def ask() -> bool:
+        # Its timeout is an hour: one that waited for the silent one first would never be seen to end.
+        connection = await connect_to_primary(address(cluster, silent_port), timeout=3600)
+        try:
+            return await connection.fetchval("select true")
+        finally:
+            await connection.close()
+
+    assert asyncio.run(asyncio.wait_for(ask(), 60))
+
+
+async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while said := await reader.read(65536):
+        writer.write(said)
+    writer.close()
+
+
+def test_a_machine_that_falls_silent_is_looked_after_by_the_system(cluster: embedded.Cluster) -> None:
+    """As far as it can be seen without pulling a cable: the system is told to ask on a line over the network."""
+    inside = embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}"
+
+    async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behind = await asyncio.open_unix_connection(str(inside))
+        await asyncio.gather(carry(reader, behind[1]), carry(behind[0], writer))
+
+    async def ask() -> list[int]:
+        async with await asyncio.start_server(let_in, "127.0.0.1", 0) as door:
+            port = door.sockets[0].getsockname()[1]
+            connection: Any = await connect_to_primary(f"postgresql://kasuwa@127.0.0.1:{port}/kasuwa?sslmode=disable")
+            line = connection._transport.get_extra_info("socket")
+            found = [line.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in WATCHFUL]
+            found.append(line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+            await connection.close()
+            return found
+
+    assert asyncio.run(ask()) == [*WATCHFUL.values(), 1]
+
+
+def test_where_nobody_answers_it_is_said_why() -> None:
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(connect_to_primary("postgresql://kasuwa@/kasuwa?host=/nowhere,/nobody"))

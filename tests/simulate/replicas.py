@@ -1,0 +1,106 @@
+"""A primary and its standby: made with the wheel's pg_basebackup, killed, promoted, and made anew from the other."""
+
+import contextlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import psutil
+
+from kasuwa.db import embedded
+from tests.running import quick_directory
+from tests.simulate.processes import COMMAND_SECONDS, end_database, kill, postmaster_of, query, wait_until
+
+# Small, since there are two of them. One that is killed and never started again leaves its shared memory where its
+# directory is, and not for good on the machine.
+OPTIONS = {"shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
+FOLLOWING = "select 1 from pg_stat_replication where application_name = 'kasuwa' and state = 'streaming'"
+# A setting that was changed reaches the server's processes one by one: this shows that it has reached who commits.
+WAITING = "select 1 from pg_stat_activity where wait_event = 'SyncRep'"
+
+
+@contextlib.contextmanager
+def open_place() -> Iterator[Path]:
+    """A directory that goes at the end. Anyone may pass through: started by root, PostgreSQL is someone else, and a
+    standby has to reach its primary's socket."""
+    near = {"prefix": "kasuwa-open-", "dir": quick_directory()}
+    with tempfile.TemporaryDirectory(**near, ignore_cleanup_errors=True) as place:
+        Path(place).chmod(0o755)
+        yield Path(place)
+
+
+def copy_base(dsn: str, target: Path, *how: str) -> None:
+    """`pg_basebackup`, quickly."""
+    words = [str(embedded.tool("pg_basebackup")), "-d", dsn, "-D", str(target), "--checkpoint=fast", "--no-sync", *how]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS)
+    assert done.returncode == 0, done.stderr
+
+
+class Pair:
+    """Two servers, of which one is the primary, and the other its standby or what is left of one."""
+
+    def __init__(self, place: Path) -> None:
+        self.primary, self.standby = (embedded.Cluster((place / name).resolve()) for name in ("first", "second"))
+        self._both = (self.standby, self.primary)
+
+    def start(self) -> None:
+        embedded.start(self.primary.directory, options=OPTIONS)
+        self.standby.directory.mkdir()  # or pg_basebackup makes it, for its own account alone
+        self.attach_standby()
+
+    @property
+    def dsn(self) -> str:
+        """As an operator writes it: both, in any order. Here the standby comes first."""
+        hosts = ",".join(quote(str(embedded._socket_directory(cluster.directory))) for cluster in self._both)
+        return urlsplit(self.primary.dsn)._replace(query=f"host={hosts}&port={embedded.PORT}").geturl()
+
+    def attach_standby(self) -> None:
+        """The other one, as a copy of the primary that follows it."""
+        data = self.standby.directory / "cluster" / "data"
+        shutil.rmtree(data, ignore_errors=True)
+        copy_base(self.primary.dsn, data, "--write-recovery-conf")
+        embedded.start(self.standby.directory, options=OPTIONS)
+        wait_until("the standby follows", lambda: query(self.primary.dsn, FOLLOWING))
+
+    def make_synchronous(self) -> None:
+        """From now on a commit waits for the standby; it takes commits to see that."""
+        self.set(self.primary, "synchronous_standby_names", "kasuwa")
+        wait_until("a commit waits for the standby", lambda: query(self.primary.dsn, WAITING), every=0.001)
+
+    def detach_standby(self) -> None:
+        """It hears nothing any more, and stays as it is."""
+        self.set(self.standby, "primary_conninfo", "")
+        wait_until("the standby is cut off", lambda: not query(self.primary.dsn, FOLLOWING))
+
+    def set(self, cluster: embedded.Cluster, name: str, value: str) -> None:
+        query(cluster.dsn, f"alter system set {name} = '{value}'")
+        query(cluster.dsn, "select pg_reload_conf()")
+
+    def fail_over(self, *, all_at_once: bool) -> None:
+        """Kill -9 of the primary, its first process alone or every one; when all are gone the other takes its place."""
+        first = wait_until("PostgreSQL runs", lambda: postmaster_of(self.primary.directory))
+        victims = [first, *first.children(recursive=True)] if all_at_once else [first]
+        for victim in victims:
+            with contextlib.suppress(psutil.Error, ProcessLookupError):
+                kill([victim])
+        wait_until("the primary is gone", lambda: not self.primary.is_running())
+        assert query(self.standby.dsn, "select pg_promote(true, 60)")[0][0]
+        self.primary, self.standby = self.standby, self.primary
+
+    def end(self) -> None:
+        for cluster in self._both:
+            end_database(cluster.directory)
+
+
+@contextlib.contextmanager
+def replicated() -> Iterator[Pair]:
+    with open_place() as place:
+        pair = Pair(place)
+        try:
+            pair.start()
+            yield pair
+        finally:
+            pair.end()

@@ -1,0 +1,94 @@
+"""A migration while the service is busy and something long-running holds on to its tables: no request fails, the
+migration gives way again and again, and is applied once it can be.
+
+Guarded protections, each taken away once to see these tests fail:
+    a migration waits for its lock for a moment at a time     (without a timeout: it never gives way, requests hang)
+    it is tried again by itself                               (without: it fails, and whoever upgrades stands there)
+    a newer schema does not make a service unready            (without: a balancer would drop all that serve)
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from structlog.testing import capture_logs
+
+from kasuwa.db.migrate import Migration, apply_migration, known_migrations
+from tests.simulate.load import TRUTH, Load, faults_of, loading, new_merchant
+from tests.simulate.processes import Service, get, serving, wait_until, with_connection
+from tests.simulate.replicas import open_place
+
+pytestmark = pytest.mark.chaos
+
+# Every kind of change that we ship to tables which requests write. A new table, or a view, asks for no lock of theirs.
+KINDS = {
+    "a column and a rule": "alter table transaction add column probe text not null default '';"
+    "alter table transaction drop constraint transaction_amount_check;"
+    "alter table transaction add constraint transaction_amount_check check (amount >= 0)",
+    "an index": "create index transaction_probe on transaction (merchant_id, created_at) where kind = 'probe'",
+    "a trigger": "create trigger posting_probe before truncate on posting execute function refuse_change()",
+    "room in pages": next(known.sql for known in known_migrations() if known.name == "0013_room.sql"),
+}
+# As a VACUUM or a long write would hold them: in nobody's way but a migration's.
+HOLD = "lock table transaction, posting, hold, job in share update exclusive mode"
+APPLIED = "select count(*) from migration where version = $1"
+RESULT_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def held_tables(dsn: str) -> Iterator[None]:
+    """A transaction that has the tables until the end of the block."""
+    with asyncio.Runner() as runner:
+        connection = runner.run(asyncpg.connect(dsn))
+        runner.run(connection.execute("begin"))
+        runner.run(connection.execute(HOLD))
+        try:
+            yield
+        finally:
+            runner.run(connection.close())
+
+
+def apply(dsn: str, migration: Migration) -> str:
+    return asyncio.run(with_connection(dsn, lambda connection: apply_migration(connection, migration)))
+
+
+def wait_for_more(load: Load, count: int = 10) -> None:
+    before = load.acknowledged()
+    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
+
+
+def apply_while_tables_are_held(service: Service, load: Load, migration: Migration, said: list[Any]) -> None:
+    """It gives way, transfers go on, it tries again and gives way again: all while the tables are held."""
+    with ThreadPoolExecutor(1) as pool:
+        with held_tables(service.dsn):
+            applying = pool.submit(apply, service.dsn, migration)
+            for times in (1, 2):
+                wait_until("it gives way", partial(gave_way, migration, said, times))
+                wait_for_more(load)
+            assert service.query(APPLIED, migration.version)[0][0] == 0
+        assert applying.result(RESULT_SECONDS) == migration.name
+    assert service.query(APPLIED, migration.version)[0][0] == 1
+
+
+def gave_way(migration: Migration, said: list[Any], times: int) -> bool:
+    return sum(line.get("migration") == migration.name for line in said) >= times
+
+
+def test_migrations_under_load_fail_no_request_and_are_applied_in_the_end(tmp_path: Path) -> None:
+    with open_place() as place, serving(place / "data") as service, capture_logs() as said:
+        merchants = [new_merchant(service.port) for _ in range(3)]
+        with loading(service.port, merchants, tmp_path / "answers") as load:
+            for number, (kind, sql) in enumerate(KINDS.items(), 9001):
+                apply_while_tables_are_held(service, load, Migration(number, kind, sql), said)
+                wait_for_more(load)
+            answers = load.stop()
+        assert {(answer.http, answer.status, answer.lost) for answer in answers} == {(200, 200, "")}
+        assert get(service.port, "/readyz") == 200
+        assert faults_of(answers, service.query(TRUTH)) == []
+        assert service.broken_laws() == []

@@ -1,0 +1,124 @@
+"""Back to a moment of a busy day, by the recipe of docs/operating.md as it stands there: the books are what they were
+then, to the kobo, and the service goes on from there.
+
+Guarded protection, taken away once to see this test fail: the log is replayed to the named moment and no further
+(without recovery_target_name: the transfers after it are there).
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kasuwa.db import embedded
+from tests.simulate.load import Client, Load, loading, new_merchant
+from tests.simulate.processes import (
+    COMMAND_SECONDS,
+    Service,
+    broken_laws,
+    database,
+    serving,
+    wait_until,
+    with_connection,
+)
+from tests.simulate.replicas import open_place
+
+pytestmark = pytest.mark.chaos
+
+OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
+ARCHIVED = "select last_archived_wal >= $1 from pg_stat_archiver"
+# All that the books are. Jobs and deliveries go on beside them, and are not stopped by the lock below.
+BOOKS = ("book", "account", "posting", "hold", "transaction", "event")
+
+
+class Recipe:
+    """The shell commands under "Backups", and the directories they are about."""
+
+    def __init__(self, place: Path, dsn: str, secret: Path) -> None:
+        section = OPERATING.read_text().partition("\n## Backups\n")[2].partition("\n## ")[0]
+        self.keep_log, self.copy, self.restore = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+        self.restored = place / "restored"
+        self._environ = {
+            "PATH": f"{embedded.tool('psql').parent}:{os.environ['PATH']}",
+            "DATABASE": dsn,
+            "LOG": str(place / "log"),
+            "BASE": str(place / "base"),
+            "SECRET": str(secret),
+            "RESTORED": str(self.restored),
+        }
+
+    def run(self, commands: str) -> None:
+        done = subprocess.run(
+            ["/bin/sh", "-euc", commands], env=self._environ, capture_output=True, text=True, timeout=COMMAND_SECONDS
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def make_log_directory(place: Path, owner: Path) -> None:
+    """For the account of PostgreSQL, which is another than ours when we are root."""
+    (place / "log").mkdir()
+    shutil.chown(place / "log", owner.stat().st_uid, owner.stat().st_gid)
+
+
+async def read_books(connection: Any) -> dict[str, list[str]]:
+    rows = {table: await connection.fetch(f"select t::text from {table} t order by 1") for table in BOOKS}
+    return {table: [row[0] for row in found] for table, found in rows.items()}
+
+
+async def name_moment(connection: Any) -> dict[str, list[str]]:
+    """The books at the moment "before", in the middle of the load: who writes any books waits for this lock."""
+    async with connection.transaction():
+        await connection.execute("lock table book in exclusive mode")
+        books = await read_books(connection)
+        await connection.execute("select pg_create_restore_point('before')")
+    return books
+
+
+def wait_for_more(load: Load, count: int = 20) -> None:
+    before = load.acknowledged()
+    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
+
+
+def wait_until_archived(service: Service) -> None:
+    """As a minute later, by archive_timeout: the log of the moment is where it can be restored from."""
+    segment = service.query("select pg_walfile_name(pg_switch_wal())")[0][0]
+    wait_until("the log is archived", lambda: service.query(ARCHIVED, segment)[0][0])
+
+
+def live_through_the_day(service: Service, recipe: Recipe, log: Path) -> dict[str, list[str]]:
+    """A copy is made and a moment named while transfers go on, before and after; the books at that moment."""
+    merchants = [new_merchant(service.port) for _ in range(3)]
+    with loading(service.port, merchants, log) as load:
+        wait_for_more(load)
+        recipe.run(recipe.copy)
+        wait_for_more(load)
+        books = asyncio.run(with_connection(service.dsn, name_moment))
+        wait_for_more(load)
+        load.stop()
+    wait_until_archived(service)
+    now = asyncio.run(with_connection(service.dsn, read_books))
+    assert len(now["posting"]) > len(books["posting"]) > 0
+    return books
+
+
+def test_the_books_are_restored_to_a_moment_and_the_service_goes_on(tmp_path: Path) -> None:
+    with open_place() as place:
+        with database(place / "data") as cluster:
+            recipe = Recipe(place, cluster.dsn, place / "data" / "secret.key")
+            make_log_directory(place, place / "data" / "cluster")
+            recipe.run(recipe.keep_log)
+        with serving(place / "data") as service:
+            books = live_through_the_day(service, recipe, tmp_path / "answers")
+        recipe.run(recipe.restore)
+        with database(recipe.restored) as restored:
+            assert asyncio.run(with_connection(restored.dsn, read_books)) == books
+            assert broken_laws(restored.dsn) == []
+        with serving(recipe.restored) as service:
+            with Client(service.port) as client:
+                assert client.transfer(orderRef="afterwards").body["txnStatus"] == "successful"
+            assert service.broken_laws() == []

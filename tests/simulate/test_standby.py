@@ -1,0 +1,138 @@
+"""The primary is killed and its standby promoted: what was acknowledged is there, once, as it was acknowledged, and
+the service goes on with the other without being started again.
+
+Guarded protections, each taken away once to see these tests fail:
+    of the servers in KASUWA_DATABASE_URL the primary is used      (whichever answers: the service does not start)
+    a commit waits for the standby                                 (asynchronous: lost, see below)
+    a wait for the standby that was cancelled is no success        (taken for one: acknowledged)
+    a commit that was kept through a crash waits for it as well    (only looked for: acknowledged)
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kasuwa.db import embedded
+from kasuwa.web.dispatch import UNSURE
+from tests.simulate.load import TRUTH, Answer, Client, Load, Reply, faults_of, loading, new_merchant
+from tests.simulate.processes import Service, database, kill, pids_of_parts, postmaster_of, serving, times, wait_until
+from tests.simulate.replicas import open_place, replicated
+
+pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("standby")]
+
+PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
+ENDS_SECONDS = 120.0
+
+
+def wait_for_more(load: Load, count: int = 10) -> None:
+    before = load.acknowledged()
+    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
+
+
+def check_answers(answers: list[Answer]) -> None:
+    """The API answered all along: with the truth, or that it cannot be reached for a moment."""
+    assert {(answer.http, answer.status, answer.lost) for answer in answers} <= {(200, 200, ""), (503, 204, "")}
+
+
+def wait_for_all_to_end(service: Service) -> None:
+    wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
+
+
+def test_a_promoted_standby_has_all_that_was_acknowledged(tmp_path: Path) -> None:
+    with replicated() as servers, serving(tmp_path / "data", {"KASUWA_DATABASE_URL": servers.dsn}) as service:
+        merchants = [new_merchant(service.port) for _ in range(3)]
+        parts = pids_of_parts(service)
+        with loading(service.port, merchants, tmp_path / "answers") as load:
+            for n in range(times("promotions of a synchronous standby")):
+                if n > 0:
+                    servers.attach_standby()
+                servers.make_synchronous()
+                wait_for_more(load)
+                servers.fail_over(all_at_once=n % 2 == 0)
+                wait_for_more(load)
+            answers = load.stop()
+        wait_for_all_to_end(service)
+        assert faults_of(answers, service.query(TRUTH)) == []
+        assert service.broken_laws() == []
+        check_answers(answers)
+        assert pids_of_parts(service) == parts
+
+
+def test_a_standby_that_nobody_waits_for_loses_and_the_check_says_so(tmp_path: Path) -> None:
+    """The control of the test above: only the waiting is left out."""
+    with replicated() as servers, serving(tmp_path / "data", {"KASUWA_DATABASE_URL": servers.dsn}) as service:
+        merchant = new_merchant(service.port)
+        with loading(service.port, [merchant], tmp_path / "answers") as load:
+            servers.detach_standby()
+            wait_for_more(load)
+            servers.fail_over(all_at_once=True)
+            wait_for_more(load)
+            answers = load.stop()
+        found = faults_of(answers, service.query(TRUTH))
+        assert any(fault.endswith("is there 0 times") for fault in found), found
+
+
+# --- commits that wait for a standby ------------------------------------------------------------------------
+
+WAITING = "select pid from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'kasuwa writer'"
+CANCEL = f"select pg_cancel_backend(pid) from ({WAITING}) waiting"
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator[Service]:
+    """A service whose database has no standby, for tests that make it wait for one."""
+    with (
+        open_place() as place,
+        database(place / "pg") as cluster,
+        serving(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
+    ):
+        yield service
+
+
+@contextmanager
+def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
+    """A commit that waits for a standby which is not there, decided on memory or, where somebody else seems to have
+    written the merchant's books, locked. The waiting ends with the block."""
+    merchant = new_merchant(service.port)
+    if way == "locked":
+        service.query("update book b set version = version + 1 from merchant m where m.mid = $1"
+            " and m.merchant_id = b.merchant_id", merchant.mid)  # fmt: skip
+    service.query("alter system set synchronous_standby_names = 'nobody'")
+    service.query("select pg_reload_conf()")
+    order = {"action": "fund_wallet", "currency": "NGN", "amount": "1.00"}
+    with Client(service.port, merchant) as client, ThreadPoolExecutor(1) as pool:
+        funding = pool.submit(client.put, "/sandbox", order)
+        try:
+            wait_until("the commit waits", lambda: service.query(WAITING))
+            yield funding
+        finally:
+            # While every commit waits a setting cannot be taken back by SQL; its file can be.
+            (directory_of(service) / "cluster" / "data" / "postgresql.auto.conf").write_text("")
+            service.query("select pg_reload_conf()")
+
+
+def directory_of(service: Service) -> Path:
+    return service.data.with_name("pg")
+
+
+@pytest.mark.parametrize("way", ["on memory", "locked"])
+def test_a_wait_for_the_standby_that_was_cancelled_is_no_success(alone: Service, way: str) -> None:
+    with funding_that_waits(alone, way) as funding:
+        wait_until("it is answered", lambda: alone.query(CANCEL) is not None and funding.done())
+    reply = funding.result()
+    assert (reply.http, reply.body["status"], reply.body["message"]) == (503, UNSURE.code, UNSURE.message)
+
+
+def test_a_commit_that_was_kept_in_a_crash_is_answered_when_the_standby_has_it(alone: Service) -> None:
+    directory = directory_of(alone)
+    with funding_that_waits(alone, "on memory") as funding:
+        kill([wait_until("PostgreSQL runs", lambda: postmaster_of(directory))])
+        wait_until("PostgreSQL is gone", lambda: not embedded.Cluster(directory).is_running())
+        embedded.start(directory)
+        wait_until("who asks after it waits too, or was told", lambda: alone.query(WAITING) or funding.done())
+        assert not funding.done() or funding.result().http == 503
+    assert (funding.result().http, funding.result().body["status"]) in {(200, 200), (503, 204)}
+    assert alone.broken_laws() == []
