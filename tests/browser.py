@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.running import install_package
 
@@ -65,6 +65,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     def open_one(*, width: int = WIDTHS["wide"], theme: Any = "light", **options: Any) -> Page:
         context = browser.new_context(viewport={"width": width, "height": HEIGHT}, color_scheme=theme, **options)
         context.set_default_timeout(ANSWER_MILLISECONDS)
+        expect.set_options(timeout=ANSWER_MILLISECONDS)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -8,6 +8,7 @@ import contextlib
 import http.client
 import itertools
 import select
+import time
 from collections.abc import Iterable, Mapping
 from http.cookies import SimpleCookie
 from types import TracebackType
@@ -17,6 +18,7 @@ import msgspec
 
 # Longer than any answer takes: the service gives up on a rail after ten seconds.
 ANSWER_SECONDS = 60.0
+IDLE_SECONDS = 3.0
 
 numbers = itertools.count(1)
 
@@ -58,6 +60,7 @@ class Wire:
 
     def __init__(self, host: str, port: int) -> None:
         self._connection = http.client.HTTPConnection(host, port, timeout=ANSWER_SECONDS)
+        self._used_at = 0.0
 
     def send(
         self, verb: str, path: str, body: bytes | Iterable[bytes] | None = None, headers: Mapping[str, str] = {}
@@ -77,10 +80,12 @@ class Wire:
         return Heard(response.status, told, response.read(), kept)
 
     def _drop_if_closed(self) -> None:
-        """An idle connection is closed by the server after a while; the next request then opens another."""
-        door = self._connection.sock
-        if door is not None and select.select([door], [], [], 0)[0]:
+        """An idle connection is closed by the server after five seconds; the next request then opens another, and
+        does not wait for the very moment."""
+        door, idle = self._connection.sock, time.monotonic() - self._used_at
+        if door is not None and (idle > IDLE_SECONDS or select.select([door], [], [], 0)[0]):
             self._connection.close()
+        self._used_at = time.monotonic()
 
     def close(self) -> None:
         self._connection.close()

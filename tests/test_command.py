@@ -16,12 +16,13 @@ from uuid import uuid4
 import pytest
 
 from kasuwa.db import embedded
+from tests.running import free_port
 from tests.simulate.load import Client, Merchant
 from tests.simulate.processes import (
+    COMMAND_SECONDS,
     Service,
     clean_environment,
     database,
-    free_port,
     query,
     run_command,
     serving,
@@ -79,8 +80,8 @@ def service(tmp_path: Path, url: str) -> Iterator[Service]:
 
 
 def run(words: str, url: str, **environ: str) -> Done:
-    given = {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET, "KASUWA_DATA": "/nonexistent", **environ}
-    return run_command(shlex.split(words), given)
+    given = {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET, "KASUWA_DATA": "/nonexistent"}
+    return run_command(shlex.split(words), {**given, "KASUWA_CONSOLE": "off", **environ})
 
 
 def check_done(done: Done, *expected: str) -> None:
@@ -223,7 +224,7 @@ def test_migrations_that_race_do_the_work_once(tmp_path: Path, url: str, where: 
     if where == "given":
         environ |= {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET}
     racing = [start("migrate", **environ) for _ in range(4)]
-    said = [process.communicate(timeout=60) for process in racing]
+    said = [process.communicate(timeout=COMMAND_SECONDS) for process in racing]
     assert [(process.returncode, err) for process, (_, err) in zip(racing, said, strict=True)] == [(0, "")] * 4
     assert sum("applied 0001_ground.sql" in out for out, _ in said) == 1
 
@@ -270,8 +271,8 @@ def test_merchants_are_added_and_their_keys_rolled_while_it_serves(service: Serv
 
 def test_a_merchants_settings_change_while_it_serves(service: Service) -> None:
     merchant = read_merchant(run("merchant add 'Ada Stores'", service.dsn))
-    changed = run(f"merchant set {merchant.mid} --http-codes strict --rate 5,10", service.dsn)
-    check_done(changed, '"http_codes":"strict"', '"rate":[5,10]')
+    changed = run(f"merchant set {merchant.mid} --http-codes strict --rate 1,10", service.dsn)
+    check_done(changed, '"http_codes":"strict"', '"rate":[1,10]')
     with Client(service.port, merchant) as client:
         wait_until("codes are strict", lambda: client.transfer(amount="0").http == 422)
         replies = [client.transfer(amount="0") for _ in range(20)]

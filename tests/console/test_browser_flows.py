@@ -1,5 +1,6 @@
 """What people do in the console, in a real browser: from the first invitation to an event that arrives."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,13 @@ def address(deployment: Deployment) -> str:
 
 
 @pytest.fixture
-def owner(deployment: Deployment, shop: Shop, open_page: OpenPage, address: str) -> Page:
+def owner(deployment: Deployment, shop: Shop, open_page: OpenPage) -> Page:
+    return open_overview(deployment, shop, open_page)
+
+
+def open_overview(deployment: Deployment, shop: Shop, open_page: OpenPage) -> Page:
     page = open_page(storage_state=signed_in_state(deployment, "merchant:owner", shop.mid))
-    page.goto(address)
+    page.goto(f"http://127.0.0.1:{deployment.console_port}")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     return page
 
@@ -143,7 +148,12 @@ def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(owner: Page, sh
     assert shop.put("resources", inquire="events").body["total"] == 2
 
 
-def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(owner: Page, shop: Shop) -> None:
+def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(
+    deployment: Deployment, open_shop: Callable[..., Shop], open_page: OpenPage
+) -> None:
+    """The clock stands still, so that the worker does not find an end while we look."""
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    owner = open_overview(deployment, shop, open_page)
     owner.get_by_role("link", name="Transfers").click()
     owner.get_by_label("Amount in NGN").fill("2500")
     owner.get_by_label("Account number").fill("0000000900")

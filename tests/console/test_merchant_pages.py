@@ -305,7 +305,8 @@ def test_a_pin_that_is_typed_is_on_no_page_and_in_no_trail(deployment: Deploymen
     refused = owner.post("/sandbox/redeem_cashcode", **drawn, pin="9631")
     assert (refused.http, "9631" in refused.text, made["cashcode"] in refused.text) == (422, False, False)
     assert owner.post("/sandbox/redeem_cashcode", **drawn, pin="2580").http == 303
-    trail = owner.get("/settings/trail").words
+    # The port in the address of who did it may have any digits.
+    trail = owner.get("/settings/trail").words.replace(str(deployment.port), "")
     assert "redeem_cashcode" in trail
     assert not any(secret in trail for secret in ("2580", made["cashcode"]))
     again = owner.post("/cashcodes/new/generate", amount="x", pin="7412", channel="ATM", orderRef="c2")

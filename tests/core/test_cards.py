@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.cards import bin_of, brand_of, is_card_number, is_luhn, issuers, luhn_digit, range_of
 from kasuwa.core.catalogue import load
+from tests.untimed import UNTIMED
 
 MAGIC = load("magic_values")
 DIGITS = st.text("0123456789", min_size=11, max_size=18)
@@ -36,12 +37,14 @@ def test_a_brand_with_a_range_inside_anothers_is_tried_first(head: str, brand: s
     assert brand_of(head) == brand
 
 
+@UNTIMED
 @given(DIGITS)
 def test_one_check_digit_in_ten_is_right(head: str) -> None:
     right = [digit for digit in "0123456789" if is_luhn(head + digit)]
     assert right == [luhn_digit(head)]
 
 
+@UNTIMED
 @given(DIGITS, st.data())
 def test_a_digit_mistyped_is_noticed(head: str, data: st.DataObject) -> None:
     number = head + luhn_digit(head)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.fields import decoder
+from tests.untimed import UNTIMED
 
 WHOLE = st.integers(-(2**63), 2**64 - 1)
 VALUES = st.recursive(
@@ -37,6 +38,7 @@ def read(text: str) -> Document:
     return body.document
 
 
+@UNTIMED
 @given(OBJECTS)
 def test_an_object_is_kept_as_it_came(said: dict[str, Any]) -> None:
     assert msgspec.json.decode(read(msgspec.json.encode(said).decode()).encode()) == said
@@ -69,6 +71,7 @@ def test_a_document_describes_its_shape() -> None:
     assert Document.schema() == {"type": "object"}
 
 
+@UNTIMED
 @given(OBJECTS, OBJECTS)
 def test_to_merge_keeps_what_was_not_said_and_takes_what_was(kept: dict[str, Any], said: dict[str, Any]) -> None:
     merged = merge(kept, said)
@@ -82,6 +85,7 @@ def test_to_merge_keeps_what_was_not_said_and_takes_what_was(kept: dict[str, Any
             assert value == said[name]
 
 
+@UNTIMED
 @given(OBJECTS, OBJECTS)
 def test_to_say_it_again_changes_nothing(kept: dict[str, Any], said: dict[str, Any]) -> None:
     once = merge(kept, said)

@@ -11,11 +11,13 @@ from kasuwa.core.decision import Context, More, Seen
 from kasuwa.core.directory import Entry, directory_key, list_as
 from kasuwa.core.inbound import ACCOUNT, CANDIDATES, account_number, free_number
 from tests.rules import MERCHANT, VAULT, context
+from tests.untimed import UNTIMED
 
 WEMA = banks_by_code()["035"]
 WITH_CODE = [bank for bank in all_banks() if bank.cbn_code is not None]
 
 
+@UNTIMED
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(WITH_CODE))
 def test_any_number_is_an_account_of_its_bank(luck: bytes, bank: Any) -> None:
     number = account_number(bank, luck)

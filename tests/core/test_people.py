@@ -22,8 +22,10 @@ from kasuwa.core.people import (
     mask_bvn,
 )
 from tests.rules import MERCHANT, merchant
+from tests.untimed import UNTIMED
 
 
+@UNTIMED
 @given(st.dates(min_value=date(1900, 1, 1)), st.sampled_from(["", "T00:00:00Z", " 10:30"]))
 def test_every_day_is_read_whatever_time_follows(day: Any, time: str) -> None:
     assert Day.read(f"{day.isoformat()}{time}") == day.isoformat()
@@ -41,6 +43,7 @@ def test_what_is_no_day_is_refused(said: Any) -> None:
         Day.read(said)
 
 
+@UNTIMED
 @given(st.sampled_from(sorted(NATIONAL)), st.data())
 def test_a_number_is_the_same_number_in_each_of_its_spellings(code: str, data: st.DataObject) -> None:
     national = data.draw(st.from_regex(NATIONAL[code], fullmatch=True))
@@ -58,6 +61,7 @@ def test_in_america_nothing_is_dialled_before_a_number(said: str) -> None:
     assert is_telephone(said) == said.startswith("+"), "of nobody's in Nigeria unless it names its country"
 
 
+@UNTIMED
 @given(st.text(max_size=20))
 def test_a_telephone_has_at_least_seven_ascii_digits(said: str) -> None:
     if is_telephone(said, NATIONAL):
@@ -90,6 +94,7 @@ def test_magic_numbers_are_magic_in_test_alone() -> None:
     assert bvn_may_exist(merchant("live"), "22212345678") is None
 
 
+@UNTIMED
 @given(st.from_regex("22[0-9]{9}", fullmatch=True))
 def test_a_mask_keeps_the_first_three_and_the_last_two(bvn: str) -> None:
     masked = mask_bvn(bvn)

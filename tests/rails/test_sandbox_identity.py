@@ -12,12 +12,14 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails.ports import Declined, IdentityEnquiry, NoAnswer, Person, Unavailable, Unreadable
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoIdentity
+from tests.untimed import UNTIMED
 
 
 def find(bvn: str, scenario: Scenario = NO_SCENARIO) -> Person | None:
     return asyncio.run(SandboxIdentity().find_person(IdentityEnquiry(bvn, scenario)))
 
 
+@UNTIMED
 @given(st.from_regex("22[0-9]{9}", fullmatch=True).filter(lambda bvn: not bvn.startswith("222222222")))
 def test_any_number_has_one_person_who_could_be(bvn: str) -> None:
     person = find(bvn)

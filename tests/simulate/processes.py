@@ -9,9 +9,7 @@ import asyncio
 import contextlib
 import http.client
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -25,7 +23,7 @@ import psutil
 
 from kasuwa.db import embedded
 from kasuwa.ledger.audit import audit
-from tests.running import is_part
+from tests.running import free_port, is_part
 
 T = TypeVar("T")
 NOTHING: Mapping[str, str] = {}
@@ -55,21 +53,10 @@ READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
 COMMAND_SECONDS = 120.0
 
-# Below the range from which the system takes the ports of clients, or a client may sit on a port of ours.
-PORTS = range(20_000, 32_000)
-
 
 def times(what: str) -> int:
     short, long = COUNTS[what]
     return long if os.environ.get("KASUWA_LONG") == "1" else short
-
-
-def free_port() -> int:
-    while True:
-        port = random.choice(PORTS)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def wait_until(what: str, holds: Callable[[], Any], seconds: float = READY_SECONDS, every: float = 0.05) -> Any:

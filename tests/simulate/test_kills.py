@@ -9,6 +9,7 @@ The checker itself is tested below on losses, copies and wrong amounts planted i
 """
 
 import asyncio
+import contextlib
 import random
 import signal
 from functools import partial
@@ -94,12 +95,20 @@ def test_kills_of_api_and_worker_lose_nothing_and_double_nothing(tmp_path: Path)
 
 def crash_database(service: Service, how: str) -> None:
     """Three ways to die: its first process alone, everything at once as by `-m immediate`, one backend."""
-    writers = [row[0] for row in service.query(WRITERS)]
-    postmaster = wait_until("PostgreSQL runs", service.postmaster)
-    victim = psutil.Process(luck.choice(writers)) if how == "backend" and writers else postmaster
-    kill([victim], signal.SIGQUIT if how == "immediate" else signal.SIGKILL)
+    victim = wait_until("one is killed", partial(kill_of_database, service, how))
     wait_until("the victim is gone", lambda: not is_alive(victim))
     wait_until("PostgreSQL answers again", lambda: answers_queries(service))
+
+
+def kill_of_database(service: Service, how: str) -> psutil.Process | None:
+    """Who was killed. Writers come and go by themselves, and one may be gone before it is found."""
+    writers = [row[0] for row in service.query(WRITERS)]
+    with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+        victim = psutil.Process(luck.choice(writers)) if how == "backend" and writers else service.postmaster()
+        if victim is not None:
+            kill([victim], signal.SIGQUIT if how == "immediate" else signal.SIGKILL)
+            return victim
+    return None
 
 
 def answers_queries(service: Service) -> bool:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kasuwa.methods.clients.decide_names import PARTICLES, Claimed, what_differs, words_of
 from tests.methods.clients.people import person
+from tests.untimed import UNTIMED
 
 
 def differs(claimed: str, register: str) -> tuple[str, ...]:
@@ -169,6 +170,7 @@ NAMES = st.text(st.characters(categories=["Lu", "Ll", "Lo"]), min_size=2, max_si
 )
 
 
+@UNTIMED
 @given(NAMES, NAMES, NAMES)
 def test_everybody_is_themselves_in_either_order_and_any_case(first: str, last: str, middle: str) -> None:
     known = person(firstname=first, lastname=last, middlename=middle)
@@ -180,6 +182,7 @@ def spellings(name: str) -> set[str]:
     return {*words_of(name), "".join(words_of(name))}
 
 
+@UNTIMED
 @given(NAMES, NAMES, NAMES, NAMES)
 def test_nobody_is_accepted_who_has_not_said_the_surname_or_a_part_of_it(
     first: str, last: str, middle: str, other: str
@@ -189,6 +192,7 @@ def test_nobody_is_accepted_who_has_not_said_the_surname_or_a_part_of_it(
         assert spellings(last) & (spellings(first) | spellings(other))
 
 
+@UNTIMED
 @given(NAMES, NAMES, NAMES, NAMES)
 def test_a_second_name_that_is_another_is_never_accepted_wherever_it_is_written(
     first: str, last: str, one: str, other: str
