@@ -41,6 +41,11 @@ class Rule(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "tops", tuple(field.partition(".")[0] for field in self.fields))
 
 
+def one_of(*fields: str, reason: str = "required") -> Rule:
+    """One of these must be said; the last is the one that is asked for."""
+    return Rule(fields, lambda merchant, *values: reason if all(value is None for value in values) else None)
+
+
 class Question(msgspec.Struct, frozen=True):
     """Whom a write may have to ask before it can be decided: where its decision says what it `asks`,
     `ask(asked, merchant, rails, scenario)` is called with no transaction open. A Refusal is the answer to the whole

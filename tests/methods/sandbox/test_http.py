@@ -151,6 +151,23 @@ def test_settle_names_what_it_misses(shop: Shop) -> None:
     assert shop.status_of(sent["orderRef"]) == "pending"
 
 
+@pytest.mark.parametrize(
+    ("method", "fields", "named"),
+    [
+        ("sandbox", {"action": "settle", "outcome": "maybe"}, {"txnRef", "outcome"}),
+        ("sandbox", {"action": "explain", "orderRef": 5}, {"orderRef"}),
+        ("sandbox", {"action": "explain"}, {"txnRef"}),
+        ("sandbox", {"action": "card_purchase", "amount": "x"}, {"reference", "amount"}),
+        ("resources", {"request": "resend", "to": "x"}, {"event_id", "to"}),
+    ],
+)
+def test_a_reference_that_is_missing_is_named_beside_what_is_wrong(
+    shop: Shop, method: str, fields: dict[str, Any], named: set[str]
+) -> None:
+    answered = shop.ask(method, fields).body
+    assert (answered["status"], {fault["field"] for fault in answered["errors"]}) == (104, named)
+
+
 def test_settle_does_not_reach_into_another_world(open_shop: Callable[..., Shop]) -> None:
     one, other = open_shop(), open_shop()
     sent = one.transfer(accountnumber=UNTIL_TOLD)

@@ -7,7 +7,7 @@ half of a bank account, where they live) and what day it is, is found when all i
 from datetime import datetime
 from typing import Any
 
-from kasuwa.core.action import Foresight, Rule
+from kasuwa.core.action import Foresight, Rule, one_of
 from kasuwa.core.banks import account_fits_bank, bank_is_known
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Fault, Merchant
@@ -17,10 +17,6 @@ from kasuwa.core.people import PHONE_REASON, bvn_may_exist, calling_code, is_tel
 BVN_REQUIRED = "required, to be verified"
 
 Detail = dict[str, Any]
-
-
-def can_be_reached(merchant: Merchant, email: str | None, phone: str | None) -> str | None:
-    return "required, or an email" if email is None and phone is None else None
 
 
 def phone_is_of_home(merchant: Merchant, addresses: list[Document] | None, phone: str | None) -> str | None:
@@ -70,7 +66,7 @@ BOTH_RULES = (
 )
 CREATE_RULES = (
     *BOTH_RULES,
-    Rule(("data.email", "data.phone"), can_be_reached),
+    one_of("data.email", "data.phone", reason="required, or an email"),
     Rule(("data.addresses", "data.phone"), phone_is_of_home),
     Rule(("verify_bvn", "data.bvn"), bvn_is_said),
 )

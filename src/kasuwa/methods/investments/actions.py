@@ -1,6 +1,6 @@
 """`PUT /investments`: savings accounts and thrift plans. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
 from kasuwa.methods.disburse.decide import amount_fits
 from kasuwa.methods.investments import (
     decide_cashout,
@@ -15,7 +15,7 @@ from kasuwa.methods.payment import decide_collect
 from kasuwa.rails.ports import call_nobody
 
 AMOUNT_RULE = Rule(("amount",), amount_fits)
-CASHOUT_RULES = (AMOUNT_RULE, Rule(("saving_id", "savings_id"), decide_cashout.names_savings))
+CASHOUT_RULES = (AMOUNT_RULE, one_of("saving_id", "savings_id"))
 
 INVESTMENTS = Method(
     name="investments",

@@ -68,10 +68,6 @@ def said_savings(request: CashoutFields) -> str:
     return request.savings_id or request.saving_id or ""
 
 
-def names_savings(merchant: Merchant, saving_id: str | None, savings_id: str | None) -> str | None:
-    return "required" if saving_id is None and savings_id is None else None
-
-
 def need_cashout(request: CashoutFields, merchant: Merchant) -> Needs:
     merchant_id = merchant.merchant_id
     wallet, client = account_key(merchant_id, WALLET), client_key(merchant_id, request.client_id)

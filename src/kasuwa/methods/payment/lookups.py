@@ -1,6 +1,6 @@
 """Look-ups answered from memory: what a payment costs, and whom it can be taken from."""
 
-from kasuwa.core.action import Rule
+from kasuwa.core.action import Rule, one_of
 from kasuwa.core.cards import bin_of
 from kasuwa.core.decision import Fault, Merchant
 from kasuwa.core.fields import Amount
@@ -16,10 +16,6 @@ from kasuwa.rails.ports import Rails
 
 CARDS = ("card", "token")
 WALLET_MONEY = dict(sorted(PROVIDERS.values()))
-
-
-def names_a_way(merchant: Merchant, card_no: str | None, kind: str | None) -> str | None:
-    return "required, or card_no" if card_no is None and kind is None else None
 
 
 def has_a_card(merchant: Merchant, kind: str | None, card_no: str | None) -> str | None:
@@ -47,7 +43,7 @@ def fits_limits(merchant: Merchant, currency: str | None, amount: Amount) -> str
 
 
 CHARGES_RULES = (
-    Rule(("card_no", "type"), names_a_way),
+    one_of("card_no", "type", reason="required, or card_no"),
     Rule(("type", "card_no"), has_a_card),
     Rule(("card_no", "type", "currency", "country"), fits_country),
     Rule(("card_no", "type", "country", "currency"), fits_currency),

@@ -1,6 +1,6 @@
 """`PUT /resources`: what a merchant can look up. Read this first."""
 
-from kasuwa.core.action import Command, Known, Lookup, Method, Read, Rule, Write
+from kasuwa.core.action import Command, Known, Lookup, Method, Read, Rule, Write, one_of
 from kasuwa.core.banks import bank_is_known
 from kasuwa.core.people import bvn_may_exist
 from kasuwa.methods.resources import commands, decide, lookups, store, wire
@@ -101,6 +101,7 @@ RESOURCES = Method(
             name="resend",
             selector="request",
             request=wire.ResendRequest,
+            rules=(one_of("first", "event_id", reason="required, or from and to"),),
             reply=wire.ResendReply,
             run=commands.resend,
             summary="Send one event again, or a range of them",

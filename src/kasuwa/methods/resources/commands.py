@@ -14,8 +14,6 @@ MOST_AT_ONCE = 1_000
 async def resend(request: ResendRequest, merchant: Merchant, engine: Engine) -> ResendReply | Refusal:
     if request.event_id is not None:
         first = last = event_seq(merchant.merchant_id, request.event_id)
-    elif request.first is None:
-        return refuse_fields(Fault("event_id", "required, or from and to"))
     else:
         first, last = request.first, request.last or request.first
     if first is None or last is None:

@@ -1,6 +1,6 @@
 """`PUT /sandbox`: a world that can be scripted, in the test environment alone. Read this first."""
 
-from kasuwa.core.action import Command, Method, Write
+from kasuwa.core.action import Command, Method, Write, one_of
 from kasuwa.methods.sandbox import commands, decide, wire
 
 SANDBOX = Method(
@@ -27,6 +27,7 @@ SANDBOX = Method(
         Command(
             name="settle",
             request=wire.SettleRequest,
+            rules=(one_of("order_ref", "txn_ref", reason="required, or orderRef"),),
             reply=wire.SettleReply,
             run=commands.settle,
             summary="The rail's call-back for anything pending",
@@ -43,6 +44,7 @@ SANDBOX = Method(
         Command(
             name="explain",
             request=wire.ExplainRequest,
+            rules=(one_of("reference", "order_ref", "txn_ref", reason="required, or orderRef, or reference"),),
             reply=wire.ExplainReply,
             run=commands.explain,
             summary="One timeline of what happened to a reference",

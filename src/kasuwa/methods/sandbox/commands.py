@@ -25,8 +25,6 @@ from kasuwa.methods.sandbox.wire import (
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
-NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or orderRef"))
-
 
 async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: Engine) -> NewMerchantReply:
     now = None if request.now is None else request.now.plain()
@@ -35,10 +33,7 @@ async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: 
 
 
 async def settle(request: SettleRequest, merchant: Merchant, engine: Engine) -> SettleReply | Refusal:
-    reference = request.txn_ref or request.order_ref
-    if reference is None:
-        return NO_REFERENCE
-    row = await engine.settle(merchant, reference, request.outcome)
+    row = await engine.settle(merchant, request.txn_ref or request.order_ref or "", request.outcome)
     if row is None:
         return UNKNOWN_REFERENCE
     if isinstance(row, Refusal):
@@ -54,10 +49,7 @@ async def set_webhook(request: WebhookRequest, merchant: Merchant, engine: Engin
 
 
 async def explain(request: ExplainRequest, merchant: Merchant, engine: Engine) -> ExplainReply | Refusal:
-    reference = request.txn_ref or request.order_ref or request.reference
-    if reference is None:
-        return NO_REFERENCE
-    story = await engine.explain(merchant, reference)
+    story = await engine.explain(merchant, request.txn_ref or request.order_ref or request.reference or "")
     return UNKNOWN_REFERENCE if story is None else ExplainReply(data=story)
 
 

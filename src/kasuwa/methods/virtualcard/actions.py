@@ -1,6 +1,6 @@
 """`PUT /virtualcard`: cards that a merchant makes for its customers. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
 from kasuwa.methods.virtualcard import (
     decide,
     decide_fees,
@@ -145,6 +145,7 @@ SANDBOX = (
     Write(
         name="card_purchase",
         request=wire.PurchaseRequest,
+        rules=(one_of("cardpan", "reference", reason="required, or cardpan"),),
         reply=wire.PurchaseReply,
         needs=decide_purchase.need_purchase,
         decide=decide_purchase.decide_purchase,

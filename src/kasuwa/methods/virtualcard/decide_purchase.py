@@ -19,7 +19,6 @@ from kasuwa.core.catalogue import load
 from kasuwa.core.decision import (
     Context,
     Decision,
-    Fault,
     Group,
     Merchant,
     More,
@@ -27,7 +26,6 @@ from kasuwa.core.decision import (
     Post,
     Refusal,
     Seen,
-    refuse_fields,
 )
 from kasuwa.core.directory import Entry, directory_key
 from kasuwa.core.money import format_minor
@@ -65,8 +63,6 @@ RAIL = "issuer"
 
 APPROVED = "00"
 UNREACHABLE = "91"
-
-NOTHING_NAMED = refuse_fields(Fault("reference", "required, or cardpan"))
 
 
 @cache
@@ -293,9 +289,7 @@ def find_card(request: PurchaseRequest, context: Context, seen: Seen) -> Card | 
     """By its reference, or by its number where that is a card of this merchant."""
     merchant_id, reference = context.merchant.merchant_id, request.reference
     if reference is None:
-        if request.cardpan is None:
-            return NOTHING_NAMED
-        place = directory_key(context.vault, PAN, request.cardpan)
+        place = directory_key(context.vault, PAN, request.cardpan or "")
         if not seen.has(place):
             return More(Needs(((Entry, place),)))
         entry = seen.get(Entry, place)
