@@ -1,0 +1,309 @@
+"""The machine that sends what Hypothesis thinks of to a running service and to the model, and compares.
+
+After every step it compares the reply with the model's, the wallets as the API tells them, whatever the step touched
+as the API tells it (after time has passed, everything), every account of the merchant's books with what it has and
+holds, and it asks every law of ledger/audit.py for this merchant.
+"""
+
+import re
+from datetime import datetime
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from kasuwa.ledger.audit import LAWS
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.simulate.model import Model
+from tests.simulate.model_books import FAILED, SUCCESSFUL, Reply, Txn, money
+from tests.simulate.model_rails import BY_ACCOUNT, BY_SCENARIO, CUSTOMERS, PLASTIC, UNTIL_TOLD
+
+# Half a second past a whole one: so nothing that a step begins can fall due at a midnight.
+START = "2026-01-05T09:30:00.500+01:00"
+
+# A law's query looks at all merchants or at some; for one alone its plan is made once and uses the indexes.
+SCOPE = re.compile(r"\(\$1::bigint\[\] is null or ((?:\w+\.)?merchant_id) = any\(\$1\)\)")
+ACCOUNTS = "select name, posted, held from account where merchant_id = $1 and (posted <> 0 or held <> 0)"
+PLANS = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off"
+
+
+def laws_of_one() -> str:
+    """All laws in one statement: what it returns breaks one of them."""
+    parts = []
+    for number, law in enumerate(LAWS):
+        query, found = SCOPE.subn(r"\1 = $1", law.query)
+        assert found and "any($1)" not in query, law.says
+        parts.append(f"(select {number} as law, found.place from ({query}) found)")
+    return " union all ".join(parts)
+
+
+class World:
+    """A running service, and a look into its books from outside."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self._laws: Any = None
+        self._accounts: Any = None
+
+    def open_shop(self) -> tuple[Shop, int]:
+        shop = self.deployment.open_shop(now=START)
+        [[merchant_id]] = self.deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)
+        return shop, merchant_id
+
+    def look(self, merchant_id: int) -> tuple[list[str], dict[str, tuple[int, int]]]:
+        """The laws that are broken in a merchant's books, and what its accounts have and hold."""
+
+        async def read(connection: Any) -> Any:
+            if self._laws is None:
+                await connection.execute(PLANS)
+                self._laws = await connection.prepare(laws_of_one())
+                self._accounts = await connection.prepare(ACCOUNTS)
+            return await self._laws.fetch(merchant_id), await self._accounts.fetch(merchant_id)
+
+        broken, accounts = self.deployment.on_connection(read)
+        return [f"{LAWS[law].says}: {place}" for law, place in broken], {row[0]: (row[1], row[2]) for row in accounts}
+
+
+# --- what is tried --------------------------------------------------------------------------------------------------
+
+AMOUNTS = (50, 100, 12_345, 150_000, 249_999, 250_000, 500_000, 500_001, 5_000_000, 5_000_001, 12_666_667)
+LARGE = (400_000_000, 990_000_000, 1_000_000_000, 1_000_000_001)
+PICK = st.integers(0, 9)
+TRANSFER_AMOUNTS = st.sampled_from(AMOUNTS + LARGE)
+SMALL_AMOUNTS = st.sampled_from(AMOUNTS[1:])
+HOWS = st.sampled_from([(account, "") for account in BY_ACCOUNT] + [("0000000000", said) for said in BY_SCENARIO])
+BILLS = st.sampled_from([(paycode, customer) for paycode, known in CUSTOMERS.items() for customer in known])
+NUMBERS = st.sampled_from(sorted(PLASTIC))
+AT_ONCE_NUMBERS = st.sampled_from([number for number in sorted(PLASTIC) if not PLASTIC[number].charge.after
+                                   and PLASTIC[number].charge != UNTIL_TOLD])
+PINS = st.sampled_from(["1234", "1234", "1234", "0000", "9999"])
+OTPS = st.sampled_from(["123456", "123456", "000000", "111111", "999999"])
+BEARERS = st.sampled_from(["merchant", "merchant", "customer"])
+CURRENCIES = st.sampled_from(["NGN", "USD"])
+OTHER_SUM = 777_777
+
+
+class Till(RuleBasedStateMachine):
+    """What the machine compares, and the rules of what goes through a rail. The others are in machine_accounts.py."""
+
+    def __init__(self, world: World, model: type[Model]) -> None:
+        super().__init__()
+        self.world = world
+        self.shop, self.merchant_id = world.open_shop()
+        self.model = model(datetime.fromisoformat(START))
+        # What the service calls the model's things.
+        self.ids: dict[str, str] = {}
+        self.touched: list[str] = []
+
+    def teardown(self) -> None:
+        self.shop.wire.close()
+
+    # --- asking and comparing ----------------------------------------------------------------------------------------
+
+    def ask(self, expected: Reply, method: str, scenario: str = "", /, **fields: Any) -> Any:
+        headers = {"x-sandbox-scenario": scenario} if scenario else None
+        said = {name: value for name, value in fields.items() if value is not None}
+        http, body = self.shop.put(method, headers=headers, **said)
+        assert http == 200, (method, said, body)
+        self.compare(expected, body, said)
+        return body
+
+    def compare(self, expected: Reply, body: Any, said: Any) -> None:
+        """All that the model says must be so; of what it does not say nothing is asked."""
+        figures = {name: value for name, value in expected.items() if name != "word"}
+        found = {name: shown_of(body.get(name), value) for name, value in figures.items()}
+        same(found, figures, said, body)
+        assert expected.get("word", "").lower() in str(body).lower(), (said, expected, body)
+
+    def pick(self, keys: Any, number: int) -> str:
+        """One of several, the newest first."""
+        listed = list(keys)
+        return str(listed[-1 - number % len(listed)])
+
+    def txns(self, kind: str) -> list[Txn]:
+        return [txn for txn in self.model.txns.values() if txn.kind == kind]
+
+    @invariant()
+    def all_is_as_the_model_says(self) -> None:
+        broken, accounts = self.world.look(self.merchant_id)
+        assert broken == [], broken
+        names = {*self.model.posted, *self.model.held}
+        figures = {self.real_name(name): (self.model.posted[name], self.model.held[name]) for name in names}
+        same(accounts, {name: both for name, both in figures.items() if both != (0, 0)})
+        lines = self.shop.put("resources", inquire="wallet").body["data"]
+        same({line["currency"]: line for line in lines}, {c: self.model.wallet(c) for c in ("NGN", "USD")})
+        touched, self.touched = dict.fromkeys(self.touched), []
+        for key in touched:
+            self.view(key)
+
+    def real_name(self, name: str) -> str:
+        kind, owner, currency = name.split(":")
+        return f"{kind}:{self.ids.get(owner, owner).rpartition('|')[2]}:{currency}"
+
+    # --- a thing as the API tells it ----------------------------------------------------------------------------------
+
+    def view(self, key: str) -> None:
+        model = self.model
+        if key in model.cards:
+            body = self.shop.put("virtualcard", action="get", reference=self.ids[key]).body
+            self.compare(model.told_card(key), body["card_data"], key)
+        elif key in model.savings:
+            body = self.shop.put("investments", action="view_savings", savings_id=self.ids[key]).body
+            self.compare(model.told_savings(key), body["data"], key)
+        elif key in model.loans:
+            body = self.shop.put("loans", action="view", loan_id=self.ids[key]).body
+            self.compare(model.told_loan(key), body["data"], key)
+        elif key in model.payments:
+            self.ask(model.verify_payment(key), "payment", action="verify", customer_txnref=key)
+        elif key in model.codes:
+            self.ask(model.told_code(key), "cashcode", action="verify", orderRef=self.ids.get(key, key))
+        elif key in model.txns and model.txns[key].kind in ("transfer", "bill") and key not in self.hidden():
+            method = "disburse" if model.txns[key].kind == "transfer" else "bills"
+            self.ask(model.told_fees(model.txns[key]), method, action="verify", txnRef=self.ids.get(key, key))
+
+    def hidden(self) -> set[str]:
+        """Transfers whose reference no reply tells: those that paid a loan out."""
+        return {txn.key for txn in self.txns("transfer") if txn.purpose in self.model.loans}
+
+    def view_all(self) -> None:
+        model = self.model
+        self.touched += [*model.txns, *model.cards, *model.savings, *model.loans]
+
+    # --- transfers and bills ------------------------------------------------------------------------------------------
+
+    @rule(amount=TRANSFER_AMOUNTS, how=HOWS)
+    def transfer(self, amount: int, how: tuple[str, str]) -> None:
+        self.send_transfer(self.model.new_key("t"), amount, *how)
+
+    def send_transfer(self, key: str, amount: int, account: str, scenario: str) -> None:
+        expected = self.model.transfer(key, amount, account, scenario)
+        order = {"amount": money(amount), "bankcode": "058", "accountnumber": account, "orderRef": key}
+        self.ask(expected, "disburse", scenario, action="transfer", **order)
+        self.touched.append(key)
+
+    @precondition(lambda self: any(txn.said for txn in self.txns("transfer")))
+    @rule(number=PICK, changed=st.booleans())
+    def repeat_transfer(self, number: int, changed: bool) -> None:
+        key = self.pick([txn.key for txn in self.txns("transfer") if txn.said], number)
+        amount, account = self.model.txns[key].said
+        self.send_transfer(key, OTHER_SUM if changed else amount, account, "")
+
+    @rule(bill=BILLS, amount=st.sampled_from([5_000, 50_000, 123_456, 100_000_001]))
+    def pay_bill(self, bill: tuple[str, str], amount: int) -> None:
+        self.send_bill(self.model.new_key("b"), *bill, amount)
+
+    def send_bill(self, key: str, paycode: str, customer: str, amount: int) -> None:
+        expected = self.model.pay_bill(key, paycode, customer, amount)
+        order = {"paycode": paycode, "reference": customer, "amount": money(amount), "orderRef": key}
+        self.ask(expected, "bills", action="pay", **order)
+        self.touched.append(key)
+
+    @precondition(lambda self: self.txns("bill"))
+    @rule(number=PICK, changed=st.booleans())
+    def repeat_bill(self, number: int, changed: bool) -> None:
+        key = self.pick([txn.key for txn in self.txns("bill")], number)
+        paycode, customer, amount = self.model.txns[key].said
+        self.send_bill(key, paycode, customer, OTHER_SUM if changed else amount)
+
+    @precondition(lambda self: self.may_settle())
+    @rule(number=PICK, status=st.sampled_from([SUCCESSFUL, FAILED]))
+    def settle(self, number: int, status: str) -> None:
+        """The rail's call-back, also for what is over."""
+        key = self.pick(self.may_settle(), number)
+        expected = self.model.settle(key, status)
+        self.ask(expected, "sandbox", action="settle", txnRef=self.ids.get(key, key), outcome=status)
+        self.touched += [key, self.model.txns[key].purpose]
+
+    def may_settle(self) -> list[str]:
+        """What is open comes last, so that it is picked first."""
+        kinds = ("transfer", "bill", "payment", "refund")
+        keys = [txn for txn in self.model.txns.values() if txn.kind in kinds and txn.key not in self.hidden()]
+        return [txn.key for txn in sorted(keys, key=lambda txn: not txn.is_final)]
+
+    # --- card payments ------------------------------------------------------------------------------------------------
+
+    def plastic(self, number: str, cvv: str, pin: str) -> dict[str, str]:
+        return {"card_no": number, "expiry_month": "12", "expiry_year": "60", "ccv": cvv, "pin": pin}
+
+    @rule(number=NUMBERS, currency=CURRENCIES, amount=SMALL_AMOUNTS, bearer=BEARERS, pin=PINS)
+    def pay_by_pin(self, number: str, currency: str, amount: int, bearer: str, pin: str) -> None:
+        key = self.model.new_key("p")
+        amount = min(amount, 500_000) if currency == "USD" else amount
+        expected = self.model.pay_by_pin(key, number, currency, amount, bearer, pin)
+        said = self.payment_fields(key, currency, amount, bearer, self.plastic(number, "100", pin))
+        begun = self.ask({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **said)
+        self.ids[key] = begun["txnRef"]
+        body = self.ask(expected, "payment", action="charge", txnRef=begun["txnRef"], auth_type="PIN", **said)
+        self.keep_token(key, body)
+        self.touched.append(key)
+
+    @rule(number=NUMBERS, currency=CURRENCIES, amount=SMALL_AMOUNTS, bearer=BEARERS)
+    def begin_otp(self, number: str, currency: str, amount: int, bearer: str) -> None:
+        key = self.model.new_key("p")
+        amount = min(amount, 500_000) if currency == "USD" else amount
+        expected = self.model.begin_otp(key, number, currency, amount, bearer)
+        said = self.payment_fields(key, currency, amount, bearer, self.plastic(number, "000", "1234"))
+        self.ids[key] = self.ask(expected, "payment", action="initiate", **said)["txnRef"]
+        self.touched.append(key)
+
+    def payment_fields(self, key: str, currency: str, amount: int, bearer: str, card: Any) -> dict[str, Any]:
+        paid = {"amount": money(amount), "currency": currency, "bearer": bearer, "customer_txnref": key}
+        return {"paymentType": "card", "card": card, **paid}
+
+    def keep_token(self, key: str, body: Any) -> None:
+        if "cardToken" in body:
+            self.ids[f"token of {key}"] = body["cardToken"]
+
+    @precondition(lambda self: self.model.payments)
+    @rule(number=PICK, otp=OTPS)
+    def validate(self, number: int, otp: str) -> None:
+        waiting = sorted(self.model.payments.values(), key=lambda payment: payment.awaits)
+        key = self.pick([payment.key for payment in waiting], number // 3)
+        expected = self.model.validate(key, otp)
+        body = self.ask(expected, "payment", action="validate", txnRef=self.ids[key], otp=otp)
+        self.keep_token(key, body)
+        self.touched.append(key)
+
+    @precondition(lambda self: self.tokens())
+    @rule(number=PICK, currency=CURRENCIES, amount=SMALL_AMOUNTS)
+    def charge_token(self, number: int, currency: str, amount: int) -> None:
+        of, key = self.pick(self.tokens(), number), self.model.new_key("p")
+        amount = min(amount, 500_000) if currency == "USD" else amount
+        expected = self.model.charge_token(key, of, currency, amount)
+        said = {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        token = self.ids[f"token of {of}"]
+        body = self.ask(expected, "payment", action="charge", paymentType="token", token=token, **said)
+        self.ids[key] = body["txnRef"]
+        self.touched.append(key)
+
+    def tokens(self) -> list[str]:
+        return [key for key in self.model.payments if f"token of {key}" in self.ids]
+
+    @precondition(lambda self: self.model.payments)
+    @rule(number=PICK, part=st.sampled_from([1, 3, 1_000, 100_000]), over=st.sampled_from([0, 0, 1]))
+    def refund(self, number: int, part: int, over: int) -> None:
+        """A part, the whole, or a kobo more than is left."""
+        paid = sorted(self.model.payments, key=lambda key: self.model.txns[key].status == SUCCESSFUL)
+        of, key = self.pick(paid, number), self.model.new_key("r")
+        left = self.model.refundable(self.model.payments[of])
+        amount = max(1, -(-left // part) + over) if part < 1_000 else part
+        body = self.ask(
+            self.model.refund(key, of, amount), "payment", action="refund", txnRef=self.ids[of], amount=money(amount)
+        )
+        if "refundRef" in body:
+            self.ids[key] = body["refundRef"]
+        self.touched.append(of)
+
+
+def same(found: dict[str, Any], expected: dict[str, Any], *context: Any) -> None:
+    """Two tables are one; where they are not, what differs is told: found first, then expected."""
+    names = [name for name in {**found, **expected} if found.get(name) != expected.get(name)]
+    assert not names, ({name: (found.get(name), expected.get(name)) for name in names}, *context)
+
+
+def shown_of(found: Any, expected: Any) -> Any:
+    """Of an object, only what the model speaks of."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        return {name: found.get(name) for name in expected}
+    return found
