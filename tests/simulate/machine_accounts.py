@@ -5,34 +5,29 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.simulate.machine import (
-    AMOUNTS,
-    AT_ONCE_NUMBERS,
-    PICK,
-    PINS,
-    SMALL_AMOUNTS,
-    TRANSFER_AMOUNTS,
-    Till,
-)
-from tests.simulate.model_books import DAY, money
-from tests.simulate.model_cards import ACTIVE, BLOCKED
-from tests.simulate.model_clients import CLIENTS
+from tests.simulate.machine import ANY_SUM, CURRENCIES, OTHER_SUM, PICK, PINS, QUICK_NUMBERS, STUBBORN, Till
+from tests.simulate.model_books import DAY, LEAST, MOST, WALLET, money
+from tests.simulate.model_cards import ACTIVE, BLOCKED, TERMINATED
+from tests.simulate.model_clients import CLIENTS, Savings
 
-CARD_AMOUNTS = {
-    "USD": (49, 50, 499, 500, 2_000, 10_000, 10_001, 123_456, 990_000, 1_000_000, 1_000_001),
-    "NGN": (100, 99_999, 100_000, 250_000, 7_654_321, 499_000_000, 500_000_000, 500_000_001),
+# What a card is made with or funded with: around the bounds, and mostly within them.
+CARD_SUMS = {
+    "USD": (500, 2_000, 10_000, 10_001, 123_456, 500_000, 999_000, 499, 1_000_001),
+    "NGN": (100_000, 250_000, 7_654_321, 250_000_000, 499_999_900, 100, 99_999, 500_000_001),
 }
-CURRENCIES = st.sampled_from(["NGN", "USD"])
 STATES = {"block": BLOCKED, "unblock": ACTIVE}
 BILLING = {"address": "1 Broad Street", "name": "Ada Obi", "city": "Lagos", "state": "Lagos", "postal_code": "101001"}
 
 CHANNELS = ("ATM", "POS", "WEB")
-OTHER_SUM = 777_777
+LIFE = 60
+LIVES = st.sampled_from((5, 60, 1440, 10_080, 4))
 
 RATES = st.sampled_from([("36.5", "annualized"), ("3", "every_month"), ("0.7", "every_week"), ("0.05", "every_day")])
 METHODS = st.sampled_from(["declining_equal_instalments", "equal_principal", "flat"])
 TAXES = st.sampled_from(["0", "10", "7.5"])
 WHO = st.integers(0, len(CLIENTS) - 1)
+
+LOW_WALLET = 100_000_000
 
 # Short stretches end what is open; long ones bring fees, interest and instalments.
 MOMENTS = st.sampled_from([1, 5, 30, 31, 120, 300, 600, 1_800, 7_200, 90_000])
@@ -42,44 +37,66 @@ DAYS = st.sampled_from([1, 3, 27, 31, 62])
 class Machine(Till):
     # --- virtual cards ------------------------------------------------------------------------------------------------
 
-    @rule(currency=CURRENCIES, number=PICK)
-    def create_card(self, currency: str, number: int) -> None:
-        key, amounts = self.model.new_key("v"), CARD_AMOUNTS[currency]
-        amount = amounts[number % len(amounts)]
+    @rule(
+        act=st.sampled_from(
+            ("create", "fund", "fund", "withdraw", "card_purchase", "card_purchase", *STATES, "terminate")
+        ),
+        currency=CURRENCIES,
+        number=PICK,
+        size=st.integers(0, 8),
+        part=st.sampled_from((1, 2, 5, 0)),
+        stubborn=STUBBORN,
+    )
+    def card(self, act: str, currency: str, number: int, size: int, part: int, stubborn: bool) -> None:
+        cards = [card for card in self.model.cards.values() if stubborn or card.state != TERMINATED]
+        if act == "create" or not cards:
+            self.create_card(currency, CARD_SUMS[currency][size % len(CARD_SUMS[currency])])
+            return
+        card = self.pick(cards, number)
+        there, sums = self.model.posted[card.account], CARD_SUMS[card.currency]
+        amount = sums[size % len(sums)] if act == "fund" else max(1, there // part) if part else there + 1
+        said = {"action": act, "reference": self.ids[card.key]}
+        if act in STATES:
+            self.ask(self.model.switch(card.key, STATES[act]), "virtualcard", **said)
+        elif act == "terminate":
+            self.ask(self.model.terminate(card.key), "virtualcard", **said)
+        elif act == "fund":
+            self.ask(self.model.fund_card(card.key, amount), "virtualcard", amount=money(amount), **said)
+        elif act == "withdraw":
+            self.ask(self.model.withdraw(card.key, amount), "virtualcard", amount=money(amount), **said)
+        else:
+            self.ask(self.model.purchase(card.key, amount), "sandbox", amount=money(amount), **said)
+        self.touched.append(card.key)
+
+    def create_card(self, currency: str, amount: int) -> None:
+        key = self.model.new_key("v")
         said = {"billing": BILLING, "amount": money(amount), "currency": currency}
         body = self.ask(self.model.create_card(key, currency, amount), "virtualcard", action="create", **said)
         if "card_data" in body:
             self.ids[key] = body["card_data"]["reference"]
         self.touched.append(key)
 
-    @precondition(lambda self: self.model.cards)
-    @rule(number=PICK, action=st.sampled_from(["fund", "withdraw", "purchase"]), sum_number=PICK)
-    def move_money_of_a_card(self, number: int, action: str, sum_number: int) -> None:
-        key = self.pick(self.model.cards, number)
-        amounts = CARD_AMOUNTS[self.model.cards[key].currency]
-        amount = amounts[sum_number % len(amounts)]
-        said = {"reference": self.ids[key], "amount": money(amount)}
-        if action == "fund":
-            self.ask(self.model.fund_card(key, amount), "virtualcard", action="fund", **said)
-        elif action == "withdraw":
-            self.ask(self.model.withdraw(key, amount), "virtualcard", action="withdraw", **said)
-        else:
-            self.ask(self.model.purchase(key, amount), "sandbox", action="card_purchase", **said)
-        self.touched.append(key)
-
-    @precondition(lambda self: self.model.cards)
-    @rule(number=PICK, action=st.sampled_from(["block", "unblock", "terminate"]))
-    def change_a_card(self, number: int, action: str) -> None:
-        key = self.pick(self.model.cards, number)
-        expected = self.model.terminate(key) if action == "terminate" else self.model.switch(key, STATES[action])
-        self.ask(expected, "virtualcard", action=action, reference=self.ids[key])
-        self.touched.append(key)
-
     # --- cashcodes ----------------------------------------------------------------------------------------------------
 
-    @rule(amount=TRANSFER_AMOUNTS, channel=st.sampled_from(CHANNELS), minutes=st.sampled_from([4, 5, 60, 1440, 10_080]))
-    def generate(self, amount: int, channel: str, minutes: int) -> None:
-        self.send_code(self.model.new_key("c"), amount, "4321", channel, minutes)
+    @rule(
+        act=st.sampled_from(("new", "new", "same", "changed", "cancel")),
+        amount=ANY_SUM,
+        channel=st.sampled_from(CHANNELS),
+        minutes=LIVES,
+        number=PICK,
+    )
+    def cashcode(self, act: str, amount: int, channel: str, minutes: int, number: int) -> None:
+        codes = [txn for txn in self.txns("cashcode") if txn.said]
+        if act == "new" or not codes:
+            self.send_code(self.model.new_key("c"), amount, "4321", channel, minutes)
+        elif act == "cancel":
+            key = self.pick(self.model.codes, number)
+            self.ask(self.model.cancel(key), "cashcode", action="cancel", orderRef=self.ids.get(key, key))
+            self.touched += [key, self.model.txns[key].purpose]
+        else:
+            first = self.pick(codes, number)
+            sum_then, *rest = first.said
+            self.send_code(first.key, OTHER_SUM if act == "changed" else sum_then, *rest)
 
     def send_code(self, key: str, amount: int, pin: str, channel: str, minutes: int) -> None:
         expected = self.model.generate(key, amount, pin, channel, minutes)
@@ -91,35 +108,26 @@ class Machine(Till):
         if "cashcode" in body:
             self.ids[f"code of {key}"] = body["cashcode"]
 
-    @precondition(lambda self: any(txn.said for txn in self.txns("cashcode")))
-    @rule(number=PICK, changed=st.booleans())
-    def repeat_generate(self, number: int, changed: bool) -> None:
-        key = self.pick([txn.key for txn in self.txns("cashcode") if txn.said], number)
-        amount, pin, channel, minutes = self.model.txns[key].said
-        self.send_code(key, OTHER_SUM if changed else amount, pin, channel, minutes)
-
-    @precondition(lambda self: self.model.codes)
     @rule(
         number=PICK,
-        pin=st.sampled_from(["4321", "4321", "4321", "0000"]),
-        less=st.sampled_from([0, 0, 1, -1]),
-        other_channel=st.sampled_from([False, False, False, True]),
+        pin=st.sampled_from(("4321", "4321", "0000")),
+        less=st.sampled_from((0, 0, 0, 1, -1)),
+        turned=st.sampled_from((0, 0, 0, 1)),
+        stubborn=STUBBORN,
     )
-    def redeem(self, number: int, pin: str, less: int, other_channel: bool) -> None:
-        key = self.pick(self.model.codes, number)
-        code, amount = self.model.codes[key], self.model.txns[key].amount - less
-        channel = CHANNELS[CHANNELS.index(code.channel) - 1] if other_channel else code.channel
-        expected = self.model.redeem(key, pin, amount, channel)
-        said = {"cashcode": self.ids[f"code of {key}"], "pin": pin, "amount": money(amount), "channel": channel}
+    def redeem(self, number: int, pin: str, less: int, turned: int, stubborn: bool) -> None:
+        """Now and then with a wrong PIN, at another channel, or for another sum."""
+        codes = [code for code in self.model.codes.values() if stubborn or code.state == ACTIVE]
+        if not codes:
+            self.send_code(self.model.new_key("c"), OTHER_SUM, "4321", CHANNELS[number % len(CHANNELS)], LIFE)
+            return
+        code = self.pick(codes, number)
+        txn = self.model.txns[code.key]
+        amount, channel = txn.amount - less, CHANNELS[CHANNELS.index(code.channel) - turned]
+        expected = self.model.redeem(code.key, pin, amount, channel)
+        said = {"cashcode": self.ids[f"code of {code.key}"], "pin": pin, "amount": money(amount), "channel": channel}
         self.ask(expected, "sandbox", action="redeem_cashcode", **said)
-        self.touched += [key, self.model.txns[key].purpose]
-
-    @precondition(lambda self: self.model.codes)
-    @rule(number=PICK)
-    def cancel(self, number: int) -> None:
-        key = self.pick(self.model.codes, number)
-        self.ask(self.model.cancel(key), "cashcode", action="cancel", orderRef=self.ids.get(key, key))
-        self.touched += [key, self.model.txns[key].purpose]
+        self.touched += [code.key, txn.purpose]
 
     # --- savings ------------------------------------------------------------------------------------------------------
 
@@ -133,7 +141,48 @@ class Machine(Till):
             self.ids[key] = body["data"]["client_id"]
         return self.ids[key]
 
-    @rule(who=WHO, rate=RATES, period=st.integers(1, 4), tax=TAXES)
+    @rule(
+        act=st.sampled_from(("open", "deposit", "deposit", "card", "cash", "cash", "transfer", "cashcode")),
+        terms=st.tuples(WHO, RATES, st.integers(1, 4), TAXES),
+        number=PICK,
+        amount=ANY_SUM.filter(lambda amount: LEAST["NGN"] <= amount <= MOST["NGN"]),
+        plastic=QUICK_NUMBERS,
+        pin=PINS,
+        part=st.sampled_from((1, 2, 3, 0)),
+        stranger=st.sampled_from((0, 0, 0, 0, 1)),
+        stubborn=STUBBORN,
+    )
+    def save(
+        self,
+        act: str,
+        terms: tuple[int, tuple[str, str], int, str],
+        number: int,
+        amount: int,
+        plastic: str,
+        pin: str,
+        part: int,
+        stranger: int,
+        stubborn: bool,
+    ) -> None:
+        several = [savings for savings in self.model.savings.values() if stubborn or savings.is_open]
+        if act == "open" or not several:
+            self.open_savings(*terms)
+            return
+        savings = self.pick(several, number)
+        if act in ("cash", "transfer", "cashcode") and not stubborn and not self.model.available(savings.account):
+            act = "deposit"
+        said = {"savings_id": self.ids[savings.key], "amount": money(amount)}
+        if act == "deposit":
+            expected = self.model.deposit(savings.key, amount)
+            self.ask(expected, "investments", action="deposit", payment_method="wallet", **said)
+        elif act == "card":
+            expected = self.model.deposit_by_card(self.model.new_key("d"), savings.key, amount, plastic, pin)
+            card = self.plastic(plastic, "100", pin)
+            self.ask(expected, "investments", action="deposit", payment_method="card", card=card, **said)
+        else:
+            self.cash_out(savings, act, part, stranger)
+        self.touched.append(savings.key)
+
     def open_savings(self, who: int, rate: tuple[str, str], period: int, tax: str) -> None:
         key, (percent, frequency) = self.model.new_key("s"), rate
         expected = self.model.open_savings(key, who, percent, frequency, period, tax)
@@ -145,56 +194,62 @@ class Machine(Till):
         self.ids[key] = body["data"]["savings_id"]
         self.touched.append(key)
 
-    @precondition(lambda self: self.model.savings)
-    @rule(number=PICK, amount=TRANSFER_AMOUNTS.filter(lambda amount: 100 <= amount <= 1_000_000_000))
-    def deposit(self, number: int, amount: int) -> None:
-        key = self.pick(self.model.savings, number)
-        said = {"savings_id": self.ids[key], "payment_method": "wallet", "amount": money(amount)}
-        self.ask(self.model.deposit(key, amount), "investments", action="deposit", **said)
-        self.touched.append(key)
-
-    @precondition(lambda self: self.model.savings)
-    @rule(number=PICK, amount=SMALL_AMOUNTS, plastic=AT_ONCE_NUMBERS, pin=PINS)
-    def deposit_by_card(self, number: int, amount: int, plastic: str, pin: str) -> None:
-        of = self.pick(self.model.savings, number)
-        expected = self.model.deposit_by_card(self.model.new_key("d"), of, amount, plastic, pin)
-        card = self.plastic(plastic, "100", pin)
-        said = {"savings_id": self.ids[of], "payment_method": "card", "amount": money(amount), "card": card}
-        self.ask(expected, "investments", action="deposit", **said)
-        self.touched.append(of)
-
-    @precondition(lambda self: self.model.savings)
-    @rule(
-        number=PICK,
-        part=st.sampled_from([1, 2, 3, 0]),
-        method=st.sampled_from(["cash", "cash", "transfer", "cashcode"]),
-        stranger=st.sampled_from([0, 0, 0, 0, 1]),
-    )
-    def cash_out(self, number: int, part: int, method: str, stranger: int) -> None:
-        """All, a part, or a kobo more than there is; now and then by who is not the owner."""
-        of, key = self.pick(self.model.savings, number), self.model.new_key("o")
-        savings = self.model.savings[of]
-        there, who = self.model.available(savings.account), (savings.client + stranger) % len(CLIENTS)
+    def cash_out(self, savings: Savings, method: str, part: int, stranger: int) -> None:
+        """All, a part, or more than there is; now and then by who is not the owner."""
+        key, there = self.model.new_key("o"), self.model.available(savings.account)
+        who = (savings.client + stranger) % len(CLIENTS)
         amount = max(100, there // part) if part else there + 100
-        expected = self.model.cash_out(key, of, who, amount, method, "4321")
-        said = {"saving_id": self.ids[of], "client_id": self.client(who), "amount": money(amount), "method": method}
+        expected = self.model.cash_out(key, savings.key, who, amount, method, "4321")
+        said = {"saving_id": self.ids[savings.key], "client_id": self.client(who), "amount": money(amount)}
         pin = "4321" if method == "cashcode" else None
-        body = self.ask(expected, "investments", action="cashout", pin=pin, **said)
+        body = self.ask(expected, "investments", action="cashout", method=method, pin=pin, **said)
         if body["status"] == 200:
             self.ids[key] = body["txnRef"]
             self.keep_code(key, body)
-        self.touched += [of, key]
+        self.touched.append(key)
 
     # --- loans --------------------------------------------------------------------------------------------------------
 
     @rule(
+        act=st.sampled_from(("request", "approve", "approve", "reject", "cancel", *("repay",) * 5)),
         who=WHO,
-        amount=st.sampled_from([*AMOUNTS, 400_000_000]),
-        rate=RATES,
-        period=st.integers(1, 5),
-        method=METHODS,
-        tax=TAXES,
+        amount=st.sampled_from((50, 150_000, 500_001, 12_666_667, 400_000_000)),
+        terms=st.tuples(RATES, st.integers(1, 5), METHODS, TAXES),
+        number=PICK,
+        part=st.sampled_from(("usual", "usual", "part", "payoff", "too much")),
+        stubborn=STUBBORN,
     )
+    def loan(
+        self,
+        act: str,
+        who: int,
+        amount: int,
+        terms: tuple[tuple[str, str], int, str, str],
+        number: int,
+        part: str,
+        stubborn: bool,
+    ) -> None:
+        if act == "repay" and not stubborn and not any(map(self.is_owed, self.model.loans)):
+            act = "approve"
+        wanted = self.is_owed if act == "repay" else self.is_asked_for
+        several = [key for key in self.model.loans if stubborn or wanted(key)]
+        if act == "request" or not several:
+            self.request_loan(who, amount, *terms)
+            return
+        key = self.pick(several, number)
+        if act == "repay":
+            self.repay(key, part)
+        else:
+            expected = self.model.process(self.model.new_key("x"), key, act)
+            self.ask(expected, "loans", action="process", loan_id=self.ids[key], status=act)
+        self.touched.append(key)
+
+    def is_owed(self, key: str) -> bool:
+        return self.model.loans[key].is_owed
+
+    def is_asked_for(self, key: str) -> bool:
+        return self.model.loans[key].state in ("pending_approval", "approved")
+
     def request_loan(self, who: int, amount: int, rate: tuple[str, str], period: int, method: str, tax: str) -> None:
         key, (percent, frequency) = self.model.new_key("l"), rate
         expected = self.model.request_loan(key, who, amount, percent, frequency, period, method, tax)
@@ -211,29 +266,21 @@ class Machine(Till):
         if "data" in body:
             self.ids[key] = body["data"]["loan_id"]
 
-    @precondition(lambda self: self.model.loans)
-    @rule(number=PICK, step=st.sampled_from(["approve", "approve", "approve", "reject", "cancel"]))
-    def process_loan(self, number: int, step: str) -> None:
-        key = self.pick(self.model.loans, number)
-        expected = self.model.process(self.model.new_key("x"), key, step)
-        self.ask(expected, "loans", action="process", loan_id=self.ids[key], status=step)
-        self.touched.append(key)
-
-    @precondition(lambda self: self.model.loans)
-    @rule(number=PICK, amount=st.sampled_from(["usual", "usual", "part", "payoff", "too much"]))
-    def repay(self, number: int, amount: str) -> None:
-        key = self.pick(sorted(self.model.loans, key=lambda key: self.model.loans[key].is_owed), number)
+    def repay(self, key: str, part: str) -> None:
         payoff = self.model.payoff(self.model.loans[key])
         sums = {"usual": None, "part": max(1, payoff // 3), "payoff": max(1, payoff), "too much": payoff + 1}
-        paid = sums[amount]
+        paid = sums[part]
         said = {"loan_id": self.ids[key], "amount": None if paid is None else money(paid)}
         self.ask(self.model.repay(key, paid), "loans", action="repay", payment_method="wallet", **said)
-        self.touched.append(key)
 
     # --- money and time -----------------------------------------------------------------------------------------------
 
-    @rule(currency=CURRENCIES, amount=st.sampled_from([1, 500_000_000]))
-    def fund_wallet(self, currency: str, amount: int) -> None:
+    @precondition(lambda self: self.model.available(WALLET) < LOW_WALLET)
+    @rule(amount=st.sampled_from((1, 500_000_000)))
+    def fund_wallet(self, amount: int) -> None:
+        self.fund("NGN", amount)
+
+    def fund(self, currency: str, amount: int) -> None:
         said = {"currency": currency, "amount": money(amount)}
         self.ask(self.model.fund_wallet(currency, amount), "sandbox", action="fund_wallet", **said)
 
@@ -248,7 +295,7 @@ class Machine(Till):
 
     def pass_time(self, seconds: int) -> None:
         if self.model.is_uncertain(seconds):
-            self.fund_wallet(currency="NGN", amount=1_000_000_000)
+            self.fund("NGN", MOST["NGN"])
         if not self.model.is_uncertain(seconds):
+            self.touched += self.what_time_may_change()
             self.ask(self.model.advance(seconds), "sandbox", action="advance", seconds=seconds)
-            self.view_all()

@@ -98,7 +98,7 @@ class Txn:
         return self.status in (SUCCESSFUL, FAILED)
 
     def next_change(self) -> datetime | None:
-        if self.is_final or not self.outcome.after and not self.outcome.between:
+        if self.is_final or (not self.outcome.after and not self.outcome.between):
             return None
         if self.outcome.between and not self.asked:
             return self.sent_at + timedelta(seconds=FIRST_RUNG)

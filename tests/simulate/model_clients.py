@@ -5,7 +5,19 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
-from tests.simulate.model_books import FAILED, LEAST, SHORT, SUCCESSFUL, WALLET, Reply, Txn, add_months, money, refuse
+from tests.simulate.model_books import (
+    FAILED,
+    LEAST,
+    MOST,
+    SHORT,
+    SUCCESSFUL,
+    WALLET,
+    Reply,
+    Txn,
+    add_months,
+    money,
+    refuse,
+)
 from tests.simulate.model_cards import Cards
 from tests.simulate.model_rails import BY_ACCOUNT, DECLINED, PLASTIC, WRONG_PINS
 
@@ -129,6 +141,8 @@ class Clients(Cards):
 
     def cash_out(self, key: str, of: str, client: int, amount: int, method: str, pin: str) -> Reply:
         savings = self.savings[of]
+        if not LEAST["NGN"] <= amount <= MOST["NGN"]:
+            return refuse(104, "amount")
         if client != savings.client:
             return refuse(104, "client_id")
         if not savings.is_open:

@@ -256,6 +256,9 @@ class Rails(Books):
     def refundable(self, payment: Payment) -> int:
         return payment.charged - payment.refunded - payment.refunding
 
+    def can_refund(self, payment: Payment) -> bool:
+        return self.txns[payment.key].status == SUCCESSFUL and self.refundable(payment) > 0
+
     def refund(self, key: str, of: str, amount: int) -> Reply:
         payment = self.payments[of]
         if self.txns[of].status != SUCCESSFUL:
