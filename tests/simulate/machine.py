@@ -283,8 +283,8 @@ class Till(RuleBasedStateMachine):
         """Both steps of a card whose holder gives a PIN."""
         key = self.model.new_key("p")
         expected = self.model.pay_by_pin(key, plastic, currency, amount, bearer, pin)
-        said = {"paymentType": "card", "amount": money(amount), "currency": currency, "bearer": bearer}
-        said |= {"customer_txnref": key, "card": self.plastic(plastic, "100", pin)}
+        said: dict[str, Any] = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
+        said |= {"amount": money(amount), "currency": currency, "customer_txnref": key}
         begun = self.ask({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **said)
         self.ids[key] = begun["txnRef"]
         body = self.ask(expected, "payment", action="charge", txnRef=begun["txnRef"], auth_type="PIN", **said)
