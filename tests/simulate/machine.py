@@ -20,7 +20,16 @@ from tests.running import Deployment
 from tests.shop import Shop
 from tests.simulate.model import Model
 from tests.simulate.model_books import FAILED, SUCCESSFUL, Reply, Txn, money
-from tests.simulate.model_rails import AT_ONCE, BY_ACCOUNT, BY_SCENARIO, CUSTOMERS, DECLINED, PLASTIC
+from tests.simulate.model_rails import (
+    AT_ONCE,
+    BY_ACCOUNT,
+    BY_SCENARIO,
+    CHARGE_BY_SCENARIO,
+    CUSTOMERS,
+    DECLINED,
+    PENDING_BY_SCENARIO,
+    PLASTIC,
+)
 
 T = TypeVar("T")
 
@@ -87,6 +96,9 @@ CURRENCIES = st.sampled_from(("NGN", "NGN", "USD"))
 HOWS = st.sampled_from([(account, "") for account in BY_ACCOUNT] + [("0000000000", said) for said in BY_SCENARIO])
 BILLS = st.sampled_from([(paycode, customer) for paycode, known in CUSTOMERS.items() for customer in known])
 BILL_SUMS = st.sampled_from((50_000, 123_456, 4_999, 100_000_001))
+# Mostly none.
+SCENARIOS = st.sampled_from(("",) * 12 + tuple(PENDING_BY_SCENARIO))
+CHARGE_SCENARIOS = st.sampled_from(("",) * 8 + tuple(CHARGE_BY_SCENARIO))
 
 # Cards that pay come up more often than all others.
 PLAIN = "4111110000000013"
@@ -213,23 +225,27 @@ class Till(RuleBasedStateMachine):
         self.touched.append(key)
 
     @rule(
-        act=st.sampled_from(("new", "new", "same", "changed", "once more")), bill=BILLS, amount=BILL_SUMS, number=PICK
+        act=st.sampled_from(("new", "new", "same", "changed", "once more")),
+        bill=BILLS,
+        amount=BILL_SUMS,
+        scenario=SCENARIOS,
+        number=PICK,
     )
-    def bill(self, act: str, bill: tuple[str, str], amount: int, number: int) -> None:
+    def bill(self, act: str, bill: tuple[str, str], amount: int, scenario: str, number: int) -> None:
         """Once more: the same under another orderRef, which soon after the first is taken for a mistake."""
         paid = self.txns("bill")
         if act == "new" or not paid:
-            self.send_bill(self.model.new_key("b"), *bill, amount)
+            self.send_bill(self.model.new_key("b"), *bill, amount, scenario)
             return
         first = self.pick(paid, number)
         key = self.model.new_key("b") if act == "once more" else first.key
         paycode, customer, sum_then = first.said
-        self.send_bill(key, paycode, customer, OTHER_SUM if act == "changed" else sum_then)
+        self.send_bill(key, paycode, customer, OTHER_SUM if act == "changed" else sum_then, scenario)
 
-    def send_bill(self, key: str, paycode: str, customer: str, amount: int) -> None:
-        expected = self.model.pay_bill(key, paycode, customer, amount)
+    def send_bill(self, key: str, paycode: str, customer: str, amount: int, scenario: str) -> None:
+        expected = self.model.pay_bill(key, paycode, customer, amount, scenario)
         order = {"paycode": paycode, "reference": customer, "amount": money(amount), "orderRef": key}
-        self.ask(expected, "bills", action="pay", **order)
+        self.ask(expected, "bills", scenario, action="pay", **order)
         self.touched.append(key)
 
     @precondition(lambda self: self.may_settle())
@@ -252,44 +268,72 @@ class Till(RuleBasedStateMachine):
     def plastic(self, number: str, cvv: str, pin: str) -> dict[str, str]:
         return {"card_no": number, "expiry_month": "12", "expiry_year": "60", "ccv": cvv, "pin": pin}
 
+    @rule(plastic=NUMBERS, currency=CURRENCIES, amount=SUMS, bearer=BEARERS, pin=PINS, scenario=CHARGE_SCENARIOS)
+    def pay_by_pin(self, plastic: str, currency: str, amount: int, bearer: str, pin: str, scenario: str) -> None:
+        """Both steps of a card whose holder gives a PIN."""
+        key = self.model.new_key("p")
+        amount = min(amount, MOST_USD) if currency == "USD" else amount
+        expected = self.model.pay_by_pin(key, plastic, currency, amount, bearer, pin, scenario)
+        said: dict[str, Any] = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
+        said |= {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        begun = self.ask({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **said)
+        said |= {"txnRef": begun["txnRef"], "auth_type": "PIN"}
+        self.keep_payment(key, self.ask(expected, "payment", scenario, action="charge", **said))
+
     @rule(
-        act=st.sampled_from(("PIN", "OTP", "token")),
+        act=st.sampled_from(("OTP", "token", "token")),
         plastic=NUMBERS,
         currency=CURRENCIES,
         amount=SUMS,
         bearer=BEARERS,
-        pin=PINS,
+        scenario=SCENARIOS,
         number=PICK,
     )
-    def pay(self, act: str, plastic: str, currency: str, amount: int, bearer: str, pin: str, number: int) -> None:
-        amount = min(amount, MOST_USD) if currency == "USD" else amount
-        if act == "PIN":
-            self.pay_with(plastic, currency, amount, bearer, pin)
-            return
+    def pay(self, act: str, plastic: str, currency: str, amount: int, bearer: str, scenario: str, number: int) -> None:
+        """By a saved card, or with a card whose holder is sent an OTP."""
         key = self.model.new_key("p")
-        said = {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        amount = min(amount, MOST_USD) if currency == "USD" else amount
+        said: dict[str, Any] = {"amount": money(amount), "currency": currency, "customer_txnref": key}
         if act == "token" and self.tokens():
             of = self.pick(self.tokens(), number)
             said |= {"paymentType": "token", "token": self.ids[f"token of {of}"]}
-            body = self.ask(self.model.charge_token(key, of, currency, amount), "payment", action="charge", **said)
-        else:
-            expected = self.model.begin_otp(key, plastic, currency, amount, bearer)
-            said |= {"paymentType": "card", "bearer": bearer}
-            body = self.ask(expected, "payment", action="initiate", card=self.plastic(plastic, "000", pin), **said)
-        self.ids[key] = body["txnRef"]
-        self.touched.append(key)
+            expected = self.model.charge_token(key, of, currency, amount, scenario)
+            self.keep_payment(key, self.ask(expected, "payment", scenario, action="charge", **said))
+            return
+        expected = self.model.begin_otp(key, plastic, currency, amount, bearer)
+        said |= {"paymentType": "card", "bearer": bearer, "card": self.plastic(plastic, "000", "1234")}
+        self.keep_payment(key, self.ask(expected, "payment", action="initiate", **said))
 
-    def pay_with(self, plastic: str, currency: str, amount: int, bearer: str, pin: str) -> None:
-        """Both steps of a card whose holder gives a PIN."""
-        key = self.model.new_key("p")
-        expected = self.model.pay_by_pin(key, plastic, currency, amount, bearer, pin)
-        said: dict[str, Any] = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
-        said |= {"amount": money(amount), "currency": currency, "customer_txnref": key}
-        begun = self.ask({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **said)
-        self.ids[key] = begun["txnRef"]
-        body = self.ask(expected, "payment", action="charge", txnRef=begun["txnRef"], auth_type="PIN", **said)
+    def keep_payment(self, key: str, body: Any) -> None:
+        self.ids[key] = body["txnRef"]
         self.keep_token(key, body)
         self.touched.append(key)
+
+    @rule(
+        act=st.sampled_from(("new", "pay", "pay", "pay")),
+        amount=SUMS,
+        part=st.sampled_from((1, 1, 2, 0)),
+        number=PICK,
+        stubborn=STUBBORN,
+    )
+    def inbound(self, act: str, amount: int, part: int, number: int, stubborn: bool) -> None:
+        """The payer is shown an account; or somebody pays into one what is missing, a part of it, or too much."""
+        shown = [payment for payment in self.model.payments.values() if not payment.number]
+        if not stubborn:
+            shown = [payment for payment in shown if not self.model.txns[payment.key].is_final]
+        if act == "new" or not shown:
+            key = self.model.new_key("p")
+            said = {"paymentType": "bank_transfer", "amount": money(amount), "customer_txnref": key}
+            body = self.ask(self.model.await_transfer(key, amount), "payment", action="charge", **said)
+            self.ids[f"account of {key}"] = body["accountNumber"]
+            self.keep_payment(key, body)
+            return
+        payment = self.pick(shown, number)
+        missing = max(1, payment.charged - payment.received)
+        paid = max(1, missing // part) if part else missing + 1
+        said = {"accountNumber": self.ids[f"account of {payment.key}"], "amount": money(paid)}
+        self.ask(self.model.pay_in(payment.key, paid), "sandbox", action="pay_account", **said)
+        self.touched.append(payment.key)
 
     def keep_token(self, key: str, body: Any) -> None:
         if "cardToken" in body:
@@ -298,29 +342,36 @@ class Till(RuleBasedStateMachine):
     def tokens(self) -> list[str]:
         return [key for key in self.model.payments if f"token of {key}" in self.ids]
 
-    @precondition(lambda self: self.model.payments)
+    @precondition(lambda self: any(payment.number for payment in self.model.payments.values()))
     @rule(number=PICK, otp=OTPS, stubborn=STUBBORN)
     def validate(self, number: int, otp: str, stubborn: bool) -> None:
-        waiting = sorted(self.model.payments.values(), key=lambda payment: payment.awaits)
-        key = self.pick([payment for payment in waiting if stubborn or payment.awaits] or waiting, number).key
+        payments = [payment for payment in self.model.payments.values() if payment.number]
+        key = self.pick([payment for payment in payments if stubborn or payment.awaits] or payments, number).key
         expected = self.model.validate(key, otp)
         body = self.ask(expected, "payment", action="validate", txnRef=self.ids[key], otp=otp)
         self.keep_token(key, body)
         self.touched.append(key)
 
     @precondition(lambda self: self.model.payments)
-    @rule(number=PICK, part=st.sampled_from(("all", "third", "third", "little", "too much")), stubborn=STUBBORN)
-    def refund(self, number: int, part: str, stubborn: bool) -> None:
+    @rule(
+        number=PICK,
+        part=st.sampled_from(("all", "third", "third", "little", "too much")),
+        scenario=SCENARIOS,
+        stubborn=STUBBORN,
+    )
+    def refund(self, number: int, part: str, scenario: str, stubborn: bool) -> None:
         payments = list(self.model.payments.values())
         paid = [payment for payment in payments if stubborn or self.model.can_refund(payment)]
         if not paid:
-            self.pay_with(PLAIN, "NGN", OTHER_SUM, "merchant", "1234")
+            self.pay_by_pin(PLAIN, "NGN", OTHER_SUM, "merchant", "1234", "")
             return
         payment, key = self.pick(paid, number), self.model.new_key("r")
         left = self.model.refundable(payment)
         amount = {"all": max(1, left), "third": left // 3 + 1, "little": 100, "too much": left + 1}[part]
-        expected = self.model.refund(key, payment.key, amount)
-        body = self.ask(expected, "payment", action="refund", txnRef=self.ids[payment.key], amount=money(amount))
+        expected = self.model.refund(key, payment.key, amount, scenario)
+        body = self.ask(
+            expected, "payment", scenario, action="refund", txnRef=self.ids[payment.key], amount=money(amount)
+        )
         if "refundRef" in body:
             self.ids[key] = body["refundRef"]
         self.touched.append(payment.key)

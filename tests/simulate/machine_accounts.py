@@ -217,6 +217,8 @@ class Machine(Till):
         terms=st.tuples(RATES, st.integers(1, 5), METHODS, TAXES),
         number=PICK,
         part=st.sampled_from(("usual", "usual", "part", "payoff", "too much")),
+        plastic=QUICK_NUMBERS | st.just(""),
+        pin=PINS,
         stubborn=STUBBORN,
     )
     def loan(
@@ -227,6 +229,8 @@ class Machine(Till):
         terms: tuple[tuple[str, str], int, str, str],
         number: int,
         part: str,
+        plastic: str,
+        pin: str,
         stubborn: bool,
     ) -> None:
         if act == "repay" and not stubborn and not any(map(self.is_owed, self.model.loans)):
@@ -238,7 +242,7 @@ class Machine(Till):
             return
         key = self.pick(several, number)
         if act == "repay":
-            self.repay(key, part)
+            self.repay(key, part, plastic, pin)
         else:
             expected = self.model.process(self.model.new_key("x"), key, act)
             self.ask(expected, "loans", action="process", loan_id=self.ids[key], status=act)
@@ -266,12 +270,18 @@ class Machine(Till):
         if "data" in body:
             self.ids[key] = body["data"]["loan_id"]
 
-    def repay(self, key: str, part: str) -> None:
-        payoff = self.model.payoff(self.model.loans[key])
+    def repay(self, key: str, part: str, plastic: str, pin: str) -> None:
+        """By a card what a card may pay; else from the wallet."""
+        loan = self.model.loans[key]
+        payoff = self.model.payoff(loan)
         sums = {"usual": None, "part": max(1, payoff // 3), "payoff": max(1, payoff), "too much": payoff + 1}
         paid = sums[part]
         said = {"loan_id": self.ids[key], "amount": None if paid is None else money(paid)}
-        self.ask(self.model.repay(key, paid), "loans", action="repay", payment_method="wallet", **said)
+        if not plastic or (self.model.usual(loan) if paid is None else paid) < LEAST["NGN"]:
+            self.ask(self.model.repay(key, paid), "loans", action="repay", payment_method="wallet", **said)
+            return
+        card, expected = self.plastic(plastic, "100", pin), self.model.repay(key, paid, plastic, pin)
+        self.ask(expected, "loans", action="repay", payment_method="card", card=card, **said)
 
     # --- money and time -----------------------------------------------------------------------------------------------
 

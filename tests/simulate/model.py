@@ -7,10 +7,11 @@ re-queries, interest and schedules are written down once more, from decisions.md
 What is where: books, tariff and transactions in model_books.py; transfers, bills, card payments and refunds in
 model_rails.py; virtual cards and cashcodes in model_cards.py; savings and loans in model_clients.py; time here.
 
-Not modelled, and so not tried by the machine: payment types other than card and token, 3-D Secure, recurrent and
-instalment plans, split payments and settlement on later days; bulk transfers; personalized accounts; cards of a
-merchant without a USD wallet, purchases in another currency, refunds of purchases and spending limits; repayments
-other than from the wallet, penalties and write-offs; thrift; planned faults; Idempotency-Key; events and look-ups.
+Not modelled, and so not tried by the machine: payment types other than card, token and bank transfer, 3-D Secure,
+recurrent and instalment plans, split payments and settlement on later days; bulk transfers, whose orders the worker
+sends in its own time; personalized accounts; cards of a merchant without a USD wallet, purchases in another currency,
+refunds of purchases and spending limits; deposits and repayments by other ways than wallet and card, or whose card
+answers later; penalties and write-offs; thrift; planned faults; Idempotency-Key; events and look-ups.
 """
 
 from collections.abc import Callable, Iterator

@@ -164,9 +164,14 @@ class Books:
         if currency == "NGN":
             fee += 10_000 if amount >= 250_000 or not local else 0
             fee = min(fee, 200_000) if local else fee
+        fee = min(fee, amount * 1000 // 1075 + 1)
         while fee + self.vat(fee) > amount:
             fee -= 1
         return fee
+
+    def inbound_fee(self, amount: int) -> int:
+        """Of a collection by bank transfer."""
+        return min(share(amount, 100), 30_000)
 
     def gross(self, amount: int, currency: str, local: bool) -> int:
         """The smallest sum that, less its fee and VAT, settles at least the amount: looked for one by one."""

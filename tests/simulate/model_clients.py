@@ -277,8 +277,8 @@ class Clients(Cards):
         coming = next((line.owed for line in loan.lines if line.owed), 0)
         return min(due or coming, self.payoff(loan))
 
-    def repay(self, key: str, amount: int | None) -> Reply:
-        """The merchant has the client's money already: the claim moves alone."""
+    def repay(self, key: str, amount: int | None, number: str = "", pin: str = "") -> Reply:
+        """Where the merchant has the client's money already the claim moves alone; a card brings it, less its fee."""
         loan = self.loans[key]
         if not loan.is_owed:
             return refuse(104, self.loan_state(loan))
@@ -286,14 +286,22 @@ class Clients(Cards):
         payoff = self.payoff(loan)
         if amount > payoff:
             return refuse(104, "closes the loan")
-        closing = amount == payoff
+        if number:
+            if pin in WRONG_PINS or PLASTIC[number].charge == DECLINED:
+                return {"status": 200, "txnStatus": FAILED}
+            fee = self.card_fee(amount, "NGN", PLASTIC[number].local)
+            self.move(("rail:card:NGN", WALLET, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
+        self.spread(loan, amount, closing=amount == payoff)
+        return {"status": 200, "txnStatus": SUCCESSFUL, "chargedAmount": money(amount)}
+
+    def spread(self, loan: Loan, amount: int, *, closing: bool) -> None:
+        """The oldest instalment first, or all that closing asks for."""
         for line in loan.lines:
             parts = self.asked_of(loan, line) if closing else self.part_of(line, amount)
             amount -= sum(parts)
             self.credit(loan, line, parts)
         if closing:
             self.forgive(loan)
-        return {"status": 200, "message": "Loan Repaid" if closing else "Repayment Successful"}
 
     def part_of(self, line: Line, amount: int) -> tuple[int, int, int]:
         """Interest with its share of the tax first, then principal."""

@@ -48,6 +48,22 @@ BY_SCENARIO = {
     "http=unavailable": Outcome(PROCESSING, SUCCESSFUL, FIRST_RUNG),
     "http=reset": Outcome(PROCESSING, FAILED, DAY, between=PENDING),
 }
+# The same for what is merely pending until it ends: bills, refunds, charges of a saved card.
+PENDING_BY_SCENARIO = {
+    "rr=00;http=timeout": LATER,
+    "rr=00;http=unavailable": LATER,
+    "rr=00;http=reset": Outcome(PENDING, FAILED, DAY),
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
+    "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, rung_from(9000)),
+    "rr=51;delay=31": Outcome(PENDING, FAILED, rung_from(31)),
+}
+# And for the charge of a card with its PIN, which nobody can send again: what was lost is over when its time is.
+CHARGE_BY_SCENARIO = {
+    "rr=00;http=timeout": LATER,
+    "rr=00;http=reset": Outcome(PENDING, FAILED, 600),
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
+    "rr=51;delay=31": Outcome(PENDING, FAILED, rung_from(31)),
+}
 
 # An item of the catalogue: biller, fee, discount in hundredths of a percent, and the bounds of its amount.
 ITEMS = {
@@ -97,23 +113,29 @@ PLASTIC = {
 WRONG_PINS = ("0000", "9999")
 RIGHT_OTP, UNKNOWN_OTP = "123456", "999999"
 MOST_TRIES = 3
-PATIENCE = timedelta(minutes=10)
+PATIENCE = 600
 
 
 @dataclass
 class Payment:
-    """What a payment is besides its transaction. `awaits` is true while the payer's OTP is."""
+    """What a payment is besides its transaction: the card's number, or none where the payer transfers it; what came in
+    so far of such a transfer; and whether the payer's OTP is awaited."""
 
     key: str
     number: str
     currency: str
     charged: int
-    awaits: bool
     expires_at: datetime
+    awaits: bool = False
     tries: int = 0
+    received: int = 0
     refunded: int = 0
     refunding: int = 0
     unvalidated: bool = False
+
+    @property
+    def rail(self) -> str:
+        return f"rail:{'card' if self.number else 'debit'}:{self.currency}"
 
 
 class Rails(Books):
@@ -156,7 +178,7 @@ class Rails(Books):
 
     # --- bills ---------------------------------------------------------------------------------------------------
 
-    def pay_bill(self, key: str, paycode: str, customer: str, amount: int) -> Reply:
+    def pay_bill(self, key: str, paycode: str, customer: str, amount: int, scenario: str) -> Reply:
         first, said = self.txns.get(key), (paycode, customer, amount)
         if first is not None:
             return self.told_transfer(first) if first.said == said else refuse(104, "orderRef")
@@ -171,7 +193,8 @@ class Rails(Books):
             *self.fee_moves(WALLET, "bill", "NGN", fee),
             ("rail:biller:NGN", WALLET, share(amount, discount)),
         )
-        outcome, vat = CUSTOMERS[paycode][customer], self.vat(fee)
+        outcome = PENDING_BY_SCENARIO[scenario] if scenario else CUSTOMERS[paycode][customer]
+        vat = self.vat(fee)
         holds = {WALLET: amount + fee + vat}
         txn = Txn(key, "bill", amount, fee, vat, self.now, outcome, said, holds, moves)
         if not self.begin(txn):
@@ -185,14 +208,22 @@ class Rails(Books):
         local = PLASTIC[number].local
         charged = self.gross(amount, currency, local) if bearer == "customer" else amount
         fee = self.card_fee(charged, currency, local)
-        wallet = WALLETS[currency]
-        moves = ((f"rail:card:{currency}", wallet, charged), *self.fee_moves(wallet, "collection", currency, fee))
-        self.payments[key] = Payment(key, number, currency, charged, False, self.now + PATIENCE)
-        return Txn(key, "payment", amount, fee, self.vat(fee), self.now, outcome, moves=moves)
+        payment = Payment(key, number, currency, charged, self.now + timedelta(seconds=PATIENCE))
+        return self.new_payment(payment, amount, fee, outcome)
 
-    def pay_by_pin(self, key: str, number: str, currency: str, amount: int, bearer: str, pin: str) -> Reply:
+    def new_payment(self, payment: Payment, amount: int, fee: int, outcome: Outcome) -> Txn:
+        self.payments[payment.key] = payment
+        wallet = WALLETS[payment.currency]
+        fees = self.fee_moves(wallet, "collection", payment.currency, fee)
+        moves = ((payment.rail, wallet, payment.charged), *fees)
+        return Txn(payment.key, "payment", amount, fee, self.vat(fee), self.now, outcome, moves=moves)
+
+    def pay_by_pin(
+        self, key: str, number: str, currency: str, amount: int, bearer: str, pin: str, scenario: str
+    ) -> Reply:
         """initiate, and charge with the PIN: what the charge answers."""
         outcome = DECLINED if pin in WRONG_PINS else PLASTIC[number].charge
+        outcome = CHARGE_BY_SCENARIO[scenario] if scenario else outcome
         txn = self.open_payment(key, number, currency, amount, bearer, outcome)
         self.begin(txn)
         return self.told_payment(txn)
@@ -231,12 +262,29 @@ class Rails(Books):
         self.payments[txn.key].unvalidated = True
         self.end(txn, FAILED)
 
-    def charge_token(self, key: str, of: str, currency: str, amount: int) -> Reply:
+    def charge_token(self, key: str, of: str, currency: str, amount: int, scenario: str) -> Reply:
         """A saved card is charged once more, by the token of a payment that succeeded."""
         number = self.payments[of].number
-        txn = self.open_payment(key, number, currency, amount, "merchant", PLASTIC[number].token)
+        outcome = PENDING_BY_SCENARIO[scenario] if scenario else PLASTIC[number].token
+        txn = self.open_payment(key, number, currency, amount, "merchant", outcome)
         self.begin(txn)
         return self.told_payment(txn)
+
+    def await_transfer(self, key: str, amount: int) -> Reply:
+        """The payer is shown an account, and has ten minutes to pay into it."""
+        payment = Payment(key, "", "NGN", amount, self.now + timedelta(seconds=PATIENCE))
+        self.begin(self.new_payment(payment, amount, self.inbound_fee(amount), Outcome(PENDING, FAILED, PATIENCE)))
+        return {"status": 202, "amount": money(amount)}
+
+    def pay_in(self, key: str, amount: int) -> Reply:
+        """What comes in lies apart until it is enough. What is too much, or too late, goes back where it came from."""
+        txn, payment = self.txns[key], self.payments[key]
+        if not txn.is_final:
+            self.move((payment.rail, "unapplied:main:NGN", amount))
+            payment.received += amount
+            if payment.received >= payment.charged:
+                self.end(txn, SUCCESSFUL)
+        return {"status": 200, "txnStatus": txn.status}
 
     def told_payment(self, txn: Txn) -> Reply:
         if not txn.is_final:
@@ -259,15 +307,16 @@ class Rails(Books):
     def can_refund(self, payment: Payment) -> bool:
         return self.txns[payment.key].status == SUCCESSFUL and self.refundable(payment) > 0
 
-    def refund(self, key: str, of: str, amount: int) -> Reply:
+    def refund(self, key: str, of: str, amount: int, scenario: str) -> Reply:
         payment = self.payments[of]
         if self.txns[of].status != SUCCESSFUL:
             return refuse(104, "successful payment")
         if amount > self.refundable(payment):
             return refuse(104, "left to refund")
-        wallet, rail = WALLETS[payment.currency], f"rail:card:{payment.currency}"
-        outcome = PLASTIC[payment.number].refund
-        holds, moves = {wallet: amount}, ((wallet, rail, amount),)
+        wallet = WALLETS[payment.currency]
+        outcome = PLASTIC[payment.number].refund if payment.number else AT_ONCE
+        outcome = PENDING_BY_SCENARIO[scenario] if scenario else outcome
+        holds, moves = {wallet: amount}, ((wallet, payment.rail, amount),)
         txn = Txn(key, "refund", amount, 0, 0, self.now, outcome, (), holds, moves, purpose=of)
         if self.available(wallet) < amount:
             return SHORT
@@ -282,6 +331,8 @@ class Rails(Books):
             payment.refunding -= txn.amount
             payment.refunded += txn.amount if txn.status == SUCCESSFUL else 0
         elif txn.kind == "payment":
-            self.payments[txn.key].awaits = False
+            payment = self.payments[txn.key]
+            payment.awaits = False
+            self.move(("unapplied:main:NGN", "rail:debit:NGN", payment.received))
         else:
             super().follow(txn)
