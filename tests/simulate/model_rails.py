@@ -119,7 +119,8 @@ PATIENCE = 600
 @dataclass
 class Payment:
     """What a payment is besides its transaction: the card's number, or none where the payer transfers it; what came in
-    so far of such a transfer; and whether the payer's OTP is awaited."""
+    so far of such a transfer; whether the payer's OTP is awaited, and whether it is over for want of a right one or
+    because its ten minutes are, which validate answers alike. (D16)"""
 
     key: str
     number: str
@@ -333,6 +334,9 @@ class Rails(Books):
         elif txn.kind == "payment":
             payment = self.payments[txn.key]
             payment.awaits = False
+            payment.unvalidated |= (
+                txn.status == FAILED and self.now >= payment.expires_at and txn.outcome.after == PATIENCE
+            )
             self.move(("unapplied:main:NGN", "rail:debit:NGN", payment.received))
         else:
             super().follow(txn)

@@ -91,10 +91,10 @@ class WithoutVat(Model):
 
 
 class RefundsTooMuch(Model):
-    """What is under way is forgotten."""
+    """What went back before is forgotten."""
 
     def refundable(self, payment: Payment) -> int:
-        return payment.charged - payment.refunded
+        return payment.charged
 
 
 class NeverGivesBack(Model):
