@@ -150,6 +150,17 @@ def test_a_session_whose_number_nobody_heard_was_never_opened() -> None:
     assert run(CARDS.query(order("token", age_seconds=60), card("4111110000000013"))).status == ports.SUCCESSFUL
 
 
+def test_a_saved_card_whose_answer_was_lost_is_refunded_as_its_number_says() -> None:
+    """Whoever asks what became of the charge learns the session, under which the refund goes."""
+    found = run(CARDS.query(order("token", age_seconds=60), card("4111110000050018")))
+    assert found.facts == token("4111110000050018").facts
+    assert run(CARDS.refund(order("token", session=found.facts["session"]))).code == "05"
+
+
+def test_a_saved_card_under_suspicion_is_flagged_as_any_other() -> None:
+    assert token("4111110000000013", scenario=Scenario(rr="59")).facts["fraud"] == "flagged"
+
+
 # --- accounts -------------------------------------------------------------------------------------------------------
 
 

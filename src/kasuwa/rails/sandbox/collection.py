@@ -155,6 +155,14 @@ def codes_in(number: str) -> tuple[str, str, str]:
     return number[CHARGE_CODE], number[TOKEN_CODE], number[REFUND_CODE]
 
 
+def with_session(answer: Answer, card: CardSecrets | None) -> Answer:
+    """A saved card's charge opens its session itself: a refund goes under it, so whoever asks is told it too."""
+    assert card is not None, "a saved card is charged by its number"
+    _, charge, refund = codes_in(card.number)
+    facts = {**answer.facts, "session": f"sbx-{charge}-{refund}-token"}
+    return Answer(answer.status, answer.code, answer.message, facts)
+
+
 class SandboxCards(Sandbox):
     """Sessions are `sbx-RR-FF-AUTH`."""
 
@@ -168,10 +176,7 @@ class SandboxCards(Sandbox):
     async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
         meet_fault(order)
         if order.method == "token":
-            assert card is not None, "a saved card is charged by its number"
-            _, charge, refund = codes_in(card.number)
-            answer = answer_first(order, order.scenario.rr or charge)
-            return Answer(answer.status, answer.code, answer.message, {"session": f"sbx-{charge}-{refund}-token"})
+            return with_session(answer_first(order, self.code_of(order, card)), card)
         auth = order.session.split("-")[3]
         if auth != "PIN":
             return Answer(ports.CHALLENGE, None, "", {"auth": auth})
@@ -190,7 +195,8 @@ class SandboxCards(Sandbox):
         if order.method != "token" and not order.session:
             # A session whose number nobody heard: to us it is as if it had never been opened.
             return Answer(ports.NOT_FOUND, "25", "Unable to locate record")
-        return await super().query(order, card)
+        answer = await super().query(order, card)
+        return with_session(answer, card) if order.method == "token" else answer
 
     def refund_code_of(self, order: CollectOrder) -> str:
         return order.scenario.rr or (order.session.split("-")[2] if order.session else APPROVED)

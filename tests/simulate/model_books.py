@@ -1,0 +1,225 @@
+"""The model's books and tariff: integers in minor units, accounts by name, and what waits for the outside.
+
+Nothing here is the product's: the figures are those of D9, D13 and data/tariffs.json written down again, and the rules
+are the sentences of decisions.md in a few lines each. The names of accounts are those of the chart.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, timezone
+from typing import Any
+
+LAGOS = timezone(timedelta(hours=1))
+SUCCESSFUL, FAILED, PENDING, PROCESSING = "successful", "failed", "pending", "processing"
+
+WALLET = "wallet:main:NGN"
+WALLETS = {"NGN": WALLET, "USD": "wallet:main:USD"}
+OPENING = {"NGN": 1_000_000_000, "USD": 1_000_000}
+LEAST = {"NGN": 100, "USD": 50}
+MOST = {"NGN": 1_000_000_000, "USD": 1_000_000}
+
+# Ages in seconds at which an unknown outcome is asked after, then every hour; a lost one is given up after a day.
+RUNGS = (5, 30, 120, 600, 1800)
+FIRST_RUNG, HOUR, DAY = RUNGS[0], 3600, 86_400
+
+Reply = dict[str, Any]
+Move = tuple[str, str, int]
+
+
+def refuse(code: int, word: str = "") -> Reply:
+    """A refusal with its code, and a word that its reply must contain."""
+    return {"status": code, "word": word}
+
+
+SHORT = refuse(301, "not cover")
+
+
+def money(minor: int) -> str:
+    return f"{minor // 100}.{minor % 100:02d}"
+
+
+def grouped(minor: int) -> str:
+    return f"{minor // 100:,}.{minor % 100:02d}"
+
+
+def share(amount: int, hundredths_of_percent: int) -> int:
+    """A percentage, half up: 150 is 1.5 %."""
+    return (amount * hundredths_of_percent * 2 + 10_000) // 20_000
+
+
+def rung_from(seconds: int) -> int:
+    """The first re-query at or after this age."""
+    return next((rung for rung in RUNGS if rung >= seconds), -(-seconds // HOUR) * HOUR)
+
+
+def add_months(day: date, months: int) -> date:
+    """The same day of a later month, or that month's last."""
+    index = day.year * 12 + day.month - 1 + months
+    year, month = index // 12, index % 12 + 1
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return date(year, month, min(day.day, (following - timedelta(days=1)).day))
+
+
+def midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=LAGOS)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of a call to the outside: what is answered at once, how it ends by itself and at which age (0:
+    never), and what it is called from the first re-query on where that is another word."""
+
+    first: str
+    last: str = ""
+    after: int = 0
+    between: str = ""
+
+
+@dataclass
+class Txn:
+    """A transaction: what it holds while it is open, and the moves that its success makes."""
+
+    key: str
+    kind: str
+    amount: int
+    fee: int
+    vat: int
+    sent_at: datetime
+    outcome: Outcome
+    said: tuple[Any, ...] = ()
+    holds: dict[str, int] = field(default_factory=dict)
+    moves: tuple[Move, ...] = ()
+    purpose: str = ""
+    status: str = ""
+    asked: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in (SUCCESSFUL, FAILED)
+
+    def next_change(self) -> datetime | None:
+        if self.is_final or (not self.outcome.after and not self.outcome.between):
+            return None
+        if self.outcome.between and not self.asked:
+            return self.sent_at + timedelta(seconds=FIRST_RUNG)
+        return self.sent_at + timedelta(seconds=self.outcome.after)
+
+
+class Books:
+    """What every part of the model shares: accounts, time, the tariff, and the transactions."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        self.posted: Counter[str] = Counter()
+        self.held: Counter[str] = Counter()
+        self.txns: dict[str, Txn] = {}
+        self._count = 0
+        for currency, amount in OPENING.items():
+            self.fund_wallet(currency, amount)
+
+    @property
+    def today(self) -> date:
+        return self.now.date()
+
+    def new_key(self, letter: str) -> str:
+        self._count += 1
+        return f"{letter}{self._count}"
+
+    # --- money ---------------------------------------------------------------------------------------------------
+
+    def available(self, account: str) -> int:
+        return self.posted[account] - self.held[account]
+
+    def move(self, *moves: Move) -> None:
+        for source, target, amount in moves:
+            self.posted[source] -= amount
+            self.posted[target] += amount
+
+    def fund_wallet(self, currency: str, amount: int) -> Reply:
+        self.move((f"outside:funding:{currency}", WALLETS[currency], amount))
+        return {"status": 200}
+
+    def wallet(self, currency: str) -> Reply:
+        account = WALLETS[currency]
+        return {
+            "currency": currency,
+            "balance": money(self.posted[account]),
+            "available": money(self.available(account)),
+            "held": money(self.held[account]),
+        }
+
+    # --- the tariff ----------------------------------------------------------------------------------------------
+
+    def vat(self, fee: int) -> int:
+        return share(fee, 750)
+
+    def transfer_fee(self, amount: int) -> int:
+        if amount <= 500_000:
+            return 1_000
+        return 2_500 if amount <= 5_000_000 else 5_000
+
+    def card_fee(self, amount: int, currency: str, local: bool) -> int:
+        """Of a collection by card: flat part and cap in naira alone, and never more with its VAT than the amount."""
+        fee = share(amount, 150 if local else 390)
+        if currency == "NGN":
+            fee += 10_000 if amount >= 250_000 or not local else 0
+            fee = min(fee, 200_000) if local else fee
+        fee = min(fee, amount * 1000 // 1075 + 1)
+        while fee + self.vat(fee) > amount:
+            fee -= 1
+        return fee
+
+    def inbound_fee(self, amount: int) -> int:
+        """Of a collection by bank transfer."""
+        return min(share(amount, 100), 30_000)
+
+    def gross(self, amount: int, currency: str, local: bool) -> int:
+        """The smallest sum that, less its fee and VAT, settles at least the amount: looked for one by one."""
+        fee = self.card_fee(amount, currency, local)
+        charged = amount + fee + self.vat(fee)
+        while True:
+            fee = self.card_fee(charged, currency, local)
+            if charged - fee - self.vat(fee) >= amount:
+                return charged
+            charged += 1
+
+    def fee_moves(self, wallet: str, income: str, currency: str, fee: int) -> tuple[Move, ...]:
+        return ((wallet, f"income:{income}:{currency}", fee), (wallet, f"tax:vat:{currency}", self.vat(fee)))
+
+    # --- transactions --------------------------------------------------------------------------------------------
+
+    def begin(self, txn: Txn) -> bool:
+        """Hold its money and hear the first answer; false where an account is short, and then nothing is kept."""
+        if any(self.available(account) < amount for account, amount in txn.holds.items()):
+            return False
+        self.held.update(txn.holds)
+        self.txns[txn.key] = txn
+        txn.status = txn.outcome.first
+        if txn.is_final:
+            self.end(txn, txn.status)
+        return True
+
+    def end(self, txn: Txn, status: str) -> None:
+        """Final, once: the holds go, and a success moves."""
+        txn.status = status
+        self.held.subtract(txn.holds)
+        if status == SUCCESSFUL:
+            self.move(*txn.moves)
+        self.follow(txn)
+
+    def follow(self, txn: Txn) -> None:
+        """What else the end of a transaction means; each part of the model adds its own."""
+
+    def step(self, txn: Txn) -> None:
+        """Its next change has come."""
+        if txn.outcome.between and not txn.asked:
+            txn.asked, txn.status = True, txn.outcome.between
+        else:
+            self.end(txn, txn.outcome.last)
+
+    def settle(self, key: str, status: str) -> Reply:
+        """The rail's call-back: it ends what is open, and changes nothing of what is over."""
+        txn = self.txns[key]
+        if not txn.is_final:
+            self.end(txn, status)
+        return {"status": 200, "txnStatus": txn.status}

@@ -1,0 +1,348 @@
+"""The model of savings and loans: interest day by day in fractions, and a schedule of instalments."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+
+from tests.simulate.model_books import (
+    FAILED,
+    LEAST,
+    MOST,
+    SHORT,
+    SUCCESSFUL,
+    WALLET,
+    Reply,
+    Txn,
+    add_months,
+    money,
+    refuse,
+)
+from tests.simulate.model_cards import Cards
+from tests.simulate.model_rails import BY_ACCOUNT, DECLINED, PLASTIC, WRONG_PINS
+
+INTERVALS_A_YEAR = {"annualized": 1, "every_month": 12, "every_four_weeks": 13, "every_week": 52, "every_day": 365}
+DAYS_APART = {"every_four_weeks": 28, "every_week": 7, "every_day": 1}
+
+# The bank accounts that clients are given: paid at once, declined, paid later.
+CLIENTS = ("0000000000", "0000005100", "0000000900")
+
+PENDING, ACTIVE, MATURED, CLOSED = "pending", "active", "matured", "closed"
+CODE_MINUTES = 1440
+
+
+def half_up(exact: Fraction) -> int:
+    return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
+
+
+@dataclass
+class Savings:
+    key: str
+    client: int
+    opened_on: date
+    period: int
+    annual: Fraction
+    tax: Fraction
+    is_open: bool = True
+    had_money: bool = False
+    months: int = 0
+    accrued: Fraction = Fraction(0)
+    due_interest: int = 0
+    due_tax: int = 0
+
+    @property
+    def account(self) -> str:
+        return f"savings:{self.key}:NGN"
+
+    @property
+    def matures_on(self) -> date:
+        return add_months(self.opened_on, self.period)
+
+    def state_on(self, day: date) -> str:
+        if not self.is_open:
+            return CLOSED
+        if day >= self.matures_on:
+            return MATURED
+        return ACTIVE if self.had_money else PENDING
+
+
+@dataclass
+class Line:
+    """An instalment, with what is still owed of it. `agreed` is its whole interest and its tax."""
+
+    begins: date
+    due: date
+    principal: int
+    interest: int
+    tax: int
+    agreed: tuple[int, int]
+
+    @property
+    def owed(self) -> int:
+        return self.principal + self.interest + self.tax
+
+
+@dataclass
+class Loan:
+    key: str
+    client: int
+    amount: int
+    rate: Fraction
+    frequency: str
+    period: int
+    method: str
+    tax: Fraction
+    state: str = "pending_approval"
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def is_owed(self) -> bool:
+        return self.state == "active"
+
+    def account(self, part: str) -> str:
+        return f"loan_{part}:{self.key}:NGN"
+
+
+class Clients(Cards):
+    def __init__(self, now: datetime) -> None:
+        super().__init__(now)
+        self.savings: dict[str, Savings] = {}
+        self.loans: dict[str, Loan] = {}
+
+    # --- savings -------------------------------------------------------------------------------------------------
+
+    def open_savings(self, key: str, client: int, rate: str, frequency: str, period: int, tax: str) -> Reply:
+        annual = Fraction(rate) / 100 * INTERVALS_A_YEAR[frequency]
+        self.savings[key] = Savings(key, client, self.today, period, annual, Fraction(tax) / 100)
+        return {"status": 200}
+
+    def deposit(self, key: str, amount: int) -> Reply:
+        """From the wallet."""
+        savings = self.savings[key]
+        if not savings.is_open:
+            return refuse(104, CLOSED)
+        if self.available(WALLET) < amount:
+            return SHORT
+        self.move((WALLET, savings.account, amount))
+        savings.had_money = True
+        return {"status": 200, "txnStatus": SUCCESSFUL, "balance": money(self.available(savings.account))}
+
+    def deposit_by_card(self, key: str, of: str, amount: int, number: str, pin: str) -> Reply:
+        """The savings get the amount whole; the wallet has the fee ready and pays it."""
+        savings = self.savings[of]
+        if not savings.is_open:
+            return refuse(104, CLOSED)
+        outcome = DECLINED if pin in WRONG_PINS else PLASTIC[number].charge
+        fee = self.card_fee(amount, "NGN", PLASTIC[number].local)
+        moves = (("rail:card:NGN", savings.account, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
+        holds, vat = {WALLET: fee + self.vat(fee)}, self.vat(fee)
+        txn = Txn(key, "deposit", amount, fee, vat, self.now, outcome, (), holds, moves, of)
+        return {"status": 200, "txnStatus": txn.status} if self.begin(txn) else SHORT
+
+    def cash_out(self, key: str, of: str, client: int, amount: int, method: str, pin: str) -> Reply:
+        savings = self.savings[of]
+        if not LEAST["NGN"] <= amount <= MOST["NGN"]:
+            return refuse(104, "amount")
+        if client != savings.client:
+            return refuse(104, "client_id")
+        if not savings.is_open:
+            return refuse(104, CLOSED)
+        if method == "cash":
+            if self.available(savings.account) < amount:
+                return SHORT
+            self.take(savings, amount)
+            self.move((savings.account, WALLET, amount))
+        elif method == "transfer":
+            txn = self.new_transfer(key, amount, savings.account, BY_ACCOUNT[CLIENTS[client]], of)
+            if not self.begin(txn):
+                return SHORT
+            return {"status": 200, "txnStatus": txn.status, "balance": money(self.available(savings.account))}
+        elif not self.new_code(key, amount, pin, "ATM", CODE_MINUTES, savings.account, purpose=of):
+            return SHORT
+        return {"status": 200, "balance": money(self.available(savings.account))}
+
+    def take(self, savings: Savings, amount: int) -> None:
+        """Before maturity what the amount has earned this month is lost; what is emptied after it closes."""
+        had = self.posted[savings.account]
+        if self.today < savings.matures_on:
+            savings.accrued -= savings.accrued * amount / had
+        elif had == amount and not savings.due_interest:
+            savings.is_open = False
+
+    def end(self, txn: Txn, status: str) -> None:
+        """Savings look at what they had before the money leaves."""
+        if status == SUCCESSFUL and txn.purpose in self.savings and txn.kind != "deposit":
+            self.take(self.savings[txn.purpose], txn.amount)
+        super().end(txn, status)
+
+    def told_savings(self, key: str) -> Reply:
+        savings = self.savings[key]
+        return {
+            "state": savings.state_on(self.today),
+            "balance": money(self.available(savings.account)),
+            "accrued_interest": money(savings.due_interest + half_up(savings.accrued)),
+        }
+
+    def earn_a_day(self) -> None:
+        """A midnight: the day that ends earns on its last balance, and a month that ends is rounded and falls due."""
+        for savings in self.savings.values():
+            if savings.months < savings.period:
+                savings.accrued += self.posted[savings.account] * savings.annual / 365
+                if add_months(savings.opened_on, savings.months + 1) == self.today:
+                    interest, savings.accrued = half_up(savings.accrued), Fraction(0)
+                    savings.months += 1
+                    savings.due_interest += interest
+                    savings.due_tax += half_up(interest * savings.tax)
+                    self.close_if_over(savings)
+        for savings in self.savings.values():
+            if 0 < savings.due_interest <= self.available(WALLET):
+                self.move((WALLET, savings.account, savings.due_interest))
+                self.move((savings.account, "tax:withholding:NGN", savings.due_tax))
+                savings.due_interest = savings.due_tax = 0
+
+    def close_if_over(self, savings: Savings) -> None:
+        if self.today >= savings.matures_on and not savings.due_interest and not self.posted[savings.account]:
+            savings.is_open = False
+
+    # --- loans ---------------------------------------------------------------------------------------------------
+
+    def request_loan(
+        self, key: str, client: int, amount: int, rate: str, frequency: str, period: int, method: str, tax: str
+    ) -> Reply:
+        if amount < LEAST["NGN"]:
+            return refuse(104, "amount")
+        each = Fraction(rate) / 100 / (12 if frequency == "annualized" else 1)
+        self.loans[key] = Loan(key, client, amount, each, frequency, period, method, Fraction(tax) / 100)
+        return {"status": 200, "message": "Loan Requested"}
+
+    def process(self, key: str, loan_key: str, step: str) -> Reply:
+        loan = self.loans[loan_key]
+        allowed = ("pending_approval",) if step == "reject" else ("pending_approval", "approved")
+        if loan.state not in allowed:
+            return refuse(104, self.loan_state(loan))
+        if step == "approve":
+            was, loan.state = loan.state, "disbursing"
+            if not self.begin(self.new_transfer(key, loan.amount, WALLET, BY_ACCOUNT[CLIENTS[loan.client]], loan_key)):
+                loan.state = was
+                return SHORT
+        else:
+            loan.state = "closed_rejected" if step == "reject" else "closed_withdrawn"
+        return {"status": 200}
+
+    def end_disbursement(self, loan: Loan, status: str) -> None:
+        loan.state = "active" if status == SUCCESSFUL else "approved"
+        if status == FAILED:
+            return
+        loan.lines = list(self.instalments(loan))
+        self.move(("lending:principal:NGN", loan.account("principal"), loan.amount))
+        for part in ("interest", "tax"):
+            agreed = sum(getattr(line, part) for line in loan.lines)
+            self.move((f"lending:{part}_agreed:NGN", loan.account(part), agreed))
+
+    def instalments(self, loan: Loan) -> Iterator[Line]:
+        """Equal instalments on the declining balance, equal principal, or flat; the last takes what is left."""
+        level, left, begins = self.level(loan), loan.amount, self.today
+        for n in range(1, loan.period + 1):
+            interest = half_up((loan.amount if loan.method == "flat" else left) * loan.rate)
+            principal = level - interest if loan.method == "declining_equal_instalments" else level
+            principal = left if n == loan.period else min(principal, left)
+            apart = DAYS_APART.get(loan.frequency)
+            due = add_months(self.today, n) if apart is None else self.today + timedelta(days=apart * n)
+            tax = half_up(interest * loan.tax)
+            yield Line(begins, due, principal, interest, tax, (interest, tax))
+            left, begins = left - principal, due
+
+    def level(self, loan: Loan) -> int:
+        if loan.method != "declining_equal_instalments" or not loan.rate:
+            return half_up(Fraction(loan.amount, loan.period))
+        return half_up(loan.amount * loan.rate / (1 - (1 + loan.rate) ** -loan.period))
+
+    def asked_of(self, loan: Loan, line: Line) -> tuple[int, int, int]:
+        """Interest, tax and principal that closing the loan today asks of an instalment."""
+        interest, tax = line.agreed
+        if self.today < line.due:
+            days, whole = max(0, (self.today - line.begins).days), (line.due - line.begins).days
+            used = half_up(Fraction(interest * days, whole))
+            tax = tax if used == interest else half_up(used * loan.tax)
+            interest = used
+        paid_interest, paid_tax = line.agreed[0] - line.interest, line.agreed[1] - line.tax
+        return max(0, interest - paid_interest), max(0, tax - paid_tax), line.principal
+
+    def payoff(self, loan: Loan) -> int:
+        return sum(sum(self.asked_of(loan, line)) for line in loan.lines)
+
+    def usual(self, loan: Loan) -> int:
+        """All that is due, else the next instalment; never more than closes the loan."""
+        due = sum(line.owed for line in loan.lines if line.due <= self.today)
+        coming = next((line.owed for line in loan.lines if line.owed), 0)
+        return min(due or coming, self.payoff(loan))
+
+    def repay(self, key: str, amount: int | None, number: str = "", pin: str = "") -> Reply:
+        """Where the merchant has the client's money already the claim moves alone; a card brings it, less its fee."""
+        loan = self.loans[key]
+        if not loan.is_owed:
+            return refuse(104, self.loan_state(loan))
+        amount = self.usual(loan) if amount is None else amount
+        payoff = self.payoff(loan)
+        if amount > payoff:
+            return refuse(104, "closes the loan")
+        if number:
+            if pin in WRONG_PINS or PLASTIC[number].charge == DECLINED:
+                return {"status": 200, "txnStatus": FAILED}
+            fee = self.card_fee(amount, "NGN", PLASTIC[number].local)
+            self.move(("rail:card:NGN", WALLET, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
+        self.spread(loan, amount, closing=amount == payoff)
+        return {"status": 200, "txnStatus": SUCCESSFUL, "chargedAmount": money(amount)}
+
+    def spread(self, loan: Loan, amount: int, *, closing: bool) -> None:
+        """The oldest instalment first, or all that closing asks for."""
+        for line in loan.lines:
+            parts = self.asked_of(loan, line) if closing else self.part_of(line, amount)
+            amount -= sum(parts)
+            self.credit(loan, line, parts)
+        if closing:
+            self.forgive(loan)
+
+    def part_of(self, line: Line, amount: int) -> tuple[int, int, int]:
+        """Interest with its share of the tax first, then principal."""
+        both = line.interest + line.tax
+        charges = min(amount, both)
+        tax = half_up(Fraction(charges * line.tax, both)) if both else 0
+        return charges - tax, tax, min(amount - charges, line.principal)
+
+    def credit(self, loan: Loan, line: Line, parts: tuple[int, int, int]) -> None:
+        interest, tax, principal = parts
+        line.interest, line.tax, line.principal = line.interest - interest, line.tax - tax, line.principal - principal
+        self.move(
+            (loan.account("interest"), "lending:interest_earned:NGN", interest),
+            (loan.account("tax"), "lending:tax_earned:NGN", tax),
+            (loan.account("principal"), "lending:principal:NGN", principal),
+        )
+
+    def forgive(self, loan: Loan) -> None:
+        """What a closed loan no longer asks for is as if it had not been agreed."""
+        for part in ("interest", "tax"):
+            self.move((loan.account(part), f"lending:{part}_agreed:NGN", self.posted[loan.account(part)]))
+        loan.state, loan.lines = "closed_repaid", []
+
+    def loan_state(self, loan: Loan) -> str:
+        late = any(line.owed and self.today > line.due for line in loan.lines)
+        return "active_in_arrears" if loan.is_owed and late else loan.state
+
+    def told_loan(self, key: str) -> Reply:
+        loan = self.loans[key]
+        owed = loan.is_owed
+        figures = {part: sum(getattr(line, part) for line in loan.lines) for part in ("principal", "interest", "tax")}
+        figures["total"] = sum(figures.values())
+        figures["payoff"] = self.payoff(loan) if owed else 0
+        return {"state": self.loan_state(loan), "outstanding": {name: money(value) for name, value in figures.items()}}
+
+    # --- what ends -----------------------------------------------------------------------------------------------
+
+    def follow(self, txn: Txn) -> None:
+        if txn.kind == "deposit":
+            self.savings[txn.purpose].had_money |= txn.status == SUCCESSFUL
+        elif txn.purpose in self.loans:
+            self.end_disbursement(self.loans[txn.purpose], txn.status)
+        else:
+            super().follow(txn)

@@ -1,0 +1,342 @@
+"""The model of what goes through a rail: transfers and bills out of the wallet, card payments into it, and refunds."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tests.simulate.model_books import (
+    DAY,
+    FAILED,
+    FIRST_RUNG,
+    LEAST,
+    MOST,
+    PENDING,
+    PROCESSING,
+    SHORT,
+    SUCCESSFUL,
+    WALLET,
+    WALLETS,
+    Books,
+    Outcome,
+    Reply,
+    Txn,
+    money,
+    refuse,
+    rung_from,
+    share,
+)
+
+AT_ONCE, DECLINED = Outcome(SUCCESSFUL), Outcome(FAILED)
+LATER, LATER_NOT = Outcome(PENDING, SUCCESSFUL, FIRST_RUNG), Outcome(PENDING, FAILED, FIRST_RUNG)
+UNTIL_TOLD = Outcome(PENDING)
+
+# How a transfer goes, by the account it goes to or, below, by the scenario it is sent with. (sandbox.md)
+BY_ACCOUNT = {
+    "0000000000": AT_ONCE,
+    "0000005100": DECLINED,
+    "0000000900": LATER,
+    "0000009100": LATER_NOT,
+    "0000000010": Outcome(PROCESSING, SUCCESSFUL, FIRST_RUNG),
+    "0000000510": Outcome(PROCESSING, FAILED, FIRST_RUNG),
+    "0000002500": Outcome(PENDING, FAILED, DAY),
+    "0000000020": UNTIL_TOLD,
+}
+BY_SCENARIO = {
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
+    "rr=05;delay=700": Outcome(PENDING, FAILED, rung_from(700)),
+    "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, rung_from(9000)),
+    "http=timeout": Outcome(PROCESSING, SUCCESSFUL, FIRST_RUNG),
+    "http=unavailable": Outcome(PROCESSING, SUCCESSFUL, FIRST_RUNG),
+    "http=reset": Outcome(PROCESSING, FAILED, DAY, between=PENDING),
+}
+# The same for what is merely pending until it ends: bills, refunds, charges of a saved card.
+PENDING_BY_SCENARIO = {
+    "rr=00;http=timeout": LATER,
+    "rr=00;http=unavailable": LATER,
+    "rr=00;http=reset": Outcome(PENDING, FAILED, DAY),
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
+    "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, rung_from(9000)),
+    "rr=51;delay=31": Outcome(PENDING, FAILED, rung_from(31)),
+}
+# And for the charge of a card with its PIN, which nobody can send again: what was lost is over when its time is.
+CHARGE_BY_SCENARIO = {
+    "rr=00;http=timeout": LATER,
+    "rr=00;http=reset": Outcome(PENDING, FAILED, 600),
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
+    "rr=51;delay=31": Outcome(PENDING, FAILED, rung_from(31)),
+}
+
+# An item of the catalogue: biller, fee, discount in hundredths of a percent, and the bounds of its amount.
+ITEMS = {
+    "IfuR3XxiIpxqbZQ": ("IKEDC", 10_000, 150, 50_000, 100_000_000),
+    "yz6wTBdzaYv7oLX": ("MTN", 0, 300, 5_000, 5_000_000),
+}
+# How a bill goes, by the customer it is paid for.
+CUSTOMERS = {
+    "IfuR3XxiIpxqbZQ": {
+        "45012345678": AT_ONCE,
+        "00000000000": AT_ONCE,
+        "00000000016": DECLINED,
+        "00000000009": LATER,
+        "00000000006": LATER_NOT,
+        "00000000068": LATER,
+        "00000000030": LATER_NOT,
+        "00000000099": UNTIL_TOLD,
+    },
+    "yz6wTBdzaYv7oLX": {"08031234567": AT_ONCE, "08000000009": LATER, "08000000006": LATER_NOT},
+}
+DUPLICATE_WITHIN = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Plastic:
+    """A payer's card: how its charge, a later charge by its token, and a refund go; and whether it is a local one."""
+
+    charge: Outcome = AT_ONCE
+    token: Outcome = AT_ONCE
+    refund: Outcome = AT_ONCE
+    local: bool = True
+
+
+PLASTIC = {
+    "4111110000000013": Plastic(),
+    "4111115100000011": Plastic(DECLINED),
+    "4111110900000014": Plastic(LATER),
+    "4111110600000017": Plastic(LATER_NOT),
+    "4111116800000012": Plastic(LATER),
+    "4111119600000018": Plastic(LATER_NOT),
+    "4111119900000015": Plastic(UNTIL_TOLD),
+    "4111110051000011": Plastic(token=DECLINED),
+    "4111110000050018": Plastic(refund=DECLINED),
+    "4111110000090014": Plastic(refund=LATER),
+    "4242424242424242": Plastic(local=False),
+}
+WRONG_PINS = ("0000", "9999")
+RIGHT_OTP, UNKNOWN_OTP = "123456", "999999"
+MOST_TRIES = 3
+PATIENCE = 600
+
+
+@dataclass
+class Payment:
+    """What a payment is besides its transaction: the card's number, or none where the payer transfers it; what came in
+    so far of such a transfer; whether the payer's OTP is awaited, and whether it is over for want of a right one or
+    because its ten minutes are, which validate answers alike. (D16)"""
+
+    key: str
+    number: str
+    currency: str
+    charged: int
+    expires_at: datetime
+    awaits: bool = False
+    tries: int = 0
+    received: int = 0
+    refunded: int = 0
+    refunding: int = 0
+    unvalidated: bool = False
+
+    @property
+    def rail(self) -> str:
+        return f"rail:{'card' if self.number else 'debit'}:{self.currency}"
+
+
+class Rails(Books):
+    def __init__(self, now: datetime) -> None:
+        super().__init__(now)
+        self.payments: dict[str, Payment] = {}
+        self.paid_bills: dict[tuple[str, str, int], datetime] = {}
+
+    # --- transfers -----------------------------------------------------------------------------------------------
+
+    def transfer(self, key: str, amount: int, account: str, scenario: str) -> Reply:
+        """Also a repeat: the same orderRef answers its transaction as it stands, whatever the scenario."""
+        if not LEAST["NGN"] <= amount <= MOST["NGN"]:
+            return refuse(104, "amount")
+        first, said = self.txns.get(key), (amount, account)
+        if first is not None:
+            return self.told_transfer(first) if first.said == said else refuse(104, "orderRef")
+        outcome = BY_SCENARIO[scenario] if scenario else BY_ACCOUNT[account]
+        txn = self.new_transfer(key, amount, WALLET, outcome)
+        txn.said = said
+        return self.told_transfer(txn) if self.begin(txn) else SHORT
+
+    def new_transfer(self, key: str, amount: int, source: str, outcome: Outcome, purpose: str = "") -> Txn:
+        """The amount is its source's, the fee always the wallet's."""
+        fee = self.transfer_fee(amount)
+        holds = {source: amount}
+        holds[WALLET] = holds.get(WALLET, 0) + fee + self.vat(fee)
+        moves = ((source, "rail:bank:NGN", amount), *self.fee_moves(WALLET, "transfer", "NGN", fee))
+        return Txn(
+            key, "transfer", amount, fee, self.vat(fee), self.now, outcome, holds=holds, moves=moves, purpose=purpose
+        )
+
+    def told_transfer(self, txn: Txn) -> Reply:
+        return {"status": 200, "txnStatus": txn.status, "orderRef": txn.key}
+
+    def told_fees(self, txn: Txn) -> Reply:
+        """What verify says of a transfer or a bill."""
+        fees = {"amount": money(txn.amount), "fee": money(txn.fee), "vat": money(txn.vat)}
+        return {"status": 200, "txnStatus": txn.status, **fees}
+
+    # --- bills ---------------------------------------------------------------------------------------------------
+
+    def pay_bill(self, key: str, paycode: str, customer: str, amount: int, scenario: str) -> Reply:
+        first, said = self.txns.get(key), (paycode, customer, amount)
+        if first is not None:
+            return self.told_transfer(first) if first.said == said else refuse(104, "orderRef")
+        biller, fee, discount, least, most = ITEMS[paycode]
+        if not least <= amount <= most:
+            return refuse(104, "amount")
+        paid_at = self.paid_bills.get((biller, customer, amount))
+        if paid_at is not None and self.now - paid_at < DUPLICATE_WITHIN:
+            return refuse(104, "likely duplicate")
+        moves = (
+            (WALLET, "rail:biller:NGN", amount),
+            *self.fee_moves(WALLET, "bill", "NGN", fee),
+            ("rail:biller:NGN", WALLET, share(amount, discount)),
+        )
+        outcome = PENDING_BY_SCENARIO[scenario] if scenario else CUSTOMERS[paycode][customer]
+        vat = self.vat(fee)
+        holds = {WALLET: amount + fee + vat}
+        txn = Txn(key, "bill", amount, fee, vat, self.now, outcome, said, holds, moves)
+        if not self.begin(txn):
+            return SHORT
+        self.paid_bills[biller, customer, amount] = self.now
+        return self.told_transfer(txn)
+
+    # --- card payments -------------------------------------------------------------------------------------------
+
+    def open_payment(self, key: str, number: str, currency: str, amount: int, bearer: str, outcome: Outcome) -> Txn:
+        local = PLASTIC[number].local
+        charged = self.gross(amount, currency, local) if bearer == "customer" else amount
+        fee = self.card_fee(charged, currency, local)
+        payment = Payment(key, number, currency, charged, self.now + timedelta(seconds=PATIENCE))
+        return self.new_payment(payment, amount, fee, outcome)
+
+    def new_payment(self, payment: Payment, amount: int, fee: int, outcome: Outcome) -> Txn:
+        self.payments[payment.key] = payment
+        wallet = WALLETS[payment.currency]
+        fees = self.fee_moves(wallet, "collection", payment.currency, fee)
+        moves = ((payment.rail, wallet, payment.charged), *fees)
+        return Txn(payment.key, "payment", amount, fee, self.vat(fee), self.now, outcome, moves=moves)
+
+    def pay_by_pin(
+        self, key: str, number: str, currency: str, amount: int, bearer: str, pin: str, scenario: str
+    ) -> Reply:
+        """initiate, and charge with the PIN: what the charge answers."""
+        outcome = DECLINED if pin in WRONG_PINS else PLASTIC[number].charge
+        outcome = CHARGE_BY_SCENARIO[scenario] if scenario else outcome
+        txn = self.open_payment(key, number, currency, amount, bearer, outcome)
+        self.begin(txn)
+        return self.told_payment(txn)
+
+    def begin_otp(self, key: str, number: str, currency: str, amount: int, bearer: str) -> Reply:
+        """initiate with a card whose holder is sent an OTP: nothing moves before validate."""
+        txn = self.open_payment(key, number, currency, amount, bearer, UNTIL_TOLD)
+        self.begin(txn)
+        self.payments[key].awaits = True
+        return {"status": 202, "apply_auth": "OTP"}
+
+    def validate(self, key: str, otp: str) -> Reply:
+        txn, payment = self.txns[key], self.payments[key]
+        if payment.unvalidated:
+            return refuse(203)
+        if not payment.awaits:
+            return refuse(104)
+        if otp not in (RIGHT_OTP, UNKNOWN_OTP):
+            payment.tries += 1
+            if payment.tries == MOST_TRIES:
+                self.give_up(txn)
+            return refuse(203)
+        payment.awaits = False
+        outcome = PLASTIC[payment.number].charge
+        if otp == UNKNOWN_OTP and not outcome.after and outcome.first != PENDING:
+            outcome = Outcome(PENDING, outcome.first, FIRST_RUNG)
+        txn.sent_at, txn.outcome, txn.status = self.now, outcome, outcome.first
+        if txn.is_final:
+            self.end(txn, txn.status)
+        if txn.status == SUCCESSFUL:
+            return {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validation Successful"}
+        return {"status": 200, "txnStatus": txn.status}
+
+    def give_up(self, txn: Txn) -> None:
+        """No right OTP in time."""
+        self.payments[txn.key].unvalidated = True
+        self.end(txn, FAILED)
+
+    def charge_token(self, key: str, of: str, currency: str, amount: int, scenario: str) -> Reply:
+        """A saved card is charged once more, by the token of a payment that succeeded."""
+        number = self.payments[of].number
+        outcome = PENDING_BY_SCENARIO[scenario] if scenario else PLASTIC[number].token
+        txn = self.open_payment(key, number, currency, amount, "merchant", outcome)
+        self.begin(txn)
+        return self.told_payment(txn)
+
+    def await_transfer(self, key: str, amount: int) -> Reply:
+        """The payer is shown an account, and has ten minutes to pay into it."""
+        payment = Payment(key, "", "NGN", amount, self.now + timedelta(seconds=PATIENCE))
+        self.begin(self.new_payment(payment, amount, self.inbound_fee(amount), Outcome(PENDING, FAILED, PATIENCE)))
+        return {"status": 202, "amount": money(amount)}
+
+    def pay_in(self, key: str, amount: int) -> Reply:
+        """What comes in lies apart until it is enough. What is too much, or too late, goes back where it came from."""
+        txn, payment = self.txns[key], self.payments[key]
+        if not txn.is_final:
+            self.move((payment.rail, "unapplied:main:NGN", amount))
+            payment.received += amount
+            if payment.received >= payment.charged:
+                self.end(txn, SUCCESSFUL)
+        return {"status": 200, "txnStatus": txn.status}
+
+    def told_payment(self, txn: Txn) -> Reply:
+        if not txn.is_final:
+            return {"status": 200, "txnStatus": txn.status, "message": "PENDING"}
+        charged = self.payments[txn.key].charged if txn.status == SUCCESSFUL else 0
+        return {"status": 200, "txnStatus": txn.status, "chargedAmount": money(charged)}
+
+    def verify_payment(self, key: str) -> Reply:
+        txn, payment = self.txns[key], self.payments[key]
+        reply: Reply = {"status": 200, "txnStatus": txn.status, "customer_txnref": key, "currency": payment.currency}
+        if txn.status == SUCCESSFUL:
+            return {**reply, "chargedAmount": payment.charged / 100, "refundedAmount": money(payment.refunded)}
+        return {**reply, "chargedAmount": 0}
+
+    # --- refunds -------------------------------------------------------------------------------------------------
+
+    def refundable(self, payment: Payment) -> int:
+        return payment.charged - payment.refunded - payment.refunding
+
+    def can_refund(self, payment: Payment) -> bool:
+        return self.txns[payment.key].status == SUCCESSFUL and self.refundable(payment) > 0
+
+    def refund(self, key: str, of: str, amount: int, scenario: str) -> Reply:
+        payment = self.payments[of]
+        if self.txns[of].status != SUCCESSFUL:
+            return refuse(104, "successful payment")
+        if amount > self.refundable(payment):
+            return refuse(104, "left to refund")
+        wallet = WALLETS[payment.currency]
+        outcome = PLASTIC[payment.number].refund if payment.number else AT_ONCE
+        outcome = PENDING_BY_SCENARIO[scenario] if scenario else outcome
+        holds, moves = {wallet: amount}, ((wallet, payment.rail, amount),)
+        txn = Txn(key, "refund", amount, 0, 0, self.now, outcome, (), holds, moves, purpose=of)
+        if self.available(wallet) < amount:
+            return SHORT
+        payment.refunding += amount
+        self.begin(txn)
+        left = {"refundedAmount": money(payment.refunded), "refundableAmount": money(self.refundable(payment))}
+        return {"status": 200, "txnStatus": txn.status, **left}
+
+    def follow(self, txn: Txn) -> None:
+        if txn.kind == "refund":
+            payment = self.payments[txn.purpose]
+            payment.refunding -= txn.amount
+            payment.refunded += txn.amount if txn.status == SUCCESSFUL else 0
+        elif txn.kind == "payment":
+            payment = self.payments[txn.key]
+            payment.awaits = False
+            payment.unvalidated |= (
+                txn.status == FAILED and self.now >= payment.expires_at and txn.outcome.after == PATIENCE
+            )
+            self.move(("unapplied:main:NGN", "rail:debit:NGN", payment.received))
+        else:
+            super().follow(txn)
