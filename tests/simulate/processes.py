@@ -46,7 +46,7 @@ COUNTS = {
     "call-backs racing an answer": (20, 500),
     "seeds of rail faults": (2, 500),
     "shutdowns under load": (1, 20),
-    "sequences of the model": (60, 20_000),
+    "sequences of the model": (40, 20_000),
 }
 
 # Nothing here is a claim about speed: past these bounds something hangs.
