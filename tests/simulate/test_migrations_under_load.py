@@ -58,7 +58,7 @@ def apply(dsn: str, migration: Migration) -> str:
     return asyncio.run(with_connection(dsn, lambda connection: apply_migration(connection, migration)))
 
 
-def wait_for_more(load: Load, count: int = 10) -> None:
+def wait_for_more(load: Load, count: int = 20) -> None:
     before = load.acknowledged()
     wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
 

@@ -67,7 +67,7 @@ def test_a_standby_that_nobody_waits_for_loses_and_the_check_says_so(tmp_path: P
         merchant = new_merchant(service.port)
         with loading(service.port, [merchant], tmp_path / "answers") as load:
             servers.detach_standby()
-            wait_for_more(load)
+            wait_for_more(load, 50)  # more than were under way when it was cut off
             servers.fail_over(all_at_once=True)
             wait_for_more(load)
             answers = load.stop()
@@ -78,6 +78,8 @@ def test_a_standby_that_nobody_waits_for_loses_and_the_check_says_so(tmp_path: P
 # --- commits that wait for a standby ------------------------------------------------------------------------
 
 WAITING = "select pid from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'kasuwa writer'"
+PROBE = "select pg_logical_emit_message(true, 'probe', 'probe')"
+END_PROBE = "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and query = $1"
 CANCEL = f"select pg_cancel_backend(pid) from ({WAITING}) waiting"
 
 
@@ -102,6 +104,7 @@ def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
             " and m.merchant_id = b.merchant_id", merchant.mid)  # fmt: skip
     service.query("alter system set synchronous_standby_names = 'nobody'")
     service.query("select pg_reload_conf()")
+    wait_until("the setting is in force", lambda: a_commit_waits(service))
     order = {"action": "fund_wallet", "currency": "NGN", "amount": "1.00"}
     with Client(service.port, merchant) as client, ThreadPoolExecutor(1) as pool:
         funding = pool.submit(client.put, "/sandbox", order)
@@ -112,6 +115,14 @@ def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
             # While every commit waits a setting cannot be taken back by SQL; its file can be.
             (directory_of(service) / "cluster" / "data" / "postgresql.auto.conf").write_text("")
             service.query("select pg_reload_conf()")
+
+
+def a_commit_waits(service: Service) -> bool:
+    """Whether a commit of our own has to wait by now: a setting reaches the server's processes one by one."""
+    with ThreadPoolExecutor(1) as pool:
+        probe = pool.submit(service.query, PROBE)
+        wait_until("the probe waits or is done", lambda: probe.done() or service.query(END_PROBE, PROBE))
+        return probe.exception() is not None
 
 
 def directory_of(service: Service) -> Path:
