@@ -27,7 +27,7 @@ from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.db import embedded
 from kasuwa.db.batch import Broken, Submission
 from kasuwa.settings import Settings
-from tests.simulate.load import TRUTH, Answer, Client, Load, Merchant, Reply, faults_of, loading, new_merchant
+from tests.simulate.load import TRUTH, Answer, Client, Merchant, Reply, faults_of, loading, new_merchant
 from tests.simulate.processes import (
     Service,
     broken_laws,
@@ -38,20 +38,15 @@ from tests.simulate.processes import (
     wait_until,
     with_connection,
 )
+from tests.simulate.waiting import let_commits_wait, wait_for_all_to_end, wait_for_more
 
 pytestmark = pytest.mark.chaos
 
 CUT = "select pg_terminate_backend(pid) from pg_stat_activity where application_name like $1"
-PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
-
-
-def wait_for_more(load: Load, count: int = 5) -> None:
-    before = load.acknowledged()
-    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
 
 
 def check_books(service: Service, answers: list[Answer]) -> None:
-    wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, 120.0)
+    wait_for_all_to_end(service)
     assert faults_of(answers, service.query(TRUTH)) == []
     assert service.broken_laws() == []
 
@@ -186,8 +181,7 @@ def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(tmp_path: Path, way
     with database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
         for _ in range(times("kills of PostgreSQL during a commit")):
             merchant = prepare_merchant(service, way)
-            service.query("alter system set synchronous_standby_names = 'nobody'")
-            service.query("select pg_reload_conf()")
+            let_commits_wait(service)
             reply = fund_during_crash(service, tmp_path / "pg", merchant, "SyncRep")
             assert (reply.http, reply.body["status"]) in {(200, 200), (503, 204)}
             assert balance(service, merchant) == "10000001.00"

@@ -20,7 +20,7 @@ import asyncpg
 import psutil
 import pytest
 
-from tests.simulate.load import TRUTH, Answer, Client, Load, faults_of, loading, new_merchant
+from tests.simulate.load import TRUTH, Answer, Client, faults_of, loading, new_merchant
 from tests.simulate.processes import (
     Service,
     get,
@@ -33,24 +33,13 @@ from tests.simulate.processes import (
     wait_until,
     with_connection,
 )
+from tests.simulate.waiting import wait_for_all_to_end, wait_for_more
 
 pytestmark = pytest.mark.chaos
 
 luck = random.Random(20)
 
 WRITERS = "select pid from pg_stat_activity where application_name = 'kasuwa writer'"
-PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
-# A lease is 20 s; then the rail is asked, perhaps after one more rung of 5 s, on a busy machine.
-ENDS_SECONDS = 120.0
-
-
-def wait_for_next_acknowledgement(load: Load) -> None:
-    before = load.acknowledged()
-    wait_until("a transfer is acknowledged", lambda: load.acknowledged() > before)
-
-
-def wait_for_all_to_end(service: Service) -> None:
-    wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
 
 
 def check_books(service: Service, answers: list[Answer]) -> None:
@@ -81,9 +70,9 @@ def test_kills_of_api_and_worker_lose_nothing_and_double_nothing(tmp_path: Path)
         merchants = [new_merchant(service.port) for _ in range(3)]
         with loading(service.port, merchants, tmp_path / "answers") as load:
             for what in kill_plan():
-                wait_for_next_acknowledgement(load)
+                wait_for_more(load, 1)
                 kill_once(service, what)
-            wait_for_next_acknowledgement(load)
+            wait_for_more(load, 1)
             answers = load.stop()
         wait_for_all_to_end(service)
         check_books(service, answers)
@@ -124,9 +113,9 @@ def test_kills_of_postgresql_lose_nothing_and_double_nothing(tmp_path: Path) -> 
         parts = pids_of_parts(service)
         with loading(service.port, merchants, tmp_path / "answers") as load:
             for n in range(times("kills of PostgreSQL")):
-                wait_for_next_acknowledgement(load)
+                wait_for_more(load, 1)
                 crash_database(service, ("postmaster", "immediate", "backend")[n % 3])
-            wait_for_next_acknowledgement(load)
+            wait_for_more(load, 1)
             answers = load.stop()
         wait_for_all_to_end(service)
         check_books(service, answers)

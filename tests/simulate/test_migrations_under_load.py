@@ -23,6 +23,7 @@ from kasuwa.db.migrate import Migration, apply_migration, known_migrations
 from tests.simulate.load import TRUTH, Load, faults_of, loading, new_merchant
 from tests.simulate.processes import Service, get, serving, wait_until, with_connection
 from tests.simulate.replicas import open_place
+from tests.simulate.waiting import wait_for_more
 
 pytestmark = pytest.mark.chaos
 
@@ -58,11 +59,6 @@ def apply(dsn: str, migration: Migration) -> str:
     return asyncio.run(with_connection(dsn, lambda connection: apply_migration(connection, migration)))
 
 
-def wait_for_more(load: Load, count: int = 20) -> None:
-    before = load.acknowledged()
-    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
-
-
 def apply_while_tables_are_held(service: Service, load: Load, migration: Migration, said: list[Any]) -> None:
     """It gives way, transfers go on, it tries again and gives way again: all while the tables are held."""
     with ThreadPoolExecutor(1) as pool:
@@ -70,7 +66,7 @@ def apply_while_tables_are_held(service: Service, load: Load, migration: Migrati
             applying = pool.submit(apply, service.dsn, migration)
             for times in (1, 2):
                 wait_until("it gives way", partial(gave_way, migration, said, times))
-                wait_for_more(load)
+                wait_for_more(load, 20)
             assert service.query(APPLIED, migration.version)[0][0] == 0
         assert applying.result(RESULT_SECONDS) == migration.name
     assert service.query(APPLIED, migration.version)[0][0] == 1
@@ -86,7 +82,7 @@ def test_migrations_under_load_fail_no_request_and_are_applied_in_the_end(tmp_pa
         with loading(service.port, merchants, tmp_path / "answers") as load:
             for number, (kind, sql) in enumerate(KINDS.items(), 9001):
                 apply_while_tables_are_held(service, load, Migration(number, kind, sql), said)
-                wait_for_more(load)
+                wait_for_more(load, 20)
             answers = load.stop()
         assert {(answer.http, answer.status, answer.lost) for answer in answers} == {(200, 200, "")}
         assert get(service.port, "/readyz") == 200

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from kasuwa.db import embedded
-from tests.simulate.load import Client, Load, loading, new_merchant
+from tests.simulate.load import Client, loading, new_merchant
 from tests.simulate.processes import (
     COMMAND_SECONDS,
     Service,
@@ -27,6 +27,7 @@ from tests.simulate.processes import (
     with_connection,
 )
 from tests.simulate.replicas import open_place
+from tests.simulate.waiting import wait_for_more
 
 pytestmark = pytest.mark.chaos
 
@@ -80,11 +81,6 @@ async def name_moment(connection: Any) -> dict[str, list[str]]:
     return books
 
 
-def wait_for_more(load: Load, count: int = 20) -> None:
-    before = load.acknowledged()
-    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
-
-
 def wait_until_archived(service: Service) -> None:
     """As a minute later, by archive_timeout: the log of the moment is where it can be restored from."""
     segment = service.query("select pg_walfile_name(pg_switch_wal())")[0][0]
@@ -95,9 +91,9 @@ def live_through_the_day(service: Service, recipe: Recipe, log: Path) -> dict[st
     """A copy is made and a moment named while transfers go on, before and after; the books at that moment."""
     merchants = [new_merchant(service.port) for _ in range(3)]
     with loading(service.port, merchants, log) as load:
-        wait_for_more(load)
+        wait_for_more(load, 20)
         recipe.run(recipe.copy)
-        wait_for_more(load)
+        wait_for_more(load, 20)
         books = asyncio.run(with_connection(service.dsn, name_moment))
         assert len(books["posting"]) > 0
         wait_until("money moves on", lambda: service.query(POSTINGS)[0][0] > len(books["posting"]))

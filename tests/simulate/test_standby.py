@@ -17,28 +17,17 @@ import pytest
 
 from kasuwa.db import embedded
 from kasuwa.web.dispatch import UNSURE
-from tests.simulate.load import TRUTH, Answer, Client, Load, Reply, faults_of, loading, new_merchant
+from tests.simulate.load import TRUTH, Answer, Client, Reply, faults_of, loading, new_merchant
 from tests.simulate.processes import Service, database, kill, pids_of_parts, postmaster_of, serving, times, wait_until
 from tests.simulate.replicas import open_place, replicated
+from tests.simulate.waiting import let_commits_wait, wait_for_all_to_end, wait_for_more
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("standby")]
-
-PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
-ENDS_SECONDS = 120.0
-
-
-def wait_for_more(load: Load, count: int = 10) -> None:
-    before = load.acknowledged()
-    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
 
 
 def check_answers(answers: list[Answer]) -> None:
     """The API answered all along: with the truth, or that it cannot be reached for a moment."""
     assert {(answer.http, answer.status, answer.lost) for answer in answers} <= {(200, 200, ""), (503, 204, "")}
-
-
-def wait_for_all_to_end(service: Service) -> None:
-    wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
 
 
 def test_a_promoted_standby_has_all_that_was_acknowledged(tmp_path: Path) -> None:
@@ -78,8 +67,6 @@ def test_a_standby_that_nobody_waits_for_loses_and_the_check_says_so(tmp_path: P
 # --- commits that wait for a standby ------------------------------------------------------------------------
 
 WAITING = "select pid from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'kasuwa writer'"
-PROBE = "select pg_logical_emit_message(true, 'probe', 'probe')"
-END_PROBE = "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and query = $1"
 CANCEL = f"select pg_cancel_backend(pid) from ({WAITING}) waiting"
 
 
@@ -102,9 +89,7 @@ def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
     if way == "locked":
         service.query("update book b set version = version + 1 from merchant m where m.mid = $1"
             " and m.merchant_id = b.merchant_id", merchant.mid)  # fmt: skip
-    service.query("alter system set synchronous_standby_names = 'nobody'")
-    service.query("select pg_reload_conf()")
-    wait_until("the setting is in force", lambda: a_commit_waits(service))
+    let_commits_wait(service)
     order = {"action": "fund_wallet", "currency": "NGN", "amount": "1.00"}
     with Client(service.port, merchant) as client, ThreadPoolExecutor(1) as pool:
         funding = pool.submit(client.put, "/sandbox", order)
@@ -115,14 +100,6 @@ def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
             # While every commit waits a setting cannot be taken back by SQL; its file can be.
             (directory_of(service) / "cluster" / "data" / "postgresql.auto.conf").write_text("")
             service.query("select pg_reload_conf()")
-
-
-def a_commit_waits(service: Service) -> bool:
-    """Whether a commit of our own has to wait by now: a setting reaches the server's processes one by one."""
-    with ThreadPoolExecutor(1) as pool:
-        probe = pool.submit(service.query, PROBE)
-        wait_until("the probe waits or is done", lambda: probe.done() or service.query(END_PROBE, PROBE))
-        return probe.exception() is not None
 
 
 def directory_of(service: Service) -> Path:

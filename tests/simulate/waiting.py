@@ -1,0 +1,37 @@
+"""What the fault tests wait for: that a load gets through, that what it began has ended, that a setting is in force."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.simulate.load import Load
+from tests.simulate.processes import Service, wait_until
+
+PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
+# A lease is 20 s; then the rail is asked, perhaps after one more rung of 5 s, on a busy machine.
+ENDS_SECONDS = 120.0
+
+PROBE = "select pg_logical_emit_message(true, 'probe', 'probe')"
+END_PROBE = "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and query = $1"
+
+
+def wait_for_more(load: Load, count: int = 10) -> None:
+    before = load.acknowledged()
+    wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
+
+
+def wait_for_all_to_end(service: Service) -> None:
+    wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
+
+
+def let_commits_wait(service: Service) -> None:
+    """For a standby that there is not."""
+    service.query("alter system set synchronous_standby_names = 'nobody'")
+    service.query("select pg_reload_conf()")
+    wait_until("the setting is in force", lambda: a_commit_waits(service))
+
+
+def a_commit_waits(service: Service) -> bool:
+    """Whether a commit of our own has to wait by now: a setting reaches the server's processes one by one."""
+    with ThreadPoolExecutor(1) as pool:
+        probe = pool.submit(service.query, PROBE)
+        wait_until("the probe waits or is done", lambda: probe.done() or service.query(END_PROBE, PROBE))
+        return probe.exception() is not None
