@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from _pytest.nodeid import coerce_node_id
 
 from tests.running import NEWEST, OLDEST, Deployment, Deployments
 from tests.shop import Shop
@@ -21,6 +22,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         both = metafunc.definition.path.name == "test_http.py"
         versions = {"pg18": NEWEST, "pg15": OLDEST} if both else {"pg18": NEWEST}
         metafunc.parametrize("deployment", list(versions.values()), indirect=True, ids=list(versions))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """xdist writes the group of a test where pytest 9.2 does not look for it any more: groups would not be kept."""
+    for item in items:
+        named = getattr(item, "_nodeid", None)
+        if named is not None:
+            item._id = coerce_node_id(named)
 
 
 @pytest.fixture(scope="session")
