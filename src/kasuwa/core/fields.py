@@ -382,7 +382,8 @@ def decode(
         # Nothing wrong field by field: a null stood for an absent field that has a default. Spec silent: D2
         request = None if found else kind(**values)
     else:
-        values = {top: getattr(request, top) for rule in rules for top in rule.tops}
+        asked = (rule for rule in rules if foresight is not None or not rule.foretells)
+        values = {top: getattr(request, top) for rule in asked for top in rule.tops}
     faults += broken_rules(rules, merchant, kind, values)
     if faults and foresight is not None:
         faults += broken_rules(rules, merchant, kind, values, foresight)

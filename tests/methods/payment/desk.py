@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Write
+from kasuwa.core.action import Foresight, Write
 from kasuwa.core.decision import Context, Decision, Event, Job, Merchant, More, Needs, Notice, Refusal, Row, Seen
 from kasuwa.core.fields import decode
 from kasuwa.core.purpose import Purpose
@@ -156,7 +156,8 @@ class Desk:
         """What a request is answered: its decision, its refusal, or the tuple of its faults."""
         action = action_named(name, variant)
         given = {field: value for field, value in said.items() if value is not None}
-        request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant)
+        foresight = Foresight(self.now, None)
+        request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant, foresight)
         if isinstance(request, tuple):
             return request
         needs = action.needs(request, self.merchant)

@@ -2,7 +2,7 @@
 
 from kasuwa.core.action import Method, Read, Rule, Step, Write
 from kasuwa.methods.loans import decide_late, decide_repay, decide_request, store, wire
-from kasuwa.methods.payment.decide_collect import PaymentReply, ValidateRequest, need_validate
+from kasuwa.methods.payment.decide_collect import PAYER_RULES, PaymentReply, ValidateRequest, need_validate
 from kasuwa.rails.ports import call_nobody
 
 EXAMPLE_TERMS = {
@@ -43,6 +43,7 @@ LOANS = Method(
         Write(
             name="repay",
             request=wire.RepayRequest,
+            rules=PAYER_RULES,
             reply=wire.RepayReply,
             needs=decide_repay.need_repay,
             decide=decide_repay.decide_repay,

@@ -56,9 +56,9 @@ def secrets_of(card: Card) -> CardSecrets:
     return CardSecrets(str(card.card_no), card.expiry_month, card.expiry_year, card.ccv, card.pin or "")
 
 
-def expiry_faults(card: Card, today: date) -> list[Fault]:
+def expiry_faults(expiry_month: str, expiry_year: str, today: date) -> list[Fault]:
     """A card is good until the end of its month."""
-    month, year = int(card.expiry_month), 2000 + int(card.expiry_year)
+    month, year = int(expiry_month), 2000 + int(expiry_year)
     if (year, month) >= (today.year, today.month):
         return []
     return [Fault("card.expiry_year" if year < today.year else "card.expiry_month", "the card has expired")]
@@ -84,6 +84,10 @@ def home_money_faults(country: str, currency: str) -> list[Fault]:
 
 def money_of(request: Common) -> tuple[str, str]:
     return request.country or HOME, str(request.currency or HOME_CURRENCY)
+
+
+def reason_at(field: str, faults: list[Fault]) -> str | None:
+    return next((fault.reason for fault in faults if fault.field == field), None)
 
 
 def limit_faults(merchant: Merchant, currency: str, amount: int) -> list[Fault]:

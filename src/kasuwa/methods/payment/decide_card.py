@@ -78,17 +78,16 @@ def decide_initiate(request: InitiateCard, context: Context, seen: Seen) -> Deci
 
 def ask_card(request: InitiateCard, context: Context, seen: Seen) -> Ask | Refusal:
     country, currency = ask_rules.money_of(request)
-    faults = ask_rules.expiry_faults(request.card, lagos_day(context.now))
+    faults = ask_rules.expiry_faults(request.card.expiry_month, request.card.expiry_year, lagos_day(context.now))
     faults += ask_rules.card_money_faults(country, currency)
     faults += ask_rules.recurrent_faults(request.is_recurring, request.recurrent)
-    if not faults:
-        now = ask_rules.amount_now(request, currency, context)
-        if isinstance(now, list):
-            return refuse_fields(*now)
-        amount, instalments = now
-        facts = ask_rules.card_facts(context, request.card)
-        price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
-        faults += card_split_faults(request, facts, currency, price, instalments, context, seen)
+    now = ask_rules.amount_now(request, currency, context)
+    if isinstance(now, list):
+        return refuse_fields(*faults, *now)
+    amount, instalments = now
+    facts = ask_rules.card_facts(context, request.card)
+    price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
+    faults += card_split_faults(request, facts, currency, price, instalments, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from kasuwa.core.action import Foresight, Rule
 from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Seen, refuse_fields
 from kasuwa.core.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
 from kasuwa.core.purpose import Errand
@@ -65,7 +66,7 @@ class PayerFields(msgspec.Struct, kw_only=True):
     customer_txnref: Reference | None = None
 
 
-# What each type must bring, and the rule that reads it.
+# What each type must bring, and who reads it.
 REQUIRED: dict[str, tuple[str, ...]] = {
     "card": ("card",),
     "token": ("token",),
@@ -78,21 +79,37 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 }
 
 
-class Rule(msgspec.Struct, frozen=True):
+def required_for(method: str) -> str:
+    return f"required for {method}"
+
+
+def needs_field(name: str) -> Rule:
+    """A field that a way of paying needs, missed beside whatever else is wrong."""
+
+    def reason(merchant: Merchant, foresight: Foresight, method: str, value: Any) -> str | None:
+        return required_for(method) if value is None and name in REQUIRED.get(method, ()) else None
+
+    return Rule(("payment_method", name), reason, foretells=True)
+
+
+PAYER_RULES = tuple(needs_field(name) for names in REQUIRED.values() for name in names)
+
+
+class Way(msgspec.Struct, frozen=True):
     request: type[msgspec.Struct]
     ask: Callable[..., Ask | Refusal | More]
     fields: tuple[str, ...]
 
 
-RULES = {
-    "card": Rule(InitiateCard, ask_card, ("card",)),
-    "token": Rule(ChargeToken, ask_token, ("token",)),
-    "account": Rule(ChargeAccount, ask_account, ("account",)),
-    "ussd": Rule(ChargeUssd, ask_ussd, ("bank", "phonenumber", "accountnumber")),
-    "phone": Rule(ChargePhone, ask_phone, ("phonenumber",)),
-    "qrpay": Rule(ChargeShown, ask_qrpay, ("business_name",)),
-    "bank_transfer": Rule(ChargeShown, ask_bank_transfer, ("business_name",)),
-    "mobile_money": Rule(ChargeMobileMoney, ask_mobile_money, ("type", "phonenumber", "network")),
+WAYS = {
+    "card": Way(InitiateCard, ask_card, ("card",)),
+    "token": Way(ChargeToken, ask_token, ("token",)),
+    "account": Way(ChargeAccount, ask_account, ("account",)),
+    "ussd": Way(ChargeUssd, ask_ussd, ("bank", "phonenumber", "accountnumber")),
+    "phone": Way(ChargePhone, ask_phone, ("phonenumber",)),
+    "qrpay": Way(ChargeShown, ask_qrpay, ("business_name",)),
+    "bank_transfer": Way(ChargeShown, ask_bank_transfer, ("business_name",)),
+    "mobile_money": Way(ChargeMobileMoney, ask_mobile_money, ("type", "phonenumber", "network")),
 }
 SHARED = ("country", "currency", "redirect_url", "user", "customer_txnref")
 
@@ -107,13 +124,13 @@ def collect(
     method: str, fields: PayerFields, amount: int, errand: Errand, context: Context, seen: Seen, state: str = ""
 ) -> Decision | Refusal | More:
     """Begin a payment for an errand. The fee is the merchant's; `state` is what a 202 for a code says besides."""
-    missing = [Fault(name, f"required for {method}") for name in REQUIRED[method] if getattr(fields, name) is None]
+    missing = [Fault(name, required_for(method)) for name in REQUIRED[method] if getattr(fields, name) is None]
     if missing:
         return refuse_fields(*missing)
-    rule = RULES[method]
-    given: dict[str, Any] = {name: getattr(fields, name) for name in (*rule.fields, *SHARED)}
-    request = rule.request(amount=Amount(amount), bearer="merchant", **given)
-    ask = rule.ask(request, context, seen)
+    way = WAYS[method]
+    given: dict[str, Any] = {name: getattr(fields, name) for name in (*way.fields, *SHARED)}
+    request = way.request(amount=Amount(amount), bearer="merchant", **given)
+    ask = way.ask(request, context, seen)
     if not isinstance(ask, Ask):
         return ask
     detail = msgspec.structs.replace(ask.detail, errand=errand, state=state)

@@ -90,13 +90,18 @@ def chargeable_banks() -> list[Bank]:
     return [found[name] for name in sorted(found)]
 
 
-def ask_account(request: ChargeAccount, context: Context, seen: Seen) -> Ask | Refusal:
-    account, faults = request.account, home_faults(request)
-    bank = banks_by_code().get(account.bank_code)
+def account_faults(merchant: Merchant, bank_code: str, account_number: str | None) -> list[Fault]:
+    bank = banks_by_code().get(bank_code)
     if bank is None or bank.kind not in CHARGEABLE_KINDS:
-        faults.append(Fault("account.bankcode", "a bank of supported_chargable_banks"))
-    elif not may_exist(context.merchant, bank, account.account_number):
-        faults.append(Fault("account.accountnumber", f"not an account number of {bank.name}"))
+        return [Fault("account.bankcode", "a bank of supported_chargable_banks")]
+    if account_number is None or may_exist(merchant, bank, account_number):
+        return []
+    return [Fault("account.accountnumber", f"not an account number of {bank.name}")]
+
+
+def ask_account(request: ChargeAccount, context: Context, seen: Seen) -> Ask | Refusal:
+    account = request.account
+    faults = home_faults(request) + account_faults(context.merchant, account.bank_code, account.account_number)
     detail = msgspec.structs.replace(
         ask_rules.detail_of(request, context), payer=account.account_number, provider=account.bank_code
     )
@@ -106,11 +111,13 @@ def ask_account(request: ChargeAccount, context: Context, seen: Seen) -> Ask | R
 # --- USSD and telephone ---------------------------------------------------------------------------------------------
 
 
+def ussd_faults(bank: str, phonenumber: str | None, accountnumber: str | None) -> list[Fault]:
+    given = {"phonenumber": phonenumber, "accountnumber": accountnumber} if bank == USSD_NEEDS_PAYER else {}
+    return [Fault(name, f"required for {USSD_NEEDS_PAYER}") for name, value in given.items() if value is None]
+
+
 def ask_ussd(request: ChargeUssd, context: Context, seen: Seen) -> Ask | Refusal:
-    faults = home_faults(request)
-    if request.bank == USSD_NEEDS_PAYER:
-        given = {"phonenumber": request.phonenumber, "accountnumber": request.accountnumber}
-        faults += [Fault(name, f"required for {USSD_NEEDS_PAYER}") for name, value in given.items() if value is None]
+    faults = home_faults(request) + ussd_faults(request.bank, request.phonenumber, request.accountnumber)
     detail = msgspec.structs.replace(
         ask_rules.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
     )
@@ -175,20 +182,28 @@ def ask_bank_transfer(request: ChargeShown, context: Context, seen: Seen) -> Ask
 # --- mobile money ---------------------------------------------------------------------------------------------------
 
 
-def ask_mobile_money(request: ChargeMobileMoney, context: Context, seen: Seen) -> Ask | Refusal:
-    country, currency = PROVIDERS[request.type]
+def mobile_faults(
+    kind: str, country: str, currency: str, redirect_url: str | None, phonenumber: str | None, network: str | None
+) -> list[Fault]:
+    where, money = PROVIDERS[kind]
     faults = []
-    if (request.country or ask_rules.HOME) != country:
-        faults.append(Fault("country", f"{country} for {request.type}"))
-    if str(request.currency or ask_rules.HOME_CURRENCY) != currency:
-        faults.append(Fault("currency", f"{currency} for {request.type}"))
-    to_a_page = request.type in SENT_TO_A_PAGE
-    if to_a_page and request.redirect_url is None:
-        faults.append(Fault("redirect_url", f"required for {request.type}"))
-    if not to_a_page and request.phonenumber is None:
-        faults.append(Fault("phonenumber", f"required for {request.type}"))
-    if request.type == "ghana" and request.network is None:
+    if country != where:
+        faults.append(Fault("country", f"{where} for {kind}"))
+    if currency != money:
+        faults.append(Fault("currency", f"{money} for {kind}"))
+    if kind in SENT_TO_A_PAGE and redirect_url is None:
+        faults.append(Fault("redirect_url", f"required for {kind}"))
+    if kind not in SENT_TO_A_PAGE and phonenumber is None:
+        faults.append(Fault("phonenumber", f"required for {kind}"))
+    if kind == "ghana" and network is None:
         faults.append(Fault("network", "required for ghana"))
+    return faults
+
+
+def ask_mobile_money(request: ChargeMobileMoney, context: Context, seen: Seen) -> Ask | Refusal:
+    to_a_page = request.type in SENT_TO_A_PAGE
+    brought = (request.redirect_url, request.phonenumber, request.network)
+    faults = mobile_faults(request.type, *ask_rules.money_of(request), *brought)
     detail = msgspec.structs.replace(
         ask_rules.detail_of(request, context),
         payer=request.phonenumber or "",
@@ -197,5 +212,5 @@ def ask_mobile_money(request: ChargeMobileMoney, context: Context, seen: Seen) -
     )
     if faults:
         return refuse_fields(*faults)
-    fee_class = MOBILE_MONEY_CLASSES[country]
+    fee_class = MOBILE_MONEY_CLASSES[PROVIDERS[request.type][0]]
     return ask_type(request, context, seen, "mobile_money", fee_class, int(request.amount), detail, faults)

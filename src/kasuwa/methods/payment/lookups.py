@@ -8,7 +8,7 @@ from kasuwa.core.merchant import outside_limits
 from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.core.tariff import FeeClass
-from kasuwa.methods.payment.decide_ask import HOME, HOME_CURRENCY, card_money_faults, home_money_faults
+from kasuwa.methods.payment.decide_ask import HOME, HOME_CURRENCY, card_money_faults, home_money_faults, reason_at
 from kasuwa.methods.payment.decide_types import PROVIDERS, chargeable_banks
 from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargeableBank, ChargeableBanksReply, Charges, ChargesReply
@@ -72,10 +72,6 @@ def wallet_money_faults(country: str | None, currency: str) -> list[Fault]:
 def wallet_country(country: str | None, currency: str) -> str:
     """Each country's wallets hold its own currency, so that one says the other."""
     return country or next((where for where, money in WALLET_MONEY.items() if money == currency), HOME)
-
-
-def reason_at(field: str, faults: list[Fault]) -> str | None:
-    return next((fault.reason for fault in faults if fault.field == field), None)
 
 
 def show_charges(request: ChargesRequest, merchant: Merchant, rails: Rails) -> ChargesReply:
