@@ -24,7 +24,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
-from kasuwa.db import deliveries, gather, merchants, migrate, pool, presence, rates, waiting
+from kasuwa.db import deliveries, gather, merchants, migrate, people, pool, presence, rates, waiting
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
@@ -33,6 +33,7 @@ from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.cashcode import actions as cashcode
 from kasuwa.methods.clients.actions import CLIENTS
+from kasuwa.methods.clients.decide_client import seal_detail
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.decide_errands import CASHED_OUT, DEPOSITED
@@ -177,6 +178,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
+        await people.seal_clients(connection, partial(seal_detail, vault))
         # The worker will try again, and says what is wrong.
         with contextlib.suppress(Unavailable, NoAnswer, Unsellable):
             await take_edition(connection, biller_of(settings), only_if_due=True)

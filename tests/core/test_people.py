@@ -16,6 +16,7 @@ from kasuwa.core.people import (
     Phone,
     bvn_may_exist,
     calling_code,
+    canonical_phone,
     is_magic_bvn,
     is_telephone,
     magic_bvns,
@@ -99,3 +100,16 @@ def test_magic_numbers_are_magic_in_test_alone() -> None:
 def test_a_mask_keeps_the_first_three_and_the_last_two(bvn: str) -> None:
     masked = mask_bvn(bvn)
     assert (len(masked), masked[:3], masked[3:-2], masked[-2:]) == (11, bvn[:3], "******", bvn[-2:])
+
+
+@pytest.mark.parametrize(
+    "said", ["08031234567", "0803 123 4567", "(0803) 123-4567", "+2348031234567", "002348031234567"]
+)
+def test_every_spelling_of_a_number_has_one_canonical_form(said: str) -> None:
+    assert canonical_phone(said) == "+2348031234567"
+
+
+def test_a_national_number_is_read_in_its_home() -> None:
+    assert canonical_phone("0712345678", ["254"]) == "+254712345678"
+    assert canonical_phone("2125551234", ["1"]) == "+12125551234"
+    assert canonical_phone("0712345678") == "0712345678", "no number of Nigeria"

@@ -55,7 +55,7 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         client = await find_client(merchant_id, client_id, connection)
         if client is None:
             raise CannotServe(UNKNOWN_CLIENT.message)
-        record = show_client(client)
+        record = show_client(client, vault.open)
         if reveal and client.bvn_sealed is not None:
             record.bvn = vault.open(merchant_id, sealed_place(client_id), client.bvn_sealed).decode()
         found = await people.records_of(connection, merchant_id, client_id)

@@ -6,6 +6,7 @@ from datetime import date
 from functools import cache
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from kasuwa.core.catalogue import load
@@ -16,6 +17,14 @@ PersonName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S", de
 Email = Annotated[
     str, Meta(max_length=254, pattern=rf"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+{END}", description="an e-mail address")
 ]
+
+
+class SealedDetail(msgspec.Struct, frozen=True):
+    """What is kept of what was told of a person: encrypted, and the keyed hashes that the person is found by."""
+
+    detail_sealed: bytes
+    phone_hash: bytes | None
+    email_hash: bytes | None
 
 
 # --- days -----------------------------------------------------------------------------------------------------
@@ -72,6 +81,22 @@ def is_telephone(said: str, homes: Collection[str] = (HOME,)) -> bool:
     if digits.startswith("00"):
         return is_international(digits[2:])
     return any(is_national(digits, code) or is_international(digits, code) for code in homes)
+
+
+def canonical_phone(said: str, homes: Collection[str] = (HOME,)) -> str:
+    """Returns a telephone number as `+` and its country's code (E.164), the same for every spelling of it. A number
+    that belongs to none of its homes is returned without separators."""
+    digits = SEPARATORS.sub("", said)
+    if digits.startswith("+"):
+        return digits
+    if digits.startswith("00"):
+        return "+" + digits[2:]
+    for code in sorted(homes):
+        if is_national(digits, code):
+            return f"+{code}{digits.removeprefix(TRUNKS[code])}"
+        if is_international(digits, code):
+            return f"+{digits}"
+    return digits
 
 
 def is_national(digits: str, code: str) -> bool:

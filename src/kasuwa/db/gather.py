@@ -70,3 +70,4 @@ class Reading:
         self.fetchrow = readers.fetchrow
         self.gather_row = Gatherer(readers).gather_row
         self.unseal = vault.open
+        self.digest = vault.digest

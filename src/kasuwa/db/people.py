@@ -2,6 +2,13 @@
 too; and what hangs on their loans and savings, by the reference in its errand (core/purpose.py). Operators ask here,
 for the person; nothing in the service does."""
 
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from kasuwa.core.people import SealedDetail
+from kasuwa.core.secrets import NONCE_BYTES
 from kasuwa.db.pool import Connection
 
 # Keys, hashes and what is sealed tell nobody anything. A table that has no more than the client's id is left out.
@@ -120,3 +127,36 @@ BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = $2 
 
 async def clients_by_bvn(connection: Connection, merchant_id: int, bvn_hash: bytes) -> list[str]:
     return [client_id for (client_id,) in await connection.fetch(BY_BVN, merchant_id, bvn_hash)]
+
+
+# --- encrypting what an earlier version kept in clear -----------------------------------------------------------
+
+MERCHANTS_IN_CLEAR = "select distinct merchant_id from client where detail::text <> '{}' order by 1"
+# The lock that every change of a merchant's rows takes; raising the version makes writers read the rows again.
+LOCK_BOOK = "update book set version = version + 1 where merchant_id = $1"
+CLIENTS_IN_CLEAR = """
+    select client_id, detail::text from client where merchant_id = $1 and detail::text <> '{}' order by number limit $2
+"""
+KEEP_SEALED = """
+    update client set detail = '{}', detail_sealed = $3, phone_hash = $4, email_hash = $5
+    where merchant_id = $1 and client_id = $2
+"""
+CLIENTS_AT_ONCE = 500
+
+
+async def seal_clients(connection: Connection, seal: Callable[[int, str, str, bytes], SealedDetail]) -> int:
+    """Encrypts every client that is still kept in clear and returns how many there were. `seal` takes the merchant, the
+    client's id, the detail and a nonce. Each transaction holds one merchant's lock for at most CLIENTS_AT_ONCE rows."""
+    sealed = 0
+    for (merchant_id,) in await connection.fetch(MERCHANTS_IN_CLEAR):
+        while True:
+            async with connection.transaction():
+                await connection.execute(LOCK_BOOK, merchant_id)
+                rows = await connection.fetch(CLIENTS_IN_CLEAR, merchant_id, CLIENTS_AT_ONCE)
+                for client_id, detail in rows:
+                    columns = msgspec.structs.astuple(seal(merchant_id, client_id, detail, os.urandom(NONCE_BYTES)))
+                    await connection.execute(KEEP_SEALED, merchant_id, client_id, *columns)
+            sealed += len(rows)
+            if len(rows) < CLIENTS_AT_ONCE:
+                break
+    return sealed

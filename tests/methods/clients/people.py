@@ -7,7 +7,7 @@ import msgspec
 from kasuwa.core.action import Foresight
 from kasuwa.core.decision import Context, Decision, More, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.fields import decode
-from kasuwa.methods.clients.decide import Client, client_key
+from kasuwa.methods.clients.decide import Client, client_key, open_detail
 from kasuwa.methods.clients.decide_client import BvnGuard, decide_create, decide_update
 from kasuwa.methods.clients.decide_person import CREATE_RULES, UPDATE_RULES
 from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
@@ -75,6 +75,10 @@ class Desk:
         row = self.rows[client_key(MERCHANT.merchant_id, client_id)]
         assert isinstance(row, Client)
         return row
+
+    def detail_of(self, client_id: str) -> str:
+        """What is kept of a person, decrypted."""
+        return open_detail(self.now(client_id), self.context.vault.open)
 
     def guards(self) -> list[str | None]:
         return [row.client_id for row in self.rows.values() if isinstance(row, BvnGuard)]

@@ -110,6 +110,8 @@ def test_a_telephone_is_enrolled_once_for_each_merchant(desk: Desk) -> None:
     assert [DETAIL.decode(one.payment.detail).enrolment for one in (first, second)] == [True, False]
     assert len(desk.of_type(EnrolledPhone)) == 1
     assert "enrolment" not in msgspec.to_builtins(second.hear(challenge()).reply)
+    spelled_otherwise = begin(desk, "phone", phonenumber="+2348031234567")
+    assert not DETAIL.decode(spelled_otherwise.payment.detail).enrolment
     other = begin(desk, "phone", phonenumber="08031234568")
     assert DETAIL.decode(other.payment.detail).enrolment
 

@@ -5,7 +5,7 @@ Loans and savings borrow from here: `Client` and its key, `bank_account_of` (whe
 """
 
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -25,12 +25,16 @@ NO_BANK_ACCOUNT = Refusal(INVALID_REQUEST, "The client has no bankAccount; add o
 
 
 class Client(Row):
-    """`detail` is what the merchant told of the person, as one JSON object, without the BVN."""
+    """One person. What the merchant told of them is a JSON object, encrypted in `detail_sealed`; the BVN is kept apart.
+
+    `detail` holds that object in clear only in rows of an earlier version that `seal_clients` (db/people.py) has not
+    reached yet; otherwise it is `{}`. `phone_hash` and `email_hash` are keyed hashes that clients are found by.
+    """
 
     table: ClassVar[str] = "client"
     changing: ClassVar[tuple[str, ...]] = (
         *("status", "bvn_verified", "open_accounts", "bvn_hash", "bvn_mask", "bvn_sealed"),
-        *("detail", "changed_at", "erased_at"),
+        *("detail", "changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash"),
     )
 
     client_id: str
@@ -45,6 +49,9 @@ class Client(Row):
     created_at: datetime
     changed_at: datetime
     erased_at: datetime | None
+    detail_sealed: bytes | None = None
+    phone_hash: bytes | None = None
+    email_hash: bytes | None = None
 
     @property
     def is_open(self) -> bool:
@@ -53,6 +60,23 @@ class Client(Row):
 
 def client_key(merchant_id: int, client_id: str) -> bytes:
     return row_key(merchant_id, "client", client_id)
+
+
+class Opener(Protocol):
+    """Decrypts what was sealed for a place of a merchant; `Vault.open` is one."""
+
+    def __call__(self, merchant_id: int, place: str, sealed: bytes) -> bytes: ...
+
+
+def detail_place(client_id: str) -> str:
+    return f"client.detail_sealed {client_id}"
+
+
+def open_detail(client: Client, opener: Opener) -> str:
+    """Returns what the merchant told of the person, as the text of a JSON object."""
+    if client.detail_sealed is None:
+        return client.detail
+    return opener(client.merchant_id, detail_place(client.client_id), client.detail_sealed).decode()
 
 
 # --- what loans and savings borrow --------------------------------------------------------------------------
@@ -77,18 +101,17 @@ class Reachable(msgspec.Struct, frozen=True, rename={"bank_account": "bankAccoun
 REACHABLE: "msgspec.json.Decoder[Reachable]" = msgspec.json.Decoder(Reachable)
 
 
-def full_name_of(client: Client) -> str:
-    told = REACHABLE.decode(client.detail)
+def full_name_of(told: Reachable) -> str:
     return f"{told.firstname} {told.lastname}".strip()
 
 
-def bank_account_of(client: Client) -> BankAccount | None:
-    """The account that loans are paid out to and savings cashed out to; under the client's name where no other
-    was said."""
-    told = REACHABLE.decode(client.detail)
+def bank_account_of(client: Client, opener: Opener) -> BankAccount | None:
+    """Returns the account that loans are paid out to and savings cashed out to, under the client's name where no other
+    was given; None if the client has no account."""
+    told = REACHABLE.decode(open_detail(client, opener))
     if told.bank_account is None or told.bank_account.account_name:
         return told.bank_account
-    return msgspec.structs.replace(told.bank_account, account_name=full_name_of(client))
+    return msgspec.structs.replace(told.bank_account, account_name=full_name_of(told))
 
 
 def refuse_inactive(client: Client) -> Refusal | None:

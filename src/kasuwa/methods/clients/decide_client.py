@@ -1,10 +1,11 @@
 """The rules of clients: created, changed, erased. (D31)
 
-A BVN is kept three ways: sealed, to be opened for an export; masked, to be shown; and as a keyed hash, to be found by.
-The hash is also the key of a guard row: one merchant has no two clients with the same BVN.
+What is told of a person is sealed; telephone and e-mail are also kept as keyed hashes, to be found by. A BVN is kept
+three ways: sealed, to be opened for an export; masked, to be shown; and as a keyed hash. That hash is also the key of a
+guard row: one merchant has no two clients with the same BVN.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar
 
 import msgspec
@@ -15,8 +16,9 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.erasure import Trace
-from kasuwa.core.people import is_magic_bvn, mask_bvn
+from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id, row_key
+from kasuwa.core.secrets import Vault, derive
 from kasuwa.methods.clients.decide import (
     ACTIVE,
     BLACKLISTED,
@@ -26,10 +28,13 @@ from kasuwa.methods.clients.decide import (
     REJECTED,
     UNKNOWN_CLIENT,
     Client,
+    Opener,
     client_key,
+    detail_place,
+    open_detail,
 )
 from kasuwa.methods.clients.decide_names import Claimed, what_differs, words_of
-from kasuwa.methods.clients.decide_person import BVN_REQUIRED, Detail, wrong_in
+from kasuwa.methods.clients.decide_person import BVN_REQUIRED, Detail, homes_of, wrong_in
 from kasuwa.methods.clients.wire import ClientRecord, ClientReply, CreateRequest, UpdateRequest
 from kasuwa.rails.ports import Person
 
@@ -52,6 +57,8 @@ STEPS = {
     PENDING_APPROVAL: frozenset({INACTIVE, ACTIVE, REJECTED}),
     INACTIVE: frozenset({ACTIVE, EXITED, BLACKLISTED}),
     ACTIVE: frozenset({INACTIVE, EXITED, BLACKLISTED}),
+    # A rejected application may be submitted again, for instance with other documents.
+    REJECTED: frozenset({PENDING_APPROVAL}),
 }
 
 # What a verified BVN vouches for: who changes one of these must have it verified again.
@@ -74,6 +81,27 @@ class BvnGuard(Row):
 def hash_bvn(digest: Callable[[bytes], bytes], merchant_id: int, bvn: str) -> bytes:
     """Of this merchant's own: two merchants' tables do not show that they have a client in common."""
     return digest(f"bvn {merchant_id} {bvn}".encode())
+
+
+def hash_phone(digest: Callable[[bytes], bytes], merchant_id: int, phone: str, homes: Collection[str]) -> bytes:
+    """The same for every spelling of one number."""
+    return digest(f"client phone {merchant_id} {canonical_phone(phone, homes)}".encode())
+
+
+def hash_email(digest: Callable[[bytes], bytes], merchant_id: int, email: str) -> bytes:
+    return digest(f"client email {merchant_id} {email.strip().casefold()}".encode())
+
+
+def seal_detail(vault: Vault, merchant_id: int, client_id: str, text: str, nonce: bytes) -> SealedDetail:
+    """Encrypts what was told of a person for the row of that client."""
+    detail: Detail = read_document(text)
+    phone, email = detail.get("phone"), detail.get("email")
+    homes = homes_of(detail.get("addresses", []))
+    return SealedDetail(
+        detail_sealed=vault.seal(merchant_id, detail_place(client_id), text.encode(), nonce),
+        phone_hash=None if phone is None else hash_phone(vault.digest, merchant_id, phone, homes),
+        email_hash=None if email is None else hash_email(vault.digest, merchant_id, email),
+    )
 
 
 def guard_key(merchant_id: int, bvn_hash: bytes) -> bytes:
@@ -252,7 +280,7 @@ def keep_client(
     """Lay what is said over what is kept, check the whole, and keep it. The register is asked when nothing else is
     left to be found wrong."""
     data = request.data
-    kept, said = read_document(client.detail), {} if data is None else detail_of(data)
+    kept, said = read_document(open_detail(client, context.vault.open)), {} if data is None else detail_of(data)
     detail = merge(kept, said)
     text = write_document(detail)
     bvn = bvn_of(request, client, context) if request.verify_bvn else None
@@ -269,14 +297,17 @@ def keep_client(
         if refusal is not None:
             return refusal
     stands = not taken.columns and is_same_person(kept, detail)
+    nonce = derive(context.entropy, f"nonce {detail_place(client.client_id)}")
+    sealed = seal_detail(context.vault, client.merchant_id, client.client_id, text, nonce)
     changed = msgspec.structs.replace(
         client,
-        detail=text,
+        detail="{}",
         changed_at=context.now,
         bvn_verified=bvn is not None or (client.bvn_verified and stands),
         **taken.columns,
+        **msgspec.structs.asdict(sealed),
     )
-    reply = ClientReply(message="Client updated", data=show_client(changed))
+    reply = ClientReply(message="Client updated", data=show_client(changed, context.vault.open))
     return Decision(reply=reply, rows=(changed, *taken.guards))
 
 
@@ -319,7 +350,7 @@ def decide_erase(client_id: str, traces: tuple[Trace, ...], context: Context, se
         if left is not None and left != row:
             forgotten.append(left)
     if client.erased_at is not None:
-        return Decision(reply=show_client(client), rows=tuple(forgotten))
+        return Decision(reply=show_client(client, context.vault.open), rows=tuple(forgotten))
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STEPS else client.status,
@@ -330,8 +361,11 @@ def decide_erase(client_id: str, traces: tuple[Trace, ...], context: Context, se
         detail="{}",
         changed_at=context.now,
         erased_at=context.now,
+        detail_sealed=None,
+        phone_hash=None,
+        email_hash=None,
     )
-    return Decision(reply=show_client(erased), rows=(erased, *released(client, seen), *forgotten))
+    return Decision(reply=show_client(erased, context.vault.open), rows=(erased, *released(client, seen), *forgotten))
 
 
 # --- a client as it is shown ------------------------------------------------------------------------------------
@@ -355,8 +389,8 @@ class Shown(msgspec.Struct, rename={"bank_account": "bankAccount"}):
 SHOWN: "msgspec.json.Decoder[Shown]" = msgspec.json.Decoder(Shown)
 
 
-def show_client(client: Client) -> ClientRecord:
-    told: dict[str, Any] = msgspec.structs.asdict(SHOWN.decode(client.detail))
+def show_client(client: Client, opener: Opener) -> ClientRecord:
+    told: dict[str, Any] = msgspec.structs.asdict(SHOWN.decode(open_detail(client, opener)))
     return ClientRecord(
         client_id=client.client_id,
         status=client.status,  # type: ignore[arg-type]

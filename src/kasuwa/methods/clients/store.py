@@ -1,19 +1,27 @@
 """Plain reads of clients. No writes; merchant_id in every WHERE."""
 
+from typing import Any
+
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.reading import Reader
+from kasuwa.core.people import NATIONAL
+from kasuwa.core.reading import Reader, SealedReader
 from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key
-from kasuwa.methods.clients.decide_client import show_client
+from kasuwa.methods.clients.decide_client import hash_bvn, hash_email, hash_phone, show_client
 from kasuwa.methods.clients.wire import ClientReply, ListReply, ListRequest, ViewRequest
 
 COLUMNS = """
     select key, merchant_id, client_id, number, status, bvn_verified, open_accounts, bvn_hash, bvn_mask, bvn_sealed,
-        detail, created_at, changed_at, erased_at
+        detail, created_at, changed_at, erased_at, detail_sealed, phone_hash, email_hash
     from client
 """
 BY_KEY = f"{COLUMNS} where key = $1 and merchant_id = $2"
-NEWEST_FIRST = f"{COLUMNS} where merchant_id = $1 order by number desc offset $2 limit $3"
-COUNT = "select count(*) from client where merchant_id = $1"
+# A filter that is not asked for is null.
+MATCHING = """
+    merchant_id = $1 and ($2::bytea[] is null or phone_hash = any($2)) and ($3::bytea is null or email_hash = $3)
+    and ($4::bytea is null or bvn_hash = $4) and ($5::text is null or status = $5)
+"""
+NEWEST_FIRST = f"{COLUMNS} where {MATCHING} order by number desc offset $6 limit $7"
+COUNT = f"select count(*) from client where {MATCHING}"
 
 
 async def find_client(merchant_id: int, client_id: str, reader: Reader) -> Client | None:
@@ -21,15 +29,30 @@ async def find_client(merchant_id: int, client_id: str, reader: Reader) -> Clien
     return None if row is None else Client(*row)
 
 
-async def view_client(request: ViewRequest, merchant: Merchant, reader: Reader) -> ClientReply | Refusal:
+async def view_client(request: ViewRequest, merchant: Merchant, reader: SealedReader) -> ClientReply | Refusal:
     client = await find_client(merchant.merchant_id, request.client_id, reader)
     if client is None:
         return UNKNOWN_CLIENT
-    return ClientReply(message="Client found", data=show_client(client))
+    return ClientReply(message="Client found", data=show_client(client, reader.unseal))
 
 
-async def list_clients(request: ListRequest, merchant: Merchant, reader: Reader) -> ListReply:
+def filters_of(request: ListRequest, merchant: Merchant, reader: SealedReader) -> tuple[Any, ...]:
+    """Returns what `MATCHING` takes. A national number may be of any country whose numbers are known."""
+    merchant_id = merchant.merchant_id
+    phones = request.phone and {hash_phone(reader.digest, merchant_id, request.phone, (code,)) for code in NATIONAL}
+    return (
+        merchant_id,
+        None if phones is None else sorted(phones),
+        None if request.email is None else hash_email(reader.digest, merchant_id, request.email),
+        None if request.bvn is None else hash_bvn(reader.digest, merchant_id, request.bvn),
+        request.status,
+    )
+
+
+async def list_clients(request: ListRequest, merchant: Merchant, reader: SealedReader) -> ListReply:
     offset, limit = request.window
-    rows = await reader.fetch(NEWEST_FIRST, merchant.merchant_id, offset, limit)
-    [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
-    return ListReply(data=[show_client(Client(*row)) for row in rows], total=total, offset=offset, limit=limit)
+    filters = filters_of(request, merchant, reader)
+    rows = await reader.fetch(NEWEST_FIRST, *filters, offset, limit)
+    [[total]] = await reader.fetch(COUNT, *filters)
+    clients = [show_client(Client(*row), reader.unseal) for row in rows]
+    return ListReply(data=clients, total=total, offset=offset, limit=limit)

@@ -102,7 +102,13 @@ class UpdateRequest(msgspec.Struct, kw_only=True):
 
 
 class ListRequest(Paged, kw_only=True):
-    """Newest first."""
+    """Newest first. Each filter keeps the clients that match it exactly, whatever the spelling of a telephone number or
+    the case of an e-mail address; several filters keep the clients that match all of them."""
+
+    phone: Phone | None = None
+    email: Email | None = None
+    bvn: Bvn | None = None
+    status: ClientStatus | None = None
 
 
 class ViewRequest(msgspec.Struct, kw_only=True):

@@ -90,7 +90,7 @@ def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Dec
         return savings
     client = seen.get(Client, client_key(context.merchant.merchant_id, savings.client_id))
     assert client is not None
-    account = bank_account_of(client) if request.method == "transfer" else None
+    account = bank_account_of(client, context.vault.open) if request.method == "transfer" else None
     if request.method == "transfer" and account is None:
         return NO_BANK_ACCOUNT
     if request.dry_run:

@@ -196,7 +196,7 @@ def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
     refusal = refuse_inactive(client)
     if refusal is not None:
         return refusal
-    account = bank_account_of(client)
+    account = bank_account_of(client, context.vault.open)
     if account is None or account_fits_bank(context.merchant, account.bank_code, account.account_number):
         return NO_BANK_ACCOUNT
     decision = send_money(order_of(loan, account, context), loan.amount, context, context.number, letters="LD")

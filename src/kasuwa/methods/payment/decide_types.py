@@ -9,6 +9,7 @@ from kasuwa.core.banks import Bank, banks_by_code, may_exist
 from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Row, Seen, refuse_fields
 from kasuwa.core.emvco import Shown, write_payload
 from kasuwa.core.inbound import free_number
+from kasuwa.core.people import canonical_phone
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import FeeClass
@@ -127,11 +128,14 @@ def ask_ussd(request: ChargeUssd, context: Context, seen: Seen) -> Ask | Refusal
 def ask_phone(request: ChargePhone, context: Context, seen: Seen) -> Ask | Refusal | More:
     """The first payment of a telephone enrols it."""
     merchant_id = context.merchant.merchant_id
-    hashed = context.digest(f"phone {merchant_id} {request.phonenumber}".encode()).hex()
-    key = row_key(merchant_id, "enrolled phone", hashed)
+    # Under its canonical spelling; a version before kept telephones as they were spelled.
+    key, *spelled = (
+        row_key(merchant_id, "enrolled phone", context.digest(f"phone {merchant_id} {number}".encode()).hex())
+        for number in (canonical_phone(request.phonenumber), request.phonenumber)
+    )
     if not seen.has(key):
-        return More(Needs(((EnrolledPhone, key),)))
-    first = seen.get(EnrolledPhone, key) is None
+        return More(Needs(tuple((EnrolledPhone, wanted) for wanted in {key, *spelled})))
+    first = all(seen.get(EnrolledPhone, known) is None for known in {key, *spelled})
     detail = msgspec.structs.replace(ask_rules.detail_of(request, context), payer=request.phonenumber, enrolment=first)
     rows = (EnrolledPhone(key, merchant_id),) if first else ()
     return ask_type(request, context, seen, "phone", "phone", int(request.amount), detail, home_faults(request), rows)
