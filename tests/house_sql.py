@@ -15,7 +15,7 @@ SQL = re.compile(
 WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|create|grant|lock)\b", re.IGNORECASE)
 # The operator reads across merchants in one place, which only the operator's pages may import.
 OPERATORS_READS = "console/operator_reads.py"
-SQL_LIVES_IN = ("db/", "ledger/audit.py", "work/", "app.py", "doctor.py", OPERATORS_READS)
+SQL_LIVES_IN = ("db/", "ledger/audit.py", "work/", "prepare.py", "doctor.py", OPERATORS_READS)
 ASKS_THE_DATABASE = {"fetch", "gather_row", "fetchrow", "fetchval", "execute", "executemany", "cursor"}
 
 

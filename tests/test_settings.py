@@ -57,6 +57,9 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "console_url": "https://console.example.com",
         "metrics_port": "9002",
         "data": "/srv/kasuwa",
+        "console_host": "10.0.0.2",
+        "metrics_host": "10.0.0.3",
+        "trusted_proxies": "10.0.0.0/8",
         "workers": "3",
         "database_url": "postgresql://db/kasuwa",
         "secret_key": KEY_TEXT,
@@ -234,3 +237,14 @@ def test_of_many_processes_that_start_at_once_all_get_one_key(tmp_path: Path) ->
         assert [process.returncode for process in started] == [0] * 6
         assert len(keys) == 1
         assert [entry.name for entry in data.iterdir()] == [SECRET_FILE]
+
+
+def test_what_is_no_proxy_is_refused_in_one_line() -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings({"KASUWA_TRUSTED_PROXIES": "10.0.0.0/8, proxy.example"})
+    assert one_line(error).startswith("KASUWA_TRUSTED_PROXIES takes addresses and networks")
+
+
+def test_opening_the_api_to_the_network_does_not_open_console_and_metrics() -> None:
+    found = read_settings({"KASUWA_HOST": "0.0.0.0"})
+    assert (found.console_host, found.metrics_host) == ("127.0.0.1", "127.0.0.1")

@@ -43,9 +43,9 @@ def serve(
         )
         supervise.check_port(settings.host, settings.port)
         if settings.console == "on":
-            supervise.check_port(settings.host, settings.console_port, "--console-port")
+            supervise.check_port(settings.console_host, settings.console_port, "--console-port")
         if settings.metrics_port is not None:
-            supervise.check_port(settings.host, settings.metrics_port, "KASUWA_METRICS_PORT")
+            supervise.check_port(settings.metrics_host, settings.metrics_port, "KASUWA_METRICS_PORT")
         secret_key_of(settings)
         with supervise.open_database(settings) as (dsn, cluster):
             supervise.prepare(settings, dsn)
@@ -60,7 +60,7 @@ def announce(settings: Settings, dsn: str) -> None:
     if settings.console == "on":
         announce_console(settings, dsn)
     if settings.metrics_port is not None:
-        typer.echo(f"\nMetrics: {address_of(settings.host, settings.metrics_port)}/metrics")
+        typer.echo(f"\nMetrics: {address_of(settings.metrics_host, settings.metrics_port)}/metrics")
     typer.echo("\nCtrl-C stops it.")
 
 
@@ -77,7 +77,7 @@ def announce_console(settings: Settings, dsn: str) -> None:
 @command.command(name="migrate")
 def migrate_command(data: DataOption = None) -> None:
     """Bring the database's schema up to date."""
-    from kasuwa.app import prepare
+    from kasuwa.prepare import prepare
 
     applied = with_database(data, prepare)
     typer.echo("\n".join(f"applied {name}" for name in applied) or "nothing to do: the schema is up to date")

@@ -19,12 +19,11 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
 from kasuwa.core.action import Method, Step
-from kasuwa.core.billers import Unsellable
 from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
-from kasuwa.db import deliveries, gather, merchants, migrate, people, pool, presence, rates, waiting
+from kasuwa.db import deliveries, gather, migrate, pool, presence, waiting
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
@@ -33,7 +32,6 @@ from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.cashcode import actions as cashcode
 from kasuwa.methods.clients.actions import CLIENTS
-from kasuwa.methods.clients.decide_client import seal_detail
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.decide_errands import CASHED_OUT, DEPOSITED
@@ -51,31 +49,30 @@ from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Board, Meter
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
 from kasuwa.rails.issued import IssuedCards
-from kasuwa.rails.ports import NOT_GIVEN, BillerRail, Issuer, NoAnswer, Rails, Shelf, Unavailable
+from kasuwa.rails.ports import NOT_GIVEN, BillerRail, Issuer, Rails, Shelf
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
 from kasuwa.settings import (
-    DEMO_KEY,
-    DEMO_NAME,
     Settings,
     console_address,
     issuing_of,
     loopback_allowed,
     public_url_of,
     secret_key_of,
+    trusted_proxies_of,
 )
 from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.openapi import describe
 from kasuwa.web.server import Server, encode_openapi
 from kasuwa.web.table import make_table
-from kasuwa.work.billers import Keeper, MemoryShelf, take_edition
+from kasuwa.work.billers import Keeper, MemoryShelf
 from kasuwa.work.egress import Egress
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.issuer import BookIssuer, IssuerRules
-from kasuwa.work.sandbox import SandboxEngine, fund_opening
+from kasuwa.work.sandbox import SandboxEngine
 from kasuwa.work.steps import Stepper, lanes_of
 from kasuwa.work.targets import url_fault
 from kasuwa.work.timeline import timeline
@@ -165,42 +162,6 @@ def world_of(vault: Vault, settings: Settings) -> World:
         return World(vault, Permutation(vault.reference_key), None, PURPOSES, public_url_of(settings), issuing)
     key = derive(seed.encode()[:64], "seed")
     return World(vault.replaying(key), Permutation(key), key, PURPOSES, public_url_of(settings), issuing)
-
-
-# --- before anything runs ---------------------------------------------------------------------------------
-
-
-async def prepare(settings: Settings, dsn: str) -> list[str]:
-    """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
-    may race."""
-    secret_key = secret_key_of(settings)
-    connection = await connect_to_primary(dsn)
-    try:
-        applied = await migrate.migrate(connection, settings.environment, secret_key)
-        vault = await migrate.open_vault(connection, secret_key)
-        await people.seal_clients(connection, partial(seal_detail, vault))
-        # The worker will try again, and says what is wrong.
-        with contextlib.suppress(Unavailable, NoAnswer, Unsellable):
-            await take_edition(connection, biller_of(settings), only_if_due=True)
-        if settings.environment == "test":
-            await connection.execute("select pg_advisory_lock($1)", migrate.LOCK)
-            await rates.ensure_test_rates(connection)
-            await ensure_demo(connection, vault, settings, dsn)
-        return applied
-    finally:
-        await connection.close()
-
-
-async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: str) -> None:
-    if not await connection.fetchval("select exists (select 1 from merchant)"):
-        await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
-    if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
-        return
-    writer = Writer(dsn, world_of(vault, settings))
-    writer.start()
-    demo: Merchant = await Directory(connection, vault, settings.environment).by_id(1)
-    await fund_opening(writer, demo)
-    await writer.close()
 
 
 # --- what the processes are made of -------------------------------------------------------------------------
@@ -311,7 +272,10 @@ def make_server(house: House, engine: Any) -> Server:
     dispatch = make_dispatch(house, engine)
     till = PaymentTill(house.reader, house.vault, house.directory, dispatch, house.world.public_url)
     visits = Visits(till)
-    return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, visits, house.meter)
+    proxies = trusted_proxies_of(house.settings)
+    return Server(
+        make_table(house.methods), dispatch, openapi, readiness(house), request_log, visits, house.meter, proxies
+    )
 
 
 def make_dispatch(house: House, engine: Any) -> Dispatch:
@@ -386,8 +350,8 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     looking = asyncio.create_task(house.shelf.run())
     request_log = make_request_log(settings)
     application = make_console(console_parts(house, operators, readers), request_log)
-    present = asyncio.create_task(presence.show_when_listening(settings.host, settings.console_port, dsn))
-    await serve_until_stopped(application, Interfaces.ASGI, settings.host, settings.console_port)
+    present = asyncio.create_task(presence.show_when_listening(settings.console_host, settings.console_port, dsn))
+    await serve_until_stopped(application, Interfaces.ASGI, settings.console_host, settings.console_port)
     request_log.flush()
     present.cancel()
     looking.cancel()
@@ -418,6 +382,7 @@ def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any
         environment=settings.environment,
         console_url=console_address(settings),
         api_url=public_url_of(settings),
+        proxies=trusted_proxies_of(settings),
         directory=house.directory,
         reader=readers,
         operators=operators,
@@ -450,7 +415,7 @@ async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> 
         except Exception:
             return None
 
-    await serve_until_stopped(Scrape(boards, look), Interfaces.RSGI, settings.host, settings.metrics_port)
+    await serve_until_stopped(Scrape(boards, look), Interfaces.RSGI, settings.metrics_host, settings.metrics_port)
     await readers.close()
 
 

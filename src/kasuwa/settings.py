@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, may_hold_hash
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, Issuing, read_label, read_ranges
 from kasuwa.core.secrets import KEY_BYTES
@@ -29,9 +30,12 @@ class Settings(msgspec.Struct, kw_only=True):
     host: str = "127.0.0.1"
     port: int = 8080
     console: str = "on"
+    console_host: str = "127.0.0.1"
     console_port: int = 8081
     console_url: str | None = None
+    metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
+    trusted_proxies: str = ""
     data: Path = Path("data")
     workers: int = 1
     database_url: str | None = None
@@ -63,7 +67,15 @@ def public_url_of(settings: Settings) -> str:
 
 def console_address(settings: Settings) -> str:
     """Where people find the console; behind a proxy that is KASUWA_CONSOLE_URL."""
-    return (settings.console_url or address_of(settings.host, settings.console_port)).rstrip("/")
+    return (settings.console_url or address_of(settings.console_host, settings.console_port)).rstrip("/")
+
+
+def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
+    """The proxies whose X-Forwarded-For is believed."""
+    try:
+        return read_networks(settings.trusted_proxies)
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_TRUSTED_PROXIES takes addresses and networks, by commas: {error}") from None
 
 
 def issuing_of(settings: Settings) -> Issuing:
@@ -109,6 +121,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
     issuing_of(settings)
+    trusted_proxies_of(settings)
     return settings
 
 

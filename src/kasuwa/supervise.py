@@ -63,10 +63,10 @@ def open_database(settings: Settings) -> Iterator[tuple[str, embedded.Cluster | 
 
 def prepare(settings: Settings, dsn: str) -> None:
     # The whole house takes most of a second to import: the commands that need none of it do without.
-    from kasuwa import app
+    from kasuwa.prepare import prepare as prepare_database
 
     try:
-        asyncio.run(app.prepare(settings, dsn))
+        asyncio.run(prepare_database(settings, dsn))
     except (MigrationError, SettingsError) as error:
         raise CannotServe(str(error)) from None
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:

@@ -23,6 +23,7 @@ from kasuwa.db.batch import Broken, Submission
 from kasuwa.db.migrate import APPEND_ONLY
 from kasuwa.db.pool import APPLICATION_ROLE, WRITER_SETTINGS
 from kasuwa.ledger import chart
+from kasuwa.prepare import prepare
 from kasuwa.settings import Settings
 from tests.methods.virtualcard.holders import BILLING
 from tests.simulate.load import Client, new_merchant, transfer_body
@@ -260,7 +261,7 @@ def fund(merchant: Merchant, amount: int, reference: str = "one kobo") -> Submis
 async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]) -> Any:
     """Some writers of one database, as several processes have them, and the demo merchant."""
     settings = Settings(data=data)
-    await app.prepare(settings, dsn)
+    await prepare(settings, dsn)
     houses = [await app.House.build(settings, dsn) for _ in range(count)]
     for house in houses:
         house.writer.start()

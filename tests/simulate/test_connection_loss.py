@@ -26,6 +26,7 @@ from kasuwa.core.decision import Context, Decision, Needs, Seen
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.db import embedded
 from kasuwa.db.batch import Broken, Submission
+from kasuwa.prepare import prepare
 from kasuwa.settings import Settings
 from tests.simulate.load import TRUTH, Answer, Client, Merchant, Reply, faults_of, loading, new_merchant
 from tests.simulate.processes import (
@@ -220,7 +221,7 @@ def order(context: Context, seen: Seen, order_ref: str, amount: int) -> Decision
 
 async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[Any]:
     settings = Settings(data=data)
-    await app.prepare(settings, dsn)
+    await prepare(settings, dsn)
     house = await app.House.build(settings, dsn)
     house.writer.start()
     merchant = await house.directory.by_id(1)

@@ -70,7 +70,9 @@ async def ask_in_vain(deployment: Deployment, shop: Shop, row: Row) -> Any:
     path = make_table(house.methods)[f"/{row.method}"]
     try:
         async with asyncio.timeout(30):
-            answered = await Dispatch(parts).answer(path, shop.headers, msgspec.json.encode(row.example))
+            answered = await Dispatch(parts).answer(
+                path, shop.headers, msgspec.json.encode(row.example), lambda: "127.0.0.1"
+            )
     finally:
         await house.close()
     return msgspec.json.decode(answered.body)

@@ -22,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, Door
 from kasuwa.console.cookies import FORM_COOKIE, clear_session, session_token, set_session, strangers_token
+from kasuwa.console.forwarded import ForwardedClient
 from kasuwa.console.routes import Page, navigation, pages_of
 from kasuwa.console.visit import NotFound, Parts, Visit
 from kasuwa.core.secrets import same
@@ -77,6 +78,7 @@ def make_console(parts: Parts, request_log: RequestLog) -> Starlette:
     application = Starlette(routes=routes, exception_handlers={HTTPException: plain_error(parts, pages)})
     application.add_middleware(PolicyHeaders)
     application.add_middleware(Lines, request_log=request_log)
+    application.add_middleware(ForwardedClient, proxies=parts.proxies)
     return application
 
 
@@ -139,7 +141,9 @@ class Lines:
         path = "/static/" if scope["path"].startswith("/static/") else scope.get(PATTERN, "other")
         verb = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
         mid = "" if merchant is None else merchant.mid
-        self._log.write(request_id, verb, path, "console", mid, http, http, seconds)
+        client = scope.get("client")
+        address = "" if client is None else client[0]
+        self._log.write(request_id, address, verb, path, "console", mid, http, http, seconds)
 
 
 # --- the door -----------------------------------------------------------------------------------------------------

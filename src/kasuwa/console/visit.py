@@ -1,6 +1,6 @@
 """One request of a browser, with everything a page may use; and the answers a page can give."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.days import Tallies
 from kasuwa.core.action import Method
+from kasuwa.core.addresses import Network
 from kasuwa.core.decision import Deed, Merchant
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATORS_CHAIN
@@ -37,6 +38,7 @@ class Parts(msgspec.Struct, kw_only=True):
     environment: str
     console_url: str
     api_url: str
+    proxies: Sequence[Network]
     directory: Directory
     reader: Pool
     operators: Pool

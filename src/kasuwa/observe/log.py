@@ -30,6 +30,7 @@ class RequestLine(msgspec.Struct):
 
     at: str
     request_id: str
+    address: str
     method: str
     path: str
     action: str
@@ -66,6 +67,7 @@ class RequestLog:
     def write(
         self,
         request_id: str,
+        address: str,
         method: str,
         path: str,
         action: str,
@@ -75,7 +77,7 @@ class RequestLog:
         seconds: float,
     ) -> None:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = RequestLine(at, request_id, method, path, action, mid, http, status, round(seconds * 1000, 2))
+        line = RequestLine(at, request_id, address, method, path, action, mid, http, status, round(seconds * 1000, 2))
         self._lines.append(msgspec.json.encode(line))
         self._size += len(self._lines[-1])
         if self._size >= FLUSH_BYTES:

@@ -35,10 +35,14 @@ from kasuwa.db.writer import Unreachable, Writer
 from kasuwa.observe.log import where_it_broke
 from kasuwa.web.limits import Limiter
 from kasuwa.web.table import Envelope, Path
+from kasuwa.web.throttle import AuthenticationThrottle
 
 NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
 SUSPENDED = Refusal(AUTHENTICATION_FAILED, "This merchant is suspended; ask the operator")
 NO_ACTION = Refusal(INVALID_METHOD, "Invalid method call: name an action of this path")
+TOO_MANY_FAILURES = Refusal(
+    ERROR, "Too many failed authentications from your address; check mid and key, and wait as retry-after says"
+)
 TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 BROKEN = Refusal(ERROR, "An error has occurred; nothing was changed")
 UNREACHABLE = Refusal(ERROR, "The service cannot be reached for a moment; nothing was changed, try again")
@@ -118,11 +122,13 @@ class Dispatch:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._limiter = Limiter()
+        self._throttle = AuthenticationThrottle()
         self._understood: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
-    async def answer(self, path: Path, headers: Headers, body: bytes) -> Answered:
+    async def answer(self, path: Path, headers: Headers, body: bytes, address: Callable[[], str]) -> Answered:
+        """Answers a request that authenticates by its key. `address` tells where it came from, where that matters."""
         try:
-            return await self._answer_key(path, headers, body)
+            return await self._answer_key(path, headers, body, address)
         except Exception as error:
             return answer_trouble(path, error)
 
@@ -135,19 +141,24 @@ class Dispatch:
         except Exception as error:
             return answer_trouble(path, error)
 
-    async def _answer_key(self, path: Path, headers: Headers, body: bytes) -> Answered:
+    async def _answer_key(self, path: Path, headers: Headers, body: bytes, address: Callable[[], str]) -> Answered:
         mid, key = headers.get("mid"), headers.get("key")
         if mid is None or key is None:
             return refused(NOT_AUTHENTICATED, strict=False)
-        directory, mid = self._parts.directory, mid.strip()
+        directory, mid, throttle = self._parts.directory, mid.strip(), self._throttle
+        wait = throttle.wait_seconds(address(), mid) if throttle.has_failures else 0.0
+        if wait:
+            return limited(TOO_MANY_FAILURES, wait)
         merchant = directory.check(directory.recall(mid) or await directory.load(mid), key.strip())
         if merchant is None or merchant.suspended:
+            if self._parts.environment == "live":
+                throttle.record_failure(address())
             return refused(NOT_AUTHENTICATED, strict=False)
+        if throttle.has_failures:
+            throttle.record_success(address(), mid)
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
         if wait:
-            limited = refused(TOO_MANY, strict=False, http=429)
-            limited.retry_after = int(wait) + 1
-            return limited
+            return limited(TOO_MANY, wait)
         answered = await self._answer_merchant(path, headers, body, merchant)
         answered.mid = merchant.mid
         return answered
@@ -354,6 +365,12 @@ def plain_scalar(value: Any) -> Any:
 def refused(refusal: Refusal, *, strict: bool, http: int | None = None) -> Answered:
     body = ENCODER.encode(ErrorBody(refusal.code, refusal.message, refusal.faults))
     return Answered(http or http_status(refusal.code, strict=strict), body, refusal.code)
+
+
+def limited(refusal: Refusal, wait_seconds: float) -> Answered:
+    answered = refused(refusal, strict=False, http=429)
+    answered.retry_after = int(wait_seconds) + 1
+    return answered
 
 
 def answer_prepared(reply: Prepared, accepted: str | None) -> Answered:

@@ -2,11 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from kasuwa.core.addresses import Network, client_address
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.core.page import Pages
@@ -92,6 +94,7 @@ class Server:
         request_log: RequestLog,
         pages: Pages,
         meter: Meter,
+        proxies: Sequence[Network] = (),
     ) -> None:
         self._table = table
         self._dispatch = dispatch
@@ -100,6 +103,7 @@ class Server:
         self._log = request_log
         self._pages = pages
         self._meter = meter
+        self._proxies = proxies
         self._ids = RequestIds()
         self._in_flight = 0
         self._patience = Patience()
@@ -126,7 +130,11 @@ class Server:
         if self._log.is_open:
             method = scope.method if scope.method in ("PUT", "POST", "GET") else "other"
             said = (answered.action, answered.mid, answered.http, answered.status, seconds)
-            self._log.write(request_id, method, path, *said)
+            self._log.write(request_id, self._address(scope), method, path, *said)
+
+    def _address(self, scope: Any) -> str:
+        """The client's address, behind a trusted proxy too."""
+        return client_address(scope.client, ",".join(scope.headers.get_all("x-forwarded-for")), self._proxies)
 
     def _loggable(self, path: str) -> str:
         """A page's address holds a payer's token, and strangers' paths anything."""
@@ -144,7 +152,11 @@ class Server:
         if self.stopping:
             return STOPPING
         body = await self._read(protocol, headers, path.method.most_bytes)
-        return body if isinstance(body, Answered) else await self._dispatch.answer(path, headers, body)
+        return (
+            body
+            if isinstance(body, Answered)
+            else await self._dispatch.answer(path, headers, body, partial(self._address, scope))
+        )
 
     async def _answer_page(self, scope: Any, protocol: Any, headers: Any) -> Answered:
         if self.stopping:

@@ -1,0 +1,52 @@
+"""What is done once before the service runs: migrations, the first catalogue, and in test the demo merchant."""
+
+import contextlib
+from functools import partial
+from typing import Any
+
+from kasuwa.app import biller_of, world_of
+from kasuwa.core.billers import Unsellable
+from kasuwa.core.decision import Merchant
+from kasuwa.core.secrets import Vault
+from kasuwa.db import merchants, migrate, people, rates
+from kasuwa.db.merchants import Directory
+from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.writer import Writer
+from kasuwa.methods.clients.decide_client import seal_detail
+from kasuwa.rails.ports import NoAnswer, Unavailable
+from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, secret_key_of
+from kasuwa.work.billers import take_edition
+from kasuwa.work.sandbox import fund_opening
+
+
+async def prepare(settings: Settings, dsn: str) -> list[str]:
+    """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
+    may race."""
+    secret_key = secret_key_of(settings)
+    connection = await connect_to_primary(dsn)
+    try:
+        applied = await migrate.migrate(connection, settings.environment, secret_key)
+        vault = await migrate.open_vault(connection, secret_key)
+        await people.seal_clients(connection, partial(seal_detail, vault))
+        # The worker will try again, and says what is wrong.
+        with contextlib.suppress(Unavailable, NoAnswer, Unsellable):
+            await take_edition(connection, biller_of(settings), only_if_due=True)
+        if settings.environment == "test":
+            await connection.execute("select pg_advisory_lock($1)", migrate.LOCK)
+            await rates.ensure_test_rates(connection)
+            await ensure_demo(connection, vault, settings, dsn)
+        return applied
+    finally:
+        await connection.close()
+
+
+async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: str) -> None:
+    if not await connection.fetchval("select exists (select 1 from merchant)"):
+        await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
+    if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
+        return
+    writer = Writer(dsn, world_of(vault, settings))
+    writer.start()
+    demo: Merchant = await Directory(connection, vault, settings.environment).by_id(1)
+    await fund_opening(writer, demo)
+    await writer.close()
