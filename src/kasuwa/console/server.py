@@ -27,7 +27,7 @@ from kasuwa.console.visit import NotFound, Parts, Visit
 from kasuwa.core.secrets import same
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, Session
-from kasuwa.db.pool import is_lost
+from kasuwa.db.progress import is_outage
 from kasuwa.observe.log import RequestIds, RequestLog, where_it_broke
 
 log = structlog.get_logger("kasuwa.console")
@@ -155,6 +155,7 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
             admit(visit, page)
             if page.verb == "POST":
                 await take_form(visit, page)
+                visit.progress.expect_changes()
             response = await page.answer(visit)
             response = keep_form_cookie(visit, response)
             return response if new_token is None else renewed(response, new_token, parts)
@@ -176,11 +177,17 @@ def renewed(response: Response, token: str, parts: Parts) -> Response:
 
 
 def broken(visit: Visit, pattern: str, error: Exception) -> Response:
-    if is_lost(error):
+    """What a visitor is told of a page that failed. Once its form was handed to the page, some of it may be done."""
+    outage = is_outage(error)
+    if not outage:
+        log.error("page failed", page=pattern, **where_it_broke(error))
+    if visit.progress.may_have_changed:
+        why = "It is not known whether this was done. Look it up before you send it again."
+        return visit.show("error.html", 503 if outage else 500, title="Outcome not known", why=why)
+    if outage:
         return visit.show(
             "error.html", 503, title="Not now", why="The database does not answer. Try again in a moment."
         )
-    log.error("page failed", page=pattern, **where_it_broke(error))
     return visit.show("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
 
 
