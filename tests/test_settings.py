@@ -234,3 +234,16 @@ def test_of_many_processes_that_start_at_once_all_get_one_key(tmp_path: Path) ->
         assert [process.returncode for process in started] == [0] * 6
         assert len(keys) == 1
         assert [entry.name for entry in data.iterdir()] == [SECRET_FILE]
+
+
+def test_the_name_of_a_new_key_is_synced_to_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sealed with the key is durable, so its file must be: after a power cut it is there under its name."""
+    synced: list[tuple[str, bool]] = []
+
+    def note(descriptor: int) -> None:
+        synced.append((os.readlink(f"/proc/self/fd/{descriptor}"), (tmp_path / "secret.key").exists()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    make_secret(tmp_path / "secret.key")
+    assert (str(tmp_path), True) in synced
+    assert synced[0][0].startswith(f"{tmp_path}/secret.key.")

@@ -7,8 +7,6 @@ the others count. All are started by `kasuwa serve` (supervise.py), and all go w
 import asyncio
 import contextlib
 import gc
-import os
-import signal
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -28,6 +26,7 @@ from kasuwa.db import deliveries, gather, merchants, migrate, pool, presence, ra
 from kasuwa.db.batch import World
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
+from kasuwa.db.pooler import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.bills.actions import BILLS
@@ -49,6 +48,7 @@ from kasuwa.observe import log
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Board, Meter
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
+from kasuwa.parent import stop_signal
 from kasuwa.rails.issued import IssuedCards
 from kasuwa.rails.ports import NOT_GIVEN, BillerRail, Issuer, NoAnswer, Rails, Shelf, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
@@ -116,7 +116,6 @@ PURPOSES: dict[str, Purpose] = {
 }
 
 HEADER_MILLISECONDS = 5_000
-PARENT_SECONDS = 0.5
 
 
 def methods_of(environment: str) -> tuple[Method, ...]:
@@ -173,6 +172,8 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
     may race."""
     secret_key = secret_key_of(settings)
+    if settings.database_url is not None:
+        await refuse_transaction_pooling(dsn)
     connection = await connect_to_primary(dsn)
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
@@ -453,23 +454,6 @@ async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> 
 
 
 # --- all of them ------------------------------------------------------------------------------------------------
-
-
-def stop_signal() -> asyncio.Event:
-    """Set by SIGTERM, SIGINT, or the death of the parent: an orphan must not go on serving."""
-    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stopping.set)
-    parent = os.getppid()
-
-    def look() -> None:
-        if os.getppid() != parent:
-            stopping.set()
-        else:
-            loop.call_later(PARENT_SECONDS, look)
-
-    look()
-    return stopping
 
 
 async def post_and_run(meter: Meter, part: Awaitable[None]) -> None:

@@ -14,6 +14,7 @@ import typer
 from kasuwa import supervise
 from kasuwa.core.secrets import Vault
 from kasuwa.db import embedded, merchants, migrate
+from kasuwa.db.pooler import TransactionPooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.listen import CannotListen
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
@@ -33,6 +34,8 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (CannotServe, CannotListen, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
+        sys.exit(f"kasuwa: {error}")
+    except TransactionPooling as error:
         sys.exit(f"kasuwa: {error}")
     except merchants.UnknownMerchant as error:
         sys.exit(f"kasuwa: no merchant has the mid {error}")

@@ -5,6 +5,7 @@ a second a logging framework would cost more than the request. Everything else g
 """
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -88,9 +89,23 @@ class RequestLog:
             self._flushing.cancel()
             self._flushing = None
         if self._lines and self._fd is not None:
-            os.write(self._fd, b"\n".join(self._lines) + b"\n")
+            with contextlib.suppress(OSError):  # a full disk, a pipe that nobody reads: requests go on
+                os.write(self._fd, b"\n".join(self._lines) + b"\n")
         self._lines.clear()
         self._size = 0
+
+
+class StandardError:
+    """Standard error for log lines. One that cannot be written (a full disk, a closed pipe) stops nobody's work."""
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            return sys.stderr.write(text)
+        return 0
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
 
 
 def set_up(meter: Meter, *, json_lines: bool) -> None:
@@ -111,7 +126,7 @@ def set_up(meter: Meter, *, json_lines: bool) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer(colors=False),
         ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(StandardError()),  # type: ignore[arg-type]
         # What is only of use while something is built is not said to operators.
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
