@@ -1,7 +1,8 @@
 """A TCP proxy between a service and its PostgreSQL that can be cut and mended.
 
 It runs in a thread of its own, so that it serves a service in another process and a test that blocks alike. While it
-is cut, every connection through it is reset and new ones are refused.
+is cut, every connection through it is reset and new ones are refused. What passes it can be delayed, so that a cut
+meets requests at every step of theirs.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ CHUNK = 64 * 1024
 
 class Cable:
     def __init__(self, dsn: str) -> None:
+        self.delay_seconds = 0.0
         address = urlsplit(dsn)
         query = parse_qs(address.query)
         self._target = f"{query['host'][0]}/.s.PGSQL.{query['port'][0]}"
@@ -82,6 +84,7 @@ class Cable:
     async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
             while chunk := await source.read(CHUNK):
+                await asyncio.sleep(self.delay_seconds)
                 target.write(chunk)
                 await target.drain()
         target.transport.abort()

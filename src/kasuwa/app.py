@@ -457,6 +457,7 @@ async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> 
 
 
 async def post_and_run(meter: Meter, part: Awaitable[None]) -> None:
+    log.watch_loop(asyncio.get_running_loop())
     posting = asyncio.create_task(meter.keep_posted())
     await part
     posting.cancel()

@@ -125,7 +125,12 @@ def be_part(settings: Settings, dsn: str, board: Board, boards: Sequence[Board],
         Path("/proc/self/comm").write_text(f"kasuwa {kind_of(board.part)}")
     meter = Meter(board)
     log.set_up(meter, json_lines=not sys.stderr.isatty())
-    app.run(kind_of(board.part), settings, dsn, meter, boards)
+    try:
+        app.run(kind_of(board.part), settings, dsn, meter, boards)
+    except Exception as error:
+        # Left to itself, the process would print the error with its text, which may quote a request.
+        said.error("a part failed", part=board.part, **log.where_it_broke(error))
+        sys.exit(1)
 
 
 def parts_of(settings: Settings) -> list[str]:

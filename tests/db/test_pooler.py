@@ -75,8 +75,9 @@ def test_a_pooler_that_shares_sessions_is_named_and_refused(
 
 
 def test_a_service_behind_a_pooler_in_session_mode_works(deployments: Deployments, tmp_path: Path) -> None:
+    deployments.new_database("served_through_a_pooler")
     with (
-        pooled(deployments, "kasuwa", "session") as url,
+        pooled(deployments, "served_through_a_pooler", "session") as url,
         running_deployment(tmp_path / "serve", url) as deployment,
     ):
         shop = deployment.open_shop()

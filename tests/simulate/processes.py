@@ -41,6 +41,7 @@ COUNTS = {
     "writer connections cut": (30, 600),
     "other connections cut": (15, 300),
     "stops of the database": (1, 10),
+    "outages under load": (1, 10),
     "races for half a wallet": (3, 20),
     "references with copies": (50, 1000),
     "references with two bodies": (50, 500),

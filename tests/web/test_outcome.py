@@ -26,6 +26,7 @@ from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Refusal
 from kasuwa.db import writer
 from kasuwa.db.gather import Reading
+from kasuwa.db.jobs import Claimed
 from kasuwa.db.pool import open_operators
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
@@ -34,6 +35,7 @@ from kasuwa.web.dispatch import Dispatch, Parts
 from kasuwa.web.outcome import UNREACHABLE, UNSURE
 from kasuwa.web.table import Envelope, make_table
 from kasuwa.work.steps import Stepper
+from kasuwa.work.worker import Worker
 from tests.cable import Cable
 from tests.methods.payment.test_http_pages import ask_card
 from tests.running import NEWEST, Deployment, Deployments
@@ -130,6 +132,10 @@ class LocalService:
     def answer(self, method: str, headers: Mapping[str, str], body: bytes) -> Heard:
         answered = self._runner.run(self.dispatch.answer(self._table[f"/{method}"], dict(headers), body))
         return Heard(answered.http, dict(answered.headers), answered.body, {})
+
+    def run_in_worker(self, claimed: Claimed) -> None:
+        worker = Worker(self._operators, self._stepper, self._house.directory)
+        self._runner.run(worker._run_job(claimed))
 
     def visit(self, path: str, **fields: str) -> Any:
         return self._runner.run(self._visits.answer("POST", path, urlencode(fields).encode()))

@@ -57,6 +57,8 @@ UNKNOWN = {
     405: ("Not so", "This page does not take that."),
 }
 
+UNSTORABLE = "It holds a character that is no text (NUL). Remove it and send it again."
+
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -153,6 +155,7 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
             new_token = await identify(visit)
             visit.navigation = navigation(visit, pages)
             admit(visit, page)
+            check_address(visit)
             if page.verb == "POST":
                 await take_form(visit, page)
                 visit.progress.expect_changes()
@@ -164,6 +167,9 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
         except NotFound:
             title, why = UNKNOWN[404]
             return visit.show("error.html", 404, title=title, why=why)
+        except HTTPException as error:
+            # A form that cannot be read: the one thing that Starlette refuses on the way to a page.
+            return visit.show("error.html", error.status_code, title="Form refused", why="The form could not be read.")
         except Exception as error:
             return broken(visit, page.path, error)
 
@@ -242,6 +248,15 @@ def to_sign_in(visit: Visit) -> Response:
     return RedirectResponse(f"/sign-in?next={wanted}" if wanted else "/sign-in", 303)
 
 
+def check_address(visit: Visit) -> None:
+    """Refuses an address with text that no table can hold: nothing has such a name, and no search can find it."""
+    if any(not is_storable(str(value)) for value in visit.request.path_params.values()):
+        raise NotFound
+    wrong = [name for name, value in visit.query.items() if not is_storable(name) or not is_storable(value)]
+    if wrong:
+        raise Refused(visit.show("error.html", 400, title="Address refused", why=UNSTORABLE))
+
+
 async def take_form(visit: Visit, page: Page) -> None:
     """The fields, if they come from a form of ours that this very browser was shown."""
     length = visit.request.headers.get("content-length", "")
@@ -253,6 +268,19 @@ async def take_form(visit: Visit, page: Page) -> None:
     if not fits or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         why = "This form is not one that you were shown just now. Go back, load the page again and send it again."
         raise Refused(visit.show("error.html", 403, title="Form refused", why=why))
+    texts = [(name, value) for name, value in visit.form.items() if isinstance(value, str)]
+    wrong = [name for name, value in texts if not is_storable(name) or not is_storable(value)]
+    if wrong:
+        named = ", ".join(name for name in wrong if is_storable(name)) or "a field without a name"
+        raise Refused(visit.show("error.html", 422, title="Form refused", why=f"{named}: {UNSTORABLE}"))
+
+
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can hold a text: all of Unicode but NUL and halves of surrogate pairs."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def form_cookie(request: Request) -> str:
