@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
     "settings": {"core"},
+    "parent": set(),
 }
 ANYTHING = {"app", "prepare", "supervise", "doctor", "listen", "commands", "__main__"}
 # Slices do not import each other, but these may borrow the others' decide rules.
@@ -224,3 +225,57 @@ def floats(source: Source) -> list[str]:
         if (isinstance(node, ast.Constant) and isinstance(node.value, float))
         or (isinstance(node, ast.Name) and node.id == "float")
     ]
+
+
+# --- what logs may say --------------------------------------------------------------------------------------------
+
+LOGGERS = {"log", "said", "logger"}
+LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
+# Errors of ours whose text is written for people and quotes nothing that was sent.
+TEXTS_FOR_PEOPLE = {"EmbeddedError", "Unsellable"}
+
+
+def error_texts_in_logs(source: Source) -> list[str]:
+    """Log lines with the text of an exception, which may quote what was sent: a line has its kind and places."""
+    found = []
+    for handler in ast.walk(source.tree):
+        if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
+            continue
+        if not named_in(handler.type) & TEXTS_FOR_PEOPLE:
+            found += [call for call in log_calls(handler) if quotes(call, handler.name)]
+    found += [call for call in log_calls(source.tree) if prints_stack(call)]
+    return [f"{source.place}:{call.lineno} logs the text of an error" for call in found]
+
+
+def named_in(node: ast.AST | None) -> set[str]:
+    nodes = () if node is None else ast.walk(node)
+    return {n.attr if isinstance(n, ast.Attribute) else n.id for n in nodes if isinstance(n, ast.Attribute | ast.Name)}
+
+
+def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LEVELS:
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and owner.id in LOGGERS:
+                yield node
+
+
+def prints_stack(call: ast.Call) -> bool:
+    assert isinstance(call.func, ast.Attribute)
+    return call.func.attr == "exception" or any(keyword.arg == "exc_info" for keyword in call.keywords)
+
+
+def quotes(call: ast.Call, error: str) -> bool:
+    """Whether an error is an argument in any way but through where_it_broke, or by its type."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any(
+        isinstance(node, ast.Name) and node.id == error for part in arguments for node in outside_of_places(part)
+    )
+
+
+def outside_of_places(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Call) and named_in(node.func) & {"where_it_broke", "type"}:
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from outside_of_places(child)

@@ -301,9 +301,8 @@ class Deployments:
             self._running[version] = self._stack.enter_context(started)
         return self._running[version]
 
-    @contextlib.contextmanager
-    def fresh(self, name: str, **environment: str) -> Iterator[Deployment]:
-        """Another deployment, on an empty database of its own in the newest cluster."""
+    def new_database(self, name: str) -> str:
+        """The address of an empty database of its own in the newest cluster."""
         cluster = self.cluster(NEWEST)
 
         async def create() -> None:
@@ -313,5 +312,10 @@ class Deployments:
 
         with ThreadPoolExecutor(max_workers=1) as apart:
             apart.submit(asyncio.run, create()).result()
-        with running_deployment(self._directory / name, cluster.dsn_for(name), **environment) as deployment:
+        return cluster.dsn_for(name)
+
+    @contextlib.contextmanager
+    def fresh(self, name: str, **environment: str) -> Iterator[Deployment]:
+        """Another deployment, on a database of its own."""
+        with running_deployment(self._directory / name, self.new_database(name), **environment) as deployment:
             yield deployment

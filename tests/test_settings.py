@@ -248,3 +248,16 @@ def test_what_is_no_proxy_is_refused_in_one_line() -> None:
 def test_opening_the_api_to_the_network_does_not_open_console_and_metrics() -> None:
     found = read_settings({"KASUWA_HOST": "0.0.0.0"})
     assert (found.console_host, found.metrics_host) == ("127.0.0.1", "127.0.0.1")
+
+
+def test_the_name_of_a_new_key_is_synced_to_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sealed with the key is durable, so its file must be: after a power cut it is there under its name."""
+    synced: list[tuple[str, bool]] = []
+
+    def note(descriptor: int) -> None:
+        synced.append((os.readlink(f"/proc/self/fd/{descriptor}"), (tmp_path / "secret.key").exists()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    make_secret(tmp_path / "secret.key")
+    assert (str(tmp_path), True) in synced
+    assert synced[0][0].startswith(f"{tmp_path}/secret.key.")

@@ -115,6 +115,10 @@ def test_sql_lives_where_it_belongs() -> None:
     assert house_sql.sql_out_of_place(SERVICE) == []
 
 
+def test_no_log_line_has_the_text_of_an_error() -> None:
+    assert complaints(house.error_texts_in_logs, SERVICE) == []
+
+
 def test_money_is_never_a_float() -> None:
     exact = [s for s in SERVICE if s.room == "ledger" or s.place in EXACT]
     assert complaints(house.floats, exact) == []
@@ -228,6 +232,26 @@ def test_prose_is_not_taken_for_sql(text: str) -> None:
 )
 def test_a_function_is_noticed_where_none_may_be(text: str) -> None:
     assert house.function_bodies(Source("methods/x/wire.py", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("log.error('x', why=str(error))", True),
+        ("log.error(f'x {error}')", True),
+        ("said.warning('x', error)", True),
+        ("log.error('x', why=error.args)", True),
+        ("log.exception('x')", True),
+        ("log.error('x', exc_info=True)", True),
+        ("log.error('x', **where_it_broke(error))", False),
+        ("log.error('x', **log.where_it_broke(error))", False),
+        ("log.debug('x', error=type(error).__name__)", False),
+        ("raise Other(str(error))", False),
+    ],
+)
+def test_the_text_of_an_error_in_a_log_line_is_noticed(text: str, wrong: bool) -> None:
+    caught = f"try:\n    f()\nexcept Exception as error:\n    {text}"
+    assert bool(house.error_texts_in_logs(Source("work/x.py", caught))) is wrong
 
 
 @pytest.mark.parametrize("text", ["x = 0.5", "x = float('1')", "def f(x: float): ...", "x = 1e3"])

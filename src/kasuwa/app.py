@@ -7,8 +7,6 @@ the others count. All are started by `kasuwa serve` (supervise.py), and all go w
 import asyncio
 import contextlib
 import gc
-import os
-import signal
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -48,6 +46,7 @@ from kasuwa.observe import log
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Board, Meter
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
+from kasuwa.parent import stop_signal
 from kasuwa.rails.issued import IssuedCards
 from kasuwa.rails.ports import NOT_GIVEN, BillerRail, Issuer, Rails, Shelf
 from kasuwa.rails.sandbox.bank import SandboxBank
@@ -114,7 +113,6 @@ PURPOSES: dict[str, Purpose] = {
 }
 
 HEADER_MILLISECONDS = 5_000
-PARENT_SECONDS = 0.5
 
 
 def methods_of(environment: str) -> tuple[Method, ...]:
@@ -422,24 +420,8 @@ async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> 
 # --- all of them ------------------------------------------------------------------------------------------------
 
 
-def stop_signal() -> asyncio.Event:
-    """Set by SIGTERM, SIGINT, or the death of the parent: an orphan must not go on serving."""
-    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stopping.set)
-    parent = os.getppid()
-
-    def look() -> None:
-        if os.getppid() != parent:
-            stopping.set()
-        else:
-            loop.call_later(PARENT_SECONDS, look)
-
-    look()
-    return stopping
-
-
 async def post_and_run(meter: Meter, part: Awaitable[None]) -> None:
+    log.watch_loop(asyncio.get_running_loop())
     posting = asyncio.create_task(meter.keep_posted())
     await part
     posting.cancel()

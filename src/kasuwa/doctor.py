@@ -1,12 +1,15 @@
 """`kasuwa doctor`: look at a deployment from outside in, and say what is wrong and how to mend it."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import asyncpg
 import msgspec
 
 from kasuwa.db import embedded, migrate, pool
+from kasuwa.db.last_words import LOG, full_disk, worst_line
+from kasuwa.db.pooler import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.settings import Settings, SettingsError, secret_key_of
 
@@ -34,10 +37,23 @@ def examine(settings: Settings) -> list[Finding]:
     if dsn is None:
         cluster = embedded.find(settings.data)
         if cluster is None:
-            mend = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
-            return [*findings, bad(f"no database runs for {settings.data}", mend)]
+            return [*findings, *examine_stopped(settings.data)]
+        findings.append(examine_disk(settings.data))
         dsn = cluster.dsn
     return findings + asyncio.run(examine_database(settings, dsn))
+
+
+def examine_stopped(directory: Path) -> list[Finding]:
+    """Why no embedded server runs there: what it said last, and whether there is room for it."""
+    mend = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
+    line = worst_line(directory / LOG)
+    found = [bad(f"no database runs for {directory}", f"{mend}; its log ends: {line}" if line else mend)]
+    return [*found, *([examine_disk(directory)] if full_disk(directory) else [])]
+
+
+def examine_disk(directory: Path) -> Finding:
+    trouble = full_disk(directory)
+    return bad(trouble, "make room, then start it again") if trouble else good("there is room on the disk")
 
 
 def examine_secret(settings: Settings) -> Finding:
@@ -50,7 +66,11 @@ def examine_secret(settings: Settings) -> Finding:
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
     try:
+        if settings.database_url is not None:
+            await refuse_transaction_pooling(dsn)
         connection = await connect_to_primary(dsn)
+    except TransactionPooling as error:
+        return [bad("a connection pooler shares sessions between clients", str(error))]
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         return [
             bad(

@@ -10,6 +10,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.secrets import Vault
 from kasuwa.db import merchants, migrate, people, rates
 from kasuwa.db.merchants import Directory
+from kasuwa.db.pooler import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.clients.decide_client import seal_detail
@@ -23,6 +24,8 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
     may race."""
     secret_key = secret_key_of(settings)
+    if settings.database_url is not None:
+        await refuse_transaction_pooling(dsn)
     connection = await connect_to_primary(dsn)
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)

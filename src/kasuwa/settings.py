@@ -163,6 +163,16 @@ def make_secret(path: Path) -> None:
         return
     finally:
         mine.unlink()
+        sync_directory(path.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Makes the names in a directory durable: what is sealed with a key must not outlive the key's file."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def decode_key(text: str, where: str) -> bytes:

@@ -9,6 +9,7 @@ Parts are forks of the supervisor, which has read all the code by then: they are
 
 import asyncio
 import contextlib
+import errno
 import multiprocessing
 import os
 import signal
@@ -23,10 +24,14 @@ from pathlib import Path
 
 import asyncpg
 import msgspec
+import structlog
 
+from kasuwa import parent
 from kasuwa.db import embedded
 from kasuwa.db.borrow import borrow
+from kasuwa.db.last_words import last_words
 from kasuwa.db.migrate import MigrationError
+from kasuwa.db.pooler import TransactionPooling
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Board, Meter
 from kasuwa.settings import Settings, SettingsError
@@ -36,9 +41,13 @@ READY_SECONDS = 30.0
 LOOK_SECONDS = 0.05
 # A part that dies at once again and again must not spin.
 RESTART_SECONDS = 0.3
+# The parts of a supervisor that was killed answer what is in flight, and hold their port until then.
+PORT_SECONDS = 5.0
 
 FORK = multiprocessing.get_context("fork")
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+said = structlog.get_logger("kasuwa.supervise")
 
 
 class CannotServe(Exception):
@@ -67,34 +76,43 @@ def prepare(settings: Settings, dsn: str) -> None:
 
     try:
         asyncio.run(prepare_database(settings, dsn))
-    except (MigrationError, SettingsError) as error:
+    except (MigrationError, SettingsError, TransactionPooling) as error:
         raise CannotServe(str(error)) from None
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         raise CannotServe(f"the database cannot be used: {one_line(error)}") from None
 
 
 def one_line(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    return said or type(error).__name__
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def check_port(host: str, port: int, option: str = "--port") -> None:
     """Granian shares ports between processes, so a port that is taken would not be noticed later."""
+    until = time.monotonic() + PORT_SECONDS
+    while (trouble := bind_trouble(host, port)) is not None:
+        if trouble.errno != errno.EADDRINUSE or time.monotonic() > until:
+            raise CannotServe(
+                f"cannot listen on {host}:{port} ({trouble.strerror}): stop what uses it, or choose another {option}"
+            )
+        time.sleep(LOOK_SECONDS)
+
+
+def bind_trouble(host: str, port: int) -> OSError | None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise CannotServe(
-                f"cannot listen on {host}:{port} ({error.strerror}): stop what uses it, or choose another {option}"
-            ) from None
+            return error
+    return None
 
 
-def be_part(settings: Settings, dsn: str, board: Board, boards: Sequence[Board]) -> None:
+def be_part(settings: Settings, dsn: str, board: Board, boards: Sequence[Board], supervisor: int) -> None:
     """What a fork does: it leaves the supervisor's group, signals and log behind, and is the part from then on."""
     from kasuwa import app
 
+    parent.follow(supervisor)
     # Ctrl-C reaches the supervisor alone, which then stops its parts in order. A group, not a session: the kernel
     # would share the processor out between sessions first, however little some of them do.
     os.setpgid(0, 0)
@@ -107,7 +125,12 @@ def be_part(settings: Settings, dsn: str, board: Board, boards: Sequence[Board])
         Path("/proc/self/comm").write_text(f"kasuwa {kind_of(board.part)}")
     meter = Meter(board)
     log.set_up(meter, json_lines=not sys.stderr.isatty())
-    app.run(kind_of(board.part), settings, dsn, meter, boards)
+    try:
+        app.run(kind_of(board.part), settings, dsn, meter, boards)
+    except Exception as error:
+        # Left to itself, the process would print the error with its text, which may quote a request.
+        said.error("a part failed", part=board.part, **log.where_it_broke(error))
+        sys.exit(1)
 
 
 def parts_of(settings: Settings) -> list[str]:
@@ -120,6 +143,11 @@ def kind_of(part: str) -> str:
     return part.partition("-")[0]
 
 
+def describe_exit(code: int) -> str:
+    """How a process ended, by its exit code: Python's are negative for a signal."""
+    return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+
+
 class Supervisor:
     def __init__(self, settings: Settings, dsn: str, cluster: embedded.Cluster | None) -> None:
         self._settings = settings
@@ -129,6 +157,8 @@ class Supervisor:
         self._boards = [Board(name) for name in parts_of(settings)]
         self._parts: list[Part] = []
         self._stopping = False
+        # Why the database could not be started last, empty before the first try; None while it runs.
+        self._database_trouble: str | None = None
 
     def run(self, announce: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
@@ -144,7 +174,7 @@ class Supervisor:
             self._stop()
 
     def _start(self, board: Board) -> Part:
-        process = FORK.Process(target=be_part, args=(self._settings, self._dsn, board, self._boards))
+        process = FORK.Process(target=be_part, args=(self._settings, self._dsn, board, self._boards, os.getpid()))
         # A signal that comes before a fork has put the supervisor's handlers away would be lost on it: it waits.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process.start()
@@ -167,12 +197,27 @@ class Supervisor:
 
     def _restart_dead(self) -> None:
         if self._cluster is not None and not self._cluster.is_running():
-            # Killed again while it starts, it is looked after at the next turn.
-            with contextlib.suppress(embedded.EmbeddedError):
-                self._cluster = embedded.start(self._settings.data)
+            self._restart_database()
         for n, part in enumerate(self._parts):
-            if part.process.exitcode is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
+            code = part.process.exitcode
+            if code is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
+                said.error("a part ended and is started again", part=part.board.part, how=describe_exit(code))
                 self._parts[n] = self._start(part.board)
+
+    def _restart_database(self) -> None:
+        """Says why it ended, and why it cannot be started, once for each reason. It is tried again at the next look."""
+        if self._database_trouble is None:
+            self._database_trouble = ""
+            said.error("the database ended and is started again", why=last_words(self._settings.data))
+        try:
+            self._cluster = embedded.start(self._settings.data)
+        except embedded.EmbeddedError as error:
+            if str(error) != self._database_trouble:
+                self._database_trouble = str(error)
+                said.error("the database cannot be started", why=str(error))
+            time.sleep(RESTART_SECONDS)
+        else:
+            self._database_trouble = None
 
     def _stop(self) -> None:
         for wanted in ("console", "api", "worker", "metrics"):

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.emvco import Shown, write_payload
+from kasuwa.db.progress import Progress
 from kasuwa.pages.bill import Bill
 from kasuwa.pages.visit import Visits
 
@@ -55,7 +56,7 @@ class MemoryTill:
     async def find(self, token: str) -> Bill | None:
         return self.bill if token == TOKEN else None
 
-    async def answer(self, token: str, otp: str | None) -> Bill | str:
+    async def answer(self, token: str, otp: str | None, progress: Progress) -> Bill | str:
         self.told.append(otp)
         if otp not in (None, "", RIGHT_CODE):
             return "The code is not right. 2 tries are left"

@@ -34,12 +34,14 @@ COUNTS = {
     "kills of the job worker": (5, 50),
     "kills of all of them at once": (5, 50),
     "kills while plans fall due": (4, 60),
+    "kills of a supervisor at its start": (4, 40),
     "kills of PostgreSQL": (10, 100),
     "kills of PostgreSQL during a commit": (3, 30),
     "promotions of a synchronous standby": (2, 50),
     "writer connections cut": (30, 600),
     "other connections cut": (15, 300),
     "stops of the database": (1, 10),
+    "outages under load": (1, 10),
     "races for half a wallet": (3, 20),
     "references with copies": (50, 1000),
     "references with two bodies": (50, 500),
@@ -137,12 +139,16 @@ class Service:
         return self._given.get("KASUWA_DATABASE_URL") or embedded.Cluster(self.data.resolve()).dsn
 
     def start(self) -> None:
+        self.launch()
+        answering: set[str] = set()
+        wait_until("every API process is ready", lambda: self._is_ready(answering))
+
+    def launch(self) -> None:
+        """Starts it without waiting for anything."""
         words = [sys.executable, "-m", "kasuwa", "serve", *self._options]
         with self.out.open("wb") as out, self.err.open("ab") as err:
             self._process = subprocess.Popen(words, env=clean_environment(self._given), stdout=out, stderr=err)
         self._watchers.append(end_with_us(self._process.pid))
-        answering: set[str] = set()
-        wait_until("every API process is ready", lambda: self._is_ready(answering))
 
     def _is_ready(self, answering: set[str]) -> bool:
         assert self.supervisor.poll() is None, self.err.read_text()

@@ -9,6 +9,9 @@ Guarded protections, each taken away once to see these tests fail:
 
 import asyncio
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -142,6 +145,32 @@ def test_parts_whose_supervisor_was_killed_stop_and_the_next_start_takes_over(tm
         assert service.stop() == 0
         assert everything(service) == []
         assert not is_alive(left_over), "the next start takes it over, and stops it in the end"
+
+
+def test_a_supervisor_killed_at_its_start_leaves_nobody_on_its_port(tmp_path: Path) -> None:
+    """The parts are forked within the first second: one that is forked just before the kill must notice it too."""
+    with serving(tmp_path / "data", workers=2) as service:
+        assert service.stop() == 0
+        for moment in range(times("kills of a supervisor at its start")):
+            service.launch()
+            wait_until("the parts are being forked", lambda: service.parts("worker"), every=0.001)
+            time.sleep(moment * 0.02)
+            service.supervisor.kill()
+            service.supervisor.wait()
+            service.start()
+            with Client(service.port) as client:
+                assert client.transfer(orderRef=f"after {moment}").body["txnStatus"] == "successful"
+            assert service.stop() == 0
+        assert everything(service) == []
+
+
+def test_a_part_whose_supervisor_died_before_it_ran_ends_at_once() -> None:
+    """The parent that a fork sees is whoever adopted it, so it is told which one it should have."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    program = f"from kasuwa import parent; parent.follow({dead.pid}); print('goes on')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_start_finds_its_way_after_everything_was_killed(tmp_path: Path) -> None:

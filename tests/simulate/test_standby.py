@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from kasuwa.db import embedded
-from kasuwa.web.dispatch import UNSURE
+from kasuwa.web.outcome import UNSURE
 from tests.simulate.load import TRUTH, Answer, Client, Reply, faults_of, loading, new_merchant
 from tests.simulate.processes import Service, database, kill, pids_of_parts, postmaster_of, serving, times, wait_until
 from tests.simulate.replicas import open_place, replicated

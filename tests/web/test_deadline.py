@@ -15,7 +15,8 @@ from kasuwa.core.action import Lookup, Write
 from kasuwa.core.scenario import RailName
 from kasuwa.db.gather import Reading
 from kasuwa.settings import read_settings
-from kasuwa.web.dispatch import NO_ANSWER, Dispatch, Parts
+from kasuwa.web.dispatch import Dispatch, Parts
+from kasuwa.web.outcome import NO_ANSWER
 from kasuwa.web.table import make_table
 from tests.running import NEWEST, Deployment, Deployments
 from tests.shop import Shop

@@ -14,7 +14,9 @@ import typer
 from kasuwa import supervise
 from kasuwa.core.secrets import Vault
 from kasuwa.db import embedded, merchants, migrate
+from kasuwa.db.pooler import TransactionPooling
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.writer import Unreachable
 from kasuwa.listen import CannotListen
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import CannotServe
@@ -34,6 +36,11 @@ def one_line_errors() -> Iterator[None]:
         yield
     except (CannotServe, CannotListen, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
+    except TransactionPooling as error:
+        sys.exit(f"kasuwa: {error}")
+    except Unreachable as error:
+        known = "the outcome is not known: look before you try again" if error.unsure else "nothing was changed"
+        sys.exit(f"kasuwa: {error}; {known}")
     except merchants.UnknownMerchant as error:
         sys.exit(f"kasuwa: no merchant has the mid {error}")
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:

@@ -28,7 +28,7 @@ from kasuwa.console.visit import NotFound, Parts, Visit
 from kasuwa.core.secrets import same
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, Session
-from kasuwa.db.pool import is_lost
+from kasuwa.db.progress import is_outage
 from kasuwa.observe.log import RequestIds, RequestLog, where_it_broke
 
 log = structlog.get_logger("kasuwa.console")
@@ -57,6 +57,8 @@ UNKNOWN = {
     404: ("Not found", "There is no such page, or it is not yours."),
     405: ("Not so", "This page does not take that."),
 }
+
+UNSTORABLE = "It holds a character that is no text (NUL). Remove it and send it again."
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -157,8 +159,10 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
             new_token = await identify(visit)
             visit.navigation = navigation(visit, pages)
             admit(visit, page)
+            check_address(visit)
             if page.verb == "POST":
                 await take_form(visit, page)
+                visit.progress.expect_changes()
             response = await page.answer(visit)
             response = keep_form_cookie(visit, response)
             return response if new_token is None else renewed(response, new_token, parts)
@@ -167,6 +171,9 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
         except NotFound:
             title, why = UNKNOWN[404]
             return visit.show("error.html", 404, title=title, why=why)
+        except HTTPException as error:
+            # A form that cannot be read: the one thing that Starlette refuses on the way to a page.
+            return visit.show("error.html", error.status_code, title="Form refused", why="The form could not be read.")
         except Exception as error:
             return broken(visit, page.path, error)
 
@@ -180,11 +187,17 @@ def renewed(response: Response, token: str, parts: Parts) -> Response:
 
 
 def broken(visit: Visit, pattern: str, error: Exception) -> Response:
-    if is_lost(error):
+    """What a visitor is told of a page that failed. Once its form was handed to the page, some of it may be done."""
+    outage = is_outage(error)
+    if not outage:
+        log.error("page failed", page=pattern, **where_it_broke(error))
+    if visit.progress.may_have_changed:
+        why = "It is not known whether this was done. Look it up before you send it again."
+        return visit.show("error.html", 503 if outage else 500, title="Outcome not known", why=why)
+    if outage:
         return visit.show(
             "error.html", 503, title="Not now", why="The database does not answer. Try again in a moment."
         )
-    log.error("page failed", page=pattern, **where_it_broke(error))
     return visit.show("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
 
 
@@ -239,6 +252,15 @@ def to_sign_in(visit: Visit) -> Response:
     return RedirectResponse(f"/sign-in?next={wanted}" if wanted else "/sign-in", 303)
 
 
+def check_address(visit: Visit) -> None:
+    """Refuses an address with text that no table can hold: nothing has such a name, and no search can find it."""
+    if any(not is_storable(str(value)) for value in visit.request.path_params.values()):
+        raise NotFound
+    wrong = [name for name, value in visit.query.items() if not is_storable(name) or not is_storable(value)]
+    if wrong:
+        raise Refused(visit.show("error.html", 400, title="Address refused", why=UNSTORABLE))
+
+
 async def take_form(visit: Visit, page: Page) -> None:
     """The fields, if they come from a form of ours that this very browser was shown."""
     length = visit.request.headers.get("content-length", "")
@@ -250,6 +272,19 @@ async def take_form(visit: Visit, page: Page) -> None:
     if not fits or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         why = "This form is not one that you were shown just now. Go back, load the page again and send it again."
         raise Refused(visit.show("error.html", 403, title="Form refused", why=why))
+    texts = [(name, value) for name, value in visit.form.items() if isinstance(value, str)]
+    wrong = [name for name, value in texts if not is_storable(name) or not is_storable(value)]
+    if wrong:
+        named = ", ".join(name for name in wrong if is_storable(name)) or "a field without a name"
+        raise Refused(visit.show("error.html", 422, title="Form refused", why=f"{named}: {UNSTORABLE}"))
+
+
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can hold a text: all of Unicode but NUL and halves of surrogate pairs."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def form_cookie(request: Request) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console.csv_text import read_csv
-from kasuwa.console.visit import Visit
+from kasuwa.console.visit import Reply, Visit
 from kasuwa.core.banks import bank_names
 from kasuwa.core.decision import Fault, Merchant, Refusal
 from kasuwa.core.tariff import charge_transfer
@@ -72,10 +72,17 @@ async def preview_transfer(visit: Visit) -> Response:
 async def send_transfer(visit: Visit) -> Response:
     order = {name: visit.said(name) for name in (*SINGLE, "orderRef")}
     reply = await visit.act("disburse", action="transfer", **{n: v for n, v in order.items() if v})
+    if reply.is_error:
+        return offer_again(visit, reply, "/transfers/send", order)
     if not reply.is_good:
         return await show_transfers(visit, 422, said=order, faults=reply.faults)
     await visit.record("sent a transfer", reply.body["txnRef"], after={n: order[n] for n in ("amount", "bankcode")})
     return visit.go(f"/transactions/{quote(reply.body['txnRef'], safe='')}", reply.message)
+
+
+def offer_again(visit: Visit, reply: Reply, action: str, fields: dict[str, str]) -> Response:
+    """The same form once more, under the same order references: what was sent already is not sent again."""
+    return visit.show("transfer_again.html", 503, message=reply.message, action=action, fields=fields)
 
 
 # --- many ---------------------------------------------------------------------------------------------------------
@@ -144,6 +151,8 @@ async def send_bulk(visit: Visit) -> Response:
         return await show_transfers(visit, 422, file_fault="the orders could not be read; choose the file again")
     packed = [{name: value for name, value in order.items() if value} for order in orders]
     reply = await visit.act("disburse", action="transfer", type="bulk", data=packed)
+    if reply.is_error:
+        return offer_again(visit, reply, "/transfers/bulk/send", {"orders": str(visit.form.get("orders", ""))})
     if not reply.is_good:
         return await show_transfers(visit, 422, file_fault=reply.message)
     await visit.record("sent a bulk of transfers", reply.body["batchRef"], after={"orders": len(packed)})

@@ -14,6 +14,7 @@ from kasuwa.console.actions import CONSOLE
 from kasuwa.console.days import Tallies
 from kasuwa.core.action import Method
 from kasuwa.core.addresses import Network
+from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Deed, Merchant
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATORS_CHAIN
@@ -21,6 +22,7 @@ from kasuwa.db.console_sessions import Session
 from kasuwa.db.console_users import User
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.progress import Progress
 from kasuwa.db.writer import Writer
 
 SAID_COOKIE = "kasuwa_said"
@@ -78,6 +80,7 @@ class Visit(msgspec.Struct):
     known_merchant: Merchant | None = None
     form_token: str = ""
     form: Mapping[str, Any] = {}
+    progress: Progress = msgspec.field(default_factory=Progress)
 
     @property
     def user(self) -> User:
@@ -172,6 +175,11 @@ class Reply:
     @property
     def is_good(self) -> bool:
         return self.body.get("status") in (200, 202, "success")
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the action failed for a reason that is not the request's: it may have been done all the same."""
+        return self.body.get("status") == ERROR
 
     @property
     def message(self) -> str:

@@ -166,7 +166,8 @@ class Engine(Protocol):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """Something done to the world around the books: an event sent again, a clock moved, a call-back played."""
+    """Something done to the world around the books: an event sent again, a clock moved, a call-back played. One that
+    `writes` may be several commits: where it fails, its outcome is not known."""
 
     name: str
     request: type[msgspec.Struct]
@@ -177,6 +178,7 @@ class Command(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    writes: bool = True
 
 
 Action = Write | Read | Known | Lookup | Command

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kasuwa.db import embedded
+from kasuwa.db.private import open_lock
 
 USERS = "users.lock"
 
@@ -18,7 +19,7 @@ USERS = "users.lock"
 def borrow(directory: Path) -> Iterator[embedded.Cluster]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        lock = (directory / USERS).open("a")
+        lock = open_lock(directory / USERS)
     except OSError as error:
         raise embedded.EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from None
     with lock:

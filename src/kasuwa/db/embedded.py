@@ -40,6 +40,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
+from kasuwa.db.last_words import LOG, last_words
+from kasuwa.db.private import open_lock, open_log, sync_directory
+
+LOCK = "postgres.lock"
 PORT = 5432  # Only part of the socket's name.
 
 SETTINGS = {
@@ -126,10 +130,13 @@ def start(directory: Path, *, options: Mapping[str, str] = {}, bin_directory: Pa
         with _claim(directory) as lock:
             if lock is not None:
                 if launched:
-                    raise EmbeddedError(f"PostgreSQL in {directory} did not start: {_last_words(directory)}")
+                    raise EmbeddedError(f"PostgreSQL in {directory} did not start: {last_words(directory)}")
                 program = _program(bin_directory or _wheel_bin(), account)
-                _create_cluster(directory, account, program, lock)
-                _launch(directory, account, _server_command(directory, account, program, options), lock)
+                try:
+                    _create_cluster(directory, account, program, lock)
+                    _launch(directory, account, _server_command(directory, account, program, options), lock)
+                except OSError as error:
+                    raise EmbeddedError(f"PostgreSQL in {directory} cannot be started: {error.strerror}") from error
                 launched = True
         if time.monotonic() > deadline:
             raise EmbeddedError(f"PostgreSQL takes more than {START_SECONDS} s: see {directory}/postgres.log")
@@ -307,7 +314,7 @@ def _make_directory(directory: Path) -> Path:
     """The directory by its one true name, which the name of a socket outside is made of."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / "postgres.lock").touch()
+        open_lock(directory / LOCK).close()
     except OSError as error:
         raise EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from error
     return directory.resolve()
@@ -316,7 +323,7 @@ def _make_directory(directory: Path) -> Path:
 @contextlib.contextmanager
 def _claim(directory: Path) -> Iterator[BinaryIO | None]:
     """The lock, or None while another holds it. It stays held by those programs that were given it."""
-    with (directory / "postgres.lock").open("r+b") as lock:
+    with open_lock(directory / LOCK) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -347,13 +354,7 @@ def _create_cluster(directory: Path, account: _Account | None, program: Path, lo
     # All at once, for what was not done file by file so far.
     _run([*initdb, "--sync-only"], account, fresh, lock)
     fresh.rename(cluster / "data")
-    _sync_directory(cluster)
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
+    sync_directory(cluster)
 
 
 def _make_private(path: Path, account: _Account | None) -> None:
@@ -435,10 +436,10 @@ def _launch(directory: Path, account: _Account | None, command: list[str], lock:
     # in them has passed to another living process, or if no one has waited for the dead one.
     (data / "postmaster.pid").unlink(missing_ok=True)
     (sockets / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
-    log = directory / "postgres.log"
+    log = directory / LOG
     if log.exists():
         log.replace(directory / "postgres.log.1")
-    with log.open("wb") as output:
+    with open_log(log) as output:
         subprocess.run(
             ["/bin/sh", "-c", '"$@" &', "sh", *command],
             stdin=subprocess.DEVNULL,
@@ -449,12 +450,6 @@ def _launch(directory: Path, account: _Account | None, command: list[str], lock:
             start_new_session=True,  # Or a Ctrl-C in the terminal would stop it before those who use it.
             **_surroundings(account, data),
         )
-
-
-def _last_words(directory: Path) -> str:
-    lines = (directory / "postgres.log").read_text(errors="replace").strip().splitlines()
-    fatal = [line for line in lines if "FATAL" in line]
-    return (fatal or lines or ["it said nothing"])[-1]
 
 
 def _is_ready(directory: Path) -> bool:

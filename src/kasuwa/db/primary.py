@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import asyncpg
 
+from kasuwa.db.pooler import connect_session
+
 if TYPE_CHECKING:
     Reached = asyncpg.Connection[Any]
 else:  # the driver itself is not generic
@@ -29,7 +31,7 @@ WATCHFUL = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_T
 async def connect_to_primary(dsn: str, **options: Any) -> Reached:
     """A connection to the one that is the primary now. All are asked at once, and the first that says so is taken."""
     options = {"timeout": CONNECT_SECONDS, **options, "target_session_attrs": "primary"}
-    asked: list[Asked] = [asyncio.create_task(asyncpg.connect(server, **options)) for server in servers_of(dsn)]
+    asked: list[Asked] = [asyncio.create_task(connect_session(server, **options)) for server in servers_of(dsn)]
     waiting, taken = set(asked), None
     try:
         while waiting and taken is None:

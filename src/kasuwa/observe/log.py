@@ -5,6 +5,7 @@ a second a logging framework would cost more than the request. Everything else g
 """
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -22,6 +23,8 @@ from kasuwa.observe.metrics import ERRORS, Meter
 
 FLUSH_SECONDS = 0.1
 FLUSH_BYTES = 64 * 1024
+log = structlog.get_logger("kasuwa")
+
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
@@ -90,9 +93,23 @@ class RequestLog:
             self._flushing.cancel()
             self._flushing = None
         if self._lines and self._fd is not None:
-            os.write(self._fd, b"\n".join(self._lines) + b"\n")
+            with contextlib.suppress(OSError):  # a full disk, a pipe that nobody reads: requests go on
+                os.write(self._fd, b"\n".join(self._lines) + b"\n")
         self._lines.clear()
         self._size = 0
+
+
+class StandardError:
+    """Standard error for log lines. One that cannot be written (a full disk, a closed pipe) stops nobody's work."""
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            return sys.stderr.write(text)
+        return 0
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
 
 
 def set_up(meter: Meter, *, json_lines: bool) -> None:
@@ -103,9 +120,13 @@ def set_up(meter: Meter, *, json_lines: bool) -> None:
             meter.count(ERRORS, event["event"])
         return event
 
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    said_by_libraries = logging.StreamHandler(StandardError())
+    said_by_libraries.setFormatter(WithoutTexts("%(levelname)s:%(name)s:%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[said_by_libraries])
     # The driver logs every connection it cannot restore, with a stack; /readyz and the replies say it better.
     logging.getLogger("asyncpg").setLevel(logging.CRITICAL)
+    # The reader of forms logs what visitors send wrongly; they are told in the reply.
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     structlog.configure(
         processors=[
             count,
@@ -113,10 +134,27 @@ def set_up(meter: Meter, *, json_lines: bool) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer(colors=False),
         ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(StandardError()),  # type: ignore[arg-type]
         # What is only of use while something is built is not said to operators.
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
+
+
+class WithoutTexts(logging.Formatter):
+    """Formats what libraries log. Of an error that comes with it, its kind and places: its text may quote a request."""
+
+    def formatException(self, ei: Any) -> str:
+        return str(where_it_broke(ei[1]))
+
+
+def watch_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Logs errors that nobody awaited. asyncio's own lines would quote their text."""
+
+    def complain(_: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+        error = about.get("exception")
+        log.error("task failed", **({} if error is None else where_it_broke(error)))
+
+    loop.set_exception_handler(complain)
 
 
 def where_it_broke(error: BaseException) -> dict[str, object]:

@@ -13,6 +13,7 @@ from kasuwa.core.secrets import Vault
 from kasuwa.core.transactions import Transaction
 from kasuwa.db import directory
 from kasuwa.db.merchants import Directory
+from kasuwa.db.progress import Progress
 from kasuwa.methods.payment import store
 from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
 from kasuwa.methods.payment.decide import AWAITING_3DS, AWAITING_PAYER, DETAIL, INITIATED, PAGE, Detail, Payment
@@ -32,8 +33,9 @@ AGAIN = "Your answer has not arrived yet. Please try again in a moment"
 
 
 class Writes(Protocol):
-    async def perform(self, action: Write, request: Any, merchant: Merchant) -> Any:
-        """What a rule answers, after its job has been run where it has one."""
+    async def perform(self, action: Write, request: Any, merchant: Merchant, progress: Progress) -> Any:
+        """What a rule answers, after its job has been run where it has one. What is durable when it raises is in
+        `progress`."""
         ...
 
 
@@ -54,12 +56,12 @@ class PaymentTill:
         rows = await store.read_payment(reference, merchant, self._reader)
         return None if rows is None else bill_of(*rows, merchant, self._public_url)
 
-    async def answer(self, token: str, otp: str | None) -> Bill | str:
+    async def answer(self, token: str, otp: str | None, progress: Progress) -> Bill | str:
         found = await directory.find(self._reader, self._vault, PAGE, token)
         assert found is not None, "a page that was shown is in the directory"
         merchant_id, reference = found
         merchant = await self._merchants.by_id(merchant_id)
-        reply = await self._writes.perform(ANSWER_CHALLENGE, AnswerChallenge(reference, otp), merchant)
+        reply = await self._writes.perform(ANSWER_CHALLENGE, AnswerChallenge(reference, otp), merchant, progress)
         bill = await self.find(token)
         assert bill is not None
         if not bill.awaits_payer:

@@ -15,8 +15,7 @@ import msgspec
 import structlog
 
 from kasuwa.core.page import Page
-from kasuwa.db.pool import is_lost
-from kasuwa.db.writer import Unreachable
+from kasuwa.db.progress import Progress, is_outage
 from kasuwa.observe.log import where_it_broke
 from kasuwa.pages.bill import Bill
 from kasuwa.pages.render import FRAMED, JSON, bare, render_bill, render_code, render_notice
@@ -35,6 +34,12 @@ NO_SUCH_VERB = render_notice(405, "This does not work here", "Go back to the mer
 NOT_OUR_FORM = render_notice(400, "The form could not be read", "Go back, and approve or decline the payment again.")
 AWAY = render_notice(503, "Please try again in a moment", "The payment could not be looked up. Nothing was changed.")
 BROKEN = render_notice(500, "Something went wrong", "Go back to the merchant, who can see how the payment stands.")
+# Shown once an answer may have reached the bank: a payer who is told to begin anew may pay twice.
+UNKNOWN = render_notice(
+    503,
+    "We do not know the outcome yet",
+    "Your answer may have arrived. Do not pay again: load this page again in a moment, or ask the merchant.",
+)
 
 log = structlog.get_logger("kasuwa.pages")
 
@@ -44,7 +49,7 @@ class Till(Protocol):
 
     async def find(self, token: str) -> Bill | None: ...
 
-    async def answer(self, token: str, otp: str | None) -> Bill | str:
+    async def answer(self, token: str, otp: str | None, progress: Progress) -> Bill | str:
         """The payer approves with a code (empty where none is asked for) or declines (None). The bill as it then
         stands, or what the payer must do better."""
         ...
@@ -55,22 +60,24 @@ class Visits:
         self._till = till
 
     async def answer(self, verb: str, path: str, form: bytes) -> Page:
+        progress = Progress()
         try:
-            return await self._answer(verb, path, form)
+            return await self._answer(verb, path, form, progress)
         except Exception as error:
-            if isinstance(error, Unreachable) or is_lost(error):
-                return AWAY
-            log.error("page failed", **where_it_broke(error))
-            return BROKEN
+            if not is_outage(error):
+                log.error("page failed", **where_it_broke(error))
+            if progress.may_have_changed:
+                return UNKNOWN
+            return AWAY if is_outage(error) else BROKEN
 
-    async def _answer(self, verb: str, path: str, form: bytes) -> Page:
+    async def _answer(self, verb: str, path: str, form: bytes, progress: Progress) -> Page:
         named = ADDRESS.fullmatch(path)
         bill = None if named is None else await self._till.find(named[2])
         if named is None or bill is None:
             return NOT_FOUND
         address, token, part = named.groups()
         if verb == "POST" and part is None and bill.kind in FRAMED:
-            return await self._take_answer(bill, address, token, read_form(form))
+            return await self._take_answer(bill, address, token, read_form(form), progress)
         if verb not in ("GET", "HEAD"):
             return NO_SUCH_VERB
         if part == "/state":
@@ -79,7 +86,9 @@ class Visits:
             return render_code(bill.payload) if bill.payload else NOT_FOUND
         return render_bill(bill, address)
 
-    async def _take_answer(self, bill: Bill, address: str, token: str, fields: dict[str, str]) -> Page:
+    async def _take_answer(
+        self, bill: Bill, address: str, token: str, fields: dict[str, str], progress: Progress
+    ) -> Page:
         if bill.status != "pending":
             return render_bill(bill, address)
         # An answer that is at the rail this moment is waited for by its copies, as everywhere: the rule knows.
@@ -88,7 +97,7 @@ class Visits:
             return NOT_OUR_FORM
         if decision == "approve" and bill.kind == "challenge" and not OTP.fullmatch(otp):
             return render_bill(bill, address, CODE_NEEDED)
-        answered = await self._till.answer(token, otp if decision == "approve" else None)
+        answered = await self._till.answer(token, otp if decision == "approve" else None, progress)
         if isinstance(answered, str):
             return render_bill(bill, address, answered)
         return render_bill(answered, address)

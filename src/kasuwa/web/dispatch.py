@@ -30,10 +30,11 @@ from kasuwa.core.secrets import Vault
 from kasuwa.db import jobs
 from kasuwa.db.batch import Book, Broken, Claim, Result, Submission, business_now, repeat_key
 from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import is_lost
-from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.db.progress import Progress, is_outage
+from kasuwa.db.writer import Writer
 from kasuwa.observe.log import where_it_broke
 from kasuwa.web.limits import Limiter
+from kasuwa.web.outcome import NO_ANSWER, reply_to_failure
 from kasuwa.web.table import Envelope, Path
 from kasuwa.web.throttle import AuthenticationThrottle
 
@@ -44,10 +45,6 @@ TOO_MANY_FAILURES = Refusal(
     ERROR, "Too many failed authentications from your address; check mid and key, and wait as retry-after says"
 )
 TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
-BROKEN = Refusal(ERROR, "An error has occurred; nothing was changed")
-UNREACHABLE = Refusal(ERROR, "The service cannot be reached for a moment; nothing was changed, try again")
-UNSURE = Refusal(ERROR, "The outcome is not known; verify by your reference before you send it again")
-NO_ANSWER = Refusal(ERROR, "There was no answer in time; nothing was changed, try again later")
 BAD_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
 
 MOST_KEY = 255
@@ -118,6 +115,10 @@ class Parts(msgspec.Struct):
     deadline_seconds: float = DEADLINE_SECONDS
 
 
+class NotRecorded(Exception):
+    """A step's rule refused to record what its rail answered: a bug of that rule, named by its job's kind."""
+
+
 class Dispatch:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -127,21 +128,25 @@ class Dispatch:
 
     async def answer(self, path: Path, headers: Headers, body: bytes, address: Callable[[], str]) -> Answered:
         """Answers a request that authenticates by its key. `address` tells where it came from, where that matters."""
+        progress = Progress()
         try:
-            return await self._answer_key(path, headers, body, address)
+            return await self._answer_key(path, headers, body, address, progress)
         except Exception as error:
-            return answer_trouble(path, error)
+            return answer_trouble(path, error, progress)
 
     async def answer_as(self, path: Path, merchant: Merchant, body: bytes) -> Answered:
         """For who signed in another way: the same rules from the body on."""
         if merchant.suspended:
             return refused(SUSPENDED, strict=False)
+        progress = Progress()
         try:
-            return await self._answer_merchant(path, {}, body, merchant)
+            return await self._answer_merchant(path, {}, body, merchant, progress)
         except Exception as error:
-            return answer_trouble(path, error)
+            return answer_trouble(path, error, progress)
 
-    async def _answer_key(self, path: Path, headers: Headers, body: bytes, address: Callable[[], str]) -> Answered:
+    async def _answer_key(
+        self, path: Path, headers: Headers, body: bytes, address: Callable[[], str], progress: Progress
+    ) -> Answered:
         mid, key = headers.get("mid"), headers.get("key")
         if mid is None or key is None:
             return refused(NOT_AUTHENTICATED, strict=False)
@@ -159,11 +164,13 @@ class Dispatch:
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
         if wait:
             return limited(TOO_MANY, wait)
-        answered = await self._answer_merchant(path, headers, body, merchant)
+        answered = await self._answer_merchant(path, headers, body, merchant, progress)
         answered.mid = merchant.mid
         return answered
 
-    async def _answer_merchant(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
+    async def _answer_merchant(
+        self, path: Path, headers: Headers, body: bytes, merchant: Merchant, progress: Progress
+    ) -> Answered:
         strict = merchant.strict
         remembered = self._understood.get((path.method.name, body))
         understood = remembered or self._understand(path, body, merchant)
@@ -182,7 +189,7 @@ class Dispatch:
             if isinstance(action, Known):
                 reply = action.answer(request, merchant, self._parts.rails)
             else:
-                reply = await self._run(action, request, merchant, headers, scenario)
+                reply = await self._run(action, request, merchant, headers, scenario, progress)
             if isinstance(reply, Prepared):
                 if remembered is None:
                     self._remember(path, body, action, request)
@@ -232,6 +239,7 @@ class Dispatch:
         merchant: Merchant,
         headers: Headers,
         scenario: Scenario,
+        progress: Progress,
     ) -> Any:
         parts = self._parts
         if isinstance(action, Read):
@@ -240,22 +248,30 @@ class Dispatch:
             plan = partial(self._plan_call, action.rail, merchant, scenario)
             return await self._in_time(action.ask(request, merchant, parts.rails, plan))
         if isinstance(action, Command):
+            if action.writes:
+                progress.expect_changes()
             return await action.run(request, merchant, parts.engine)
         idempotency_key = headers.get("idempotency-key") if action.repeatable else None
         # A header that is there and cannot be read (bytes beyond ASCII) answers None: it must not be passed over.
         unreadable = idempotency_key is None and action.repeatable and "idempotency-key" in headers
         if unreadable or (idempotency_key is not None and not 1 <= len(idempotency_key) <= MOST_KEY):
             return BAD_KEY
-        return await self._write(action, request, merchant, scenario, idempotency_key)
+        return await self._write(action, request, merchant, scenario, idempotency_key, progress)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
-    async def perform(self, action: Write, request: Any, merchant: Merchant) -> Any:
+    async def perform(self, action: Write, request: Any, merchant: Merchant, progress: Progress) -> Any:
         """A write that nobody asked for over the API: what a payer does on a page."""
-        return await self._write(action, request, merchant, NO_SCENARIO, None)
+        return await self._write(action, request, merchant, NO_SCENARIO, None, progress)
 
     async def _write(
-        self, action: Write, request: Any, merchant: Merchant, scenario: Scenario, idempotency_key: str | None
+        self,
+        action: Write,
+        request: Any,
+        merchant: Merchant,
+        scenario: Scenario,
+        idempotency_key: str | None,
+        progress: Progress,
     ) -> Any:
         """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
         or its job is run at once."""
@@ -264,7 +280,7 @@ class Dispatch:
             claim = self._claim(action, request, merchant, idempotency_key)
         decide = partial(action.decide, request)
         for _ in range(MOST_QUESTIONS):
-            result = await self._decide(action, request, decide, merchant, scenario, claim)
+            result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
             if not isinstance(result, Decision) or result.asks is None:
                 return await self._end(result, merchant)
             assert action.ask is not None
@@ -282,21 +298,21 @@ class Dispatch:
         merchant: Merchant,
         scenario: Scenario,
         claim: Claim | None,
+        progress: Progress,
     ) -> Result:
         """A copy of a request that is still under way waits for it."""
         until = time.monotonic() + DEADLINE_SECONDS
         pause = FIRST_PAUSE_SECONDS
         while True:
-            result = await self._parts.writer.submit(
-                Submission(
-                    merchant=merchant,
-                    needs=action.needs(request, merchant),
-                    decide=decide,
-                    entropy=os.urandom(32),
-                    claim=claim,
-                    scenario=scenario,
-                )
+            submission = Submission(
+                merchant=merchant,
+                needs=action.needs(request, merchant),
+                decide=decide,
+                entropy=os.urandom(32),
+                claim=claim,
+                scenario=scenario,
             )
+            result = await progress.submit(self._parts.writer, submission)
             if not (isinstance(result, Decision) and result.wait) or time.monotonic() > until:
                 return result
             await asyncio.sleep(pause)
@@ -304,10 +320,20 @@ class Dispatch:
 
     async def _end(self, result: Result, merchant: Merchant) -> Any:
         if isinstance(result, Decision) and result.then is not None:
-            result = await self._parts.steps.run(result.then, merchant, result.then.due, result.beside)
+            result = await self._follow_up(result, result.then, merchant)
         if isinstance(result, Broken):
             raise result.error
         return result.reply if isinstance(result, Decision) else result
+
+    async def _follow_up(self, decision: Decision, job: Job, merchant: Merchant) -> Decision:
+        """Runs the job of a committed decision. Raises unless what the rail answered is recorded: a bare refusal would
+        deny what the first commit and the rail have done."""
+        result = await self._parts.steps.run(job, merchant, job.due, decision.beside)
+        if isinstance(result, Broken):
+            raise result.error
+        if not isinstance(result, Decision):
+            raise NotRecorded(job.kind)
+        return result
 
     def _claim(self, action: Write, request: Any, merchant: Merchant, idempotency_key: str) -> Claim:
         said = msgspec.msgpack.encode((action.name, action.variant, request), enc_hook=plain_scalar)
@@ -348,14 +374,14 @@ class Dispatch:
         return result.reply if isinstance(result, Decision) else scenario
 
 
-def answer_trouble(path: Path, error: Exception) -> Answered:
+def answer_trouble(path: Path, error: Exception, progress: Progress) -> Answered:
     """Whatever breaks, the reply says what is known of the outcome, and the log where it broke."""
-    if isinstance(error, Unreachable):
-        return refused(UNSURE if error.unsure else UNREACHABLE, strict=False, http=503)
-    if is_lost(error):
-        return refused(UNREACHABLE, strict=False, http=503)
-    log.error("request failed", path=path.method.name, **where_it_broke(error))
-    return refused(BROKEN, strict=False, http=500)
+    if not is_outage(error):
+        log.error("request failed", path=path.method.name, **where_it_broke(error))
+    failure = reply_to_failure(error, progress)
+    answered = replied(failure.reply, strict=False)
+    answered.http = failure.http or answered.http
+    return answered
 
 
 def plain_scalar(value: Any) -> Any:

@@ -116,7 +116,7 @@ def responses(replies: list[dict[str, Any]], recorded: dict[str, Any]) -> dict[s
         "401": answer("Merchant authentication failed (101)", error),
         "413": answer("The body is too large (103)", error),
         "429": answer("Too many requests (204)", error),
-        "500": answer("An error of ours (204); nothing was changed", error),
+        "500": answer("An error of ours (204); the message says whether anything was changed", error),
         "503": answer("The database cannot be reached (204)", error),
     }
 

@@ -4,6 +4,7 @@ The same door serves everybody: the request that wrote the job (at once, up to i
 it falls due), and `advance` in the test environment (when business time gets there).
 """
 
+import asyncio
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,10 @@ from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Meter
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
+
+# How long a rail may take. Rails keep a deadline themselves: this bounds one that does not. A job is leased for longer
+# than this and the commit that follows (db/batch.py).
+DEADLINE_SECONDS = 10.0
 
 
 def lanes_of(steps: Iterable[Step]) -> list[str]:
@@ -50,10 +55,11 @@ class Stepper:
             beside = step.recall(job, self._vault)
         began = time.perf_counter()
         try:
-            answer = await step.call(self._rails, job, now, beside)
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                answer = await step.call(self._rails, job, now, beside)
         except Unavailable:
             answer = ports.REFUSED
-        except NoAnswer:
+        except (NoAnswer, TimeoutError):
             answer = ports.SILENT
         assert isinstance(answer, Answer)
         self._meter.count(STEPS, job.kind, answer.status)

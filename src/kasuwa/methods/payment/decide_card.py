@@ -145,18 +145,18 @@ def decide_charge(request: ChargeCard, context: Context, seen: Seen) -> Decision
     faults = charge_faults(request, row, payment, context)
     if faults:
         return refuse_fields(*faults)
-    reply = reply_payment(row, payment, context.public_url)
     if row.is_final or payment.stage != INITIATED:
         # Repeated while the payer is awaited, the same step; after the end, the result. Spec silent: D15
-        return Decision(reply=reply, wait=payment.stage in AT_THE_RAIL)
+        return Decision(reply=reply_payment(row, payment, context.public_url), wait=payment.stage in AT_THE_RAIL)
     assert job is not None
     work = WORK.decode(job.work)
     scenario, faults_left = scenario_now(context, work)
     sent = work_of(work, payment, context, scenario)
-    charging = moved(row, payment, CHARGING, context, "charged")
+    rows = moved(row, payment, CHARGING, context, "charged")
     job = at_the_rail(job, CHARGE, sent, context)
     secrets = ask_rules.secrets_of(request.card)
-    return Decision(reply=reply, rows=charging, jobs=(job,), then=job, beside=secrets, faults=faults_left)
+    reply = reply_payment(*rows, context.public_url)
+    return Decision(reply=reply, rows=rows, jobs=(job,), then=job, beside=secrets, faults=faults_left)
 
 
 def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[Fault]:
@@ -196,7 +196,7 @@ def work_of(work: Work, payment: Payment, context: Context, scenario: Scenario) 
     return msgspec.structs.replace(work, sent_at=context.now.timestamp(), session=payment.session, scenario=scenario)
 
 
-def moved(row: Transaction, payment: Payment, stage: str, context: Context, step: str) -> tuple[Row, ...]:
+def moved(row: Transaction, payment: Payment, stage: str, context: Context, step: str) -> tuple[Transaction, Payment]:
     trail = extend_trail(row.trail, context.now, step)
     return msgspec.structs.replace(row, trail=trail), msgspec.structs.replace(payment, stage=stage)
 
@@ -255,9 +255,10 @@ def bring_code(txn_ref: str, otp: str | None, context: Context, seen: Seen, *, a
     work = WORK.decode(job.work)
     scenario, faults_left = scenario_now(context, work)
     job = at_the_rail(job, VALIDATE, work_of(work, payment, context, scenario), context)
+    rows = moved(row, payment, VALIDATING, context, "validated")
     return Decision(
-        reply=reply_payment(row, payment, context.public_url),
-        rows=moved(row, payment, VALIDATING, context, "validated"),
+        reply=reply_payment(*rows, context.public_url),
+        rows=rows,
         jobs=(job,),
         then=job,
         beside=Code(otp),

@@ -1,0 +1,52 @@
+"""What is known of the effects of one request while it runs.
+
+A request may take several commits with an outside call between them. `Progress` records which of them are durable, or
+may be. Whoever answers a failure asks it, and nothing else, whether the answer may say that nothing was changed.
+"""
+
+from typing import Any
+
+from kasuwa.core.decision import Decision
+from kasuwa.db.batch import Result, Submission
+from kasuwa.db.pool import is_lost
+from kasuwa.db.writer import Unreachable, Writer
+
+
+class Progress:
+    __slots__ = ("may_have_changed", "pending_reply")
+
+    def __init__(self) -> None:
+        # Whether anything that this request wrote is durable, or its commit's outcome is not known.
+        self.may_have_changed = False
+        # What the committed decision answers while its follow-up runs: pending or processing, with a reference.
+        self.pending_reply: Any = None
+
+    def expect_changes(self) -> None:
+        """Call before work whose commits are not made by `submit`: from here on its outcome is not known."""
+        self.may_have_changed = True
+
+    async def submit(self, writer: Writer, submission: Submission) -> Result:
+        """Submits to the writer and records what became of it. Raises what the writer raises."""
+        changed_before = self.may_have_changed
+        # Holds for every error but those that say otherwise.
+        self.may_have_changed = True
+        try:
+            result = await writer.submit(submission)
+        except Unreachable as error:
+            self.may_have_changed = changed_before or error.unsure
+            raise
+        self.may_have_changed = changed_before or self._is_change(result)
+        return result
+
+    def _is_change(self, result: Result) -> bool:
+        """A decision that only asks a question writes nothing. One that waits for a copy of the same request writes
+        nothing either, but that copy is committed."""
+        if not isinstance(result, Decision) or result.asks is not None:
+            return False
+        self.pending_reply = result.reply if result.wait or result.then is not None else None
+        return True
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether an error means that the database cannot be reached. Any other error is a bug."""
+    return isinstance(error, Unreachable) or is_lost(error)

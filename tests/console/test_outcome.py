@@ -1,0 +1,79 @@
+"""A console whose database goes away while something is being sent: it does not say that nothing was done, and what is
+sent again from the page that it shows is sent once."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.cable import Cable
+from tests.console.visitor import Seen, Visitor, signed_in
+from tests.running import Deployment, Deployments, running_deployment
+from tests.shop import Shop
+from tests.simulate.processes import wait_until
+
+pytestmark = pytest.mark.xdist_group("console")
+
+ORDER = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", "narration": "rent"}
+LOCK_BOOK = "select 1 from book join merchant using (merchant_id) where mid = $1 for update of book"
+WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+SENT = "select count(*) from transaction t join merchant m using (merchant_id) where m.mid = $1 and kind = 'transfer'"
+
+
+def hidden(seen: Seen, name: str) -> str:
+    return seen.text.partition(f'name="{name}" value="')[2].partition('"')[0]
+
+
+def send_while_cut(dsn: str, cable: Cable, shop: Shop, owner: Visitor, **order: str) -> Seen:
+    """The page after a form that was being worked on when the database went away."""
+
+    async def run() -> Seen:
+        connection: Any = await asyncpg.connect(dsn)
+        await connection.execute("begin")
+        await connection.fetch(LOCK_BOOK, shop.mid)
+        with ThreadPoolExecutor(2) as threads:
+            sending = threads.submit(owner.post, "/transfers/send", **order)
+            while not await connection.fetchval(WAITING):
+                await asyncio.sleep(0.02)
+            cable.cut()
+            await connection.execute("rollback")
+            await connection.close()
+            return await asyncio.wrap_future(sending)
+
+    return asyncio.run(run())
+
+
+def test_a_transfer_that_could_not_be_confirmed_is_sent_once_from_its_page(
+    deployments: Deployments, tmp_path: Path
+) -> None:
+    dsn = deployments.new_database("console_outcome")
+    with Cable(dsn) as cable, running_deployment(tmp_path / "serve", cable.dsn) as deployment:
+        shop = deployment.open_shop()
+        shop.wire.close()
+        owner = signed_in(deployment, "merchant:owner", shop.mid)
+        reference = hidden(owner.post("/transfers/preview", **ORDER), "orderRef")
+        seen = send_while_cut(dsn, cable, shop, owner, **ORDER, orderRef=reference)
+        assert seen.http == 503
+        assert hidden(seen, "orderRef") == reference
+        cable.mend()
+        wait_until("the console is back", lambda: owner.get("/transfers").http == 200)
+        again = [owner.post("/transfers/send", **ORDER, orderRef=reference) for _ in range(2)]
+        assert [page.http for page in again] == [303, 303]
+        assert sent_by(deployment, shop) == 1
+
+
+def sent_by(deployment: Deployment, shop: Shop) -> int:
+    wait_until("the database is back", lambda: reaches(deployment))
+    return int(deployment.fetch(SENT, shop.mid)[0][0])
+
+
+def reaches(deployment: Deployment) -> bool:
+    try:
+        deployment.fetch("select 1")
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        deployment._connection = None
+        return False
+    return True

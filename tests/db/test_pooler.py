@@ -1,0 +1,113 @@
+"""PgBouncer, the real one, between the service and its database: in session mode all works; in the modes that share
+server connections between clients the service says so in one line and does not start."""
+
+import asyncio
+import contextlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kasuwa.db import pool
+from kasuwa.db.pooler import TransactionPooling, refuse_transaction_pooling
+from kasuwa.db.primary import connect_to_primary
+from tests.running import NEWEST, Deployments, free_port, install_package, running_deployment
+from tests.simulate.processes import run_command, wait_until
+
+PGBOUNCER = Path("/usr/sbin/pgbouncer")
+SHARING = ("transaction", "statement")
+# What it needs to be told is that nothing else must be: no parameter is ignored on purpose.
+SETTINGS = """
+[databases]
+{name} = host={sockets} port=5432 user=kasuwa dbname={name}
+
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = {mode}
+default_pool_size = 100
+"""
+
+
+@contextlib.contextmanager
+def pooled(deployments: Deployments, name: str, mode: str) -> Iterator[str]:
+    """The address of a database of the newest cluster through a PgBouncer of its own."""
+    install_package("pgbouncer", PGBOUNCER)
+    cluster, port = deployments.cluster(NEWEST).directory / "cluster", free_port()
+    owner = cluster.stat()
+    account: dict[str, Any] = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if owner.st_uid else {}
+    # Directories of tests are closed to others, and as root PgBouncer has to be somebody else.
+    with tempfile.TemporaryDirectory(prefix="kasuwa-pooler-") as place:
+        Path(place).chmod(0o755)
+        settings, said = Path(place, "pgbouncer.ini"), Path(place, "said")
+        settings.write_text(SETTINGS.format(name=name, sockets=cluster / "socket", port=port, mode=mode))
+        with said.open("wb") as out, subprocess.Popen([PGBOUNCER, settings], stderr=out, **account) as process:
+            try:
+                wait_until("PgBouncer listens", lambda: "listening on" in said.read_text())
+                yield f"postgresql://kasuwa@127.0.0.1:{port}/{name}"
+            finally:
+                process.terminate()
+
+
+@pytest.mark.parametrize("mode", SHARING)
+def test_a_pooler_that_shares_sessions_is_named_and_refused(
+    deployments: Deployments, tmp_path: Path, mode: str
+) -> None:
+    with pooled(deployments, "kasuwa", mode) as url:
+        environ = {"KASUWA_DATABASE_URL": url, "KASUWA_DATA": str(tmp_path)}
+        for words in (["serve", "--port", str(free_port())], ["migrate"]):
+            done = run_command(words, environ)
+            assert done.returncode == 1
+            assert re.fullmatch(r"kasuwa: .*transaction or statement mode.*pool_mode = session.*\n", done.stderr)
+        told = run_command(["doctor"], environ)
+        assert told.returncode == 1
+        assert "wrong  a connection pooler shares sessions" in told.stdout
+        assert "pool_mode = session" in told.stdout
+        # The probe leaves the pooler's connections as they were: it says the same the next time.
+        with pytest.raises(TransactionPooling):
+            asyncio.run(refuse_transaction_pooling(url))
+
+
+def test_a_service_behind_a_pooler_in_session_mode_works(deployments: Deployments, tmp_path: Path) -> None:
+    deployments.new_database("served_through_a_pooler")
+    with (
+        pooled(deployments, "served_through_a_pooler", "session") as url,
+        running_deployment(tmp_path / "serve", url) as deployment,
+    ):
+        shop = deployment.open_shop()
+        assert shop.transfer()["txnStatus"] == "successful"
+        assert shop.status_of(shop.transfer(accountnumber="0000000900")["txnRef"]) in ("pending", "processing")
+        shop.advance(minutes=1)
+        shop.wire.close()
+        assert deployment.complaints() == ""
+        assert deployment.broken_laws([shop.mid]) == []
+        told = run_command(["doctor"], {"KASUWA_DATABASE_URL": url, "KASUWA_DATA": str(tmp_path / "serve")})
+        assert "wrong  a connection pooler" not in told.stdout
+
+
+def test_through_a_pooler_sessions_have_our_settings_and_know_their_backend(deployments: Deployments) -> None:
+    """A pooler takes few settings at the start of a connection, and tells the driver a process id of its own."""
+
+    async def look(url: str) -> tuple[str, str, int, int]:
+        connection = await connect_to_primary(url, server_settings=pool.WRITER_SETTINGS)
+        seqscan = await connection.fetchval("show enable_seqscan")
+        name = await connection.fetchval("show application_name")
+        backend = await connection.fetchval("select pg_backend_pid()")
+        told = connection.get_server_pid()
+        await connection.close()
+        return seqscan, name, backend, told
+
+    with pooled(deployments, "kasuwa", "session") as url:
+        seqscan, name, backend, told = asyncio.run(look(url))
+    assert (seqscan, name) == ("off", "kasuwa writer")
+    assert told == backend
+
+
+def test_a_database_without_a_pooler_is_not_taken_for_one(deployments: Deployments) -> None:
+    asyncio.run(refuse_transaction_pooling(deployments.cluster(NEWEST).dsn))

@@ -1,0 +1,124 @@
+"""The embedded database's disk is full: whoever looks is told so, and when there is room again it goes on by itself.
+
+Guarded protections, each taken away once to see these tests fail:
+    the supervisor says why the database ended and cannot be started   (nothing was said)
+    `doctor` reads the server's log and looks at the disk              (it said "no database runs")
+"""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kasuwa.db.last_words import full_disk, last_words, worst_line
+from tests.simulate.load import Client
+from tests.simulate.processes import Service, run_command, serving, wait_until
+
+pytestmark = pytest.mark.chaos
+
+MEBIBYTE = 1024 * 1024
+
+
+@contextlib.contextmanager
+def small_disk() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="kasuwa-disk-") as place:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200m,mode=711", "tmpfs", place], check=True)
+        try:
+            yield Path(place)
+        finally:
+            subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """A file that takes all the room there is."""
+    filler = disk / "filler"
+    with filler.open("wb") as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(MEBIBYTE))
+            file.flush()
+    return filler
+
+
+@contextlib.contextmanager
+def serving_on(data: Path, elsewhere: Path) -> Iterator[Service]:
+    """What it says goes to another disk than its data."""
+    service = Service(data, {})
+    service.out, service.err = elsewhere / "out", elsewhere / "err"
+    try:
+        service.start()
+        yield service
+    finally:
+        service.clear_away()
+
+
+def answers(service: Service) -> bool:
+    with contextlib.suppress(OSError), Client(service.port) as client:
+        return client.transfer().body["status"] == 200
+    return False
+
+
+# A disk of its own takes a mount, which takes root. What the two look at is tested below for everybody.
+if os.geteuid() == 0:
+
+    def test_a_full_disk_is_told_by_the_supervisor_and_the_doctor_and_is_got_over(tmp_path: Path) -> None:
+        with small_disk() as disk, serving_on(disk / "data", tmp_path) as service:
+            filler = fill(disk)
+            postmaster = service.postmaster()
+            assert postmaster is not None
+            postmaster.kill()
+            wait_until("the supervisor says it", lambda: "cannot be started" in said_by(service))
+            assert "the database ended and is started again" in said_by(service)
+            assert "No space left" in said_by(service) or "is full" in said_by(service)
+            told = run_command(["doctor"], {"KASUWA_DATA": str(service.data)})
+            assert told.returncode == 1
+            assert "no database runs" in told.stdout
+            assert f"the disk of {service.data} is full" in told.stdout
+            filler.unlink()
+            wait_until("it serves again", lambda: answers(service))
+            assert service.broken_laws() == []
+            assert "is full" not in run_command(["doctor"], {"KASUWA_DATA": str(service.data)}).stdout
+
+
+def said_by(service: Service) -> str:
+    return service.err.read_text()
+
+
+LOG = """2026-01-05 10:00:00.000 UTC [12] LOG:  database system is ready to accept connections
+2026-01-05 10:00:01.000 UTC [40] FATAL:  the database system is starting up
+2026-01-05 10:00:02.000 UTC [12] PANIC:  could not write to file "pg_wal/xlogtemp.12": No space left on device
+2026-01-05 10:00:02.100 UTC [1] LOG:  database system is shut down
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        (LOG, 'PANIC:  could not write to file "pg_wal/xlogtemp.12": No space left on device'),
+        ("one\ntwo\n", "two"),
+        ("", ""),
+        (None, ""),
+        ("x" * 200_000 + "\nFATAL:  the end\n", "FATAL:  the end"),
+    ],
+)
+def test_the_line_that_says_most_of_an_end_is_found(tmp_path: Path, log: str | None, expected: str) -> None:
+    if log is not None:
+        (tmp_path / "postgres.log").write_text(log)
+    assert worst_line(tmp_path / "postgres.log").endswith(expected)
+    assert expected or last_words(tmp_path) == "it said nothing"
+
+
+def test_a_disk_with_room_is_not_called_full(tmp_path: Path) -> None:
+    assert full_disk(tmp_path) == ""
+
+
+def test_a_part_that_ends_is_named_with_how_it_ended(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as service:
+        [worker] = service.parts("worker")
+        worker.kill()
+        wait_until("the supervisor says it", lambda: "a part ended" in said_by(service))
+        assert "worker" in said_by(service)
+        assert "SIGKILL" in said_by(service)

@@ -1,0 +1,338 @@
+"""A request that fails after its first commit: its reply never denies what is durable.
+
+The service is put together here, in the test's own process, so that what surrounds it can fail at one exact moment:
+between the commit of a request's decision and the commit of what its rail answered. Every row of the action tables
+that calls a rail after its commit is walked.
+
+Guarded protections, each taken away once to see these tests fail:
+    an outage after the first commit is answered as pending           (answered as "nothing was changed")
+    so is a bug in the step's call or in its rule                     (answered as "nothing was changed")
+    so is a step whose rule refuses to record the rail's answer       (the refusal itself was the reply)
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+import pytest
+
+from kasuwa.app import House, make_engine, methods_of, steps_of
+from kasuwa.core.action import Command
+from kasuwa.core.codes import ERROR
+from kasuwa.core.decision import Refusal
+from kasuwa.db import writer
+from kasuwa.db.gather import Reading
+from kasuwa.db.jobs import Claimed
+from kasuwa.db.pool import open_operators
+from kasuwa.pages.till import PaymentTill
+from kasuwa.pages.visit import Visits
+from kasuwa.settings import read_settings
+from kasuwa.web.dispatch import Dispatch, Parts
+from kasuwa.web.outcome import UNREACHABLE, UNSURE
+from kasuwa.web.table import Envelope, make_table
+from kasuwa.work.steps import Stepper
+from kasuwa.work.worker import Worker
+from tests.cable import Cable
+from tests.methods.payment.test_http_pages import ask_card
+from tests.running import NEWEST, Deployment, Deployments
+from tests.shop import Heard, Shop
+from tests.walk.rows import ROWS, Row, play, ready
+from tests.walk.test_tenancy import everything_of
+
+TABLE = make_table(methods_of("test"))
+OPEN = frozenset({"pending", "processing"})
+
+CALLED_BY_STEPS = ("bank", "card", "debit", "mobile", "biller")
+
+Fail = Callable[[], None]
+
+
+# --- a service in this process --------------------------------------------------------------------------------
+
+
+class FailingRail:
+    """A rail that answers as it always does; then something else fails before the answer can be recorded."""
+
+    def __init__(self, rail: Any, fail: Fail) -> None:
+        self._rail = rail
+        self._fail = fail
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._rail, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        async def call(*said: Any, **named: Any) -> Any:
+            answer = await found(*said, **named)
+            self._fail()
+            return answer
+
+        return call
+
+
+class Local(Shop):
+    """A merchant whose requests go straight to a dispatch in this process."""
+
+    def __init__(self, shop: Shop, local: "LocalService") -> None:
+        super().__init__(shop.wire, shop.mid, shop.key)
+        self._local = local
+
+    def send(self, method: str, body: Any, *, verb: str = "PUT", headers: Mapping[str, str] | None = None) -> Heard:
+        return self._local.answer(method, {**self.headers, **(headers or {})}, body)
+
+
+class LocalService:
+    def __init__(self, deployment: Deployment, dsn: str) -> None:
+        self._deployment = deployment
+        self._dsn = dsn
+        self._runner = asyncio.Runner()
+        # Kinds of the jobs that requests ran.
+        self.ran: list[str] = []
+
+    def open(self, fail: Fail, rule: Any) -> None:
+        self._runner.run(self._open(fail, rule))
+
+    async def _open(self, fail: Fail, rule: Any) -> None:
+        environment = {"KASUWA_DATABASE_URL": self._dsn, "KASUWA_DATA": str(self._deployment.directory)}
+        house = self._house = await House.build(read_settings(environment), self._dsn)
+        house.writer.start()
+        await house.shelf.look()
+        self._operators = await open_operators(self._dsn)
+        failing = {name: FailingRail(getattr(house.rails, name), fail) for name in CALLED_BY_STEPS}
+        steps = steps_of(house.methods)
+        if rule is not None:
+            steps = {kind: msgspec.structs.replace(step, decide=rule) for kind, step in steps.items()}
+        rails = msgspec.structs.replace(house.rails, **failing)
+        stepper = Stepper(house.writer, rails, steps, house.vault, house.meter)
+        self.dispatch = Dispatch(
+            Parts(
+                directory=house.directory,
+                writer=house.writer,
+                reader=Reading(house.reader, house.vault),
+                steps=self,
+                rails=house.rails,
+                engine=make_engine(house, self._operators),
+                vault=house.vault,
+                environment="test",
+            )
+        )
+        self._stepper = stepper
+        self._table = make_table(house.methods)
+        self._visits = Visits(PaymentTill(house.reader, house.vault, house.directory, self.dispatch, "http://pay"))
+
+    async def run(self, job: Any, merchant: Any, now: Any, beside: Any = None) -> Any:
+        """A step, noted."""
+        self.ran.append(job.kind)
+        return await self._stepper.run(job, merchant, now, beside)
+
+    def answer(self, method: str, headers: Mapping[str, str], body: bytes) -> Heard:
+        answered = self._runner.run(
+            self.dispatch.answer(self._table[f"/{method}"], dict(headers), body), lambda: "127.0.0.1"
+        )
+        return Heard(answered.http, dict(answered.headers), answered.body, {})
+
+    def run_in_worker(self, claimed: Claimed) -> None:
+        worker = Worker(self._operators, self._stepper, self._house.directory)
+        self._runner.run(worker._run_job(claimed))
+
+    def visit(self, path: str, **fields: str) -> Any:
+        return self._runner.run(self._visits.answer("POST", path, urlencode(fields).encode()))
+
+    def close(self) -> None:
+        self._runner.run(self._close())
+        self._runner.close()
+
+    async def _close(self) -> None:
+        await self._house.close()
+        self._operators.terminate()
+
+
+@contextmanager
+def local_service(deployment: Deployment, dsn: str, fail: Fail, rule: Any = None) -> Iterator[LocalService]:
+    local = LocalService(deployment, dsn)
+    local.open(fail, rule)
+    try:
+        yield local
+    finally:
+        local.close()
+
+
+def raise_bug(*_: Any, **__: Any) -> Any:
+    raise KeyError("a bug")
+
+
+def refuse(*_: Any, **__: Any) -> Any:
+    return Refusal(ERROR, "No; try again")
+
+
+@contextmanager
+def failing(deployment: Deployment, how: str) -> Iterator[LocalService]:
+    """A service that fails in one way between a request's two commits."""
+    with Cable(deployment.dsn) as cable:
+        fail, rule = {
+            "outage": (cable.cut, None),
+            "bug in the call": (raise_bug, None),
+            "bug in the rule": (no_failure, raise_bug),
+            "rule refuses": (no_failure, refuse),
+        }[how]
+        with local_service(deployment, cable.dsn, fail, rule) as local:
+            try:
+                yield local
+            finally:
+                cable.mend()
+
+
+def no_failure() -> None:
+    """Nothing fails."""
+
+
+@pytest.fixture(autouse=True)
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "PATIENCE_SECONDS", 0.3)
+
+
+@pytest.fixture
+def deployment(deployments: Deployments) -> Deployment:
+    return deployments.on(NEWEST)
+
+
+# --- the rows that go on after their commit -------------------------------------------------------------------
+
+# Those whose own example runs a job right after its commit; the test below keeps the list whole.
+FOLLOWED_UP = frozenset(
+    {
+        *("bills-pay", "disburse-transfer", "investments-deposit", "investments-validate"),
+        *("loans-process", "loans-repay", "loans-validate"),
+        *(f"payment-charge-{kind}" for kind in ("account", "bank_transfer", "card", "mobile_money", "phone", "qrpay")),
+        *("payment-charge-token", "payment-charge-ussd"),
+        *("payment-initiate-card", "payment-refund", "payment-validate"),
+    }
+)
+HOW = ("outage", "bug in the call", "bug in the rule", "rule refuses")
+# An outage is tried on every row. The others take the same way through dispatch whatever the row is.
+CASES = [
+    pytest.param(row, how, id=f"{row.title}-{how.replace(' ', '-')}")
+    for row in ROWS
+    for how in HOW
+    if row.title in FOLLOWED_UP and (how == "outage" or row.title in ("disburse-transfer", "payment-validate"))
+]
+
+
+def test_the_rows_with_a_follow_up_are_all_listed(deployment: Deployment, shop: Shop) -> None:
+    with local_service(deployment, deployment.dsn, no_failure) as local:
+        here = NotingShop(shop, local)
+        play(here)
+        assert here.followed_up == FOLLOWED_UP
+
+
+class NotingShop(Local):
+    """Notes which rows' requests ran a job."""
+
+    def __init__(self, shop: Shop, local: LocalService) -> None:
+        super().__init__(shop, local)
+        self.followed_up: set[str] = set()
+
+    def ask(self, method: str, fields: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Heard:
+        before = len(self._local.ran)
+        heard = super().ask(method, fields, headers=headers)
+        if len(self._local.ran) > before:
+            self.followed_up.add(title_of(method, fields))
+        return heard
+
+
+def title_of(method: str, fields: Mapping[str, Any]) -> str:
+    """The row that a request belongs to."""
+    path = TABLE[f"/{method}"]
+    action = path.find(msgspec.convert(dict(fields), Envelope))
+    assert action is not None
+    assert not isinstance(action, Refusal)
+    return next(row.title for row in ROWS if row.action is action)
+
+
+@pytest.mark.parametrize(("row", "how"), CASES)
+def test_a_failure_after_the_first_commit_is_not_denied(deployment: Deployment, shop: Shop, row: Row, how: str) -> None:
+    fields = ready(shop, row)
+    before = everything_of(deployment, shop)
+    with failing(deployment, how) as local:
+        heard = Local(shop, local).ask(row.method, fields)
+    assert len(local.ran) == 1
+    assert everything_of(deployment, shop) != before, "the first commit is durable"
+    check_open(row, heard)
+
+
+def check_open(row: Row, heard: Heard) -> None:
+    """The reply that the action gives while its outcome is open, in the shape that it promises."""
+    body = heard.body
+    assert (heard.http, body["status"]) == (200, 200), body
+    assert msgspec.to_builtins(msgspec.json.decode(heard.raw, type=row.action.reply)) == body
+    if row.method == "loans" and row.action.name == "process":
+        assert body["data"]["state"] == "disbursing", body
+        return
+    assert body["txnStatus"] in OPEN, body
+    assert body["txnRef"], body
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_failure_after_a_payers_answer_is_not_denied_on_the_page(
+    deployment: Deployment, shop: Shop, how: str
+) -> None:
+    asked = ask_card(shop)
+    with failing(deployment, how) as local:
+        page = local.visit(asked.path, decision="approve", otp="123456")
+    assert local.ran == ["payment.validate"]
+    assert page.http == 503
+    assert b"Do not pay again" in page.body
+    assert "Nothing was" not in page.body.decode()
+    assert asked.verified()["txnStatus"] == "pending"
+
+
+def test_a_repeat_under_the_idempotency_key_is_pending_too(deployment: Deployment, shop: Shop) -> None:
+    [row] = [row for row in ROWS if row.title == "payment-charge-token"]
+    fields, headers = ready(shop, row), {"idempotency-key": "one"}
+    with failing(deployment, "bug in the rule") as local:
+        first = Local(shop, local).ask(row.method, fields, headers=headers)
+    again = shop.ask(row.method, fields, headers=headers)
+    assert first.body["txnStatus"] == "pending"
+    assert again.body["txnRef"] == first.body["txnRef"]
+
+
+# --- before the first commit, and commands of several ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("title", ["disburse-transfer", "payment-charge-token", "sandbox-fund_wallet"])
+def test_an_outage_before_the_first_commit_changes_nothing_and_says_so(
+    deployment: Deployment, shop: Shop, title: str
+) -> None:
+    [row] = [row for row in ROWS if row.title == title]
+    fields = ready(shop, row)
+    with Cable(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
+        here = Local(shop, local)
+        here.wallet()  # the merchant is known to this process from here on
+        before = everything_of(deployment, shop)
+        cable.cut()
+        heard = here.ask(row.method, fields)
+        cable.mend()
+    assert (heard.http, heard.body) == (503, {"status": ERROR, "message": UNREACHABLE.message})
+    assert everything_of(deployment, shop) == before
+
+
+@pytest.mark.parametrize("title", ["sandbox-settle", "sandbox-advance", "sandbox-reset", "resources-resend"])
+def test_a_command_that_fails_on_its_way_does_not_deny(deployment: Deployment, shop: Shop, title: str) -> None:
+    [row] = [row for row in ROWS if row.title == title]
+    fields = ready(shop, row)
+    with Cable(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
+        here = Local(shop, local)
+        here.wallet()
+        cable.cut()
+        heard = here.ask(row.method, fields)
+        cable.mend()
+    assert (heard.http, heard.body) == (503, {"status": ERROR, "message": UNSURE.message})
+
+
+def test_commands_that_only_read_say_that_nothing_was_changed() -> None:
+    commands = {row.title for row in ROWS if isinstance(row.action, Command) and not row.action.writes}
+    assert commands == {"sandbox-clock", "sandbox-explain"}
