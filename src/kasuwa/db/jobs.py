@@ -23,13 +23,13 @@ CLAIM = f"""
         where d.lane = $1 and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
           and not exists (
               select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)
-        order by d.run_at
+        order by d.run_at, d.due, d.seq
         limit $4
         for update skip locked
     ) due
     join book b on true
     where j.key = due.key and b.merchant_id = j.merchant_id
-    returning {COLUMNS}, b.clock_offset, b.clock_fixed
+    returning {COLUMNS}, b.clock_offset, b.clock_fixed, j.seq
 """
 
 # One probe of the index a lane.
@@ -39,11 +39,14 @@ LANES_DUE = """
         where d.lane = l.lane and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2))
 """
 
-OF_SUBJECT = f"select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'"
+OF_SUBJECT = f"""
+    select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'
+    order by j.due, j.seq
+"""
 NEXT_DUE = f"""
     select {COLUMNS} from job j
     where j.merchant_id = $1 and j.due <= $2 and j.lane = any($3)
-    order by j.due, j.key limit 1
+    order by j.due, j.seq limit 1
 """
 CLOCK = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
 FAULTS = "select faults from book where key = $1"
@@ -64,10 +67,11 @@ TIDY = """
 
 
 class Claimed(msgspec.Struct):
-    """A job, and its merchant's business time when it was claimed."""
+    """A job, its merchant's business time when it was claimed, and its place among jobs that are due at once."""
 
     job: Job
     now: datetime
+    seq: int
 
 
 async def lanes_due(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
@@ -75,14 +79,15 @@ async def lanes_due(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
 
 
 async def claim(connection: Connection, lane: str, wall: datetime, most: int) -> list[Claimed]:
+    """Leases the jobs of a lane that are due, at most so many, the earliest first."""
     records = await connection.fetch(CLAIM, lane, wall, LEASE, most)
     width = len(columns_of(Job).names)
     claimed = []
     for record in records:
         job = Job(*record[:width])
         book = Book(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
-        claimed.append(Claimed(job, business_now(book, wall)))
-    return sorted(claimed, key=lambda item: item.job.due)
+        claimed.append(Claimed(job, business_now(book, wall), record[width + 2]))
+    return sorted(claimed, key=lambda item: (item.job.due, item.seq))
 
 
 RUN_NOW = """

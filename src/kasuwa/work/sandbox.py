@@ -56,7 +56,7 @@ LOOK_AGAIN_SECONDS = 0.02
 TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
-    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc
+    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
 """
 
 
