@@ -15,7 +15,7 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.pool import WRITER_SETTINGS, Connection
+from kasuwa.db.pool import WRITER_SETTINGS, Connection, Pool
 from kasuwa.db.rows import columns_of, encode_rows
 
 LANE = "webhook"
@@ -262,13 +262,13 @@ async def park(connection: Connection, items: list[Delivery]) -> None:
     await connection.execute(PARK, [item.key for item in items])
 
 
-async def claim_one(connection: Connection, job: Job, wall: datetime) -> Delivery | None:
+async def claim_one(connection: Connection | Pool, job: Job, wall: datetime) -> Delivery | None:
     """None where somebody who held it already is done with it."""
     record = await connection.fetchrow(ONE, job.key, job.merchant_id)
     return None if record is None else read_delivery(record, wall, time.monotonic())
 
 
-async def first_in_line(connection: Connection, job: Job) -> Job:
+async def first_in_line(connection: Connection | Pool, job: Job) -> Job:
     """The job itself, or the one that must go before it; then it falls due no earlier than that one."""
     record = await connection.fetchrow(AHEAD, job.merchant_id, job.reference)
     if record is None:
@@ -279,7 +279,7 @@ async def first_in_line(connection: Connection, job: Job) -> Job:
     return ahead
 
 
-async def record(connection: Connection, outcomes: list[Recorded]) -> None:
+async def record(connection: Connection | Pool, outcomes: list[Recorded]) -> None:
     rows = encode_rows(outcomes)
     for [merchant_id] in await unless_deadlocked(lambda: connection.fetch(RECORD, rows)):
         await switch_on(connection, merchant_id)  # one of those under way when it was switched off got through
@@ -299,10 +299,10 @@ async def is_off(connection: Connection, merchant_id: int) -> bool:
     return bool(await connection.fetchval(IS_OFF, merchant_id))
 
 
-async def switch_off(connection: Connection, merchant_id: int, now: datetime, after: timedelta) -> None:
+async def switch_off(connection: Connection | Pool, merchant_id: int, now: datetime, after: timedelta) -> None:
     await connection.execute(SWITCH_OFF, merchant_id, now - after, now)
 
 
-async def switch_on(connection: Connection, merchant_id: int) -> None:
+async def switch_on(connection: Connection | Pool, merchant_id: int) -> None:
     """An endpoint was set anew: what waits for it falls due again."""
     await connection.execute(SWITCH_ON, merchant_id)

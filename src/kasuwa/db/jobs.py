@@ -43,21 +43,43 @@ OF_SUBJECT = f"""
     select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'
     order by j.due, j.seq
 """
+# The jobs of the earliest moment up to $2, in their order. What waits for an endpoint that is switched off is not due.
 NEXT_DUE = f"""
+    with open as (
+        select l.lane from unnest($3::text[]) l (lane) where l.lane <> 'webhook'
+            or not exists (select 1 from endpoint e where e.merchant_id = $1 and e.off_at is not null)),
+    first as (
+        select d.due from job d where d.merchant_id = $1 and d.due <= $2 and d.lane in (select lane from open)
+        order by d.due, d.seq limit 1)
     select {COLUMNS} from job j
-    where j.merchant_id = $1 and j.due <= $2 and j.lane = any($3)
-    order by j.due, j.seq limit 1
+    where j.merchant_id = $1 and j.due = (select due from first) and j.lane in (select lane from open)
+    order by j.due, j.seq limit $4
 """
 CLOCK = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
 FAULTS = "select faults from book where key = $1"
 
 TAKE_ADVANCE = """
-    insert into advance_lease as a (merchant_id, leased_until) values ($1, now() + $2::interval)
-    on conflict (merchant_id) do update set leased_until = excluded.leased_until where a.leased_until <= now()
+    insert into advance_lease as a (merchant_id, leased_until, holder) values ($1, now() + $2::interval, $3)
+    on conflict (merchant_id) do update set leased_until = excluded.leased_until, holder = excluded.holder
+    where a.leased_until <= now()
     returning true
 """
-EXTEND_ADVANCE = "update advance_lease set leased_until = now() + $2::interval where merchant_id = $1"
-END_ADVANCE = "delete from advance_lease where merchant_id = $1"
+EXTEND_ADVANCE = """
+    update advance_lease set leased_until = now() + $2::interval where merchant_id = $1 and holder = $3 returning true
+"""
+END_ADVANCE = "delete from advance_lease where merchant_id = $1 and holder = $2"
+# An advance that died on its way has moved the clock, but not yet the wall times of the jobs it did not come to.
+END_ABANDONED = """
+    with gone as (
+        delete from advance_lease where leased_until <= now() - interval '1 second' returning merchant_id)
+    update job j set run_at = case
+        when b.clock_fixed is null then j.due - make_interval(secs => b.clock_offset / 1000000.0)
+        when j.due <= b.clock_fixed then now() else 'infinity' end
+    from gone g join book b on b.merchant_id = g.merchant_id join merchant m on m.merchant_id = g.merchant_id
+    where j.merchant_id = g.merchant_id and m.current
+        and not (j.lane = 'webhook' and exists (
+            select 1 from endpoint e where e.merchant_id = j.merchant_id and e.off_at is not null))
+"""
 
 # What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches.
 TIDY = """

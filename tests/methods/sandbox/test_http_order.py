@@ -78,7 +78,7 @@ WRITTEN = """
 
 
 def test_rows_are_numbered_in_the_order_in_which_they_were_made(deployment: Deployment, shop: Shop) -> None:
-    account = {"name": "Ada Obi", "bankcode": "058", "accountnumber": "0040000008"}
+    account: dict[str, Any] = {"name": "Ada Obi", "bankcode": "058", "accountnumber": "0040000008"}
     asked = {"action": "create", "billing": BILLING, "amount": 10, "currency": "USD"}
     codes = [shop.put("sandbox", action="beneficiary", **account).body["ref_code"] for _ in range(MANY)]
     cards = [shop.ask("virtualcard", asked).body["card_data"]["reference"] for _ in range(MANY)]

@@ -127,7 +127,7 @@ def make_findable(shop: Shop) -> list[str]:
 
 def test_what_was_made_twice_in_a_row_on_a_seeded_server_is_not_the_same(deployments: Deployments) -> None:
     """Nothing is posted or numbered between them: the second is another all the same."""
-    account = {"name": "Ada Obi", "bankcode": "058", "accountnumber": "0040000008"}
+    account: dict[str, Any] = {"name": "Ada Obi", "bankcode": "058", "accountnumber": "0040000008"}
     with deployments.fresh("seed_twice", KASUWA_SANDBOX_SEED=SEED) as deployment:
         shop = deployment.open_shop(now=NOW)
         with shop.wire:
