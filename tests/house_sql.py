@@ -91,3 +91,57 @@ def unsafe_reads(source: Source) -> list[str]:
             elif "merchant_id = $" not in query and "merchant_id = u.merchant" not in query:
                 found.append(f"line {node.lineno} asks without merchant_id")
     return [f"{source.place}: {complaint}" for complaint in found]
+
+
+# --- a total order ------------------------------------------------------------------------------------------------
+
+# Columns of which no two rows of one list have the same value: an order that ends in one of these is total. Times,
+# states and names that people choose are not among them.
+UNIQUE_COLUMNS = frozenset(
+    {
+        # One sequence or hash for a table: `seq` of jobs, plans, cards, postings, events, audit entries; `key` of all.
+        *("key", "seq", "approval_id", "key_id", "merchant_id", "notice_id", "rate_id", "user_id"),
+        # Numbered within what is listed: clients, loans, plans, attempts, installments, members, events of one object.
+        *("number", "n", "position", "object_seq"),
+        # Billers and their categories; accounts of one merchant; users; lanes and kinds that were grouped or made
+        # distinct; the catalogue of tables and columns.
+        *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),
+    }
+)
+ORDER_BY = re.compile(r"\border\s+by\s+", re.IGNORECASE)
+ENDS_ORDER = re.compile(r"(limit|offset|for|union|returning|from|rows|range)\b", re.IGNORECASE)
+DIRECTION = re.compile(r"\s+(asc|desc|nulls|first|last)\b", re.IGNORECASE)
+
+
+def last_of_order(text: str, start: int) -> tuple[str, str]:
+    """The last column of the ORDER BY whose list begins at `start`, after the name of its table if it has one."""
+    depth, last = 0, ""
+    for place in range(start, len(text)):
+        letter = text[place]
+        if depth == 0 and (letter == ")" or (text[place - 1].isspace() and ENDS_ORDER.match(text, place))):
+            break
+        depth += (letter == "(") - (letter == ")")
+        last = "" if letter == "," and depth == 0 else last + letter
+    words = re.findall(r"(?:(\w+)\.)?(\w+)", DIRECTION.sub(" ", last).lower())
+    return words[-1] if words else ("", "")
+
+
+def is_of_transactions(table: str, text: str) -> bool:
+    """Whether a column is the table `transaction`'s: those that are older than the column have 0 as their sequence."""
+    named = rf"(as\s+)?{table}\b" if table else r"(where|order)\b"
+    return re.search(rf"\b(from|join)\s+transaction\s+{named}", text) is not None
+
+
+def partial_orders(source: Source) -> list[str]:
+    """Every ORDER BY that leaves the order of some rows open."""
+    known = constants(source)
+    found = []
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Constant | ast.JoinedStr) or id(node) in source.docstrings:
+            continue
+        text = text_of(node, known) or ""
+        for match in ORDER_BY.finditer(text):
+            table, last = last_of_order(text, match.end())
+            if last not in UNIQUE_COLUMNS or (last == "seq" and is_of_transactions(table, text)):
+                found.append(f"{source.place}:{node.lineno} orders by {last or 'nothing'} at last, which is not unique")
+    return found

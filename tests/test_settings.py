@@ -64,6 +64,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "database_url": "postgresql://db/kasuwa",
         "secret_key": KEY_TEXT,
         "sandbox_seed": "seven",
+        "sandbox_advance_seconds": "30",
         "request_log": "stdout",
         "hash_header": "x-shop-hash",
         "webhook_loopback": "off",

@@ -119,6 +119,10 @@ def test_no_log_line_has_the_text_of_an_error() -> None:
     assert complaints(house.error_texts_in_logs, SERVICE) == []
 
 
+def test_every_order_is_total() -> None:
+    assert complaints(house_sql.partial_orders, SERVICE) == []
+
+
 def test_money_is_never_a_float() -> None:
     exact = [s for s in SERVICE if s.room == "ledger" or s.place in EXACT]
     assert complaints(house.floats, exact) == []
@@ -225,6 +229,30 @@ def test_sql_is_known_when_it_is_seen(text: str) -> None:
 )
 def test_prose_is_not_taken_for_sql(text: str) -> None:
     assert not offends(house_sql.sql_out_of_place, "web/x.py", f'"""select a from b"""\nQ = {text!r}')
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        *("order by created_at", "order by created_at desc limit 1", "order by due, run_at offset $2 limit $3"),
+        *("ORDER BY\n  state nulls first", "order by seq, created_at desc", "order by lower(title)"),
+        *("order by (status = 'x') desc, at desc for update", "where x in (select y from z order by at)"),
+        "order by created_at desc, seq desc",
+    ],
+)
+def test_an_order_that_leaves_ties_open_is_noticed(order: str) -> None:
+    assert house_sql.partial_orders(Source("db/x.py", f'Q = """select a from transaction {order}"""'))
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        *("order by created_at, key", "order by due, t.seq, t.key desc limit 1", "order by lower(email)"),
+        *("order by a, (select max(b) from c), key nulls last", "window w as (partition by a order by at, key) x"),
+    ],
+)
+def test_a_total_order_is_let_be(order: str) -> None:
+    assert house_sql.partial_orders(Source("db/x.py", f'Q = """select a from transaction {order}"""')) == []
 
 
 @pytest.mark.parametrize(

@@ -216,9 +216,10 @@ async def run_api(settings: Settings, dsn: str, meter: Meter) -> None:
     house.writer.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
-    server = make_server(house, make_engine(house, operators))
+    engine = make_engine(house, operators)
+    server = make_server(house, engine)
     await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port)
-    await server.drain()
+    await asyncio.gather(engine.close(), server.drain())
     looking.cancel()
     await house.close()
     await operators.close()
@@ -257,6 +258,7 @@ def make_engine(house: House, operators: pool.Pool) -> Any:
         house.courier,
         seed=house.world.seed,
         loopback_allowed=loopback_allowed(house.settings),
+        advance_seconds=house.settings.sandbox_advance_seconds,
     )
 
 

@@ -41,6 +41,7 @@ class Settings(msgspec.Struct, kw_only=True):
     database_url: str | None = None
     secret_key: str | None = None
     sandbox_seed: str | None = None
+    sandbox_advance_seconds: int = 20
     request_log: str = "off"
     hash_header: str = DEFAULT_HASH_HEADER
     webhook_loopback: str = "on"
@@ -92,7 +93,11 @@ def issuing_of(settings: Settings) -> Issuing:
 
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
-WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "metrics_port": (1, 65535), "workers": (1, 64)}
+WHOLE_NUMBERS = {
+    **dict.fromkeys(("port", "console_port", "metrics_port"), (1, 65535)),
+    "workers": (1, 64),
+    "sandbox_advance_seconds": (1, 3600),
+}
 
 
 def read_settings(environ: Mapping[str, str], **given: object) -> Settings:

@@ -85,6 +85,8 @@ def test_a_replaying_vault_shows_the_same_under_any_root_and_still_seals_with_it
     one, other = Vault(bytes(32)), Vault(b"x" * 32)
     assert one.replaying(b"seed").code("x", 9) == other.replaying(b"seed").code("x", 9) != one.code("x", 9)
     assert one.replaying(b"seed").digest(b"x") == one.digest(b"x")
+    assert one.replaying(b"seed").fingerprint(b"x") == other.replaying(b"seed").fingerprint(b"x")
+    assert one.fingerprint(b"x") == one.digest(b"x").hex() != one.replaying(b"seed").fingerprint(b"x")
     sealed = one.replaying(b"seed").seal(7, "here", b"plain", bytes(12))
     assert one.open(7, "here", sealed) == b"plain"
 

@@ -71,7 +71,7 @@ def test_a_rule_that_raises_in_the_worker(
     begun = Local(shop, planted).ask("disburse", {**TRANSFER, "orderRef": fresh("order")}).body
     [record] = deployment.fetch(JOB, begun["txnRef"])
     capsys.readouterr()
-    planted.run_in_worker(Claimed(Job(*record), datetime.now(UTC)))
+    planted.run_in_worker(Claimed(Job(*record), datetime.now(UTC), 1))
     check_logged(capsys.readouterr().err, "step failed")
 
 

@@ -130,9 +130,8 @@ class LocalService:
         return await self._stepper.run(job, merchant, now, beside)
 
     def answer(self, method: str, headers: Mapping[str, str], body: bytes) -> Heard:
-        answered = self._runner.run(
-            self.dispatch.answer(self._table[f"/{method}"], dict(headers), body), lambda: "127.0.0.1"
-        )
+        path = self._table[f"/{method}"]
+        answered = self._runner.run(self.dispatch.answer(path, dict(headers), body, lambda: "127.0.0.1"))
         return Heard(answered.http, dict(answered.headers), answered.body, {})
 
     def run_in_worker(self, claimed: Claimed) -> None:

@@ -127,13 +127,14 @@ OPEN_JOBS = """
     select j.key, j.merchant_id, m.mid, j.kind, j.lane, j.reference, j.due, j.attempt, t.message
     from job j join merchant m on m.merchant_id = j.merchant_id and m.current
     left join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
-    where j.lane <> 'webhook' order by j.run_at limit 50
+    where j.lane <> 'webhook' order by j.run_at, j.due, j.seq limit 50
 """
 ENDPOINTS = """
     select m.mid, m.name, e.failing_since, e.off_at,
         (select a.error from attempt a where a.merchant_id = e.merchant_id order by a.event_seq desc, a.number desc
             limit 1)
-    from endpoint e join merchant m on m.merchant_id = e.merchant_id and m.current order by e.failing_since limit 50
+    from endpoint e join merchant m on m.merchant_id = e.merchant_id and m.current order by e.failing_since,
+        e.merchant_id limit 50
 """
 
 
@@ -158,7 +159,7 @@ NOTICES = """
 TRAIL = """
     select a.merchant_id, a.seq, a.at, a.actor, a.address, a.what, a.about, a.before, a.after, m.mid
     from audit a left join merchant m on m.merchant_id = a.merchant_id
-    where a.at < $1 order by a.at desc limit $2
+    where a.at < $1 order by a.at desc, a.merchant_id, a.seq desc limit $2
 """
 
 

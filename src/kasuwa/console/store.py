@@ -29,21 +29,25 @@ class Cursor(NamedTuple):
     """The last row of a page: the next one goes on behind it."""
 
     at: datetime
+    seq: int
     key: bytes
 
     def text(self) -> str:
-        return urlsafe_b64encode(self.at.isoformat().encode() + b" " + self.key).decode().rstrip("=")
+        said = f"{self.at.isoformat()} {self.seq} ".encode() + self.key
+        return urlsafe_b64encode(said).decode().rstrip("=")
 
     @classmethod
     def read(cls, text: str) -> "Cursor | None":
         with contextlib.suppress(ValueError):
-            at, _, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).partition(b" ")
-            moment = datetime.fromisoformat(at.decode())
-            return cls(moment, key) if moment.tzinfo is not None else None
+            at, seq, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).split(b" ", 2)
+            moment, number = datetime.fromisoformat(at.decode()), int(seq)
+            return cls(moment, number, key) if moment.tzinfo is not None and 0 <= number <= MOST_SEQ else None
         return None
 
 
-FIRST = Cursor(NEVER, b"")
+# The largest that PostgreSQL's bigint holds: what a cursor tells is anybody's text.
+MOST_SEQ = 2**63 - 1
+FIRST = Cursor(NEVER, 0, b"")
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -69,15 +73,16 @@ class Line(msgspec.Struct):
     status: str
     message: str
     created_at: datetime
+    seq: int
 
     @property
     def cursor(self) -> Cursor:
-        return Cursor(self.created_at, self.key)
+        return Cursor(self.created_at, self.seq, self.key)
 
 
 LINE = """
     t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee + t.vat + t.duty, t.status, t.message,
-    t.created_at
+    t.created_at, t.seq
 """
 
 # The kinds a merchant has, each found by one look at the index.
@@ -96,23 +101,23 @@ NEWEST = f"""
     {KINDS} select l.* from k cross join lateral (
         select {LINE} from transaction t
         where t.merchant_id = $1 and t.kind = k.kind and ($3 = '' or t.status = $3)
-          and t.created_at >= $4 and (t.created_at, t.key) < ($5, $6)
-        order by t.created_at desc, t.key desc limit $7) l
+          and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
+        order by t.created_at desc, t.seq desc, t.key desc limit $8) l
     where k.kind is not null and ($2 = '' or k.kind = $2)
-    order by l.created_at desc, l.key desc limit $7
+    order by l.created_at desc, l.seq desc, l.key desc limit $8
 """
 # What is still open has a job: there are few, wherever they are in time.
 OPEN_ONES = f"""
     select distinct {LINE} from job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
     where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
-      and t.created_at >= $4 and (t.created_at, t.key) < ($5, $6)
-    order by t.created_at desc, t.key desc limit $7
+      and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
+    order by t.created_at desc, t.seq desc, t.key desc limit $8
 """
 FOUND = f"""
     select {LINE} from transaction t where t.merchant_id = $1 and t.txn_ref = $2
     union select {LINE} from transaction t where t.merchant_id = $1 and t.order_ref = $2 and t.kind = 'payment'
     union select {LINE} from transaction t where t.merchant_id = $1 and t.key = any($3)
-    order by 10 desc limit $4
+    order by created_at desc, seq desc, key desc limit $4
 """
 ONE = f"select {', '.join(columns_of(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
 
@@ -123,8 +128,8 @@ async def list_transactions(
     if chosen.words:
         keys = [transaction_key(merchant.merchant_id, kind, chosen.words) for kind in ORDERED_KINDS]
         return [Line(*row) for row in await reader.fetch(FOUND, merchant.merchant_id, chosen.words, keys, most)]
-    below = min(after, Cursor(chosen.until, b""))
-    told = (chosen.kind, chosen.status, chosen.since, below.at, below.key, most)
+    below = min(after, Cursor(chosen.until, 0, b""))
+    told = (chosen.kind, chosen.status, chosen.since, below.at, below.seq, below.key, most)
     if chosen.status in ("pending", "processing"):
         return [Line(*row) for row in await reader.fetch(OPEN_ONES, merchant.merchant_id, *told)]
     return [Line(*row) for row in await reader.fetch(NEWEST, merchant.merchant_id, *told)]
@@ -263,7 +268,7 @@ CARDS = """
     select c.reference, c.mask, coalesce(a.posted - a.held, 0), c.currency, c.state, c.expiration, c.created_at
     from card c left join account a
         on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
-    where c.merchant_id = $1 order by c.created_at desc, c.reference offset $2 limit $3
+    where c.merchant_id = $1 order by c.created_at desc, c.seq desc offset $2 limit $3
 """
 CARD_COUNT = "select count(*) from card where merchant_id = $1"
 
@@ -291,7 +296,7 @@ async def list_cards(request: PageRequest, merchant: Merchant, reader: Reader) -
 
 BENEFICIARIES = """
     select ref_code, name, bank_code, account_number, created_at from beneficiary
-    where merchant_id = $1 order by created_at desc, ref_code offset $2 limit $3
+    where merchant_id = $1 order by created_at desc, seq desc offset $2 limit $3
 """
 BENEFICIARY_COUNT = "select count(*) from beneficiary where merchant_id = $1"
 

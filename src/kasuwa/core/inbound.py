@@ -32,8 +32,7 @@ def account_number(bank: Bank, luck: bytes) -> str:
 
 
 def free_number(bank: Bank, context: Context, seen: Seen) -> str | More:
-    """A number of the bank that nobody was given: the directory knows all that were. In a seeded world two merchants
-    have the same luck: each draws from its own."""
+    """A number of the bank that nobody was given: the directory knows all that were."""
     keys = []
     for place in range(CANDIDATES):
         number = account_number(bank, derive(context.entropy, f"account {context.merchant.merchant_id} {place}"))

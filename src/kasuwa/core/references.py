@@ -67,7 +67,7 @@ def rail_key(merchant_id: int, reference: str) -> str:
 
 
 def reference_in(key: str) -> str:
-    """What the sandbox makes up follows from this alone: with a seed it is the same for any merchant."""
+    """The order's reference, without the merchant: what the sandbox's rails make up follows from it."""
     return key.partition(" ")[2]
 
 

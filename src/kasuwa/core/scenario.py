@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 RailName = Literal["card", "bank", "biller", "mobile", "identity", "issuer"]
-FaultKind = Literal["timeout", "reset", "unavailable", "decline"]
+FaultKind = Literal["timeout", "reset", "unavailable", "decline", "none"]
 
 DECLINED = "05"
 

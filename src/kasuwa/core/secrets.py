@@ -47,6 +47,7 @@ class Vault:
         self._verifier_key = derive(root, "verify")
         self._digest_key = derive(root, "digest")
         self._code_key = derive(root, "code")
+        self._shown_digest_key = self._digest_key
         self.reference_key = derive(root, "reference")
         self._cipher = lru_cache(maxsize=4096)(self._make_cipher)
 
@@ -71,10 +72,15 @@ class Vault:
         """A keyed hash of a request: tells repeats apart, and tells nothing to who reads the table."""
         return blake2b(said, key=self._digest_key, digest_size=16).digest()
 
+    def fingerprint(self, said: bytes) -> str:
+        """A keyed hash that is told to people, such as a card's: `digest`, unless this vault replays."""
+        return blake2b(said, key=self._shown_digest_key, digest_size=16).hexdigest()
+
     def replaying(self, secret: bytes) -> "Vault":
         """The same vault, but what it shows to people follows from a secret that is the same in every run."""
         other = copy.copy(self)
         other._code_key = derive(secret, "code")
+        other._shown_digest_key = derive(secret, "digest")
         return other
 
     def code(self, said: str, digits: int) -> str:

@@ -9,7 +9,6 @@ tests/db drive it with Hypothesis.
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from hashlib import blake2b
 from typing import Any, ClassVar
 
 import msgspec
@@ -34,6 +33,7 @@ from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import KEY_BYTES, Permutation, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.secrets import Vault, derive
+from kasuwa.db.entropy import SeededEntropy
 from kasuwa.ledger.apply import Applied, Entry, Short, apply
 from kasuwa.ledger.chart import Account, open_account
 
@@ -60,6 +60,7 @@ class Book(Row):
         "clock_fixed",
         "listens",
         "faults",
+        "decisions",
     )
 
     version: int
@@ -70,6 +71,7 @@ class Book(Row):
     clock_fixed: datetime | None
     faults: str | None
     listens: bool = False
+    decisions: int = 0  # how many decisions changed something of this merchant
 
 
 class Repeat(Row):
@@ -201,8 +203,7 @@ class World(msgspec.Struct, frozen=True):
     issuing: Issuing = DEFAULT_ISSUING
 
     def numbering(self, merchant_id: int) -> Callable[[int], int]:
-        """With a seed all merchants begin alike: what one is told must not follow from how many were made before."""
-        return self.permutation if self.seed is not None else self.permutation.of_merchant(merchant_id)
+        return self.permutation.of_merchant(merchant_id)
 
 
 def business_now(book: Book, wall: datetime) -> datetime:
@@ -237,7 +238,7 @@ class Desk:
         self.books: dict[int, Book] = {}
         self.touched: set[int] = set()
         self.expected: dict[int, int] = {}
-        self.luck: dict[Submission, bytes] = {}
+        self.seeded = None if world.seed is None else SeededEntropy(world.seed)
 
     # --- filling it -------------------------------------------------------------------------------------
 
@@ -263,6 +264,12 @@ class Desk:
     # --- deciding ---------------------------------------------------------------------------------------
 
     def decide(self, submission: Submission) -> Result:
+        result = self.decide_once(submission)
+        if self.seeded is not None and not isinstance(result, More):
+            self.seeded.release(submission)
+        return result
+
+    def decide_once(self, submission: Submission) -> Result:
         merchant = submission.merchant
         book = self.books[merchant.merchant_id]
         if submission.claim is not None and submission.claim.opens:
@@ -301,16 +308,9 @@ class Desk:
             raise Spoiled from error
 
     def entropy(self, submission: Submission, book: Book) -> bytes:
-        """With a seed, luck follows from what happened before in this merchant's books, and replays. A rule that is
-        run again because it asked for more has the luck it had: what it drew by it, it finds. And of several that
-        ask for more in one batch, before anything has happened, each has its own."""
-        if self.world.seed is None:
+        if self.seeded is None:
             return submission.entropy
-        if submission not in self.luck:
-            before = sum(made.merchant.merchant_id == book.merchant_id for made in self.luck)
-            said = b"%d:%d:%d:%d" % (book.numbers, book.postings, book.events, before)
-            self.luck[submission] = blake2b(said, key=self.world.seed, digest_size=32).digest()
-        return self.luck[submission]
+        return self.seeded.draw(submission, book.merchant_id, book.decisions)
 
     def take(
         self, submission: Submission, decision: Decision, applied: list[Applied], book: Book, now: datetime
@@ -358,6 +358,7 @@ class Desk:
 
     def put_down(self, decision: Decision, applied: list[Applied], book: Book, now: datetime) -> None:
         merchant_id = book.merchant_id
+        book.decisions += decision.changes_anything
         for result in applied:
             for account in result.accounts.values():
                 self.accounts[merchant_id][account.name] = account

@@ -26,13 +26,13 @@ KEPT_RETIRED = timedelta(days=30)
 NEWEST = "select coalesce(max(edition), 0) from bill_edition"
 IS_FRESH = "select exists (select 1 from bill_edition where taken_at > now() - $1::interval)"
 
-CATEGORIES = "select name, code from bill_category where retired_at is null order by place"
+CATEGORIES = "select name, code from bill_category where retired_at is null order by place, code"
 BILLER_COLUMNS = ", ".join(Biller.__struct_fields__)
-BILLERS = f"select {BILLER_COLUMNS}, retired_at is null from biller order by place"
+BILLERS = f"select {BILLER_COLUMNS}, retired_at is null from biller order by place, id"
 ITEM_COLUMNS = ", ".join(Item.__struct_fields__)
 ITEMS = f"""
     select {ITEM_COLUMNS}, retired_at from bill_item
-    where retired_at is null or retired_at > now() - $1::interval order by place
+    where retired_at is null or retired_at > now() - $1::interval order by place, key
 """
 
 PUT_CATEGORIES = """

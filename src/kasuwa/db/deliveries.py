@@ -15,7 +15,7 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.pool import WRITER_SETTINGS, Connection
+from kasuwa.db.pool import WRITER_SETTINGS, Connection, Pool
 from kasuwa.db.rows import columns_of, encode_rows
 
 LANE = "webhook"
@@ -62,30 +62,32 @@ FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
 # The places that a merchant has left ($5, by its number), or anyone else has ($4).
 ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
-    select t.key, t.run_at, t.turn from (
-        select d.key, d.merchant_id, d.run_at,
-            row_number() over (partition by d.merchant_id order by d.run_at) as turn
-        from (select * from job where lane = 'webhook' and run_at <= $1 order by run_at limit {LOOK_AT}) d
+    select t.key, t.run_at, t.due, t.seq, t.turn from (
+        select d.key, d.merchant_id, d.run_at, d.due, d.seq,
+            row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
+        from (select * from job where lane = 'webhook' and run_at <= $1
+            order by run_at, due, seq limit {LOOK_AT}) d
         where {FREE}) t
     where t.turn <= {ROOM}
 """
 # Written as ranges of the index job_deliveries, in its order: any other way would read whole backlogs.
 MERCHANT_BY_MERCHANT = f"""
     with recursive t as (
-        (select merchant_id from job where lane = 'webhook' order by merchant_id, run_at limit 1)
+        (select merchant_id from job where lane = 'webhook' order by merchant_id, run_at, due, seq limit 1)
         union all
         select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
-            order by n.merchant_id, n.run_at limit 1) from t where t.merchant_id is not null)
-    select first.key, first.run_at, row_number() over (partition by t.merchant_id order by first.run_at) as turn
+            order by n.merchant_id, n.run_at, n.due, n.seq limit 1) from t where t.merchant_id is not null)
+    select first.key, first.run_at, first.due, first.seq,
+        row_number() over (partition by t.merchant_id order by first.run_at, first.due, first.seq) as turn
     from t cross join lateral (
-        select d.key, d.run_at from job d
+        select d.key, d.run_at, d.due, d.seq from job d
         where d.lane = 'webhook' and (d.merchant_id, d.run_at) >= (t.merchant_id, '-infinity')
             and (d.merchant_id, d.run_at) <= (t.merchant_id, $1) and {FREE}
-        order by d.merchant_id, d.run_at limit {ROOM}) first
+        order by d.merchant_id, d.run_at, d.due, d.seq limit {ROOM}) first
 """
 # Everybody's first before anybody's second.
 CLAIM = """
-    with fair as (select key from ({found}) f order by turn, run_at limit $3),
+    with fair as (select key from ({found}) f order by turn, run_at, due, seq limit $3),
     due as (select key from job where key = any(array(select key from fair)) for update skip locked),
     j as (
         update job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
@@ -122,12 +124,13 @@ PUT_BACK = "update job set leased_until = null, run_at = greatest(run_at, $2) wh
 
 RECORD = """
     with x as (
-        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered
-        from json_to_recordset($1::json) as r(key text, merchant_id bigint, seq bigint, at timestamptz,
-            http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean)),
+        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, n
+        from rows from (json_to_recordset($1::json) as (key text, merchant_id bigint, seq bigint, at timestamptz,
+            http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean))
+        with ordinality as r (key, merchant_id, seq, at, http, error, ms, next, tried, delivered, n)),
     told as (
         insert into attempt (merchant_id, event_seq, number, at, http, error, ms)
-        select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at)
+        select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at, x.n)
             + coalesce((select max(t.number) from attempt t
                 where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
         from x on conflict do nothing),
@@ -173,7 +176,7 @@ RESEND = """
         insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
         select decode(md5($5 || e.seq), 'hex'), $1, 'webhook.deliver', 'webhook', e.reference,
             decode(md5(e.reference), 'hex'), $4, now(), 0, 0, '{}'
-        from e where e.reference not in (select reference from waiting))
+        from e where e.reference not in (select reference from waiting) order by e.seq)
     select count(*) from e
 """
 
@@ -259,13 +262,13 @@ async def park(connection: Connection, items: list[Delivery]) -> None:
     await connection.execute(PARK, [item.key for item in items])
 
 
-async def claim_one(connection: Connection, job: Job, wall: datetime) -> Delivery | None:
+async def claim_one(connection: Connection | Pool, job: Job, wall: datetime) -> Delivery | None:
     """None where somebody who held it already is done with it."""
     record = await connection.fetchrow(ONE, job.key, job.merchant_id)
     return None if record is None else read_delivery(record, wall, time.monotonic())
 
 
-async def first_in_line(connection: Connection, job: Job) -> Job:
+async def first_in_line(connection: Connection | Pool, job: Job) -> Job:
     """The job itself, or the one that must go before it; then it falls due no earlier than that one."""
     record = await connection.fetchrow(AHEAD, job.merchant_id, job.reference)
     if record is None:
@@ -276,7 +279,7 @@ async def first_in_line(connection: Connection, job: Job) -> Job:
     return ahead
 
 
-async def record(connection: Connection, outcomes: list[Recorded]) -> None:
+async def record(connection: Connection | Pool, outcomes: list[Recorded]) -> None:
     rows = encode_rows(outcomes)
     for [merchant_id] in await unless_deadlocked(lambda: connection.fetch(RECORD, rows)):
         await switch_on(connection, merchant_id)  # one of those under way when it was switched off got through
@@ -296,10 +299,10 @@ async def is_off(connection: Connection, merchant_id: int) -> bool:
     return bool(await connection.fetchval(IS_OFF, merchant_id))
 
 
-async def switch_off(connection: Connection, merchant_id: int, now: datetime, after: timedelta) -> None:
+async def switch_off(connection: Connection | Pool, merchant_id: int, now: datetime, after: timedelta) -> None:
     await connection.execute(SWITCH_OFF, merchant_id, now - after, now)
 
 
-async def switch_on(connection: Connection, merchant_id: int) -> None:
+async def switch_on(connection: Connection | Pool, merchant_id: int) -> None:
     """An endpoint was set anew: what waits for it falls due again."""
     await connection.execute(SWITCH_ON, merchant_id)

@@ -6,8 +6,20 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.secrets import Vault
 
 BY_KEY = "select merchant_id, reference from directory where key = $1"
+# What belongs to books that were put aside by `reset` is not found: to the outside it has never been there.
+BY_KEY_IN_CURRENT_BOOKS = """
+    select d.merchant_id, d.reference from directory d
+    join merchant m on m.merchant_id = d.merchant_id and m.current where d.key = $1
+"""
 
 
 async def find(reader: Reader, vault: Vault, kind: str, said: str) -> tuple[int, str] | None:
+    """The merchant and reference of what is shown, in current books; None where there is no such thing."""
+    row = await reader.fetchrow(BY_KEY_IN_CURRENT_BOOKS, directory_key(vault, kind, said))
+    return None if row is None else (row[0], row[1])
+
+
+async def find_in_any_books(reader: Reader, vault: Vault, kind: str, said: str) -> tuple[int, str] | None:
+    """As `find`, but in books that were put aside as well: for what another merchant may still ask after."""
     row = await reader.fetchrow(BY_KEY, directory_key(vault, kind, said))
     return None if row is None else (row[0], row[1])

@@ -23,13 +23,13 @@ CLAIM = f"""
         where d.lane = $1 and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
           and not exists (
               select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)
-        order by d.run_at
+        order by d.run_at, d.due, d.seq
         limit $4
         for update skip locked
     ) due
     join book b on true
     where j.key = due.key and b.merchant_id = j.merchant_id
-    returning {COLUMNS}, b.clock_offset, b.clock_fixed
+    returning {COLUMNS}, b.clock_offset, b.clock_fixed, j.seq
 """
 
 # One probe of the index a lane.
@@ -39,22 +39,47 @@ LANES_DUE = """
         where d.lane = l.lane and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2))
 """
 
-OF_SUBJECT = f"select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'"
+OF_SUBJECT = f"""
+    select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'
+    order by j.due, j.seq
+"""
+# The jobs of the earliest moment up to $2, in their order. What waits for an endpoint that is switched off is not due.
 NEXT_DUE = f"""
+    with open as (
+        select l.lane from unnest($3::text[]) l (lane) where l.lane <> 'webhook'
+            or not exists (select 1 from endpoint e where e.merchant_id = $1 and e.off_at is not null)),
+    first as (
+        select d.due from job d where d.merchant_id = $1 and d.due <= $2 and d.lane in (select lane from open)
+        order by d.due, d.seq limit 1)
     select {COLUMNS} from job j
-    where j.merchant_id = $1 and j.due <= $2 and j.lane = any($3)
-    order by j.due, j.key limit 1
+    where j.merchant_id = $1 and j.due = (select due from first) and j.lane in (select lane from open)
+    order by j.due, j.seq limit $4
 """
 CLOCK = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
 FAULTS = "select faults from book where key = $1"
 
 TAKE_ADVANCE = """
-    insert into advance_lease as a (merchant_id, leased_until) values ($1, now() + $2::interval)
-    on conflict (merchant_id) do update set leased_until = excluded.leased_until where a.leased_until <= now()
+    insert into advance_lease as a (merchant_id, leased_until, holder) values ($1, now() + $2::interval, $3)
+    on conflict (merchant_id) do update set leased_until = excluded.leased_until, holder = excluded.holder
+    where a.leased_until <= now()
     returning true
 """
-EXTEND_ADVANCE = "update advance_lease set leased_until = now() + $2::interval where merchant_id = $1"
-END_ADVANCE = "delete from advance_lease where merchant_id = $1"
+EXTEND_ADVANCE = """
+    update advance_lease set leased_until = now() + $2::interval where merchant_id = $1 and holder = $3 returning true
+"""
+END_ADVANCE = "delete from advance_lease where merchant_id = $1 and holder = $2"
+# An advance that died on its way has moved the clock, but not yet the wall times of the jobs it did not come to.
+END_ABANDONED = """
+    with gone as (
+        delete from advance_lease where leased_until <= now() - interval '1 second' returning merchant_id)
+    update job j set run_at = case
+        when b.clock_fixed is null then j.due - make_interval(secs => b.clock_offset / 1000000.0)
+        when j.due <= b.clock_fixed then now() else 'infinity' end
+    from gone g join book b on b.merchant_id = g.merchant_id join merchant m on m.merchant_id = g.merchant_id
+    where j.merchant_id = g.merchant_id and m.current
+        and not (j.lane = 'webhook' and exists (
+            select 1 from endpoint e where e.merchant_id = j.merchant_id and e.off_at is not null))
+"""
 
 # What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches.
 TIDY = """
@@ -64,10 +89,11 @@ TIDY = """
 
 
 class Claimed(msgspec.Struct):
-    """A job, and its merchant's business time when it was claimed."""
+    """A job, its merchant's business time when it was claimed, and its place among jobs that are due at once."""
 
     job: Job
     now: datetime
+    seq: int
 
 
 async def lanes_due(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
@@ -75,14 +101,15 @@ async def lanes_due(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
 
 
 async def claim(connection: Connection, lane: str, wall: datetime, most: int) -> list[Claimed]:
+    """Leases the jobs of a lane that are due, at most so many, the earliest first."""
     records = await connection.fetch(CLAIM, lane, wall, LEASE, most)
     width = len(columns_of(Job).names)
     claimed = []
     for record in records:
         job = Job(*record[:width])
         book = Book(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
-        claimed.append(Claimed(job, business_now(book, wall)))
-    return sorted(claimed, key=lambda item: item.job.due)
+        claimed.append(Claimed(job, business_now(book, wall), record[width + 2]))
+    return sorted(claimed, key=lambda item: (item.job.due, item.seq))
 
 
 RUN_NOW = """

@@ -118,8 +118,11 @@ async def begin_anew(connection: Connection, vault: Vault, mid: str) -> int:
     return new
 
 
+CURRENT = "select merchant_id from merchant where mid = $1 and current"
+
+
 async def find_merchant_id(connection: Connection, mid: str) -> int:
-    merchant_id = await connection.fetchval("select merchant_id from merchant where mid = $1 and current", mid)
+    merchant_id = await connection.fetchval(CURRENT, mid)
     if merchant_id is None:
         raise UnknownMerchant(mid)
     assert isinstance(merchant_id, int)

@@ -46,28 +46,28 @@ HANGING = {
             p.detail ->> 'fullname' as fullname, p.detail ->> 'email' as email, p.detail ->> 'payer' as payer,
             p.detail -> 'card' ->> 'mask' as card, left(p.token, 4) || '****' as token
         from paid p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-        where t.merchant_id = $1 order by t.created_at, t.txn_ref
+        where t.merchant_id = $1 order by t.created_at, t.seq, t.key
     """,
     "saved_card": f"""
         with {MINE} select left(c.token, 4) || '****' as token, c.detail ->> 'mask' as card,
             c.detail ->> 'brand' as brand, c.detail ->> 'issuer' as issuer, c.created_at
         from saved_card c
         where c.merchant_id = $1 and length(c.sealed) > 0 and c.token in (select p.token from paid p)
-        order by c.created_at, c.token
+        order by c.created_at, c.seq
     """,
     "transfer": f"""
         with {MINE} select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
             t.detail ->> 'account_number' as account_number, t.detail ->> 'narration' as narration
         from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
             and t.detail -> 'errand' ->> 'reference' in (select id from mine)
-        order by t.created_at, t.txn_ref
+        order by t.created_at, t.seq, t.key
     """,
     "cashcode": f"""
         with {MINE} select t.detail -> 'errand' as errand, {MOVED}, c.channel, c.state, c.paid, c.expires_at
         from transaction t join cashcode c on c.merchant_id = t.merchant_id and c.txn_ref = t.txn_ref
         where t.merchant_id = $1 and t.kind = 'cashcode'
             and t.detail -> 'errand' ->> 'reference' in (select id from mine)
-        order by t.created_at, t.txn_ref
+        order by t.created_at, t.seq, t.key
     """,
     # What moved within the books: by the wallet, or in cash over the counter. A repayment names its loan in its
     # postings alone.
@@ -80,7 +80,7 @@ HANGING = {
         select t.kind, t.detail ->> 'savings_id' as savings_id, {MOVED} from transaction t
         where t.merchant_id = $1 and (t.detail ->> 'savings_id' in (select id from mine)
             or t.kind = 'repayment' and t.txn_ref in (select reference from posted))
-        order by t.created_at, t.txn_ref
+        order by t.created_at, t.seq, t.key
     """,
 }
 
@@ -91,7 +91,7 @@ async def records_of(connection: Connection, merchant_id: int, client_id: str) -
     for table, columns in await connection.fetch(TABLES):
         chosen = ", ".join(f't."{column}"' for column in columns)
         query = f"""select to_json(r)::text from (select {chosen} from "{table}" t
-            where t.merchant_id = $1 and t.client_id = $2) r"""
+            where t.merchant_id = $1 and t.client_id = $2 order by t.key) r"""
         found[table] = [text for (text,) in await connection.fetch(query, merchant_id, client_id)]
     for kind, query in HANGING.items():
         rows = await connection.fetch(f"select to_json(r)::text from ({query}) r", merchant_id, client_id)
@@ -131,7 +131,7 @@ async def clients_by_bvn(connection: Connection, merchant_id: int, bvn_hash: byt
 
 # --- encrypting what an earlier version kept in clear -----------------------------------------------------------
 
-MERCHANTS_IN_CLEAR = "select distinct merchant_id from client where detail::text <> '{}' order by 1"
+MERCHANTS_IN_CLEAR = "select distinct merchant_id from client where detail::text <> '{}' order by merchant_id"
 # The lock that every change of a merchant's rows takes; raising the version makes writers read the rows again.
 LOCK_BOOK = "update book set version = version + 1 where merchant_id = $1"
 CLIENTS_IN_CLEAR = """

@@ -30,6 +30,7 @@ THREE_D_SECURE = "3DSecure"
 WRONG_CODE = "The code is not right. Please try again; tries left: {}"
 NOT_REACHED = "Your bank cannot be reached for a moment. Nothing was charged: please try again"
 AGAIN = "Your answer has not arrived yet. Please try again in a moment"
+GONE = "This payment is not here any more. Please ask the shop"
 
 
 class Writes(Protocol):
@@ -58,12 +59,14 @@ class PaymentTill:
 
     async def answer(self, token: str, otp: str | None, progress: Progress) -> Bill | str:
         found = await directory.find(self._reader, self._vault, PAGE, token)
-        assert found is not None, "a page that was shown is in the directory"
+        if found is None:
+            return GONE
         merchant_id, reference = found
         merchant = await self._merchants.by_id(merchant_id)
         reply = await self._writes.perform(ANSWER_CHALLENGE, AnswerChallenge(reference, otp), merchant, progress)
         bill = await self.find(token)
-        assert bill is not None
+        if bill is None:
+            return GONE
         if not bill.awaits_payer:
             return bill
         return problem_of(reply, bill)

@@ -14,6 +14,9 @@ class PlainEngine:
     def __init__(self, operators: Pool) -> None:
         self._operators = operators
 
+    async def close(self) -> None:
+        """Nothing goes on behind a request here."""
+
     async def business_now(self, merchant: Merchant) -> datetime:
         [record] = await self._operators.fetch(jobs.CLOCK, merchant.merchant_id)
         return business_now(Book(*record), datetime.now(UTC))

@@ -1,17 +1,16 @@
 """The engine behind the test environment's commands: merchants made, clocks moved, call-backs played."""
 
 import asyncio
+import contextlib
 import os
-import time
-from collections import Counter
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
-from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
+from kasuwa.core.codes import ERROR, INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Refusal, Seen
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.money import minor_of
@@ -24,19 +23,21 @@ from kasuwa.core.transactions import (
     contradiction,
     transaction_key,
 )
-from kasuwa.db import deliveries, jobs, merchants
+from kasuwa.db import jobs, merchants
 from kasuwa.db.batch import Broken, Submission
 from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.pool import Pool
 from kasuwa.db.rows import columns_of
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
 from kasuwa.rails.ports import Answer
+from kasuwa.work.advance import Advance, Advanced, Stop
 from kasuwa.work.engine import PlainEngine
+from kasuwa.work.leases import LEASE, Busy, Held, Leases
 from kasuwa.work.steps import Stepper
 from kasuwa.work.targets import url_fault
 from kasuwa.work.timeline import timeline, timeline_of_thing
-from kasuwa.work.webhooks import Courier, has_hung
+from kasuwa.work.webhooks import Courier
 
 # What every merchant of the test environment starts with. Spec silent: D40
 OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
@@ -48,20 +49,15 @@ TOLD = {
     FAILED: Answer(FAILED, "05", "Do not honour"),
 }
 
-# An advance that dies lets go of its merchant after this long; a living one renews well before.
-ADVANCE_LEASE = timedelta(seconds=30)
-RENEW_SECONDS = 10.0
-LOOK_AGAIN_SECONDS = 0.02
+# While others hold the merchant's lease for longer than a request waits.
+BUSY = Refusal(ERROR, "This merchant's clock or books are being changed by other requests. Nothing was done: try again")
+ADVANCE_SECONDS = 20.0
 
 TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
-    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc
+    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
 """
-
-
-class Stuck(Exception):
-    """A job that stays due however often it is run."""
 
 
 def open_wallets(context: Context, seen: Seen) -> Decision:
@@ -100,6 +96,8 @@ class SandboxEngine(PlainEngine):
         *,
         seed: bytes | None,
         loopback_allowed: bool,
+        advance_seconds: float = ADVANCE_SECONDS,
+        lease: timedelta = LEASE,
     ) -> None:
         super().__init__(operators)
         self._writer = writer
@@ -109,6 +107,9 @@ class SandboxEngine(PlainEngine):
         self._courier = courier
         self._seed = seed
         self._loopback_allowed = loopback_allowed
+        self._advance_seconds = advance_seconds
+        self._leases = Leases(operators, length=lease)
+        self._advances: dict[asyncio.Task[Any], Stop] = {}
 
     async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]:
         async with self._operators.acquire() as connection:
@@ -131,14 +132,19 @@ class SandboxEngine(PlainEngine):
             await merchants.change_settings(connection, merchant.mid, change, endpoint_set=True)
         return None
 
-    async def reset(self, merchant: Merchant) -> None:
-        """Fresh books under the same mid and keys, as on day one; the old ones are kept aside."""
-        async with self._operators.acquire() as connection:
-            merchant_id = await merchants.begin_anew(connection, self._vault, merchant.mid)
+    async def reset(self, merchant: Merchant) -> Refusal | None:
+        """Fresh books under the same mid and keys, as on day one; the old ones are kept aside. Advances and resets of
+        one merchant wait for each other."""
+        try:
+            async with self._hold_current(merchant.mid) as (_, _), self._operators.acquire() as connection:
+                merchant_id = await merchants.begin_anew(connection, self._vault, merchant.mid)
+        except Busy:
+            return BUSY
         await fund_opening(self._writer, await self._directory.by_id(merchant_id))
         # Until every process has looked the merchant up anew, some would still write in the old books.
         await asyncio.sleep(merchants.STALE_SECONDS)
         self._directory.forget(merchant.mid)
+        return None
 
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
         row = await self._find(merchant, reference)
@@ -193,70 +199,45 @@ class SandboxEngine(PlainEngine):
 
     # --- time -----------------------------------------------------------------------------------------------
 
-    async def advance(
-        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]
-    ) -> tuple[datetime, dict[str, int]] | Refusal:
-        """Move business time forward, running everything that falls due on the way, in order. Where to is asked
-        under the lease, so that two at once add up."""
-        async with self._operators.acquire() as connection:
-            while not await connection.fetchval(jobs.TAKE_ADVANCE, merchant.merchant_id, ADVANCE_LEASE):
-                await asyncio.sleep(LOOK_AGAIN_SECONDS)
-            try:
-                until = target(await self.business_now(merchant))
-                if isinstance(until, Refusal):
-                    return until
-                ran = await self._run_due(connection, merchant, until)
-                return await self._move_clock(merchant, until, on_the_way=False), ran
-            finally:
-                await connection.execute(jobs.END_ADVANCE, merchant.merchant_id)
+    async def advance(self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]) -> Advanced | Refusal:
+        """Runs in a task of its own: when the client leaves, it finishes what is under way and lets go of its lease."""
+        stop = Stop()
+        task = asyncio.create_task(self._advance(merchant, target, stop))
+        self._advances[task] = stop
+        task.add_done_callback(self._forget)
+        try:
+            return await asyncio.shield(task)
+        finally:
+            stop.set()
 
-    async def _run_due(self, connection: Connection, merchant: Merchant, until: datetime) -> dict[str, int]:
-        ran: Counter[str] = Counter()
-        renewed, last, hung = time.monotonic(), None, False
-        now = await self.business_now(merchant)
+    def _forget(self, task: "asyncio.Task[Any]") -> None:
+        self._advances.pop(task, None)
+        if not task.cancelled():
+            task.exception()  # whoever asked has heard of it, or has left
+
+    async def _advance(
+        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal], stop: Stop
+    ) -> Advanced | Refusal:
+        try:
+            async with self._hold_current(merchant.mid) as (held, current):
+                advance = Advance(self._operators, self._writer, self._stepper, self._courier, current)
+                return await advance.run(target, self._advance_seconds, held, stop)
+        except Busy:
+            return BUSY
+
+    @contextlib.asynccontextmanager
+    async def _hold_current(self, mid: str) -> AsyncIterator[tuple[Held, Merchant]]:
+        """The lease of the merchant's current books: those that were current when we began to wait may not be any
+        more."""
         while True:
-            if time.monotonic() - renewed > RENEW_SECONDS:
-                await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
-                renewed = time.monotonic()
-            lanes = await self._open_lanes(connection, merchant)
-            record = await connection.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, lanes)
-            if record is None:
-                return dict(sorted(ran.items()))
-            job = Job(*record)
-            if job.lane == deliveries.LANE:
-                due, job = job.due, await deliveries.first_in_line(connection, job)
-                if job.due > due:
-                    continue
-            if job.leased_until is not None and job.leased_until > datetime.now(UTC):
-                await asyncio.sleep(LOOK_AGAIN_SECONDS)
-                continue
-            if (job.key, job.due) == last:
-                raise Stuck(job.reference)
-            last = (job.key, job.due)
-            if job.due > now:
-                now = await self._move_clock(merchant, job.due, on_the_way=True)
-            if job.lane == deliveries.LANE:
-                outcome = await self._courier.deliver_now(connection, job, hung=hung)
-                if outcome is None:
-                    continue
-                hung = hung or has_hung(outcome)
-            else:
-                await self._stepper.run(job, merchant, now)
-            ran[job.kind.partition(".")[0]] += 1
+            merchant_id = await self._operators.fetchval(merchants.CURRENT, mid)
+            async with self._leases.hold(merchant_id) as held:
+                if await self._operators.fetchval(merchants.CURRENT, mid) == merchant_id:
+                    yield held, await self._directory.by_id(merchant_id)
+                    return
 
-    async def _open_lanes(self, connection: Connection, merchant: Merchant) -> list[str]:
-        """What waits for an endpoint that is switched off does not fall due."""
-        off = await deliveries.is_off(connection, merchant.merchant_id)
-        return self._stepper.lanes if off else [*self._stepper.lanes, deliveries.LANE]
-
-    async def _move_clock(self, merchant: Merchant, to: datetime, *, on_the_way: bool) -> datetime:
-        """On the way the jobs' wall times stay as they are: the worker leaves this merchant alone, and moving
-        them at every stop would take a thousand jobs a thousand times."""
-        moved: list[datetime] = []
-
-        def rule(context: Context, seen: Seen) -> Decision:
-            moved[:] = [max(to, context.now)]
-            return Decision(clock=moved[0], on_the_way=on_the_way)
-
-        await decide(self._writer, merchant, Needs(), rule)
-        return moved[0]
+    async def close(self) -> None:
+        """Stops advances that are under way, after the jobs they are at."""
+        for stop in self._advances.values():
+            stop.set()
+        await asyncio.gather(*self._advances, return_exceptions=True)

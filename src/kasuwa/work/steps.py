@@ -45,6 +45,9 @@ class Stepper:
     def may_settle(self, job: Job) -> bool:
         return self._steps[job.kind].settles
 
+    def calls_nobody(self, job: Job) -> bool:
+        return self._steps[job.kind].call is ports.call_nobody
+
     async def run(self, job: Job, merchant: Merchant, now: datetime, beside: Any = None) -> Result:
         return await self.record(job, merchant, await self.call(job, now, beside))
 
@@ -72,13 +75,15 @@ class Stepper:
         return await self.record(job, merchant, answer if told is None else await told(self._rails, job, answer))
 
     async def record(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
+        return await self._writer.submit(self.submission(job, merchant, answer))
+
+    def submission(self, job: Job, merchant: Merchant, answer: Answer) -> Submission:
+        """What the writer is given to record an answer."""
         step = self._steps[job.kind]
-        return await self._writer.submit(
-            Submission(
-                merchant=merchant,
-                needs=step.needs(job, answer, merchant),
-                decide=partial(step.decide, job, answer),
-                entropy=os.urandom(32),
-                claim=closing_claim(job.repeat),
-            )
+        return Submission(
+            merchant=merchant,
+            needs=step.needs(job, answer, merchant),
+            decide=partial(step.decide, job, answer),
+            entropy=os.urandom(32),
+            claim=closing_claim(job.repeat),
         )

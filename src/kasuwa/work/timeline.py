@@ -20,8 +20,11 @@ POSTINGS = """
         and p.group_seq = g.seq
     where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq
 """
-HOLDS = "select account, amount, state, taken from hold where merchant_id = $1 and key = any($2)"
-JOBS = "select kind, lane, due, attempt from job where merchant_id = $1 and reference = $2 order by due"
+HOLDS = """
+    select account, amount, state, taken from hold where merchant_id = $1 and key = any($2)
+    order by array_position($2, key)
+"""
+JOBS = "select kind, lane, due, attempt from job where merchant_id = $1 and reference = $2 order by due, seq"
 EVENTS = "select seq, payload, at from event where merchant_id = $1 and reference = $2 order by seq"
 ATTEMPTS = """
     select number, at, http, error, ms from attempt where merchant_id = $1 and event_seq = $2 order by number
@@ -31,7 +34,7 @@ ATTEMPTS = """
 # reference that several transactions share: a bulk's, or a payer's order that took more than one attempt.
 SHARED = f"""
     select {", ".join(columns_of(Transaction).names)} from transaction
-    where merchant_id = $1 and (batch_ref = $2 or order_ref = $2) order by created_at, txn_ref
+    where merchant_id = $1 and (batch_ref = $2 or order_ref = $2) order by created_at, seq, key
 """
 OWNED = ["card", "beneficiary", "savings", "thrift"]
 ON_ACCOUNTS = """
@@ -42,7 +45,9 @@ ON_ACCOUNTS = """
     order by p.seq
 """
 CARD = "select short_id from card where merchant_id = $1 and reference = $2"
-JOBS_ABOUT = "select kind, lane, due, attempt from job where merchant_id = $1 and reference = any($2) order by due"
+JOBS_ABOUT = """
+    select kind, lane, due, attempt from job where merchant_id = $1 and reference = any($2) order by due, seq
+"""
 EVENTS_ABOUT = """
     select seq, payload, at from event where merchant_id = $1 and (object = any($2) or reference = any($2)) order by seq
 """

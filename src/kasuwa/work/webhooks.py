@@ -24,7 +24,7 @@ from kasuwa.core.transactions import EventPayload
 from kasuwa.db import deliveries, pool
 from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
-from kasuwa.db.pool import Connection
+from kasuwa.db.pool import Connection, Pool
 from kasuwa.observe.log import where_it_broke
 from kasuwa.observe.metrics import DELIVERIES, DELIVERY_SECONDS, Meter
 from kasuwa.work.egress import MOST_CONNECTIONS, Crowded, Egress, Refused, Undelivered
@@ -188,14 +188,15 @@ class Courier:
             for merchant_id, sealed in await connection.fetch(deliveries.KEYS, wanted):
                 self._keys[merchant_id] = (self._vault.open(merchant_id, KEY_PLACE, sealed), now)
 
-    async def _switch_off(self, connection: Connection, outcomes: list[Recorded]) -> None:
+    async def _switch_off(self, connection: Connection | Pool, outcomes: list[Recorded]) -> None:
         for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
             await deliveries.switch_off(connection, merchant_id, at, OFF_AFTER)
 
     # --- one attempt --------------------------------------------------------------------------------------
 
-    async def deliver_now(self, connection: Any, job: Job, *, hung: bool) -> Recorded | None:
-        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do."""
+    async def deliver_now(self, connection: Connection | Pool, job: Job, *, hung: bool) -> Recorded | None:
+        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do. With a pool
+        no connection is held while it is sent."""
         item = await deliveries.claim_one(connection, job, datetime.now(UTC))
         if item is None:
             return None

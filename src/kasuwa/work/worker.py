@@ -14,7 +14,7 @@ import structlog
 
 from kasuwa.db import pool
 from kasuwa.db.batch import Broken
-from kasuwa.db.jobs import TIDY, Claimed, claim, lanes_due
+from kasuwa.db.jobs import END_ABANDONED, TIDY, Claimed, claim, lanes_due
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Unreachable
@@ -26,6 +26,7 @@ MOST_CLAIMED = 64
 LOOK_SECONDS = 0.2
 AFTER_TROUBLE_SECONDS = 0.5
 TIDY_SECONDS = 600.0
+ABANDONED_SECONDS = 5.0
 
 log = structlog.get_logger("kasuwa.work")
 
@@ -42,7 +43,8 @@ class Worker:
 
     async def run(self, lanes: Sequence[str]) -> None:
         due = {lane: asyncio.Event() for lane in lanes}
-        await asyncio.gather(self._tidy(), self._look(due), *(self._run_lane(lane, due[lane]) for lane in lanes))
+        lanes_running = (self._run_lane(lane, due[lane]) for lane in lanes)
+        await asyncio.gather(self._tidy(), self._end_abandoned(), self._look(due), *lanes_running)
 
     async def _look(self, due: Mapping[str, asyncio.Event]) -> None:
         """Wake the lanes that have something to do; at the end all of them, so that they see it."""
@@ -64,6 +66,15 @@ class Worker:
             except Exception as error:
                 complain("tidying failed", error)
             await self._pause(TIDY_SECONDS)
+
+    async def _end_abandoned(self) -> None:
+        """Bring jobs back whose `advance` died on its way: their business time has come, their wall time is the old."""
+        while not self._stopping.is_set():
+            try:
+                await self._claims.execute(END_ABANDONED)
+            except Exception as error:
+                complain("ending abandoned advances failed", error)
+            await self._pause(ABANDONED_SECONDS)
 
     async def _run_lane(self, lane: str, due: asyncio.Event) -> None:
         while not self._stopping.is_set():

@@ -1,9 +1,13 @@
 """With KASUWA_SANDBOX_SEED and `now`, a fresh server replays the same requests with the same answers."""
 
+import re
 from typing import Any
 
 from tests.methods.virtualcard.holders import BILLING
 from tests.running import NEWEST, Deployment, Deployments
+from tests.shop import Shop
+from tests.walk import rows
+from tests.walk.rows import NOW
 from tests.work.eventlog import wait_until
 
 SEED = "a seed of the tests"
@@ -50,3 +54,82 @@ def test_two_servers_with_one_seed_give_the_same_answers(deployments: Deployment
         first, second = play(one), play(two)
     assert first == second
     assert first != play(deployments.on(NEWEST))
+
+
+# --- every action, on every merchant --------------------------------------------------------------------------------
+
+# How long a delivery took is measured; nothing else in a body may differ between two runs.
+MEASURED = re.compile(rb'"ms":[0-9]+')
+# Told by the connection and not by the books.
+OWN_HEADERS = frozenset({"x-request-id", "date", "content-length"})
+PAGES = "https://pay.example.com"
+CARD = {"card_no": "4111111111111111", "expiry_month": "12", "expiry_year": "30", "ccv": "200"}
+PAYER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
+# Each of these makes something that is found without its merchant: a page's token, an account number.
+FINDABLE: tuple[dict[str, Any], ...] = (
+    {"action": "initiate", "paymentType": "card", "amount": "100.00", "user": PAYER, "card": CARD},
+    {"action": "charge", "paymentType": "bank_transfer", "amount": "100.00", "user": PAYER},
+    {"action": "charge", "paymentType": "qrpay", "amount": "100.00", "user": PAYER},
+)
+
+
+def play_examples(deployment: Deployment) -> list[tuple[str, int, bytes, dict[str, str]]]:
+    """Every example of the action tables, sent to two merchants in turn: replies with their headers."""
+    told = []
+    for _ in range(2):
+        shop = deployment.open_shop(now=NOW)
+        with shop.wire:
+            for row, _, heard in rows.play(shop):
+                headers = {name: value for name, value in heard.headers.items() if name not in OWN_HEADERS}
+                told.append((row.title, heard.http, MEASURED.sub(b'"ms":0', heard.raw), headers))
+        assert deployment.broken_laws([shop.mid]) == []
+        assert deployment.complaints() == ""
+    return told
+
+
+def test_every_example_is_answered_with_the_same_bytes_by_servers_of_one_seed(deployments: Deployments) -> None:
+    world = {"KASUWA_SANDBOX_SEED": SEED, "KASUWA_PUBLIC_URL": PAGES}
+    with deployments.fresh("examples_one", **world) as one, deployments.fresh("examples_two", **world) as two:
+        first, second = play_examples(one), play_examples(two)
+    for one_reply, other_reply in zip(first, second, strict=True):
+        assert one_reply == other_reply
+    half = len(first) // 2
+    assert {told[0] for told in first} == {row.title for row in rows.ROWS}
+    assert [told[0] for told in first[:half]] == [told[0] for told in first[half:]]
+    assert all(told[1] == 200 for told in first)
+
+
+def test_every_merchant_of_a_seeded_server_has_references_and_tokens_of_its_own(deployments: Deployments) -> None:
+    made: list[str] = []
+    with deployments.fresh("seed_merchants", KASUWA_SANDBOX_SEED=SEED, KASUWA_PUBLIC_URL=PAGES) as deployment:
+        for _ in range(3):
+            shop = deployment.open_shop(now=NOW)
+            with shop.wire:
+                made += make_findable(shop)
+                shop.put("sandbox", action="reset")
+                made += make_findable(shop)
+            assert deployment.broken_laws([shop.mid]) == []
+        assert deployment.complaints() == ""
+    assert len(made) == 3 * 2 * len(FINDABLE) * 2
+    assert len(set(made)) == len(made)
+
+
+def make_findable(shop: Shop) -> list[str]:
+    """The references and the tokens or account numbers that were given."""
+    made = []
+    for fields in FINDABLE:
+        heard = shop.ask("payment", fields)
+        assert heard.http == 200, heard.raw
+        body = heard.body
+        made += [body["txnRef"], body.get("authURL") or body.get("accountNumber") or body["qr_image"]]
+    return made
+
+
+def test_what_was_made_twice_in_a_row_on_a_seeded_server_is_not_the_same(deployments: Deployments) -> None:
+    """Nothing is posted or numbered between them: the second is another all the same."""
+    account: dict[str, Any] = {"name": "Ada Obi", "bankcode": "058", "accountnumber": "0040000008"}
+    with deployments.fresh("seed_twice", KASUWA_SANDBOX_SEED=SEED) as deployment:
+        shop = deployment.open_shop(now=NOW)
+        with shop.wire:
+            codes = [shop.put("sandbox", action="beneficiary", **account).body["ref_code"] for _ in range(3)]
+    assert len(set(codes)) == 3

@@ -14,7 +14,7 @@ BILL = """
     select t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, v.sealed
     from transaction t left join bill_voucher v on v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref
     where t.merchant_id = $1 and t.kind = 'bill' and (t.order_ref = $2 or t.txn_ref = $2)
-    order by t.order_ref = $2 desc limit 1
+    order by t.order_ref = $2 desc, t.key limit 1
 """
 
 

@@ -36,7 +36,7 @@ NO_PRICE = Price(amount=0, fee=0, vat=0, charged=0, settled=0)
 
 def card_hash(context: Context, number: str, month: str, year: str) -> str:
     said = f"card {context.merchant.merchant_id} {number} {month} {year}"
-    return context.digest(said.encode()).hex()
+    return context.vault.fingerprint(said.encode())
 
 
 def card_facts(context: Context, card: Card) -> CardFacts:

@@ -15,6 +15,7 @@ from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs,
 from kasuwa.core.pricing import Price
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario, plan_call
+from kasuwa.core.secrets import derive
 from kasuwa.core.transactions import Transaction, extend_trail, transaction_key
 from kasuwa.methods.payment import decide_ask as ask_rules
 from kasuwa.methods.payment.decide import (
@@ -55,13 +56,16 @@ ANSWERED_ON_PAGES = frozenset({"card", "mobile_money"})
 # Three codes and no more. Spec silent: D16
 MOST_TRIES = 3
 
+# 192 bits.
+PAGE_TOKEN_DIGITS = 48
+
 NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
 NOT_ANY_MORE = Refusal(NOT_VALIDATED, "The time or the tries for this OTP are used up; the payment has failed")
 
 
 def page_token(context: Context) -> str:
     """What a payer's page is found by: nobody guesses it."""
-    return context.digest(b"page " + context.entropy).hex() + context.entropy[16:24].hex()
+    return derive(context.entropy, "page").hex()[:PAGE_TOKEN_DIGITS]
 
 
 # --- initiate -------------------------------------------------------------------------------------------------------

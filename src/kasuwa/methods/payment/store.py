@@ -39,7 +39,7 @@ BY_KEYS = """
 # The successful one of those that share a merchant's reference, else the newest. Spec silent: D7
 BY_CUSTOMER_REFERENCE = """
     select txn_ref from transaction where merchant_id = $1 and order_ref = $2 and kind = 'payment'
-    order by (status = 'successful') desc, created_at desc limit 1
+    order by (status = 'successful') desc, created_at desc, seq desc, key desc limit 1
 """
 
 
@@ -118,7 +118,7 @@ async def read_payment(txn_ref: str, merchant: Merchant, reader: Reader) -> tupl
 # --- plans ----------------------------------------------------------------------------------------------------------
 
 PLAN_COLUMNS = ", ".join(Plan.__struct_fields__)
-PLANS = f"select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2 order by created_at desc, plan_id"
+PLANS = f"select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2 order by created_at desc, seq desc"
 
 
 async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: Reader) -> list[RecurrentReply]:
@@ -173,7 +173,7 @@ BENEFICIARIES = f"""
     select {BENEFICIARY_COLUMNS}, coalesce(a.posted, 0)
     from beneficiary b left join account a
         on a.merchant_id = b.merchant_id and a.name = 'beneficiary:' || b.ref_code || ':{HOME_CURRENCY}'
-    where b.merchant_id = $1 order by b.created_at, b.ref_code
+    where b.merchant_id = $1 order by b.created_at, b.seq
 """
 ONE_BENEFICIARY = f"select {BENEFICIARY_COLUMNS} from beneficiary b where b.merchant_id = $1 and b.ref_code = $2"
 STATEMENT = """

@@ -1,6 +1,6 @@
 """`PUT /sandbox`: a world that can be scripted, in the test environment alone. Read this first."""
 
-from kasuwa.core.action import Command, Method, Write, one_of
+from kasuwa.core.action import Command, Method, Rule, Write, one_of
 from kasuwa.methods.sandbox import commands, decide, wire
 
 SANDBOX = Method(
@@ -63,6 +63,7 @@ SANDBOX = Method(
         Command(
             name="advance",
             request=wire.AdvanceRequest,
+            rules=(Rule(("seconds", "minutes", "hours", "days", "until"), decide.advance_fault),),
             reply=wire.AdvanceReply,
             run=commands.advance,
             summary="Move business time forward and run everything that falls due on the way",
@@ -71,6 +72,7 @@ SANDBOX = Method(
         Write(
             name="fault",
             request=wire.FaultRequest,
+            rules=(Rule(("kind", "rail"), decide.rail_fault),),
             reply=wire.DoneReply,
             needs=decide.need_fault,
             decide=decide.decide_fault,

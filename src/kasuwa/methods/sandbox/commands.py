@@ -1,5 +1,6 @@
 """Commands of the test environment: they drive clock, rails and merchants through the engine."""
 
+from datetime import timedelta
 from functools import partial
 
 from kasuwa.core.action import Engine
@@ -23,6 +24,8 @@ from kasuwa.methods.sandbox.wire import (
     WebhookRequest,
 )
 
+# Times are told in whole milliseconds: one to go on to is rounded up, so that it is not behind the clock.
+BELOW_A_MILLISECOND = timedelta(microseconds=999)
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
 
@@ -53,9 +56,8 @@ async def explain(request: ExplainRequest, merchant: Merchant, engine: Engine) -
     return UNKNOWN_REFERENCE if story is None else ExplainReply(data=story)
 
 
-async def reset(request: ResetRequest, merchant: Merchant, engine: Engine) -> DoneReply:
-    await engine.reset(merchant)
-    return DoneReply(message="Fresh books, as on day one")
+async def reset(request: ResetRequest, merchant: Merchant, engine: Engine) -> DoneReply | Refusal:
+    return await engine.reset(merchant) or DoneReply(message="Fresh books, as on day one")
 
 
 async def clock(request: ClockRequest, merchant: Merchant, engine: Engine) -> ClockReply:
@@ -66,5 +68,7 @@ async def advance(request: AdvanceRequest, merchant: Merchant, engine: Engine) -
     advanced = await engine.advance(merchant, partial(advance_to, request))
     if isinstance(advanced, Refusal):
         return advanced
-    now, ran = advanced
-    return AdvanceReply(now=lagos_text(now), ran=ran)
+    reply = AdvanceReply(now=lagos_text(advanced.now), ran=advanced.ran)
+    if advanced.more:
+        reply.more, reply.until = True, lagos_text(advanced.until + BELOW_A_MILLISECOND)
+    return reply

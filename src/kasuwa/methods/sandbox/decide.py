@@ -17,6 +17,22 @@ TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
 
 LAST_YEAR = 9000
 
+# They stand in the merchant's book, which every request reads.
+MOST_FAULTS = 100
+TOO_MANY_FAULTS = Refusal(INVALID_REQUEST, "So many faults are planned already; clear them with kind none")
+
+
+def advance_fault(merchant: Merchant, *forms: object) -> str | None:
+    """What is wrong with the forms of an advance, of which the last is `until`."""
+    *stretch, until = forms
+    both = until is not None and any(part is not None for part in stretch)
+    return "until, or seconds, minutes, hours and days; not both" if both else None
+
+
+def rail_fault(merchant: Merchant, kind: str, rail: str | None) -> str | None:
+    """What is wrong with the rail of a fault, for its field `rail`."""
+    return "required" if rail is None and kind != "none" else None
+
 
 def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
     currency = request.currency or "NGN"
@@ -36,7 +52,14 @@ def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_fault(request: FaultRequest, context: Context, seen: Seen) -> Decision:
+def decide_fault(request: FaultRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    if request.kind == "none":
+        left = tuple(fault for fault in context.faults if request.rail not in (None, fault.rail))
+        rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
+        return Decision(reply=DoneReply(message=f"{rails} as usual again"), faults=left)
+    assert request.rail is not None, "its rule asks for one"
+    if len(context.faults) >= MOST_FAULTS:
+        return TOO_MANY_FAULTS
     percent = 100 if request.probability is None else request.probability
     planned = PlannedFault(request.rail, request.kind, request.times, int(percent))
     reply = DoneReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")

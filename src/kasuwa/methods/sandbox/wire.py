@@ -83,7 +83,7 @@ Count = Annotated[int, Meta(ge=0, le=10_000_000_000, description="a whole number
 
 
 class AdvanceRequest(msgspec.Struct, kw_only=True):
-    """Either a stretch of time, or the moment to go to."""
+    """Either a stretch of time, whose parts add up, or the moment to go to."""
 
     seconds: Count | None = None
     minutes: Count | None = None
@@ -93,15 +93,20 @@ class AdvanceRequest(msgspec.Struct, kw_only=True):
 
 
 class AdvanceReply(msgspec.Struct, kw_only=True):
+    """How many jobs of each kind ran. `more` where its time was over before all was done: business time stands at
+    `now`, and an advance to `until` goes on from there."""
+
     status: Literal[200] = 200
     now: str
     ran: dict[str, int]
+    more: Literal[True] | msgspec.UnsetType = msgspec.UNSET
+    until: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class FaultRequest(msgspec.Struct, kw_only=True):
-    """This merchant's next calls of a rail fail so."""
+    """This merchant's next calls of a rail fail so. `none` takes back what was asked for, of one rail or of all."""
 
-    rail: RailName
+    rail: RailName | None = None
     kind: FaultKind
     times: Annotated[int, Meta(ge=1, le=1_000_000, description="1 to 1,000,000")] = 1
     probability: Percent | None = None

@@ -1,0 +1,38 @@
+"""The random bytes of decisions on a seeded server: the same in every run, and no two decisions share any."""
+
+from hashlib import blake2b
+
+import msgspec
+
+DIGEST_BYTES = 32
+
+
+class Draw(msgspec.Struct, frozen=True):
+    merchant_id: int
+    decisions: int
+    place: int
+
+
+class SeededEntropy:
+    """Random bytes that follow from the seed, the merchant and how many decisions changed its books before.
+
+    They do not depend on how decisions were batched, nor on other merchants. A decision that asked for more rows is
+    made again in the same batch and keeps its bytes until `release`. Of several that wait at once, each has a place
+    of its own."""
+
+    def __init__(self, seed: bytes) -> None:
+        self._seed = seed
+        self._draws: dict[int, Draw] = {}
+
+    def draw(self, holder: object, merchant_id: int, decisions: int) -> bytes:
+        """The bytes of `holder`, which is known by its identity: it must live until it is released."""
+        drawn = self._draws.get(id(holder))
+        if drawn is None:
+            taken = [d.place for d in self._draws.values() if (d.merchant_id, d.decisions) == (merchant_id, decisions)]
+            drawn = self._draws[id(holder)] = Draw(merchant_id, decisions, 1 + max(taken, default=-1))
+        said = b"merchant %d decision %d.%d" % (drawn.merchant_id, drawn.decisions, drawn.place)
+        return blake2b(said, key=self._seed, digest_size=DIGEST_BYTES).digest()
+
+    def release(self, holder: object) -> None:
+        """Its decision is final: nobody asks for its bytes again."""
+        self._draws.pop(id(holder), None)

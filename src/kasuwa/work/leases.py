@@ -1,0 +1,97 @@
+"""The lease of one merchant's clock, in the test environment: who moves it, or begins the books anew, holds it.
+
+It is a row of the database (`advance_lease`), so it holds across processes, and the worker and the courier leave the
+jobs of its merchant alone. It has an end in wall time and is renewed while it is held: a holder that dies lets go by
+itself. No connection is held in between: taking, renewing and ending it are one short statement each.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import structlog
+
+from kasuwa.db import jobs
+from kasuwa.db.pool import Pool
+from kasuwa.observe.log import where_it_broke
+
+LEASE = timedelta(seconds=30)
+# How long a request waits for its turn before it is refused.
+WAIT_SECONDS = 20.0
+POLL_SECONDS = 0.02
+RENEWALS_PER_LEASE = 3
+
+log = structlog.get_logger("kasuwa.work")
+
+
+class Busy(Exception):
+    """Others had the lease for longer than a request waits."""
+
+
+class Held:
+    """A lease that is held. `is_lost` once it could not be renewed in time: another may have it."""
+
+    def __init__(self, merchant_id: int, holder: bytes) -> None:
+        self.merchant_id = merchant_id
+        self.holder = holder
+        self.is_lost = False
+
+
+class Leases:
+    def __init__(self, pool: Pool, *, length: timedelta = LEASE, wait_seconds: float = WAIT_SECONDS) -> None:
+        self._pool = pool
+        self._length = length
+        self._wait_seconds = wait_seconds
+        # Requests of one process queue up here, so that one of them at a time asks the database.
+        self._queues: dict[int, asyncio.Lock] = {}
+
+    @contextlib.asynccontextmanager
+    async def hold(self, merchant_id: int) -> AsyncIterator[Held]:
+        """Waits for the lease, then renews it until the end of the block. Raises Busy when the wait is too long."""
+        queue = self._queues.setdefault(merchant_id, asyncio.Lock())
+        held = Held(merchant_id, os.urandom(16))
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await queue.acquire()
+        except TimeoutError:
+            raise Busy from None
+        try:
+            await self._take(held)
+            renewing = asyncio.create_task(self._renew(held))
+            try:
+                yield held
+            finally:
+                renewing.cancel()
+                await self._end(held)
+        finally:
+            queue.release()
+            if not queue.locked():
+                self._queues.pop(merchant_id, None)
+
+    async def _take(self, held: Held) -> None:
+        until = time.monotonic() + self._wait_seconds
+        while not await self._pool.fetchval(jobs.TAKE_ADVANCE, held.merchant_id, self._length, held.holder):
+            if time.monotonic() > until:
+                raise Busy
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _renew(self, held: Held) -> None:
+        seconds = self._length.total_seconds()
+        renewed = time.monotonic()
+        while not held.is_lost:
+            await asyncio.sleep(seconds / RENEWALS_PER_LEASE)
+            asked = time.monotonic()
+            try:
+                kept = await self._pool.fetchval(jobs.EXTEND_ADVANCE, held.merchant_id, self._length, held.holder)
+                renewed = asked if kept else renewed - seconds
+            except Exception as error:  # asked again, as long as the lease lasts
+                log.warning("a lease was not renewed", **where_it_broke(error))
+            held.is_lost = time.monotonic() - renewed >= seconds
+
+    async def _end(self, held: Held) -> None:
+        """A lease that cannot be ended runs out."""
+        with contextlib.suppress(Exception):
+            await self._pool.execute(jobs.END_ADVANCE, held.merchant_id, held.holder)

@@ -1,0 +1,66 @@
+"""Due jobs are claimed in one order: time on the wall's clock, then business time, then the order of writing."""
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kasuwa.core.references import row_key
+from kasuwa.db.jobs import claim
+from kasuwa.work.worker import MOST_CLAIMED
+from tests.running import Deployment
+from tests.shop import Shop
+
+LANE = "a lane of these tests"
+INSERT = """
+    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    select $1, merchant_id, 'probe', $2, $3, $1, $4, $5, 0, 0, '{}' from merchant where mid = $6 and current
+"""
+FORGET = "delete from job where lane = $1"
+
+
+def claim_all(deployment: Deployment, shop: Shop, jobs: list[tuple[datetime, datetime]]) -> list[list[int]]:
+    """Write jobs of these times (due, and on the wall) in this order, and claim until none is left: their places."""
+
+    async def run(connection: Any) -> list[list[int]]:
+        await connection.execute(FORGET, LANE)
+        for place, (due, run_at) in enumerate(jobs):
+            key = row_key(0, LANE, f"{random.random()} {place}")
+            await connection.execute(INSERT, key, LANE, str(place), due, run_at, shop.mid)
+        claims = []
+        while claimed := await claim(connection, LANE, datetime.now(UTC), MOST_CLAIMED):
+            claims.append([int(item.job.reference) for item in claimed])
+        await connection.execute(FORGET, LANE)
+        return claims
+
+    return deployment.on_connection(run)
+
+
+def test_of_more_jobs_than_one_claim_takes_the_earliest_come_first(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    shop, start = open_shop(), datetime.now(UTC) - timedelta(hours=1)
+    minutes = list(range(MOST_CLAIMED * 2 + 10))
+    random.shuffle(minutes)
+    times = [start + timedelta(seconds=minute) for minute in minutes]
+    claims = claim_all(deployment, shop, [(at, at) for at in times])
+    assert [len(places) for places in claims] == [MOST_CLAIMED, MOST_CLAIMED, 10]
+    assert [minutes[place] for places in claims for place in places] == sorted(minutes)
+
+
+def test_jobs_of_one_moment_are_claimed_in_the_order_in_which_they_were_written(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    at = datetime.now(UTC) - timedelta(hours=1)
+    claims = claim_all(deployment, open_shop(), [(at, at)] * (MOST_CLAIMED + 40))
+    assert [place for places in claims for place in places] == list(range(MOST_CLAIMED + 40))
+
+
+def test_where_a_clock_stands_still_business_time_decides(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    """A clock that was moved past all of them gives them one moment on the wall's."""
+    wall, count = datetime.now(UTC) - timedelta(hours=1), MOST_CLAIMED + 40
+    dues = [wall + timedelta(days=day) for day in reversed(range(count))]
+    claims = claim_all(deployment, open_shop(now="2026-01-05"), [(due, wall) for due in dues])
+    assert [place for places in claims for place in places] == list(reversed(range(count)))

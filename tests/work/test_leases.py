@@ -1,0 +1,139 @@
+"""The lease of a merchant's clock: renewed while held, one holder at a time, and mended where its holder died."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+import pytest
+
+from kasuwa.app import House
+from kasuwa.core.decision import Refusal
+from kasuwa.db import jobs, pool
+from kasuwa.settings import read_settings
+from kasuwa.work.leases import Busy, Leases
+from kasuwa.work.sandbox import SandboxEngine
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.work.eventlog import send_events_to, wait_until
+from tests.work.inbox import OK, Answer, Letter, receiving
+
+T = TypeVar("T")
+SHORT = timedelta(seconds=0.6)
+START = "2026-01-05T09:00:00+01:00"
+BOOKS = "select merchant_id from merchant where mid = $1 and current"
+LEASED = "select leased_until > now(), holder from advance_lease where merchant_id = $1"
+
+
+def number_of(deployment: Deployment, shop: Shop) -> int:
+    [[number]] = deployment.fetch(BOOKS, shop.mid)
+    return int(number)
+
+
+def with_pool(deployment: Deployment, work: Callable[[pool.Pool], Awaitable[T]]) -> T:
+    async def run() -> T:
+        operators = await pool.open_operators(deployment.dsn)
+        try:
+            return await work(operators)
+        finally:
+            await operators.close()
+
+    return asyncio.run(run())
+
+
+def test_a_lease_outlasts_its_length_while_it_is_held(deployment: Deployment, shop: Shop) -> None:
+    number = number_of(deployment, shop)
+
+    async def work(operators: pool.Pool) -> tuple[set[bool], bool, int]:
+        mine, others = Leases(operators, length=SHORT), Leases(operators, length=SHORT, wait_seconds=0.1)
+        seen = set()
+        async with mine.hold(number) as held:
+            until = time.monotonic() + 4 * SHORT.total_seconds()
+            while time.monotonic() < until:
+                seen.add(await operators.fetchval(LEASED, number))
+                with pytest.raises(Busy):
+                    async with others.hold(number):
+                        raise AssertionError("two hold it")
+            lost = held.is_lost
+        return seen, lost, await operators.fetchval("select count(*) from advance_lease where merchant_id = $1", number)
+
+    assert with_pool(deployment, work) == ({True}, False, 0)
+
+
+def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(deployment: Deployment, shop: Shop) -> None:
+    number = number_of(deployment, shop)
+
+    async def work(operators: pool.Pool) -> tuple[bool, Any]:
+        leases = Leases(operators, length=SHORT)
+        async with leases.hold(number) as held:
+            await operators.execute("update advance_lease set holder = 'another' where merchant_id = $1", number)
+            async with asyncio.timeout(30):
+                while not held.is_lost:
+                    await asyncio.sleep(0.02)
+        kept = await operators.fetchval("select holder from advance_lease where merchant_id = $1", number)
+        await operators.execute(jobs.END_ADVANCE, number, b"another")
+        return held.is_lost, kept
+
+    assert with_pool(deployment, work) == (True, b"another")
+
+
+def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Deployment, shop: Shop) -> None:
+    """The delivery takes many times the lease, and what is due behind it stays for the advance."""
+    states: list[bool] = []
+
+    def slowly(letter: Letter) -> Answer:
+        until = time.monotonic() + 4 * SHORT.total_seconds()
+        while time.monotonic() < until:
+            states.extend(row[0] for row in deployment.fetch(LEASED, number))
+            time.sleep(0.05)
+        return OK
+
+    async def advance(house: House, operators: pool.Pool) -> Any:
+        engine = SandboxEngine(
+            *(operators, house.writer, house.stepper, house.directory, house.vault, house.courier),
+            seed=None,
+            loopback_allowed=True,
+            lease=SHORT,
+        )
+        merchant = await house.directory.by_id(number)
+        return await engine.advance(merchant, lambda now: now + timedelta(days=3))
+
+    async def run() -> Any:
+        house = await House.build(read_settings({}, data=deployment.directory), deployment.dsn)
+        house.writer.start()
+        operators = await pool.open_operators(deployment.dsn)
+        try:
+            return await advance(house, operators)
+        finally:
+            await house.close()
+            await operators.close()
+
+    with receiving() as inbox:
+        inbox.answer = slowly
+        number = number_of(deployment, shop)
+        send_events_to(shop, inbox.url)
+        for days in (1, 2):
+            shop.transfer(headers={"x-sandbox-scenario": f"webhook=late:{days * 86_400}"})
+        advanced = asyncio.run(run())
+        assert not isinstance(advanced, Refusal)
+        assert (advanced.ran, advanced.more) == ({"webhook": 2}, False)
+        assert len(inbox.letters) == 2
+    assert states
+    assert all(states)
+
+
+def test_what_an_advance_that_died_has_passed_by_is_run_by_the_worker(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    shop = open_shop(now=START)
+    sent = shop.transfer(accountnumber="0000000900")
+    number = number_of(deployment, shop)
+    # As it stands when the process is killed between moving the clock and the jobs' wall times.
+    deployment.fetch(
+        "update book set clock_fixed = clock_fixed + interval '1 minute', version = version + 1 where merchant_id = $1",
+        number,
+    )
+    deployment.fetch("insert into advance_lease values ($1, $2)", number, datetime.now(UTC) - timedelta(minutes=1))
+    wait_until("the worker has taken it up", lambda: shop.status_of(sent["txnRef"]) == "successful")
+    assert deployment.fetch(LEASED, number) == []
