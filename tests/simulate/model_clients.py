@@ -1,8 +1,7 @@
 """The model of savings and loans: interest day by day in fractions, and a schedule of instalments."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime
 from fractions import Fraction
 
 from tests.simulate.model_books import (
@@ -19,20 +18,16 @@ from tests.simulate.model_books import (
     refuse,
 )
 from tests.simulate.model_cards import Cards
+from tests.simulate.model_loans import Loan, half_up
 from tests.simulate.model_rails import BY_ACCOUNT, DECLINED, PLASTIC, WRONG_PINS
 
 INTERVALS_A_YEAR = {"annualized": 1, "every_month": 12, "every_four_weeks": 13, "every_week": 52, "every_day": 365}
-DAYS_APART = {"every_four_weeks": 28, "every_week": 7, "every_day": 1}
 
 # The bank accounts that clients are given: paid at once, declined, paid later.
 CLIENTS = ("0000000000", "0000005100", "0000000900")
 
 PENDING, ACTIVE, MATURED, CLOSED = "pending", "active", "matured", "closed"
 CODE_MINUTES = 1440
-
-
-def half_up(exact: Fraction) -> int:
-    return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
 
 
 @dataclass
@@ -64,43 +59,6 @@ class Savings:
         if day >= self.matures_on:
             return MATURED
         return ACTIVE if self.had_money else PENDING
-
-
-@dataclass
-class Line:
-    """An instalment, with what is still owed of it. `agreed` is its whole interest and its tax."""
-
-    begins: date
-    due: date
-    principal: int
-    interest: int
-    tax: int
-    agreed: tuple[int, int]
-
-    @property
-    def owed(self) -> int:
-        return self.principal + self.interest + self.tax
-
-
-@dataclass
-class Loan:
-    key: str
-    client: int
-    amount: int
-    rate: Fraction
-    frequency: str
-    period: int
-    method: str
-    tax: Fraction
-    state: str = "pending_approval"
-    lines: list[Line] = field(default_factory=list)
-
-    @property
-    def is_owed(self) -> bool:
-        return self.state == "active"
-
-    def account(self, part: str) -> str:
-        return f"loan_{part}:{self.key}:NGN"
 
 
 class Clients(Cards):
@@ -230,52 +188,19 @@ class Clients(Cards):
         return {"status": 200}
 
     def end_disbursement(self, loan: Loan, status: str) -> None:
-        loan.state = "active" if status == SUCCESSFUL else "approved"
         if status == FAILED:
+            loan.state = "approved"
             return
-        loan.lines = list(self.instalments(loan))
+        loan.pay_out(self.today)
         self.move(("lending:principal:NGN", loan.account("principal"), loan.amount))
         for part in ("interest", "tax"):
-            agreed = sum(getattr(line, part) for line in loan.lines)
-            self.move((f"lending:{part}_agreed:NGN", loan.account(part), agreed))
-
-    def instalments(self, loan: Loan) -> Iterator[Line]:
-        """Equal instalments on the declining balance, equal principal, or flat; the last takes what is left."""
-        level, left, begins = self.level(loan), loan.amount, self.today
-        for n in range(1, loan.period + 1):
-            interest = half_up((loan.amount if loan.method == "flat" else left) * loan.rate)
-            principal = level - interest if loan.method == "declining_equal_instalments" else level
-            principal = left if n == loan.period else min(principal, left)
-            apart = DAYS_APART.get(loan.frequency)
-            due = add_months(self.today, n) if apart is None else self.today + timedelta(days=apart * n)
-            tax = half_up(interest * loan.tax)
-            yield Line(begins, due, principal, interest, tax, (interest, tax))
-            left, begins = left - principal, due
-
-    def level(self, loan: Loan) -> int:
-        if loan.method != "declining_equal_instalments" or not loan.rate:
-            return half_up(Fraction(loan.amount, loan.period))
-        return half_up(loan.amount * loan.rate / (1 - (1 + loan.rate) ** -loan.period))
-
-    def asked_of(self, loan: Loan, line: Line) -> tuple[int, int, int]:
-        """Interest, tax and principal that closing the loan today asks of an instalment."""
-        interest, tax = line.agreed
-        if self.today < line.due:
-            days, whole = max(0, (self.today - line.begins).days), (line.due - line.begins).days
-            used = half_up(Fraction(interest * days, whole))
-            tax = tax if used == interest else half_up(used * loan.tax)
-            interest = used
-        paid_interest, paid_tax = line.agreed[0] - line.interest, line.agreed[1] - line.tax
-        return max(0, interest - paid_interest), max(0, tax - paid_tax), line.principal
+            self.move((f"lending:{part}_agreed:NGN", loan.account(part), loan.owed(part)))
 
     def payoff(self, loan: Loan) -> int:
-        return sum(sum(self.asked_of(loan, line)) for line in loan.lines)
+        return loan.payoff(self.today)
 
     def usual(self, loan: Loan) -> int:
-        """All that is due, else the next instalment; never more than closes the loan."""
-        due = sum(line.owed for line in loan.lines if line.due <= self.today)
-        coming = next((line.owed for line in loan.lines if line.owed), 0)
-        return min(due or coming, self.payoff(loan))
+        return loan.usual(self.today)
 
     def repay(self, key: str, amount: int | None, number: str = "", pin: str = "") -> Reply:
         """Where the merchant has the client's money already the claim moves alone; a card brings it, less its fee."""
@@ -291,48 +216,26 @@ class Clients(Cards):
                 return {"status": 200, "txnStatus": FAILED}
             fee = self.card_fee(amount, "NGN", PLASTIC[number].local)
             self.move(("rail:card:NGN", WALLET, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
-        self.spread(loan, amount, closing=amount == payoff)
+        self.credit(loan, amount)
         return {"status": 200, "txnStatus": SUCCESSFUL, "chargedAmount": money(amount)}
 
-    def spread(self, loan: Loan, amount: int, *, closing: bool) -> None:
-        """The oldest instalment first, or all that closing asks for."""
-        for line in loan.lines:
-            parts = self.asked_of(loan, line) if closing else self.part_of(line, amount)
-            amount -= sum(parts)
-            self.credit(loan, line, parts)
-        if closing:
-            self.forgive(loan)
-
-    def part_of(self, line: Line, amount: int) -> tuple[int, int, int]:
-        """Interest with its share of the tax first, then principal."""
-        both = line.interest + line.tax
-        charges = min(amount, both)
-        tax = half_up(Fraction(charges * line.tax, both)) if both else 0
-        return charges - tax, tax, min(amount - charges, line.principal)
-
-    def credit(self, loan: Loan, line: Line, parts: tuple[int, int, int]) -> None:
-        interest, tax, principal = parts
-        line.interest, line.tax, line.principal = line.interest - interest, line.tax - tax, line.principal - principal
-        self.move(
-            (loan.account("interest"), "lending:interest_earned:NGN", interest),
-            (loan.account("tax"), "lending:tax_earned:NGN", tax),
-            (loan.account("principal"), "lending:principal:NGN", principal),
-        )
-
-    def forgive(self, loan: Loan) -> None:
-        """What a closed loan no longer asks for is as if it had not been agreed."""
-        for part in ("interest", "tax"):
-            self.move((loan.account(part), f"lending:{part}_agreed:NGN", self.posted[loan.account(part)]))
-        loan.state, loan.lines = "closed_repaid", []
+    def credit(self, loan: Loan, amount: int) -> None:
+        paid = loan.repay(amount, self.today)
+        self.move((loan.account("principal"), "lending:principal:NGN", paid.principal))
+        for part, earned, change in (
+            ("interest", paid.interest, paid.interest_change),
+            ("tax", paid.tax, paid.tax_change),
+        ):
+            self.move((loan.account(part), f"lending:{part}_earned:NGN", earned))
+            self.move((loan.account(part), f"lending:{part}_agreed:NGN", -change))
 
     def loan_state(self, loan: Loan) -> str:
-        late = any(line.owed and self.today > line.due for line in loan.lines)
-        return "active_in_arrears" if loan.is_owed and late else loan.state
+        return "active_in_arrears" if loan.is_owed and loan.is_late(self.today) else loan.state
 
     def told_loan(self, key: str) -> Reply:
         loan = self.loans[key]
         owed = loan.is_owed
-        figures = {part: sum(getattr(line, part) for line in loan.lines) for part in ("principal", "interest", "tax")}
+        figures = {part: loan.owed(part) for part in ("principal", "interest", "tax")}
         figures["total"] = sum(figures.values())
         figures["payoff"] = self.payoff(loan) if owed else 0
         return {"state": self.loan_state(loan), "outstanding": {name: money(value) for name, value in figures.items()}}

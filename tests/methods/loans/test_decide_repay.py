@@ -38,13 +38,13 @@ def allocation(reply: Any) -> dict[str, str]:
 # --- how much ---------------------------------------------------------------------------------------------------
 
 
-def test_without_an_amount_the_next_instalment_is_paid(lender: Lender) -> None:
+def test_without_an_amount_and_nothing_due_the_next_instalment_is_paid_ahead(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.pass_days(5)
     reply = lender.repay(loan_id)
-    assert (reply.charged_amount, allocation(reply)) == ("315.47", {"interest": "100.00", "principal": "215.47"})
-    assert [line.state for line in reply.data.schedule] == ["paid", "pending", "pending", "pending"]
-    assert lender.repay(loan_id).charged_amount == "315.47"
+    assert (reply.charged_amount, allocation(reply)) == ("315.47", {"interest": "17.86", "principal": "297.61"})
+    assert [line.state for line in reply.data.schedule] == ["partially_paid", "pending", "pending", "pending"]
+    assert reply.data.outstanding.principal == "702.39"
 
 
 def test_without_an_amount_all_that_is_due_is_paid_today_included(lender: Lender) -> None:
@@ -68,6 +68,7 @@ def test_the_last_instalment_paid_early_is_no_more_than_the_payoff(lender: Lende
 
 def test_a_part_payment_covers_interest_with_its_tax_then_principal_of_the_oldest(lender: Lender) -> None:
     loan_id = lender.lend(tax_applied=True, tax_rate=10)
+    lender.pass_days(28)
     assert allocation(lender.repay(loan_id, "55.00")) == {"interest": "50.00", "tax": "5.00"}
     second = lender.repay(loan_id, "65.00")
     assert allocation(second) == {"interest": "50.00", "tax": "5.00", "principal": "10.00"}
@@ -78,6 +79,7 @@ def test_a_part_payment_covers_interest_with_its_tax_then_principal_of_the_oldes
 
 def test_the_claim_moves_alone_and_its_parts_are_earned(lender: Lender) -> None:
     loan_id = lender.lend(tax_applied=True, tax_rate=10)
+    lender.pass_days(28)
     wallet = lender.wallet()
     reply = lender.repay(loan_id, "325.47")
     assert lender.wallet() == wallet
@@ -146,11 +148,13 @@ def test_the_payoff_holds_all_that_is_overdue_and_the_running_interval_by_its_da
     assert lender.lending("interest_earned") == 10_000 + 3_543  # 78.45 × 14 ÷ 31 = 35.43
 
 
-def test_interest_paid_ahead_is_not_paid_back(lender: Lender) -> None:
+def test_what_is_paid_ahead_lowers_the_principal_that_earns(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.repay(loan_id, "100.00")
     lender.pass_days(1)
-    assert refused_amount(lender.repay(loan_id, "1000.01")).startswith("at most 1000.00")
+    assert refused_amount(lender.repay(loan_id, "1000.00")).startswith("at most 903.21")  # 90.00 ÷ 28
+    assert lender.repay(loan_id, "903.21").data.state == "closed_repaid"
+    assert lender.lending("interest_earned") == 321
 
 
 def test_every_instalment_in_time_closes_it(lender: Lender) -> None:

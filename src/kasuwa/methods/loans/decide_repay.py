@@ -110,6 +110,7 @@ def credit(loan: Loan, kept: tuple[Line, ...], amount: int, context: Context, se
         rows, jobs_done = (*rows, count_account(client, -1)), end_watch(loan, seen)
     posts = (
         *post_penalties(kept, before),
+        *charge(loan.loan_id, done.added, "by the schedule computed anew"),
         *earn(loan.loan_id, add_parts(done.paid)),
         *forgive(loan.loan_id, done.forgiven, "not used"),
         *give_credit(loan.loan_id, done.excess),
