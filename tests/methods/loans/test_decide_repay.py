@@ -301,7 +301,7 @@ def test_what_the_loan_has_no_use_for_stays_the_clients_and_an_operator_is_told(
     assert lender.loan(loan_id).state == "closed_repaid"
     assert lender.balance(account("credit", loan_id)) == 500
     (notice,) = added.notices
-    assert notice.what == f"5.00 more than loan {loan_id} had use for: give it back to its client"
+    assert notice.what == f"5.00 more than loan {loan_id} had use for: refund it to its client"
     collect(lender, loan_id, 200)
     assert lender.balance(account("credit", loan_id)) == 700
     assert lender.lending("overpaid") == -700
