@@ -1,6 +1,6 @@
 """The model of savings and loans: interest day by day in fractions, and a schedule of instalments."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
 
@@ -41,13 +41,34 @@ class Savings:
     is_open: bool = True
     had_money: bool = False
     months: int = 0
-    accrued: Fraction = Fraction(0)
+    # What came in at one time, and what it has earned since the last posting; the newest is the last.
+    pieces: list[tuple[int, Fraction]] = field(default_factory=list)
     due_interest: int = 0
     due_tax: int = 0
 
     @property
     def account(self) -> str:
         return f"savings:{self.key}:NGN"
+
+    @property
+    def accrued(self) -> Fraction:
+        return sum((earned for _, earned in self.pieces), Fraction(0))
+
+    def note(self, balance: int) -> None:
+        """What has come in."""
+        came = balance - sum(amount for amount, _ in self.pieces)
+        assert came >= 0, "what leaves is taken"
+        if came:
+            self.pieces.append((came, Fraction(0)))
+
+    def take(self, amount: int) -> None:
+        """The newest first, with what it earned."""
+        while amount:
+            piece, earned = self.pieces.pop()
+            part = min(piece, amount)
+            if part < piece:
+                self.pieces.append((piece - part, earned * (piece - part) / piece))
+            amount -= part
 
     @property
     def matures_on(self) -> date:
@@ -99,12 +120,14 @@ class Clients(Cards):
 
     def cash_out(self, key: str, of: str, client: int, amount: int, method: str, pin: str) -> Reply:
         savings = self.savings[of]
-        if not LEAST["NGN"] <= amount <= MOST["NGN"]:
+        if amount > MOST["NGN"]:
             return refuse(104, "amount")
         if client != savings.client:
             return refuse(104, "client_id")
         if not savings.is_open:
             return refuse(104, CLOSED)
+        if amount < LEAST["NGN"] and amount != self.available(savings.account):
+            return refuse(104, "amount")
         if method == "cash":
             if self.available(savings.account) < amount:
                 return SHORT
@@ -120,11 +143,11 @@ class Clients(Cards):
         return {"status": 200, "balance": money(self.available(savings.account))}
 
     def take(self, savings: Savings, amount: int) -> None:
-        """Before maturity what the amount has earned this month is lost; what is emptied after it closes."""
+        """What the amount has earned this month is lost; what is emptied closes."""
         had = self.posted[savings.account]
-        if self.today < savings.matures_on:
-            savings.accrued -= savings.accrued * amount / had
-        elif had == amount and not savings.due_interest:
+        savings.note(had)
+        savings.take(amount)
+        if had == amount and not savings.due_interest:
             savings.is_open = False
 
     def end(self, txn: Txn, status: str) -> None:
@@ -144,10 +167,12 @@ class Clients(Cards):
     def earn_a_day(self) -> None:
         """A midnight: the day that ends earns on its last balance, and a month that ends is rounded and falls due."""
         for savings in self.savings.values():
+            savings.note(self.posted[savings.account])
             if savings.months < savings.period:
-                savings.accrued += self.posted[savings.account] * savings.annual / 365
+                savings.pieces = [(sum_, earned + sum_ * savings.annual / 365) for sum_, earned in savings.pieces]
                 if add_months(savings.opened_on, savings.months + 1) == self.today:
-                    interest, savings.accrued = half_up(savings.accrued), Fraction(0)
+                    interest = half_up(savings.accrued)
+                    savings.pieces = [(sum_, Fraction(0)) for sum_, _ in savings.pieces]
                     savings.months += 1
                     savings.due_interest += interest
                     savings.due_tax += half_up(interest * savings.tax)
@@ -244,7 +269,8 @@ class Clients(Cards):
 
     def follow(self, txn: Txn) -> None:
         if txn.kind == "deposit":
-            self.savings[txn.purpose].had_money |= txn.status == SUCCESSFUL
+            if txn.status == SUCCESSFUL:
+                self.savings[txn.purpose].had_money = self.savings[txn.purpose].is_open = True
         elif txn.purpose in self.loans:
             self.end_disbursement(self.loans[txn.purpose], txn.status)
         else:

@@ -13,7 +13,7 @@ create index loan_client on loan (merchant_id, client_id, number);
 -- row was last written, null for rows of before; `layers` is what came in since the last posting, by day: [["2026-01-31", 500]].
 alter table savings
     add column stood bigint,
-    add column layers json not null default '[]';
+    add column layers text not null default '[]';
 
 -- The statement of savings is its postings, as a loan's is.
 create index posting_savings_credit on posting (merchant_id, split_part(credit, ':', 2), seq)
@@ -24,3 +24,6 @@ create index posting_savings_debit on posting (merchant_id, split_part(debit, ':
 -- Payments that were made for a loan or savings are found by its id.
 create index payment_purpose on payment (merchant_id, (detail -> 'errand' ->> 'reference'))
     where detail -> 'errand' ->> 'reference' is not null;
+
+-- Repayments and deposits from the wallet are found by the merchant's own reference, as payments are.
+create index transaction_wallet_order on transaction (merchant_id, order_ref) where kind in ('repayment', 'deposit');
