@@ -21,7 +21,7 @@ from tests.methods.investments.savers import (
 )
 from tests.methods.payment.till import OTP, card
 from tests.running import Deployment
-from tests.shop import Shop
+from tests.shop import Shop, kobo
 from tests.walk.test_tenancy import everything_of
 
 
@@ -80,6 +80,13 @@ def test_a_statement_shows_interest_tax_and_thrift(shop: Shop) -> None:
     assert newest["balance"] == view(shop, one)["balance"]
     interest = next(line for line in lines["data"] if line["narration"] == "interest")
     assert (interest["origin"], interest["amount"][0] != "-") == (one, True)
+    moved = invest(shop, "view_savings", savings_id=one)["moved"]
+    assert (moved["interest"], moved["thrift_received"], moved["thrift_paid"]) == (
+        interest["amount"],
+        "200.00",
+        "200.00",
+    )
+    assert kobo(moved["withheld_tax"]) == round(kobo(moved["interest"]) / 10)
     assert invest(shop, "statement", savings_id="SVunknown")["status"] == 104
 
 

@@ -82,7 +82,7 @@ INVESTMENTS = Method(
         Read(
             name="view_savings",
             request=wire.ViewSavingsRequest,
-            reply=wire.SavingsReply,
+            reply=wire.SavingsViewReply,
             read=store.view_savings,
             summary="One savings account with its balance and interest",
             example={"action": "view_savings", "savings_id": "<savings_id>"},

@@ -6,7 +6,7 @@ from typing import Any
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import Reader, ReplyReader
+from kasuwa.core.reading import ReplyReader
 from kasuwa.methods.investments.decide import (
     UNKNOWN_PLAN,
     UNKNOWN_SAVINGS,
@@ -19,11 +19,12 @@ from kasuwa.methods.investments.decide_thrift import Plan, plan_key, plan_record
 from kasuwa.methods.investments.wire import (
     ListPlansRequest,
     ListSavingsRequest,
+    Moved,
     PlanListReply,
     PlanRequest,
     SavingsListReply,
     SavingsRecord,
-    SavingsReply,
+    SavingsViewReply,
     StatementLine,
     StatementReply,
     StatementRequest,
@@ -66,6 +67,15 @@ STATEMENT = """
 STATEMENT_PAGE = f"{STATEMENT} order by seq desc offset $3 limit $4"
 STATEMENT_COUNT = f"select count(*) from ({STATEMENT}) s"
 
+SUMMED = ("interest", "withheld_tax", "thrift_paid", "thrift_received")
+MOVED = f"""
+    select coalesce(sum(amount) filter (where kind = 'interest'), 0)::bigint,
+        coalesce(-sum(amount) filter (where kind = 'withholding tax'), 0)::bigint,
+        coalesce(-sum(amount) filter (where starts_with(kind, 'thrift ') and amount < 0), 0)::bigint,
+        coalesce(sum(amount) filter (where starts_with(kind, 'thrift ') and amount > 0), 0)::bigint
+    from ({STATEMENT}) s
+"""
+
 PLAN_COLUMNS = """
     select p.key, p.merchant_id, p.thrift_id, p.number, p.name, p.amount, p.frequency, p.start_date, p.member_required,
         p.members, p.state, p.begins, p.cycle, p.tries, p.next_date, p.created_at,
@@ -81,9 +91,17 @@ MEMBERS = """
 """
 
 
-async def view_savings(request: ViewSavingsRequest, merchant: Merchant, reader: Reader) -> SavingsReply | Refusal:
-    row = await reader.fetchrow(ONE, merchant.merchant_id, savings_key(merchant.merchant_id, request.savings_id))
-    return UNKNOWN_SAVINGS if row is None else SavingsReply(message="Savings", data=savings_line(row))
+async def view_savings(
+    request: ViewSavingsRequest, merchant: Merchant, reader: ReplyReader
+) -> SavingsViewReply | Refusal:
+    merchant_id = merchant.merchant_id
+    async with reader.snapshot() as moment:
+        row = await moment.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))
+        if row is None:
+            return UNKNOWN_SAVINGS
+        [sums] = await moment.fetch(MOVED, merchant_id, request.savings_id)
+    moved = Moved(**{name: format_minor(amount) for name, amount in zip(SUMMED, sums, strict=True)})
+    return SavingsViewReply(message="Savings", data=savings_line(row), moved=moved)
 
 
 async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: ReplyReader) -> SavingsListReply:

@@ -64,6 +64,21 @@ class SavingsReply(msgspec.Struct, kw_only=True):
     dry_run: bool | UnsetType = UNSET
 
 
+class Moved(msgspec.Struct, kw_only=True):
+    """What was posted on savings in all, apart from deposits and cash-outs."""
+
+    interest: str
+    withheld_tax: str
+    thrift_paid: str
+    thrift_received: str
+
+
+class SavingsViewReply(SavingsReply, kw_only=True):
+    """`moved` sums up what came and went by itself; `statement` shows it line by line."""
+
+    moved: Moved
+
+
 class SavingsListReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     data: list[SavingsRecord]
