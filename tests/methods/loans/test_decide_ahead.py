@@ -5,11 +5,15 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import Decision, Group, Needs
+from kasuwa.core.interest import Parts
+from kasuwa.methods.loans.decide import NEVER_SHORT, Line, earn
 from tests.methods.loans.lent import Lender
 from tests.simulate.model_loans import Loan
 from tests.untimed import untimed
@@ -218,3 +222,30 @@ def test_paying_ahead_never_takes_more_interest_than_waiting(
     reply = lender.repay(loan_id, text(amount))
     assert kobo(reply.allocation.interest) <= earned
     assert kobo(reply.data.outstanding.payoff) == payoff - amount
+
+
+# --- loans of before --------------------------------------------------------------------------------------------------
+
+
+def pay_interest_ahead(lender: Lender, loan_id: str) -> None:
+    """As repayments were noted before: the interest of the first two installments was paid on the first day."""
+    first, second = lender.lines(loan_id)[:2]
+    rows = tuple(msgspec.structs.replace(line, paid_interest=line.interest) for line in (first, second))
+    posts = earn(loan_id, Parts(interest=first.interest + second.interest))
+    group = Group("GP1", NEVER_SHORT, posts=posts)
+    names = tuple({name for post in posts for name in (post.debit, post.credit)})
+    seen = tuple((Line, row.key) for row in rows)
+    lender.submit(Needs(seen, names), lambda context, seen: Decision(groups=(group,), rows=rows))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_interest_that_was_paid_ahead_before_counts_towards_its_installment(lender: Lender, method: str) -> None:
+    loan_id = lender.lend(method=method)
+    pay_interest_ahead(lender, loan_id)
+    lender.pass_days(10)
+    assert payoff_of(lender, loan_id) == 100_000
+    after = lender.repay(loan_id, "400.00").data
+    assert (after.outstanding.principal, after.outstanding.payoff) == ("600.00", "600.00")
+    lender.pass_days(18)
+    assert payoff_of(lender, loan_id) == 60_000
+    assert lender.repay(loan_id, "600.00").data.state == "closed_repaid"

@@ -234,6 +234,10 @@ def explain_repayment(before: Standing, done: Repaid, said: int | None, row: Tra
     if done.forgiven.total:
         how = f"agreed and not used, asked for no more: {explain_parts(done.forgiven)}"
         figures.append(Figure(what="forgiven", amount=format_minor(done.forgiven.total), how=how))
+    coming = next((line for line in done.after.lines if line.owed.total), None)
+    if coming is not None:
+        how = f"what is left of it, due on {coming.due.isoformat()}"
+        figures.append(Figure(what=f"next installment {coming.n}", amount=format_minor(coming.owed.total), how=how))
     return figures
 
 
