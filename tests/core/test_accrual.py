@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 
 from kasuwa.core.accrual import (
     UNITS_PER_MINOR,
+    Layers,
     Meter,
     Terms,
     annual_parts,
     earn,
     forfeit,
+    open_layers,
     posting_date,
     reach,
     round_units,
+    settle_layers,
     start_meter,
     unpaid,
 )
@@ -107,15 +110,37 @@ def test_nothing_is_earned_after_maturity_and_what_was_stays() -> None:
     assert unpaid(at_maturity) == 3_100
 
 
-def test_what_is_taken_loses_its_share_of_the_running_month_alone() -> None:
+def test_what_is_taken_loses_what_it_earned_in_the_running_month_alone() -> None:
     terms = Terms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
-    meter = reach(start_meter(terms), terms, 100_000, date(2026, 2, 15))
+    today = date(2026, 2, 15)
+    meter = reach(start_meter(terms), terms, 100_000, today)
     assert (meter.due_interest, meter.units) == (3_100, 1_000 * UNITS_PER_MINOR)
-    left, lost = forfeit(meter, 100_000, 25_000)
+    left, lost = forfeit(meter, terms, (), 25_000, today)
     assert lost == 250 * UNITS_PER_MINOR
     assert (left.due_interest, left.units) == (3_100, 750 * UNITS_PER_MINOR)
-    assert forfeit(left, 75_000, 75_000)[0].units == 0
-    assert forfeit(left, 0, 5) == (left, 0)
+    assert forfeit(left, terms, (), 75_000, today)[0].units == 0
+
+
+def test_the_money_that_came_last_goes_first() -> None:
+    """1,000.00 since the month began, 500.00 for five days, 200.00 since today."""
+    terms = Terms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
+    today = date(2026, 1, 25)
+    meter = Meter(units=(2_000 + 250) * UNITS_PER_MINOR, counted_to=today, closed=0)
+    layers = ((date(2026, 1, 20), 50_000), (today, 20_000))
+    for taken, lost in ((20_000, 0), (30_000, 50), (70_000, 250), (170_000, 2_250)):
+        assert forfeit(meter, terms, layers, taken, today)[1] == lost * UNITS_PER_MINOR
+
+
+def test_layers_are_merged_by_day_popped_from_the_end_and_gone_with_the_month() -> None:
+    first, second = date(2026, 1, 10), date(2026, 1, 12)
+    layers = settle_layers((), 0, 100, first)
+    layers = settle_layers(layers, 100, 150, first)
+    layers = settle_layers(layers, 150, 400, second)
+    assert layers == ((first, 150), (second, 250))
+    assert settle_layers(layers, 400, 120, second) == ((first, 120),)
+    assert settle_layers(layers, 1_000, 0, second) == ()
+    terms = Terms(1, None, date(2026, 1, 11), 12)
+    assert open_layers(layers, terms, start_meter(terms)) == ((second, 250),)
 
 
 @pytest.mark.parametrize(("units", "kobo"), [(0, 0), (1, 0), (UNITS_PER_MINOR // 2, 1), (UNITS_PER_MINOR // 2 - 1, 0)])
@@ -131,31 +156,49 @@ histories = st.lists(
 )
 
 
+EMPTY: Layers = ()
+
+
 class Daily:
-    """The definition, day by day, with fractions: at each end of day the balance earns a day's interest."""
+    """The definition, day by day, with fractions: at each end of day every piece of the balance earns a day's interest.
+    A posting makes all pieces one; what is taken goes from the newest piece, with what that earned."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms, self.today = terms, terms.opened_on
-        self.balance, self.accrued = 0, Fraction(0)
+        self.pieces: list[tuple[int, Fraction]] = []
         self.interest, self.tax, self.months = 0, 0, 0
+
+    @property
+    def balance(self) -> int:
+        return sum(amount for amount, _ in self.pieces)
+
+    @property
+    def accrued(self) -> Fraction:
+        return sum((earned for _, earned in self.pieces), Fraction(0))
 
     def go_to(self, day: date) -> None:
         while self.today < day:
             if self.today < self.terms.matures_on:
-                self.accrued += Fraction(self.balance * self.terms.annual, 36_500_000_000)
+                a_day = Fraction(self.terms.annual, 36_500_000_000)
+                self.pieces = [(amount, earned + amount * a_day) for amount, earned in self.pieces]
             self.today += timedelta(days=1)
             if self.months < self.terms.period and self.today == posting_date(self.terms.opened_on, self.months + 1):
                 self.months += 1
                 interest = int(self.accrued + Fraction(1, 2))
                 self.interest += interest
                 self.tax += int(Fraction(interest * 10, 100) + Fraction(1, 2))
-                self.accrued = Fraction(0)
+                self.pieces = [(self.balance, Fraction(0))]
+
+    def put(self, amount: int) -> None:
+        self.pieces.append((amount, Fraction(0)))
 
     def take(self, amount: int) -> None:
-        """Its share, in whole units."""
-        lost = self.accrued * amount / self.balance * UNITS_PER_MINOR
-        self.accrued -= Fraction(int(lost + Fraction(1, 2)), UNITS_PER_MINOR)
-        self.balance -= amount
+        while amount:
+            piece, earned = self.pieces.pop()
+            part = min(piece, amount)
+            if part < piece:
+                self.pieces.append((piece - part, earned * (piece - part) / piece))
+            amount -= part
 
 
 @UNTIMED
@@ -169,22 +212,25 @@ def test_counting_when_asked_is_counting_every_day(
     annual: int, opened: date, period: int, history: list[tuple[int, str, int]]
 ) -> None:
     terms = Terms(annual, "10", opened, period)
-    daily, meter, day = Daily(terms), start_meter(terms), opened
+    daily, meter, day, layers = Daily(terms), start_meter(terms), opened, EMPTY
     for gap, what, amount in history:
         day += timedelta(days=gap)
         daily.go_to(day)
-        meter = reach(meter, terms, daily.balance, day)
+        before = daily.balance
+        meter = reach(meter, terms, before, day)
+        layers = open_layers(layers, terms, meter)
         if what == "in":
-            daily.balance += amount
-        elif what == "out" and daily.balance:
-            taken = min(amount, daily.balance)
-            meter, _ = forfeit(meter, daily.balance, taken)
+            daily.put(amount)
+        elif what == "out" and before:
+            taken = min(amount, before)
+            meter, _ = forfeit(meter, terms, layers, taken, day)
             daily.take(taken)
         elif what == "pay":
-            daily.balance += meter.due_interest - meter.due_tax
+            daily.put(meter.due_interest - meter.due_tax)
             assert (meter.due_interest, meter.due_tax) == (daily.interest, daily.tax)
             daily.interest = daily.tax = 0
             meter = Meter(meter.units, meter.counted_to, meter.closed)
+        layers = settle_layers(layers, before, daily.balance, day)
         assert Fraction(meter.units, UNITS_PER_MINOR) == daily.accrued
         assert (meter.due_interest, meter.due_tax) == (daily.interest, daily.tax)
         assert meter.closed == daily.months

@@ -1,8 +1,7 @@
 """The model of savings and loans: interest day by day in fractions, and a schedule of instalments."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from fractions import Fraction
 
 from tests.simulate.model_books import (
@@ -19,20 +18,16 @@ from tests.simulate.model_books import (
     refuse,
 )
 from tests.simulate.model_cards import Cards
+from tests.simulate.model_loans import Loan, half_up
 from tests.simulate.model_rails import BY_ACCOUNT, DECLINED, PLASTIC, WRONG_PINS
 
 INTERVALS_A_YEAR = {"annualized": 1, "every_month": 12, "every_four_weeks": 13, "every_week": 52, "every_day": 365}
-DAYS_APART = {"every_four_weeks": 28, "every_week": 7, "every_day": 1}
 
 # The bank accounts that clients are given: paid at once, declined, paid later.
 CLIENTS = ("0000000000", "0000005100", "0000000900")
 
 PENDING, ACTIVE, MATURED, CLOSED = "pending", "active", "matured", "closed"
 CODE_MINUTES = 1440
-
-
-def half_up(exact: Fraction) -> int:
-    return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
 
 
 @dataclass
@@ -46,13 +41,34 @@ class Savings:
     is_open: bool = True
     had_money: bool = False
     months: int = 0
-    accrued: Fraction = Fraction(0)
+    # What came in at one time, and what it has earned since the last posting; the newest is the last.
+    pieces: list[tuple[int, Fraction]] = field(default_factory=list)
     due_interest: int = 0
     due_tax: int = 0
 
     @property
     def account(self) -> str:
         return f"savings:{self.key}:NGN"
+
+    @property
+    def accrued(self) -> Fraction:
+        return sum((earned for _, earned in self.pieces), Fraction(0))
+
+    def note(self, balance: int) -> None:
+        """What has come in."""
+        came = balance - sum(amount for amount, _ in self.pieces)
+        assert came >= 0, "what leaves is taken"
+        if came:
+            self.pieces.append((came, Fraction(0)))
+
+    def take(self, amount: int) -> None:
+        """The newest first, with what it earned."""
+        while amount:
+            piece, earned = self.pieces.pop()
+            part = min(piece, amount)
+            if part < piece:
+                self.pieces.append((piece - part, earned * (piece - part) / piece))
+            amount -= part
 
     @property
     def matures_on(self) -> date:
@@ -64,43 +80,6 @@ class Savings:
         if day >= self.matures_on:
             return MATURED
         return ACTIVE if self.had_money else PENDING
-
-
-@dataclass
-class Line:
-    """An instalment, with what is still owed of it. `agreed` is its whole interest and its tax."""
-
-    begins: date
-    due: date
-    principal: int
-    interest: int
-    tax: int
-    agreed: tuple[int, int]
-
-    @property
-    def owed(self) -> int:
-        return self.principal + self.interest + self.tax
-
-
-@dataclass
-class Loan:
-    key: str
-    client: int
-    amount: int
-    rate: Fraction
-    frequency: str
-    period: int
-    method: str
-    tax: Fraction
-    state: str = "pending_approval"
-    lines: list[Line] = field(default_factory=list)
-
-    @property
-    def is_owed(self) -> bool:
-        return self.state == "active"
-
-    def account(self, part: str) -> str:
-        return f"loan_{part}:{self.key}:NGN"
 
 
 class Clients(Cards):
@@ -141,12 +120,14 @@ class Clients(Cards):
 
     def cash_out(self, key: str, of: str, client: int, amount: int, method: str, pin: str) -> Reply:
         savings = self.savings[of]
-        if not LEAST["NGN"] <= amount <= MOST["NGN"]:
+        if amount > MOST["NGN"]:
             return refuse(104, "amount")
         if client != savings.client:
             return refuse(104, "client_id")
         if not savings.is_open:
             return refuse(104, CLOSED)
+        if amount < LEAST["NGN"] and amount != self.available(savings.account):
+            return refuse(104, "amount")
         if method == "cash":
             if self.available(savings.account) < amount:
                 return SHORT
@@ -162,11 +143,11 @@ class Clients(Cards):
         return {"status": 200, "balance": money(self.available(savings.account))}
 
     def take(self, savings: Savings, amount: int) -> None:
-        """Before maturity what the amount has earned this month is lost; what is emptied after it closes."""
+        """What the amount has earned this month is lost; what is emptied closes."""
         had = self.posted[savings.account]
-        if self.today < savings.matures_on:
-            savings.accrued -= savings.accrued * amount / had
-        elif had == amount and not savings.due_interest:
+        savings.note(had)
+        savings.take(amount)
+        if had == amount and not savings.due_interest:
             savings.is_open = False
 
     def end(self, txn: Txn, status: str) -> None:
@@ -186,10 +167,12 @@ class Clients(Cards):
     def earn_a_day(self) -> None:
         """A midnight: the day that ends earns on its last balance, and a month that ends is rounded and falls due."""
         for savings in self.savings.values():
+            savings.note(self.posted[savings.account])
             if savings.months < savings.period:
-                savings.accrued += self.posted[savings.account] * savings.annual / 365
+                savings.pieces = [(sum_, earned + sum_ * savings.annual / 365) for sum_, earned in savings.pieces]
                 if add_months(savings.opened_on, savings.months + 1) == self.today:
-                    interest, savings.accrued = half_up(savings.accrued), Fraction(0)
+                    interest = half_up(savings.accrued)
+                    savings.pieces = [(sum_, Fraction(0)) for sum_, _ in savings.pieces]
                     savings.months += 1
                     savings.due_interest += interest
                     savings.due_tax += half_up(interest * savings.tax)
@@ -230,52 +213,19 @@ class Clients(Cards):
         return {"status": 200}
 
     def end_disbursement(self, loan: Loan, status: str) -> None:
-        loan.state = "active" if status == SUCCESSFUL else "approved"
         if status == FAILED:
+            loan.state = "approved"
             return
-        loan.lines = list(self.instalments(loan))
+        loan.pay_out(self.today)
         self.move(("lending:principal:NGN", loan.account("principal"), loan.amount))
         for part in ("interest", "tax"):
-            agreed = sum(getattr(line, part) for line in loan.lines)
-            self.move((f"lending:{part}_agreed:NGN", loan.account(part), agreed))
-
-    def instalments(self, loan: Loan) -> Iterator[Line]:
-        """Equal instalments on the declining balance, equal principal, or flat; the last takes what is left."""
-        level, left, begins = self.level(loan), loan.amount, self.today
-        for n in range(1, loan.period + 1):
-            interest = half_up((loan.amount if loan.method == "flat" else left) * loan.rate)
-            principal = level - interest if loan.method == "declining_equal_instalments" else level
-            principal = left if n == loan.period else min(principal, left)
-            apart = DAYS_APART.get(loan.frequency)
-            due = add_months(self.today, n) if apart is None else self.today + timedelta(days=apart * n)
-            tax = half_up(interest * loan.tax)
-            yield Line(begins, due, principal, interest, tax, (interest, tax))
-            left, begins = left - principal, due
-
-    def level(self, loan: Loan) -> int:
-        if loan.method != "declining_equal_instalments" or not loan.rate:
-            return half_up(Fraction(loan.amount, loan.period))
-        return half_up(loan.amount * loan.rate / (1 - (1 + loan.rate) ** -loan.period))
-
-    def asked_of(self, loan: Loan, line: Line) -> tuple[int, int, int]:
-        """Interest, tax and principal that closing the loan today asks of an instalment."""
-        interest, tax = line.agreed
-        if self.today < line.due:
-            days, whole = max(0, (self.today - line.begins).days), (line.due - line.begins).days
-            used = half_up(Fraction(interest * days, whole))
-            tax = tax if used == interest else half_up(used * loan.tax)
-            interest = used
-        paid_interest, paid_tax = line.agreed[0] - line.interest, line.agreed[1] - line.tax
-        return max(0, interest - paid_interest), max(0, tax - paid_tax), line.principal
+            self.move((f"lending:{part}_agreed:NGN", loan.account(part), loan.owed(part)))
 
     def payoff(self, loan: Loan) -> int:
-        return sum(sum(self.asked_of(loan, line)) for line in loan.lines)
+        return loan.payoff(self.today)
 
     def usual(self, loan: Loan) -> int:
-        """All that is due, else the next instalment; never more than closes the loan."""
-        due = sum(line.owed for line in loan.lines if line.due <= self.today)
-        coming = next((line.owed for line in loan.lines if line.owed), 0)
-        return min(due or coming, self.payoff(loan))
+        return loan.usual(self.today)
 
     def repay(self, key: str, amount: int | None, number: str = "", pin: str = "") -> Reply:
         """Where the merchant has the client's money already the claim moves alone; a card brings it, less its fee."""
@@ -291,48 +241,26 @@ class Clients(Cards):
                 return {"status": 200, "txnStatus": FAILED}
             fee = self.card_fee(amount, "NGN", PLASTIC[number].local)
             self.move(("rail:card:NGN", WALLET, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
-        self.spread(loan, amount, closing=amount == payoff)
+        self.credit(loan, amount)
         return {"status": 200, "txnStatus": SUCCESSFUL, "chargedAmount": money(amount)}
 
-    def spread(self, loan: Loan, amount: int, *, closing: bool) -> None:
-        """The oldest instalment first, or all that closing asks for."""
-        for line in loan.lines:
-            parts = self.asked_of(loan, line) if closing else self.part_of(line, amount)
-            amount -= sum(parts)
-            self.credit(loan, line, parts)
-        if closing:
-            self.forgive(loan)
-
-    def part_of(self, line: Line, amount: int) -> tuple[int, int, int]:
-        """Interest with its share of the tax first, then principal."""
-        both = line.interest + line.tax
-        charges = min(amount, both)
-        tax = half_up(Fraction(charges * line.tax, both)) if both else 0
-        return charges - tax, tax, min(amount - charges, line.principal)
-
-    def credit(self, loan: Loan, line: Line, parts: tuple[int, int, int]) -> None:
-        interest, tax, principal = parts
-        line.interest, line.tax, line.principal = line.interest - interest, line.tax - tax, line.principal - principal
-        self.move(
-            (loan.account("interest"), "lending:interest_earned:NGN", interest),
-            (loan.account("tax"), "lending:tax_earned:NGN", tax),
-            (loan.account("principal"), "lending:principal:NGN", principal),
-        )
-
-    def forgive(self, loan: Loan) -> None:
-        """What a closed loan no longer asks for is as if it had not been agreed."""
-        for part in ("interest", "tax"):
-            self.move((loan.account(part), f"lending:{part}_agreed:NGN", self.posted[loan.account(part)]))
-        loan.state, loan.lines = "closed_repaid", []
+    def credit(self, loan: Loan, amount: int) -> None:
+        paid = loan.repay(amount, self.today)
+        self.move((loan.account("principal"), "lending:principal:NGN", paid.principal))
+        for part, earned, change in (
+            ("interest", paid.interest, paid.interest_change),
+            ("tax", paid.tax, paid.tax_change),
+        ):
+            self.move((loan.account(part), f"lending:{part}_earned:NGN", earned))
+            self.move((loan.account(part), f"lending:{part}_agreed:NGN", -change))
 
     def loan_state(self, loan: Loan) -> str:
-        late = any(line.owed and self.today > line.due for line in loan.lines)
-        return "active_in_arrears" if loan.is_owed and late else loan.state
+        return "active_in_arrears" if loan.is_owed and loan.is_late(self.today) else loan.state
 
     def told_loan(self, key: str) -> Reply:
         loan = self.loans[key]
         owed = loan.is_owed
-        figures = {part: sum(getattr(line, part) for line in loan.lines) for part in ("principal", "interest", "tax")}
+        figures = {part: loan.owed(part) for part in ("principal", "interest", "tax")}
         figures["total"] = sum(figures.values())
         figures["payoff"] = self.payoff(loan) if owed else 0
         return {"state": self.loan_state(loan), "outstanding": {name: money(value) for name, value in figures.items()}}
@@ -341,7 +269,8 @@ class Clients(Cards):
 
     def follow(self, txn: Txn) -> None:
         if txn.kind == "deposit":
-            self.savings[txn.purpose].had_money |= txn.status == SUCCESSFUL
+            if txn.status == SUCCESSFUL:
+                self.savings[txn.purpose].had_money = self.savings[txn.purpose].is_open = True
         elif txn.purpose in self.loans:
             self.end_disbursement(self.loans[txn.purpose], txn.status)
         else:

@@ -21,6 +21,7 @@ from kasuwa.methods.clients.decide_client import decide_erase, hash_bvn, need_er
 from kasuwa.methods.clients.store import find_client
 from kasuwa.methods.disburse.decide_forget import PersonsTransfer, forget_narration
 from kasuwa.methods.investments.decide_forget import PersonsSavings, forget_name
+from kasuwa.methods.loans.decide_forget import PersonsRepayment, forget_told
 from kasuwa.methods.payment.decide import SavedCard
 from kasuwa.methods.payment.decide_forget import PayersPayment, forget_payer, forget_saved
 from kasuwa.settings import Settings
@@ -37,6 +38,7 @@ FORGET: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "saved_card": (SavedCard, forget_saved),
     "savings": (PersonsSavings, forget_name),
     "transfer": (PersonsTransfer, forget_narration),
+    "repayment": (PersonsRepayment, forget_told),
 }
 
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]

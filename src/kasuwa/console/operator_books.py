@@ -11,6 +11,7 @@ from kasuwa.console.events import LAST, number
 from kasuwa.console.operator_merchants import shop_of
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
+from kasuwa.db.gather import snapshot
 from kasuwa.ledger.audit import LAWS, audit
 
 
@@ -25,11 +26,12 @@ async def show_books(visit: Visit) -> Response:
 
 async def show_statement(visit: Visit) -> Response:
     shop, name = await shop_of(visit), visit.path("name")
-    account = await operator_reads.find_account(visit.parts.reader, shop.merchant_id, name)
+    before = number(visit.query.get("before", ""), LAST)
+    async with snapshot(visit.parts.reader) as reader:
+        account = await operator_reads.find_account(reader, shop.merchant_id, name)
+        postings = await operator_reads.list_statement(reader, shop.merchant_id, name, before)
     if account is None:
         raise NotFound
-    before = number(visit.query.get("before", ""), LAST)
-    postings = await operator_reads.list_statement(visit.parts.reader, shop.merchant_id, name, before)
     shown = postings[:PAGE_ROWS]
     here = f"/operator/merchants/{shop.mid}/accounts/{quote(name, safe='')}"
     more = f"{here}?before={shown[-1].seq}" if len(postings) > PAGE_ROWS else ""
@@ -41,15 +43,13 @@ async def show_statement(visit: Visit) -> Response:
 async def show_posting(visit: Visit) -> Response:
     """One posting, those of its group, and the story of the transaction it belongs to."""
     shop, seq = await shop_of(visit), number(visit.path("seq"), 0)
-    group = await operator_reads.list_group(visit.parts.reader, shop.merchant_id, seq)
-    if not group:
-        raise NotFound
     merchant = await visit.parts.directory.by_id(shop.merchant_id)
-    row = await store.find_transaction(visit.parts.reader, merchant, group[0].reference)
-    story: list[dict[str, Any]] = []
-    if row is not None:
-        async with visit.parts.reader.acquire() as connection:
-            story = await visit.parts.tell_story(connection, row)
+    async with snapshot(visit.parts.reader) as reader:
+        group = await operator_reads.list_group(reader, shop.merchant_id, seq)
+        if not group:
+            raise NotFound
+        row = await store.find_transaction(reader, merchant, group[0].reference)
+        story = [] if row is None else await visit.parts.tell_story(reader, row)
     return visit.show("operator_posting.html", shop=shop, seq=seq, group=group, row=row, story=story)
 
 

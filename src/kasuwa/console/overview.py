@@ -13,6 +13,7 @@ from kasuwa.console.store import Day, Filter
 from kasuwa.console.visit import Visit
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.transactions import FAILED, SUCCESSFUL
+from kasuwa.db.gather import snapshot
 
 DAYS_SHOWN = 30
 LATEST = 6
@@ -57,15 +58,16 @@ def by_day(days: list[Day], first: Any) -> list[Bar]:
 
 
 async def show_overview(visit: Visit) -> Response:
-    reader, merchant = visit.parts.reader, visit.merchant
-    clock = await store.read_clock(reader, merchant, datetime.now(UTC))
-    today = lagos_day(clock.now)
-    first = today - timedelta(days=DAYS_SHOWN - 1)
-    days = await days_since(reader, merchant, first, clock, visit.parts.tallies)
-    drawn = by_day(days, first)
+    merchant = visit.merchant
     wallets = await visit.act("resources", inquire="wallet")
-    latest = await store.list_transactions(reader, merchant, Filter(), most=LATEST)
-    trouble = await store.endpoint_trouble(reader, merchant)
+    async with snapshot(visit.parts.reader) as reader:
+        clock = await store.read_clock(reader, merchant, datetime.now(UTC))
+        today = lagos_day(clock.now)
+        first = today - timedelta(days=DAYS_SHOWN - 1)
+        days = await days_since(reader, merchant, first, clock, visit.parts.tallies)
+        latest = await store.list_transactions(reader, merchant, Filter(), most=LATEST)
+        trouble = await store.endpoint_trouble(reader, merchant)
+    drawn = by_day(days, first)
     return visit.show(
         "overview.html",
         now=clock.now,

@@ -15,7 +15,7 @@ from kasuwa.console.wire import BeneficiariesReply, BeneficiaryLine, CardLine, C
 from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.decision import Merchant
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.core.transactions import ORDERED_KINDS, Transaction, transaction_key
 from kasuwa.db.rows import columns_of
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
@@ -273,10 +273,11 @@ CARDS = """
 CARD_COUNT = "select count(*) from card where merchant_id = $1"
 
 
-async def list_cards(request: PageRequest, merchant: Merchant, reader: Reader) -> CardsReply:
+async def list_cards(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> CardsReply:
     offset, limit = request.offset or 0, request.limit or PAGE_ROWS
-    rows = await reader.fetch(CARDS, merchant.merchant_id, offset, limit)
-    [[total]] = await reader.fetch(CARD_COUNT, merchant.merchant_id)
+    async with reader.snapshot() as moment:
+        rows = await moment.fetch(CARDS, merchant.merchant_id, offset, limit)
+        [[total]] = await moment.fetch(CARD_COUNT, merchant.merchant_id)
     lines = [
         CardLine(
             reference=reference,
@@ -301,10 +302,11 @@ BENEFICIARIES = """
 BENEFICIARY_COUNT = "select count(*) from beneficiary where merchant_id = $1"
 
 
-async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: Reader) -> BeneficiariesReply:
+async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> BeneficiariesReply:
     offset, limit = request.offset or 0, request.limit or PAGE_ROWS
-    rows = await reader.fetch(BENEFICIARIES, merchant.merchant_id, offset, limit)
-    [[total]] = await reader.fetch(BENEFICIARY_COUNT, merchant.merchant_id)
+    async with reader.snapshot() as moment:
+        rows = await moment.fetch(BENEFICIARIES, merchant.merchant_id, offset, limit)
+        [[total]] = await moment.fetch(BENEFICIARY_COUNT, merchant.merchant_id)
     lines = [
         BeneficiaryLine(ref_code=code, name=name, bank_code=bank, account_number=account, created_at=utc_text(at))
         for code, name, bank, account, at in rows

@@ -13,6 +13,7 @@ from kasuwa.console.store import FIRST, PAGE_ROWS, Cursor, Filter, Line
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.money import format_minor
+from kasuwa.db.gather import snapshot
 
 STATUSES = ("successful", "failed", "pending", "processing")
 # An export is read in lumps of this many rows, so that it keeps no snapshot of the database while it is sent.
@@ -110,19 +111,21 @@ def cells_of(line: Line) -> tuple[str, ...]:
 
 
 async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, str] | None = None) -> Response:
-    reader, merchant = visit.parts.reader, visit.merchant
-    row = await store.find_transaction(reader, merchant, visit.path("ref"))
-    if row is None:
-        raise NotFound
-    async with reader.acquire() as connection:
-        story = await visit.parts.tell_story(connection, row)
+    merchant = visit.merchant
+    async with snapshot(visit.parts.reader) as reader:
+        row = await store.find_transaction(reader, merchant, visit.path("ref"))
+        if row is None:
+            raise NotFound
+        story = await visit.parts.tell_story(reader, row)
+        postings = await store.list_postings(reader, merchant, row.txn_ref)
+        event = await store.event_of(reader, merchant, row.txn_ref)
     return visit.show(
         "transaction.html",
         status,
         row=row,
         story=story,
-        postings=await store.list_postings(reader, merchant, row.txn_ref),
-        event=await store.event_of(reader, merchant, row.txn_ref),
+        postings=postings,
+        event=event,
         offers=offers_for(visit, row),
         faults=faults or {},
         said=dict(visit.form),

@@ -104,12 +104,40 @@ def close_month(meter: Meter, terms: Terms) -> Meter:
     return Meter(0, meter.counted_to, meter.closed + 1, meter.due_interest + interest, meter.due_tax + tax)
 
 
-def forfeit(meter: Meter, balance: int, taken: int) -> tuple[Meter, int]:
-    """What was earned this month on the amount taken is lost: its share of the balance that earned it. Closed months
-    are earned for good. The share is rounded half up to a unit."""
-    if balance <= 0:
-        return meter, 0
-    lost = (meter.units * min(taken, balance) * 2 + balance) // (balance * 2)
+# What came in since the last posting and is still there, oldest first: the day from whose end on it earns, and the sum.
+Layers = tuple[tuple[date, int], ...]
+
+
+def settle_layers(layers: Layers, before: int, after: int, day: date) -> Layers:
+    """The layers after a balance changed on a day: what came in is the newest, and what went out was the newest too."""
+    if after > before:
+        if layers and layers[-1][0] == day:
+            return (*layers[:-1], (day, layers[-1][1] + after - before))
+        return (*layers, (day, after - before))
+    gone, kept = before - after, list(layers)
+    while gone and kept:
+        since, amount = kept.pop()
+        if amount > gone:
+            kept.append((since, amount - gone))
+        gone -= min(gone, amount)
+    return tuple(kept)
+
+
+def open_layers(layers: Layers, terms: Terms, meter: Meter) -> Layers:
+    """Without those that have earned since the last posting, or longer: they are one with what stood then."""
+    posted_on = posting_date(terms.opened_on, meter.closed)
+    return tuple((day, amount) for day, amount in layers if day > posted_on)
+
+
+def forfeit(meter: Meter, terms: Terms, layers: Layers, taken: int, today: date) -> tuple[Meter, int]:
+    """What the amount taken earned since the last posting is lost: the money that came last goes first. Months that
+    are closed are earned for good. Spec silent: D34"""
+    lost, left = 0, taken
+    for day, amount in (*reversed(layers), (posting_date(terms.opened_on, meter.closed), 0)):
+        part = min(left, amount) if amount else left
+        lost += earn(part, terms.annual, max(0, (today - day).days))
+        left -= part
+    lost = min(lost, meter.units)
     return Meter(meter.units - lost, meter.counted_to, meter.closed, meter.due_interest, meter.due_tax), lost
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Job, Merchant, More, Needs, Notice, Post, Row, Seen
+from kasuwa.core.decision import Context, Group, Job, Merchant, More, Needs, Notice, Post, Row, Seen
 from kasuwa.core.transactions import Transaction
 
 
@@ -19,14 +19,55 @@ class Errand(msgspec.Struct, frozen=True, omit_defaults=True):
 
     purpose: str
     reference: str
+    # What the merchant told of the payer with a repayment or deposit; `meta` is a JSON object as text.
+    meta: str = ""
+    ip: str = ""
+    fingerprint: str = ""
+
+
+# The field of replies and events that names what a transaction belongs to, by its purpose. Spec silent: D33, D39
+SUBJECTS = {
+    "loan-disbursement": "loan_id",
+    "loan-repayment": "loan_id",
+    "savings-deposit": "savings_id",
+    "savings-cashout": "savings_id",
+}
+
+
+def subject_of(errand: Errand | None) -> dict[str, Any]:
+    """The loan or savings that a transaction belongs to, by the name of its field; empty for any other."""
+    if errand is None or errand.purpose not in SUBJECTS:
+        return {}
+    return {SUBJECTS[errand.purpose]: errand.reference}
+
+
+class Belonging(msgspec.Struct, frozen=True):
+    """What the detail of any transaction says about what it belongs to: the movements within the books name it plainly,
+    payments, transfers and cashcodes by their errand."""
+
+    errand: Errand | None = None
+    loan_id: str = ""
+    savings_id: str = ""
+    meta: str = ""
+
+
+BELONGING: "msgspec.json.Decoder[Belonging]" = msgspec.json.Decoder(Belonging)
+
+
+def subject_in(detail: str) -> dict[str, Any]:
+    """As `subject_of`, from the detail of any transaction."""
+    said = BELONGING.decode(detail)
+    plain = {"loan_id": said.loan_id, "savings_id": said.savings_id}
+    return subject_of(said.errand) or {name: reference for name, reference in plain.items() if reference}
 
 
 class Addition(msgspec.Struct, frozen=True):
-    """What a purpose adds to the decision on its transaction; `posts` go into the same group. `reply` is what whoever
-    waits is answered, where that is not the transaction's own reply."""
+    """What a purpose adds to the decision on its transaction."""
 
-    reply: Any = None
-    posts: tuple[Post, ...] = ()
+    reply: Any = None  # for whoever waits, where that is not the transaction's own reply
+    posts: tuple[Post, ...] = ()  # in the transaction's own group
+    groups: tuple[Group, ...] = ()  # after that group, under references of their own
+    surplus: int = 0  # how much of a payment its purpose has no use for: it can be refunded
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
     jobs_done: tuple[Job, ...] = ()
@@ -42,13 +83,15 @@ class Purpose(msgspec.Struct, frozen=True):
     once the row is successful or failed, all that follows from it. `account(reference, currency)` is where a payment's
     money goes, whole, where that is not the wallet; the fee is the wallet's all the same. `tell(row, reference,
     context, seen)` is the reply to whoever still waits for a transaction that a call-back has ended meanwhile: nothing
-    follows from it twice."""
+    follows from it twice. `end_refund(reference, amount, context, seen)` is asked when some of a payment's surplus
+    has been refunded; without it nothing of such a payment can be."""
 
     name: str
     needs: Callable[[Merchant, str], Needs]
     end: Callable[[Transaction, str, Context, Seen], Addition | More]
     account: Callable[[str, str], str] | None = None
     tell: Callable[[Transaction, str, Context, Seen], Any] | None = None
+    end_refund: Callable[[str, int, Context, Seen], Addition | More] | None = None
 
 
 def ask_purpose(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Addition | More:

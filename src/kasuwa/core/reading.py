@@ -1,6 +1,7 @@
 """What a plain read may do with the database: ask; and open what was sealed for its merchant."""
 
 from collections.abc import Awaitable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 
@@ -10,7 +11,20 @@ class Reader(Protocol):
     async def fetchrow(self, query: str, *args: Any) -> Any: ...
 
 
-class SealedReader(Reader, Protocol):
+class Snapshot(Reader, Protocol):
+    """A reader whose statements all see the database as it was at the first of them."""
+
+    def gather_row(self, query: str, *key: Any) -> Awaitable[Any]: ...
+
+
+class ReplyReader(Reader, Protocol):
+    """A reader for one reply. It allows one statement outside a snapshot, so that no reply mixes two states of the
+    database."""
+
+    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]: ...
+
+
+class SealedReader(ReplyReader, Protocol):
     """What an action's read is given: some of what it answers is not kept plain."""
 
     def gather_row(self, query: str, *key: Any) -> Awaitable[Any]:
@@ -22,3 +36,11 @@ class SealedReader(Reader, Protocol):
     def digest(self, said: bytes) -> bytes:
         """The keyed hash that sealed values are found by."""
         ...
+
+
+class Readers(Protocol):
+    """What makes a reader for each reply."""
+
+    async def fetchrow(self, query: str, *args: Any) -> Any: ...
+
+    def for_one_reply(self) -> SealedReader: ...

@@ -1,18 +1,24 @@
-"""Reads by key that arrive together are asked together.
+"""Reads: by key, those that arrive together are asked together; for one reply, everything is of one moment.
 
 What merchants ask for most is one row by its key: what became of a payment. Each would be a round trip of its own; so
 those that come while one is under way wait for it and go as one statement, as writes do. A query that is gathered
 takes an array for each part of the key and answers the row's place in them first:
 
     select u.n, … from unnest($1::bytea[], $2::bigint[]) with ordinality u (key, merchant, n), lateral (…) t
+
+A reply that is read in several statements could mix two states of the database: a loan of before a repayment with
+installments of after it. So each reply has a reader that allows one statement, or one snapshot (a repeatable read
+transaction) with as many statements as it takes.
 """
 
 import asyncio
+import contextlib
 from collections import defaultdict
+from collections.abc import AsyncIterator
 from typing import Any
 
 from kasuwa.core.secrets import Vault
-from kasuwa.db.pool import Pool
+from kasuwa.db.pool import Connection, Pool
 
 # Two at once, so that one is answered while the next is asked; and what one statement may ask for at most.
 MOST_UNDER_WAY = 2
@@ -62,12 +68,83 @@ class Gatherer:
                 answer.set_result(found.get(place))
 
 
+@contextlib.asynccontextmanager
+async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
+    """A connection whose statements all see the database as it was at the first of them."""
+    async with pool.acquire() as connection:
+        try:
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                yield connection
+        finally:
+            # The pool resets nothing. A connection left in its transaction would show the next reader an old state.
+            if connection.is_in_transaction():
+                connection.terminate()
+
+
 class Reading:
-    """What plain reads are given (`core.reading.SealedReader`): the pool's questions, and the vault's answer."""
+    """What dispatch reads with: each reply through a reader of its own."""
 
     def __init__(self, readers: Pool, vault: Vault) -> None:
-        self.fetch = readers.fetch
+        self._readers = readers
+        self._gatherer = Gatherer(readers)
+        self._vault = vault
         self.fetchrow = readers.fetchrow
-        self.gather_row = Gatherer(readers).gather_row
+
+    def for_one_reply(self) -> "ReplyReading":
+        return ReplyReading(self._readers, self._gatherer, self._vault)
+
+
+class TornRead(Exception):
+    """A reply was read in several statements that may see different states of the database."""
+
+
+class ReplyReading:
+    """Reads for one reply (`core.reading.SealedReader`): one statement, or one snapshot for several. A second read
+    raises TornRead, whatever it would have found."""
+
+    def __init__(self, readers: Pool, gatherer: Gatherer, vault: Vault) -> None:
+        self._readers = readers
+        self._gatherer = gatherer
+        self._has_read = False
         self.unseal = vault.open
         self.digest = vault.digest
+
+    def _read_once(self, what: str) -> None:
+        if self._has_read:
+            raise TornRead(f"read in one snapshot what is answered together: {what}")
+        self._has_read = True
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]:
+        self._read_once(query)
+        return await self._readers.fetch(query, *args)
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        self._read_once(query)
+        return await self._readers.fetchrow(query, *args)
+
+    def gather_row(self, query: str, *key: Any) -> "asyncio.Future[Any]":
+        self._read_once(query)
+        return self._gatherer.gather_row(query, *key)
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator["SnapshotReading"]:
+        self._read_once("a snapshot")
+        async with snapshot(self._readers) as connection:
+            yield SnapshotReading(connection)
+
+
+class SnapshotReading:
+    """Statements on one connection, in one snapshot."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]:
+        return await self._connection.fetch(query, *args)
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        return await self._connection.fetchrow(query, *args)
+
+    async def gather_row(self, query: str, *key: Any) -> Any:
+        """A query that takes arrays of keys, asked for one."""
+        return await self._connection.fetchrow(query, *([part] for part in key))

@@ -77,7 +77,9 @@ HANGING = {
                 and split_part(g.credit, ':', 2) in (select id from mine)
             union all select g.reference from posting g where g.merchant_id = $1 and starts_with(g.debit, 'loan_')
                 and split_part(g.debit, ':', 2) in (select id from mine))
-        select t.kind, t.detail ->> 'savings_id' as savings_id, {MOVED} from transaction t
+        select t.kind, t.detail ->> 'savings_id' as savings_id, t.detail ->> 'meta' as meta, t.detail ->> 'ip' as ip,
+            t.detail ->> 'fingerprint' as fingerprint, {MOVED}
+        from transaction t
         where t.merchant_id = $1 and (t.detail ->> 'savings_id' in (select id from mine)
             or t.kind = 'repayment' and t.txn_ref in (select reference from posted))
         order by t.created_at, t.seq, t.key
@@ -111,6 +113,11 @@ TRACES = {
         select t.key from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
             and t.detail -> 'errand' ->> 'reference' in (
                 select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
+    """,
+    "repayment": """
+        select t.key from transaction t where t.merchant_id = $1 and t.kind = 'repayment'
+            and t.detail ->> 'loan_id' in (
+                select l.loan_id from loan l where l.merchant_id = $1 and l.client_id = $2)
     """,
 }
 

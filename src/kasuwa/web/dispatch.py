@@ -23,7 +23,7 @@ from kasuwa.core.codes import (
 )
 from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
 from kasuwa.core.fields import NotJson, check_json, decode
-from kasuwa.core.reading import SealedReader
+from kasuwa.core.reading import Readers
 from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
 from kasuwa.core.secrets import Vault
@@ -106,7 +106,7 @@ class Parts(msgspec.Struct):
 
     directory: Directory
     writer: Writer
-    reader: SealedReader
+    reader: Readers
     steps: Steps
     rails: Any
     engine: Engine | None
@@ -243,7 +243,7 @@ class Dispatch:
     ) -> Any:
         parts = self._parts
         if isinstance(action, Read):
-            return await action.read(request, merchant, parts.reader)
+            return await action.read(request, merchant, parts.reader.for_one_reply())
         if isinstance(action, Lookup):
             plan = partial(self._plan_call, action.rail, merchant, scenario)
             return await self._in_time(action.ask(request, merchant, parts.rails, plan))

@@ -25,6 +25,7 @@ from kasuwa.core.transactions import (
 )
 from kasuwa.db import jobs, merchants
 from kasuwa.db.batch import Broken, Submission
+from kasuwa.db.gather import snapshot
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.rows import columns_of
@@ -57,6 +58,14 @@ TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
+"""
+# What is under way for a loan or savings, by its id: a disbursement, a cash-out, a payment.
+OPEN_FOR = f"""
+    select {TRANSACTION_COLUMNS} from transaction
+    where merchant_id = $1 and status in ('pending', 'processing') and (detail -> 'errand' ->> 'reference' = $2
+        or txn_ref in (select p.txn_ref from payment p
+            where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2))
+    order by created_at desc, seq desc, key desc
 """
 
 
@@ -148,7 +157,7 @@ class SandboxEngine(PlainEngine):
 
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
         row = await self._find(merchant, reference)
-        async with self._operators.acquire() as connection:
+        async with snapshot(self._operators) as connection:
             if row is None:
                 return await timeline_of_thing(connection, merchant.merchant_id, reference)
             return await timeline(connection, row)
@@ -164,6 +173,9 @@ class SandboxEngine(PlainEngine):
     async def settle(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
         """The transaction as it then stands; a refusal where it waits for nobody outside, as a cashcode does."""
         named = await self._find_all(merchant, reference)
+        if not named:
+            records = await self._operators.fetch(OPEN_FOR, merchant.merchant_id, reference)
+            named = [Transaction(*record) for record in records]
         # A transfer and a bill may share an orderRef: whichever is still open is meant, then what can be contradicted.
         for row in named:
             waiting = await self._operators.fetch(jobs.OF_SUBJECT, merchant.merchant_id, row.key)

@@ -31,10 +31,14 @@ ATTEMPTS = """
 """
 
 # What is no transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary), or is a
-# reference that several transactions share: a bulk's, or a payer's order that took more than one attempt.
+# reference that several transactions share: a bulk's, a payer's order that took more than one attempt, a loan's.
 SHARED = f"""
     select {", ".join(columns_of(Transaction).names)} from transaction
-    where merchant_id = $1 and (batch_ref = $2 or order_ref = $2) order by created_at, seq, key
+    where merchant_id = $1 and (batch_ref = $2 or order_ref = $2 or detail ->> 'loan_id' = $2
+        or detail ->> 'savings_id' = $2 or detail -> 'errand' ->> 'reference' = $2
+        or txn_ref in (select p.txn_ref from payment p
+            where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2))
+    order by created_at, seq, key
 """
 OWNED = ["card", "beneficiary", "savings", "thrift"]
 ON_ACCOUNTS = """
@@ -85,8 +89,11 @@ async def timeline_of_thing(connection: Connection, merchant_id: int, reference:
         for happening in await look_up(connection, row):
             happening.more = {"txnRef": row.txn_ref, **happening.more}
             story.append(happening)
+    told_of = {happening.more["seq"] for happening in story if happening.what == "posting"}
     for *posting, txn_ref in await connection.fetch(ON_ACCOUNTS, merchant_id, names, OWNED):
         happening = posted(posting)
+        if happening.more["seq"] in told_of:
+            continue
         happening.more = {"txnRef": txn_ref, **happening.more}
         story.append(happening)
     story += [due_job(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]

@@ -10,7 +10,7 @@ from kasuwa.core.purpose import Addition, Errand, Purpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.cashcode.decide import INCOME, RAIL, VAT, WALLET, WALLET_SHORT, CashOrder, issue_code
+from kasuwa.methods.cashcode.decide import FEE_SHORT, INCOME, RAIL, VAT, WALLET, CashOrder, issue_code
 from tests.methods.cashcode.codes import Table
 from tests.rules import MERCHANT, context
 
@@ -111,7 +111,7 @@ def test_each_account_answers_for_itself_when_it_is_short() -> None:
 
     decision = Table().decide(rule, Needs(), given())
     assert isinstance(decision, Decision)
-    assert [group.short for group in decision.groups] == [SAVINGS_SHORT, WALLET_SHORT]
+    assert [group.short for group in decision.groups] == [SAVINGS_SHORT, FEE_SHORT]
 
 
 @pytest.mark.parametrize("channel", ["ATM", "POS"])

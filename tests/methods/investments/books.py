@@ -136,7 +136,7 @@ class Books:
 
     def members(self, thrift_id: str) -> list[Any]:
         plan = self.plan(thrift_id)
-        return [subscription_record(plan, member) for member in members_of(plan, Seen(self.desk.rows))]
+        return [subscription_record(plan, member, self.today) for member in members_of(plan, Seen(self.desk.rows))]
 
     def record(self, savings_id: str) -> Any:
         account = self.account(chart.savings(savings_id))

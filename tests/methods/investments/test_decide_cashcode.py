@@ -7,7 +7,7 @@ import pytest
 
 from kasuwa.core.decision import Refusal
 from kasuwa.ledger import chart
-from kasuwa.methods.cashcode.decide import WALLET_SHORT, Cashcode
+from kasuwa.methods.cashcode.decide import FEE_SHORT, Cashcode
 from kasuwa.methods.investments.decide import SAVINGS_CLOSED, SAVINGS_SHORT, UNKNOWN_SAVINGS, WALLET
 from kasuwa.methods.investments.decide_cashout import NOT_THE_OWNER
 from kasuwa.methods.investments.wire import CashcodeReply
@@ -103,7 +103,13 @@ def test_a_repeat_is_told_neither_code_nor_pin() -> None:
     decision = books.decide("cashout", **said)
     first, again = (msgspec.to_builtins(told) for told in (decision.reply, decision.repeat))
     assert set(first) - set(again) == {"cashcode", "pin"}
-    assert again == {"status": 200, "message": first["message"], "txnRef": first["txnRef"], "balance": "600.00"}
+    assert again == {
+        "status": 200,
+        "message": first["message"],
+        "txnRef": first["txnRef"],
+        "savings_id": savings_id,
+        "balance": "600.00",
+    }
 
 
 def test_savings_close_when_a_code_has_emptied_them_after_maturity() -> None:
@@ -124,7 +130,7 @@ def test_each_refusal_in_its_turn_and_nothing_kept() -> None:
     assert books.cash_out(savings_id, "5.00", "cashcode", client=books.client("CL2")) == NOT_THE_OWNER
     for dry_run in (True, False):
         assert books.cash_out(savings_id, "1000.01", "cashcode", dry_run=dry_run) == SAVINGS_SHORT
-        assert books.cash_out(savings_id, "5.00", "cashcode", dry_run=dry_run) == WALLET_SHORT
+        assert books.cash_out(savings_id, "5.00", "cashcode", dry_run=dry_run) == FEE_SHORT
     for pin in ("123", "12345", "12a4", "", 1234):
         assert [fault.field for fault in books.cash_out(savings_id, "5.00", "cashcode", pin=pin).faults] == ["pin"]
     assert held(books, savings_id) == (0, 0)

@@ -389,11 +389,11 @@ def test_savings_mature_earn_no_more_and_close_when_emptied() -> None:
     assert books.cash_out(savings_id, "5.00") == SAVINGS_CLOSED
 
 
-def test_savings_emptied_before_maturity_stay_open_until_it() -> None:
+def test_savings_emptied_before_maturity_are_closed_and_leave_their_sheet_at_maturity() -> None:
     books = Books("2026-01-05")
     savings_id = books.open_savings(deposit="1000.00", period=2)
     books.cash_out(savings_id, "1000.00")
-    assert books.record(savings_id).state == "active"
+    assert (books.record(savings_id).state, books.open_accounts()) == ("closed", 0)
     books.go_to("2026-03-05", 0)
     assert books.record(savings_id).state == "closed"
     assert books.open_accounts() == 0

@@ -95,7 +95,7 @@ def test_wallet_and_savings_move_as_one_with_their_events(shop: Shop, deployment
     rows = deployment.fetch(
         "select e.payload from event e join merchant m using (merchant_id) where m.mid = $1 order by e.seq", shop.mid
     )
-    common = {"status": 200, "txnStatus": "successful", "endpoint": "test"}
+    common = {"status": 200, "txnStatus": "successful", "endpoint": "test", "savings_id": savings_id}
     assert [msgspec.json.decode(row[0]) for row in rows] == [
         common | {"txnRef": brought["txnRef"], "chargedAmount": "1000.00", "paymentMethod": "wallet"},
         common | {"txnRef": taken["txnRef"], "chargedAmount": "250.00", "paymentMethod": "cash"},
@@ -149,7 +149,7 @@ def test_a_code_draws_cash_out_of_the_savings_and_its_fee_out_of_the_wallet(shop
     ada = enrol(shop)
     savings_id = open_savings(shop, ada, "1000.00")
     taken = take_out(shop, savings_id, ada, "400.00", "cashcode")
-    assert set(taken) == {"status", "message", "txnRef", "balance", "cashcode", "pin"}
+    assert set(taken) == {"status", "message", "txnRef", "savings_id", "balance", "cashcode", "pin"}
     assert (taken["status"], taken["balance"], balance(shop, savings_id)) == (200, "600.00", 60_000)
     assert shop.wallet() == (OPENING - 100_000, OPENING - 110_750, 10_750)
     assert draw(shop, taken, taken["pin"], "400.00")["txnStatus"] == "successful"
@@ -192,7 +192,7 @@ def test_neither_code_nor_pin_is_told_twice(shop: Shop) -> None:
     savings_id = open_savings(shop, ada, "1000.00")
     key = {"idempotency-key": "once"}
     first, again = (take_out(shop, savings_id, ada, "400.00", "cashcode", headers=key) for _ in range(2))
-    assert again == {name: first[name] for name in ("status", "message", "txnRef", "balance")}
+    assert again == {name: first[name] for name in ("status", "message", "txnRef", "savings_id", "balance")}
     assert balance(shop, savings_id) == 60_000
 
 

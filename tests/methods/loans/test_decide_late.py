@@ -65,8 +65,9 @@ def test_nothing_overdue_any_more_is_active_again() -> None:
 def test_an_instalment_that_was_paid_is_passed_over_and_the_next_is_watched() -> None:
     lender = Lender()
     loan_id = lender.lend()
+    lender.pass_days(28)
     lender.repay(loan_id)
-    lender.pass_days(30)
+    lender.pass_days(2)
     assert lender.loan(loan_id).state == "active"
     (job,) = lender.waiting()
     assert job.due == datetime(2026, 3, 31, 23, tzinfo=UTC)

@@ -38,13 +38,13 @@ def allocation(reply: Any) -> dict[str, str]:
 # --- how much ---------------------------------------------------------------------------------------------------
 
 
-def test_without_an_amount_the_next_instalment_is_paid(lender: Lender) -> None:
+def test_without_an_amount_and_nothing_due_the_next_instalment_is_paid_ahead(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.pass_days(5)
     reply = lender.repay(loan_id)
-    assert (reply.charged_amount, allocation(reply)) == ("315.47", {"interest": "100.00", "principal": "215.47"})
-    assert [line.state for line in reply.data.schedule] == ["paid", "pending", "pending", "pending"]
-    assert lender.repay(loan_id).charged_amount == "315.47"
+    assert (reply.charged_amount, allocation(reply)) == ("315.47", {"interest": "17.86", "principal": "297.61"})
+    assert [line.state for line in reply.data.schedule] == ["partially_paid", "pending", "pending", "pending"]
+    assert reply.data.outstanding.principal == "702.39"
 
 
 def test_without_an_amount_all_that_is_due_is_paid_today_included(lender: Lender) -> None:
@@ -68,6 +68,7 @@ def test_the_last_instalment_paid_early_is_no_more_than_the_payoff(lender: Lende
 
 def test_a_part_payment_covers_interest_with_its_tax_then_principal_of_the_oldest(lender: Lender) -> None:
     loan_id = lender.lend(tax_applied=True, tax_rate=10)
+    lender.pass_days(28)
     assert allocation(lender.repay(loan_id, "55.00")) == {"interest": "50.00", "tax": "5.00"}
     second = lender.repay(loan_id, "65.00")
     assert allocation(second) == {"interest": "50.00", "tax": "5.00", "principal": "10.00"}
@@ -78,6 +79,7 @@ def test_a_part_payment_covers_interest_with_its_tax_then_principal_of_the_oldes
 
 def test_the_claim_moves_alone_and_its_parts_are_earned(lender: Lender) -> None:
     loan_id = lender.lend(tax_applied=True, tax_rate=10)
+    lender.pass_days(28)
     wallet = lender.wallet()
     reply = lender.repay(loan_id, "325.47")
     assert lender.wallet() == wallet
@@ -146,11 +148,13 @@ def test_the_payoff_holds_all_that_is_overdue_and_the_running_interval_by_its_da
     assert lender.lending("interest_earned") == 10_000 + 3_543  # 78.45 × 14 ÷ 31 = 35.43
 
 
-def test_interest_paid_ahead_is_not_paid_back(lender: Lender) -> None:
+def test_what_is_paid_ahead_lowers_the_principal_that_earns(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.repay(loan_id, "100.00")
     lender.pass_days(1)
-    assert refused_amount(lender.repay(loan_id, "1000.01")).startswith("at most 1000.00")
+    assert refused_amount(lender.repay(loan_id, "1000.00")).startswith("at most 903.21")  # 90.00 ÷ 28
+    assert lender.repay(loan_id, "903.21").data.state == "closed_repaid"
+    assert lender.lending("interest_earned") == 321
 
 
 def test_every_instalment_in_time_closes_it(lender: Lender) -> None:
@@ -220,6 +224,7 @@ def test_a_dry_run_of_a_repayment_tells_what_the_real_one_does_and_changes_nothi
         "due": ("327.62", "owed of instalments due up to 2026-03-10"),
         "payoff": ("1139.99", "penalty 2.15, interest 125.31, tax 12.53, principal 1000.00"),
         "instalment 1": ("327.62", "penalty 2.15, interest 100.00, tax 10.00, principal 215.47"),
+        "next installment 2": ("323.32", "what is left of it, due on 2026-03-31"),
     }
     assert (dry.dry_run, dry.txn_ref, dry.txn_status) == (True, msgspec.UNSET, msgspec.UNSET)
     real = lender.repay(loan_id)
@@ -297,7 +302,7 @@ def test_what_the_loan_has_no_use_for_stays_the_clients_and_an_operator_is_told(
     assert lender.loan(loan_id).state == "closed_repaid"
     assert lender.balance(account("credit", loan_id)) == 500
     (notice,) = added.notices
-    assert notice.what == f"5.00 more than loan {loan_id} had use for: give it back to its client"
+    assert notice.what == f"5.00 more than loan {loan_id} had use for: refund it to its client"
     collect(lender, loan_id, 200)
     assert lender.balance(account("credit", loan_id)) == 700
     assert lender.lending("overpaid") == -700

@@ -57,8 +57,9 @@ def test_a_card_pays_into_the_wallet_and_the_loan_is_credited_with_all_of_it(
         ("rail", "wallet", 100_000),
         ("wallet", "income", 1_500),
         ("wallet", "tax", 113),
-        ("loan_interest", "lending", 93_023),
-        ("loan_tax", "lending", 6_977),
+        ("loan_principal", "lending", 100_000),
+        ("loan_interest", "lending", 13_473),  # not asked for any more
+        ("loan_tax", "lending", 1_011),
     ]
 
 
@@ -168,6 +169,21 @@ def test_the_payoff_by_card_closes_the_loan_and_more_is_refused(bank: Bank) -> N
     assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["amount"])
     assert pay(bank, loan_id, "card", "120000.00", card=card(auth="PIN"))["txnStatus"] == "successful"
     assert bank.view(loan_id)["state"] == "closed_repaid"
+
+
+def test_a_payoff_validated_after_midnight_leaves_the_interest_of_that_day(bank: Bank) -> None:
+    loan_id = bank.lend()
+    bank.advance(until="2026-03-10T23:55:00+01:00")
+    payoff = bank.view(loan_id)["outstanding"]["payoff"]
+    asked = pay(bank, loan_id, "card", payoff, card=card())
+    assert asked["status"] == 202
+    bank.advance(until="2026-03-11T00:01:00+01:00")
+    a_day = kobo(bank.view(loan_id)["outstanding"]["payoff"]) - kobo(payoff)
+    assert bank.loans("validate", txnRef=asked["txnRef"], otp=OTP)["txnStatus"] == "successful"
+    loan = bank.view(loan_id)
+    assert (loan["state"], kobo(loan["outstanding"]["payoff"])) == ("active", a_day)
+    assert a_day <= kobo(loan["outstanding"]["total"]) < 2 * a_day
+    assert bank.repay(loan_id, amount=loan["outstanding"]["payoff"])["data"]["state"] == "closed_repaid"
 
 
 def test_two_payments_under_way_never_credit_more_than_is_owed(bank: Bank, deployment: Deployment) -> None:

@@ -49,6 +49,7 @@ VAT = chart.tax("vat", CURRENCY)
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
 WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the amount and its fee; fund it and try again")
+FEE_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the fee of this cashcode; fund it and try again")
 
 ACTIVE = "active"
 REDEEMED = "redeemed"
@@ -277,4 +278,4 @@ def hold_cost(order: CashOrder, row: Transaction, charge: Charge) -> tuple[Group
     if not charge.total:
         return (amount,)
     fee = Reserve(fee_hold_key(row.key), WALLET, charge.total)
-    return (amount, Group(row.txn_ref, WALLET_SHORT, reserves=(fee,)))
+    return (amount, Group(row.txn_ref, FEE_SHORT, reserves=(fee,)))

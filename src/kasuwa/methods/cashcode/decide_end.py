@@ -4,7 +4,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Refusal, Row, Seen
-from kasuwa.core.purpose import Addition, Errand, ask_purpose
+from kasuwa.core.purpose import Addition, Errand, ask_purpose, subject_of
 from kasuwa.core.references import account_key, fee_hold_key, hold_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, end_transaction, transaction_key
 from kasuwa.ledger.chart import Hold
@@ -111,7 +111,7 @@ def end_code(standing: Standing, state: str, paid: int, context: Context, seen: 
         return addition
     ended = msgspec.structs.replace(code, state=state, paid=paid)
     return Decision(
-        groups=end_holds(ended, row, paid, addition),
+        groups=(*end_holds(ended, row, paid, addition), *addition.groups),
         rows=(end.row, ended, *addition.rows),
         jobs=(*end.jobs, *addition.jobs),
         jobs_done=(expiry, *addition.jobs_done),
@@ -131,7 +131,7 @@ def need_source(code: Cashcode, errand: Errand | None, context: Context, seen: S
 def told_of(row: Transaction, errand: Errand | None) -> dict[str, str]:
     """A cashcode's event names its orderRef as txnRef; a cash-out's is known by its own txnRef. Spec silent: D39"""
     if errand is not None:
-        return {"txnRef": row.txn_ref}
+        return {"txnRef": row.txn_ref, **subject_of(errand)}
     return {"txnRef": row.order_ref, "orderRef": row.order_ref}
 
 

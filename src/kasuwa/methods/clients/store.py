@@ -52,7 +52,8 @@ def filters_of(request: ListRequest, merchant: Merchant, reader: SealedReader) -
 async def list_clients(request: ListRequest, merchant: Merchant, reader: SealedReader) -> ListReply:
     offset, limit = request.window
     filters = filters_of(request, merchant, reader)
-    rows = await reader.fetch(NEWEST_FIRST, *filters, offset, limit)
-    [[total]] = await reader.fetch(COUNT, *filters)
+    async with reader.snapshot() as moment:
+        rows = await moment.fetch(NEWEST_FIRST, *filters, offset, limit)
+        [[total]] = await moment.fetch(COUNT, *filters)
     clients = [show_client(Client(*row), reader.unseal) for row in rows]
     return ListReply(data=clients, total=total, offset=offset, limit=limit)

@@ -67,6 +67,7 @@ STAMP_DUTY = chart.tax("stamp_duty", CURRENCY)
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
 WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the amount and its fee; fund it and try again")
+FEE_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the fee of this transfer; fund it and try again")
 
 MESSAGES = {
     PROCESSING: "Transfer is being processed",
@@ -196,7 +197,7 @@ def hold_money(row: Transaction, source: str, short: Refusal) -> tuple[Group, ..
     amount = Group(row.txn_ref, short, reserves=(Reserve(hold_key(row.key), source, row.amount),))
     if not fees:
         return (amount,)
-    return amount, Group(row.txn_ref, WALLET_SHORT, reserves=(Reserve(fee_hold_key(row.key), WALLET, fees),))
+    return amount, Group(row.txn_ref, FEE_SHORT, reserves=(Reserve(fee_hold_key(row.key), WALLET, fees),))
 
 
 def reply_transfer(row: Transaction, code: int = 200) -> TransferReply:

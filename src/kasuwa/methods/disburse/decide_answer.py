@@ -2,7 +2,7 @@
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Row, Seen
-from kasuwa.core.purpose import ask_purpose, ask_told
+from kasuwa.core.purpose import ask_purpose, ask_told, subject_of
 from kasuwa.core.references import fee_hold_key, hold_key
 from kasuwa.core.requery import Kinds, ask_again, ending_of
 from kasuwa.core.transactions import (
@@ -83,13 +83,14 @@ def end_transfer(
 ) -> Decision | More:
     message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else answer.message
     work = WORK.decode(job.work)
-    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario)
+    told = {"orderRef": row.order_ref, **subject_of(work.order.errand)}
+    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario, told=told)
     added = ask_purpose(end.row, work.order.errand, context, seen)
     if isinstance(added, More):
         return added
     return Decision(
         reply=added.reply or reply_transfer(end.row),
-        groups=end_holds(end.row, work.order.source, added.posts, seen),
+        groups=(*end_holds(end.row, work.order.source, added.posts, seen), *added.groups),
         rows=(end.row, *added.rows),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),

@@ -71,3 +71,6 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     fee: str
     vat: str
     message: str
+    # What the transfer was made for.
+    loan_id: str | UnsetType = UNSET
+    savings_id: str | UnsetType = UNSET

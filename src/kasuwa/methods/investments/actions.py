@@ -15,7 +15,11 @@ from kasuwa.methods.payment import decide_collect
 from kasuwa.rails.ports import call_nobody
 
 AMOUNT_RULE = Rule(("amount",), amount_fits)
-CASHOUT_RULES = (AMOUNT_RULE, one_of("saving_id", "savings_id"))
+CASHOUT_RULES = (
+    Rule(("amount",), decide_cashout.amount_is_not_too_much),
+    one_of("saving_id", "savings_id"),
+    Rule(("saving_id", "savings_id"), decide_cashout.same_savings),
+)
 
 INVESTMENTS = Method(
     name="investments",
@@ -68,17 +72,17 @@ INVESTMENTS = Method(
         ),
         Write(
             name="validate",
-            request=decide_collect.ValidateRequest,
-            reply=decide_collect.PaymentReply,
+            request=wire.ValidateDeposit,
+            reply=wire.ValidateReply,
             needs=decide_collect.need_validate,
-            decide=decide_collect.decide_validate,
+            decide=decide_savings.decide_validation,
             summary="Bring the OTP of a deposit",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),
         Read(
             name="view_savings",
             request=wire.ViewSavingsRequest,
-            reply=wire.SavingsReply,
+            reply=wire.SavingsViewReply,
             read=store.view_savings,
             summary="One savings account with its balance and interest",
             example={"action": "view_savings", "savings_id": "<savings_id>"},
@@ -90,6 +94,14 @@ INVESTMENTS = Method(
             read=store.list_savings,
             summary="All savings, or one client's, newest first",
             example={"action": "list_savings", "offset": 0},
+        ),
+        Read(
+            name="statement",
+            request=wire.StatementRequest,
+            reply=wire.StatementReply,
+            read=store.show_statement,
+            summary="The movements on savings, line by line out of the books: interest, tax and thrift too",
+            example={"action": "statement", "savings_id": "<savings_id>"},
         ),
         Write(
             name="cashout",
@@ -168,7 +180,7 @@ INVESTMENTS = Method(
         ),
         Write(
             name="cancel_plan",
-            request=wire.PlanRequest,
+            request=wire.CancelPlanRequest,
             reply=wire.PlanReply,
             needs=decide_thrift.need_plan,
             decide=decide_thrift.decide_cancel,

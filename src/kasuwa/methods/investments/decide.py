@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.accrual import UNITS_PER_MINOR, Meter, Terms, reach, unpaid
+from kasuwa.core.accrual import UNITS_PER_MINOR, Layers, Meter, Terms, open_layers, reach, settle_layers, unpaid
 from kasuwa.core.calendar import lagos_day, moment_of, utc_text
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import Context, More, Needs, Post, Refusal, Row, Seen
@@ -72,6 +72,7 @@ class Savings(Row):
     table: ClassVar[str] = "savings"
     changing: ClassVar[tuple[str, ...]] = (
         *("state", "accrued", "accrued_rest", "counted_to", "months", "due_interest", "due_tax", "detail"),
+        *("stood", "layers"),
     )
 
     savings_id: str
@@ -95,6 +96,9 @@ class Savings(Row):
     due_interest: int
     due_tax: int
     detail: str
+    # The balance when this row was last written (None in rows of before), and what came in since the last posting.
+    stood: int | None = None
+    layers: str = "[]"
 
     @property
     def is_open(self) -> bool:
@@ -118,6 +122,19 @@ def set_meter(savings: Savings, meter: Meter) -> None:
     savings.accrued, savings.accrued_rest = divmod(meter.units, UNITS_PER_MINOR)
     savings.counted_to, savings.months = meter.counted_to, meter.closed
     savings.due_interest, savings.due_tax = meter.due_interest, meter.due_tax
+
+
+LAYERS: "msgspec.json.Decoder[Layers]" = msgspec.json.Decoder(Layers)
+
+
+def count_to(savings: Savings, posted: int, today: date) -> None:
+    """Counts the interest up to today on the balance that stood until now, and notes what came in or went out when the
+    row was last written: that was on the day up to which interest was counted."""
+    stood = posted if savings.stood is None else savings.stood
+    layers = settle_layers(LAYERS.decode(savings.layers), stood, posted, savings.counted_to)
+    set_meter(savings, reach(savings.meter, savings.terms, posted, today))
+    savings.layers = msgspec.json.encode(open_layers(layers, savings.terms, savings.meter)).decode()
+    savings.stood = posted
 
 
 def set_links(savings: Savings, links: Links) -> None:
@@ -222,8 +239,7 @@ class Sheet:
             found = self.seen.get(Savings, savings_key(self.merchant_id, savings_id))
             assert found is not None, savings_id
             opened = self._savings[savings_id] = msgspec.structs.replace(found)
-            posted = self.account(savings_id).posted
-            set_meter(opened, reach(opened.meter, opened.terms, posted, self.today))
+            count_to(opened, self.account(savings_id).posted, self.today)
         return opened
 
     def member(self, thrift_id: str, position: int) -> Member:
@@ -250,10 +266,12 @@ class Sheet:
     # --- the end of savings ---------------------------------------------------------------------------------
 
     def is_over(self, savings_id: str, leaving: int = 0) -> bool:
-        """Whether savings close: empty after maturity, with nothing due to them or owed by them and no plan under way.
-        Held money is still there; `leaving` goes by a posting that is not on this sheet. Spec silent: D34"""
+        """Whether savings close: emptied by a cash-out, or empty after maturity, with nothing due to them or owed by
+        them and no plan under way. Held money is still there; `leaving` goes by a cash-out's posting that is not on
+        this sheet. Spec silent: D34"""
         savings = self.open(savings_id)
-        if savings.state == CLOSED or savings.due_interest or self.today < savings.matures_on:
+        is_early = self.today < savings.matures_on and not leaving
+        if savings.state == CLOSED or unpaid(savings.meter) or is_early:
             return False
         links = savings.links
         return not links.plans and not links.debts and self._left(savings_id) == leaving
@@ -276,12 +294,12 @@ class Sheet:
 
     def arrive(self, savings_id: str) -> Savings:
         """Savings that money comes into: the first makes them active. Closed ones, whose money was under way when they
-        closed, are the client's again to be emptied."""
+        closed, are open again until they are emptied."""
         savings = self.open(savings_id)
         if savings.state == PENDING:
             savings.state = ACTIVE
         if savings.state == CLOSED:
-            savings.state = MATURED
+            savings.state = ACTIVE if self.today < savings.matures_on else MATURED
             self._counts[savings.client_id] += 1
         return savings
 

@@ -7,6 +7,7 @@ they are borrowed from; what an end means for the savings is said in decide_erra
 import msgspec
 
 from kasuwa.core.accrual import forfeit
+from kasuwa.core.codes import NOT_COVERED
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -32,6 +33,8 @@ from kasuwa.methods.clients.decide import NO_BANK_ACCOUNT, BankAccount, Client, 
 from kasuwa.methods.disburse import decide as disburse
 from kasuwa.methods.investments.decide import (
     CLOSED,
+    CURRENCY,
+    LAYERS,
     SAVINGS_CLOSED,
     SAVINGS_SHORT,
     UNKNOWN_SAVINGS,
@@ -42,8 +45,8 @@ from kasuwa.methods.investments.decide import (
     savings_key,
     set_meter,
 )
-from kasuwa.methods.investments.decide_forecast import CASHCODE_CHANNEL, show_cashout
-from kasuwa.methods.investments.decide_savings import end_at_once
+from kasuwa.methods.investments.decide_forecast import CASHCODE_CHANNEL, repaid_of, show_cashout
+from kasuwa.methods.investments.decide_savings import debt_groups, end_at_once, settle_debts
 from kasuwa.methods.investments.wire import (
     CashcodeReply,
     CashcodeRequest,
@@ -68,6 +71,17 @@ def said_savings(request: CashoutFields) -> str:
     return request.savings_id or request.saving_id or ""
 
 
+def amount_is_not_too_much(merchant: Merchant, amount: int) -> str | None:
+    """The smallest amount is judged where the balance is known: one below it can be taken out whole."""
+    most = merchant.limits[CURRENCY].most
+    return None if amount <= most else f"at most {format_minor(most)}"
+
+
+def same_savings(merchant: Merchant, saving_id: str | None, savings_id: str | None) -> str | None:
+    differ = saving_id is not None and savings_id is not None and saving_id != savings_id
+    return "not the same as saving_id" if differ else None
+
+
 def need_cashout(request: CashoutFields, merchant: Merchant) -> Needs:
     merchant_id = merchant.merchant_id
     wallet, client = account_key(merchant_id, WALLET), client_key(merchant_id, request.client_id)
@@ -84,7 +98,25 @@ def find_savings(request: CashoutFields, context: Context, seen: Seen) -> Saving
     return SAVINGS_CLOSED if savings.state == CLOSED else savings
 
 
-def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Decision | Refusal:
+def open_sheet(request: CashoutFields, savings: Savings, context: Context, seen: Seen) -> Sheet | Refusal | More:
+    """A sheet with the member's thrift debts settled: they are paid before anything is taken out. Spec silent: D35"""
+    sheet = Sheet(context, seen)
+    available = sheet.account(savings.savings_id).available
+    least = context.merchant.limits[CURRENCY].least
+    if request.amount < least and request.amount != available:
+        return refuse_fields(Fault("amount", f"at least {format_minor(least)}, or the whole balance"))
+    more = settle_debts(sheet, savings.savings_id, available)
+    if more is not None:
+        return more
+    owed = repaid_of(sheet)
+    if owed and available - owed < request.amount:
+        return Refusal(
+            NOT_COVERED, f"The savings do not cover the amount: {format_minor(owed)} goes to thrift debts first"
+        )
+    return sheet
+
+
+def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
     savings = find_savings(request, context, seen)
     if isinstance(savings, Refusal):
         return savings
@@ -93,19 +125,26 @@ def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Dec
     account = bank_account_of(client, context.vault.open) if request.method == "transfer" else None
     if request.method == "transfer" and account is None:
         return NO_BANK_ACCOUNT
+    sheet = open_sheet(request, savings, context, seen)
+    if not isinstance(sheet, Sheet):
+        return sheet
     if request.dry_run:
-        return show_cashout(savings, int(request.amount), request.method, context, seen)
+        return show_cashout(sheet, savings, int(request.amount), request.method, context)
     if account is not None:
-        return send_out(savings, int(request.amount), account, context, seen)
-    return pay_cash(savings, int(request.amount), context, seen)
+        return send_out(sheet, savings, int(request.amount), account, context)
+    return pay_cash(sheet, savings, int(request.amount), context)
 
 
 # --- in cash ------------------------------------------------------------------------------------------------
 
 
-def pay_cash(savings: Savings, amount: int, context: Context, seen: Seen) -> Decision:
+def left_after(sheet: Sheet, savings_id: str, amount: int) -> str:
+    """The balance that a reply shows: without the amount, and without debts that were settled first."""
+    return format_minor(sheet.account(savings_id).available - repaid_of(sheet) - amount)
+
+
+def pay_cash(sheet: Sheet, savings: Savings, amount: int, context: Context) -> Decision:
     """The merchant paid it over the counter: its wallet gets it back."""
-    sheet = Sheet(context, seen)
     account = sheet.account(savings.savings_id)
     take(sheet, savings.savings_id, amount)
     ending = end_at_once(context, CASH_OUT, CASH_OUT_LETTERS, amount, savings, "cash", "Cashout Successful")
@@ -115,9 +154,13 @@ def pay_cash(savings: Savings, amount: int, context: Context, seen: Seen) -> Dec
             message=ending.row.message,
             txn_ref=ending.row.txn_ref,
             txn_status=SUCCESSFUL,
-            balance=format_minor(account.available - amount),
+            savings_id=savings.savings_id,
+            balance=left_after(sheet, savings.savings_id, amount),
         ),
-        groups=(Group(ending.row.txn_ref, SAVINGS_SHORT, posts=(post,)),),
+        groups=(
+            *debt_groups(sheet, savings.savings_id),
+            Group(ending.row.txn_ref, SAVINGS_SHORT, posts=(post,)),
+        ),
         rows=(ending.row, *sheet.rows),
         jobs=ending.jobs,
         events=(ending.event,),
@@ -130,7 +173,7 @@ def take(sheet: Sheet, savings_id: str, amount: int) -> None:
     closes."""
     savings = sheet.open(savings_id)
     if sheet.today < savings.matures_on:
-        meter, _ = forfeit(savings.meter, sheet.account(savings_id).posted, amount)
+        meter, _ = forfeit(savings.meter, savings.terms, LAYERS.decode(savings.layers), amount, sheet.today)
         set_meter(savings, meter)
     if sheet.is_over(savings_id, leaving=amount):
         sheet.close(savings_id)
@@ -139,7 +182,7 @@ def take(sheet: Sheet, savings_id: str, amount: int) -> None:
 # --- by transfer --------------------------------------------------------------------------------------------
 
 
-def send_out(savings: Savings, amount: int, account: BankAccount, context: Context, seen: Seen) -> Decision:
+def send_out(sheet: Sheet, savings: Savings, amount: int, account: BankAccount, context: Context) -> Decision:
     """To the client's bank account: held now, and taken when the bank has paid it."""
     order = disburse.Order(
         bank_code=account.bank_code,
@@ -153,11 +196,23 @@ def send_out(savings: Savings, amount: int, account: BankAccount, context: Conte
         order, amount, context, context.number, letters=CASH_OUT_LETTERS, short=SAVINGS_SHORT
     )
     decision.then = decision.jobs[0]
-    sent, balance = decision.reply, Sheet(context, seen).account(savings.savings_id).available - amount
+    sent = decision.reply
     decision.reply = CashoutReply(
-        message=sent.message, txn_ref=sent.txn_ref, txn_status=sent.txn_status, balance=format_minor(balance)
+        message=sent.message,
+        txn_ref=sent.txn_ref,
+        txn_status=sent.txn_status,
+        savings_id=savings.savings_id,
+        balance=left_after(sheet, savings.savings_id, amount),
     )
+    settle_first(decision, sheet, savings.savings_id)
     return decision
+
+
+def settle_first(decision: Decision, sheet: Sheet, savings_id: str) -> None:
+    """Puts the debts that are paid before money is held into the decision."""
+    if sheet.posts:
+        decision.groups = (*debt_groups(sheet, savings_id), *decision.groups)
+        decision.rows = (*decision.rows, *sheet.rows)
 
 
 # --- by cashcode --------------------------------------------------------------------------------------------
@@ -167,12 +222,15 @@ def decide_cashcode(request: CashcodeRequest, context: Context, seen: Seen) -> D
     savings = find_savings(request, context, seen)
     if isinstance(savings, Refusal):
         return savings
+    sheet = open_sheet(request, savings, context, seen)
+    if not isinstance(sheet, Sheet):
+        return sheet
     if request.dry_run:
-        return show_cashout(savings, int(request.amount), "cashcode", context, seen)
-    return hand_code(request, savings, context, seen)
+        return show_cashout(sheet, savings, int(request.amount), "cashcode", context)
+    return hand_code(request, sheet, savings, context)
 
 
-def hand_code(request: CashcodeRequest, savings: Savings, context: Context, seen: Seen) -> Decision | More:
+def hand_code(request: CashcodeRequest, sheet: Sheet, savings: Savings, context: Context) -> Decision | More:
     """Held now, and taken when a machine has paid it; a code that ends unused gives it back. Code and PIN are shown
     once, the PIN only where it was made here. Spec silent: D34"""
     amount = int(request.amount)
@@ -185,17 +243,19 @@ def hand_code(request: CashcodeRequest, savings: Savings, context: Context, seen
         short=SAVINGS_SHORT,
         errand=Errand(CASHOUT_PURPOSE, savings.savings_id),
     )
-    issued = cashcode.issue_code(order, context, seen)
+    issued = cashcode.issue_code(order, context, sheet.seen)
     if isinstance(issued, More):
         return issued
     decision = issued.decision
     decision.repeat = CashcodeReply(
         message=issued.row.message,
         txn_ref=issued.row.txn_ref,
-        balance=format_minor(Sheet(context, seen).account(savings.savings_id).available - amount),
+        savings_id=savings.savings_id,
+        balance=left_after(sheet, savings.savings_id, amount),
     )
     made_pin = order.pin if request.pin is None else msgspec.UNSET
     decision.reply = msgspec.structs.replace(decision.repeat, cashcode=issued.shown, pin=made_pin)
+    settle_first(decision, sheet, savings.savings_id)
     return decision
 
 

@@ -1,7 +1,7 @@
 """What `dry_run` answers: every figure of what would happen and how it came about. Nothing here changes anything."""
 
 from kasuwa.core.accrual import forfeit, posting_date, round_units, unpaid
-from kasuwa.core.decision import Context, Decision, Refusal, Seen
+from kasuwa.core.decision import Context, Decision, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key
 from kasuwa.core.tariff import Charge, charge_cashcode, charge_transfer
@@ -10,7 +10,7 @@ from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode import decide as cashcode
 from kasuwa.methods.disburse import decide as disburse
-from kasuwa.methods.investments.decide import SAVINGS_SHORT, WALLET, WALLET_SHORT, Savings, Sheet
+from kasuwa.methods.investments.decide import LAYERS, SAVINGS_SHORT, WALLET, WALLET_SHORT, Savings, Sheet
 from kasuwa.methods.investments.wire import CashoutReply, DepositReply
 from kasuwa.methods.payment import decide as payment
 
@@ -67,25 +67,25 @@ def forecast_deposit(sheet: Sheet, savings: Savings, amount: int, brought: list[
     return Decision(reply=DepositReply(message=NOTHING_CHANGED, balance=balance, dry_run=True, explained=figures))
 
 
-def show_cashout(savings: Savings, amount: int, method: str, context: Context, seen: Seen) -> Decision | Refusal:
-    sheet = Sheet(context, seen)
+def show_cashout(sheet: Sheet, savings: Savings, amount: int, method: str, context: Context) -> Decision | Refusal:
     account = sheet.account(savings.savings_id)
     if account.available < amount:
         return SAVINGS_SHORT
-    balance = format_minor(account.available - amount)
+    balance = format_minor(account.available - repaid_of(sheet) - amount)
     figures = [
         Figure("balance", format_minor(account.available), "in the savings now"),
+        *(Figure("thrift debt", format_minor(post.amount), f"first of all to {post.credit}") for post in sheet.posts),
         Figure("amount", format_minor(amount), WAYS[method]),
-        *interest_figures(sheet, sheet.open(savings.savings_id), account.posted, amount),
+        *interest_figures(sheet, sheet.open(savings.savings_id), amount),
     ]
     if method != "cash":
         tariff = context.merchant.tariff
         is_transfer = method == "transfer"
         charge = charge_transfer(tariff, amount) if is_transfer else charge_cashcode(tariff, CASHCODE_CHANNEL)
         if wallet_available(sheet) < charge.total:
-            return disburse.WALLET_SHORT if is_transfer else cashcode.WALLET_SHORT
+            return disburse.FEE_SHORT if is_transfer else cashcode.FEE_SHORT
         figures += charge_figures(charge, method, tariff.vat_percent_on_fees)
-    figures.append(Figure("balance after", balance, "the balance less the amount"))
+    figures.append(Figure("balance after", balance, "the balance less the amount and thrift debts"))
     return Decision(reply=CashoutReply(message=NOTHING_CHANGED, balance=balance, dry_run=True, explained=figures))
 
 
@@ -99,13 +99,13 @@ def charge_figures(charge: Charge, method: str, vat_percent: str) -> list[Figure
     return figures
 
 
-def interest_figures(sheet: Sheet, savings: Savings, posted: int, amount: int) -> list[Figure]:
+def interest_figures(sheet: Sheet, savings: Savings, amount: int) -> list[Figure]:
     since = posting_date(savings.opened_on, savings.months)
     earned = f"{savings.rate}% {savings.frequency}, by the day on each end-of-day balance since {since}"
     lost, why = 0, "nothing is lost after maturity"
     if sheet.today < savings.matures_on:
-        _, lost = forfeit(savings.meter, posted, amount)
-        why = f"what accrued since {since}, in the share of {format_minor(amount)} in {format_minor(posted)}"
+        _, lost = forfeit(savings.meter, savings.terms, LAYERS.decode(savings.layers), amount, sheet.today)
+        why = f"what {format_minor(amount)} earned since {since}: the money that came last goes first"
     return [
         Figure("accrued interest", format_minor(unpaid(savings.meter)), earned),
         Figure("forfeited interest", format_minor(round_units(lost)), why),

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import msgspec
+
 from kasuwa.core.accrual import annual_parts, posting_date
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Group, Merchant, More, Needs, Post, Refusal, Seen
@@ -18,6 +20,7 @@ from kasuwa.methods.investments.decide import (
     NO_LINKS,
     PENDING,
     SAVINGS_CLOSED,
+    SAVINGS_SHORT,
     UNKNOWN_SAVINGS,
     WALLET,
     WALLET_SHORT,
@@ -31,10 +34,18 @@ from kasuwa.methods.investments.decide import (
     set_links,
     unseen,
 )
-from kasuwa.methods.investments.decide_forecast import repaid_of, show_deposit, show_payment
+from kasuwa.methods.investments.decide_forecast import NOTHING_CHANGED, repaid_of, show_deposit, show_payment
 from kasuwa.methods.investments.decide_interest import enrol
-from kasuwa.methods.investments.wire import CreateSavingsRequest, DepositReply, DepositRequest, SavingsReply
-from kasuwa.methods.payment.decide_collect import collect, need_collect
+from kasuwa.methods.investments.wire import (
+    CreateSavingsRequest,
+    DepositReply,
+    DepositRequest,
+    SavingsReply,
+    ValidateDeposit,
+    ValidateReply,
+)
+from kasuwa.methods.payment.decide import DETAIL, UNKNOWN_REFERENCE, Payment, payment_key
+from kasuwa.methods.payment.decide_collect import collect, decide_validate, need_collect
 
 # A term of fifty years: longer ones are a slip of the pen.
 LONGEST_PERIOD = 600
@@ -74,8 +85,12 @@ def decide_opening(request: CreateSavingsRequest, context: Context, seen: Seen) 
     if isinstance(enrolled, More):
         return enrolled
     rows, job = enrolled
+    record = record_of(savings, 0, 0, [], savings.opened_on)
+    if request.dry_run:
+        record.savings_id = None
+        return Decision(reply=SavingsReply(message=NOTHING_CHANGED, data=record, dry_run=True))
     return Decision(
-        reply=SavingsReply(message="Savings Created", data=record_of(savings, 0, 0, [], savings.opened_on)),
+        reply=SavingsReply(message="Savings Created", data=record),
         rows=(savings, count_account(client, 1), *rows),
         jobs=() if job is None else (job,),
         numbers=1,
@@ -135,7 +150,7 @@ def decide_deposit(request: DepositRequest, context: Context, seen: Seen) -> Dec
         return SAVINGS_CLOSED
     if request.payment_method == "wallet":
         return bring_from_wallet(request, savings, context, seen)
-    errand = Errand(DEPOSIT_PURPOSE, savings.savings_id)
+    errand = Errand(DEPOSIT_PURPOSE, savings.savings_id, ip=request.ip or "", fingerprint=request.fingerprint or "")
     amount = int(request.amount)
     begun = collect(request.payment_method, request, amount, errand, context, seen, state="validated")
     if not request.dry_run or not isinstance(begun, Decision):
@@ -159,12 +174,14 @@ def bring_from_wallet(
         return show_deposit(sheet, savings, amount)
     account = sheet.account(savings.savings_id)
     bring = Post(WALLET, account.name, amount, "savings deposit")
-    ending = end_at_once(context, DEPOSIT, DEPOSIT_LETTERS, amount, savings, "wallet", "Deposit Successful")
+    said = request.customer_txnref
+    ending = end_at_once(context, DEPOSIT, DEPOSIT_LETTERS, amount, savings, "wallet", "Deposit Successful", said)
     return Decision(
         reply=DepositReply(
             message=ending.row.message,
             txn_ref=ending.row.txn_ref,
             txn_status="successful",
+            savings_id=savings.savings_id,
             balance=format_minor(account.available + amount - repaid_of(sheet)),
         ),
         groups=(Group(ending.row.txn_ref, WALLET_SHORT, posts=(bring, *sheet.posts)),),
@@ -175,10 +192,29 @@ def bring_from_wallet(
     )
 
 
+def decide_validation(request: ValidateDeposit, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """The payer's code for a deposit; a payment for anything else is not known here."""
+    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
+    errand = None if payment is None else DETAIL.decode(payment.detail).errand
+    if errand is None or errand.purpose != DEPOSIT_PURPOSE:
+        return UNKNOWN_REFERENCE
+    brought = decide_validate(request, context, seen)
+    if not request.dry_run or not isinstance(brought, Decision):
+        return brought
+    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=NOTHING_CHANGED, dry_run=True))
+
+
 def receive(sheet: Sheet, savings_id: str, amount: int) -> More | None:
     """Money arrives, and what is owed in thrift plans goes on to its creditors."""
-    savings = sheet.arrive(savings_id)
-    repayments, left = repay(amount, savings.links.debts)
+    sheet.arrive(savings_id)
+    return settle_debts(sheet, savings_id, amount)
+
+
+def settle_debts(sheet: Sheet, savings_id: str, money: int) -> More | None:
+    """Pays thrift debts out of money in the savings, the oldest first: the postings are on the sheet then. Returns what
+    must be seen first."""
+    savings = sheet.open(savings_id)
+    repayments, left = repay(max(0, money), savings.links.debts)
     needs = need_repayments(sheet.merchant_id, repayments)
     if unseen(needs, sheet.seen):
         return More(needs)
@@ -188,10 +224,28 @@ def receive(sheet: Sheet, savings_id: str, amount: int) -> More | None:
     return sheet.missing()
 
 
+def debt_groups(sheet: Sheet, savings_id: str) -> tuple[Group, ...]:
+    """The postings of debts that were settled, as a group of their own."""
+    return (Group(savings_id, SAVINGS_SHORT, posts=tuple(sheet.posts)),) if sheet.posts else ()
+
+
 def end_at_once(
-    context: Context, kind: str, letters: str, amount: int, savings: Savings, method: str, message: str
+    context: Context,
+    kind: str,
+    letters: str,
+    amount: int,
+    savings: Savings,
+    method: str,
+    message: str,
+    customer_txnref: str | None = None,
 ) -> Ending:
-    """A movement within the books: no rail, so it is final with the commit that makes it."""
+    """A movement within the books: no rail, so it is final with the commit that makes it. Its key is made of its own
+    reference, because a customer_txnref may be used more than once."""
     txn_ref = movement_reference(letters, context.permutation(context.number), lagos_day(context.now))
-    row = begin_transaction(context, kind, txn_ref, amount, detail={"savings_id": savings.savings_id})
-    return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, told={})
+    belongs = {"savings_id": savings.savings_id}
+    row = begin_transaction(context, kind, txn_ref, amount, detail=belongs)
+    if customer_txnref is None:
+        return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, told=belongs)
+    row = msgspec.structs.replace(row, order_ref=customer_txnref)
+    told = {**belongs, "customer_txnref": customer_txnref}
+    return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, told=told)

@@ -46,6 +46,7 @@ from kasuwa.methods.investments.decide import (
 )
 from kasuwa.methods.investments.decide_forecast import NOTHING_CHANGED
 from kasuwa.methods.investments.wire import (
+    CancelPlanRequest,
     CreatePlanRequest,
     PlanRecord,
     PlanReply,
@@ -107,9 +108,11 @@ class Plan(Row):
     def is_open(self) -> bool:
         return False
 
-    def falls(self, cycle: int) -> date:
-        """The day of a cycle; of a plan that is not full yet, as it would be if it were full in time."""
-        return cycle_date(self.begins or self.start_date, self.frequency, cycle)
+    def falls(self, cycle: int, today: date | None = None) -> date:
+        """The day of a cycle. A plan that is not full yet begins on its start date, or on the day it fills if that is
+        later: with `today`, as if it filled today."""
+        begins = self.begins or (self.start_date if today is None else max(self.start_date, today))
+        return cycle_date(begins, self.frequency, cycle)
 
 
 def plan_key(merchant_id: int, thrift_id: str) -> bytes:
@@ -126,7 +129,9 @@ def members_of(plan: Plan, seen: Seen) -> list[Member]:
     return [member for member in found if member is not None]
 
 
-def plan_record(plan: Plan) -> PlanRecord:
+def plan_record(plan: Plan, today: date) -> PlanRecord:
+    """A plan that is not full yet shows the first day on which it could begin."""
+    next_date = plan.falls(1, today) if plan.state == OPEN and plan.begins is None else plan.next_date
     return PlanRecord(
         thrift_id=plan.thrift_id,
         name=plan.name,
@@ -137,17 +142,17 @@ def plan_record(plan: Plan) -> PlanRecord:
         members=plan.members,
         state=plan.state,  # type: ignore[arg-type]
         cycle=plan.cycle,
-        next_date=None if plan.next_date is None else plan.next_date.isoformat(),
+        next_date=None if next_date is None else next_date.isoformat(),
     )
 
 
-def subscription_record(plan: Plan, member: Member) -> SubscriptionRecord:
+def subscription_record(plan: Plan, member: Member, today: date) -> SubscriptionRecord:
     """`payout_date` is when the pot was paid, or will be if nobody keeps it waiting."""
     return SubscriptionRecord(
         savings_id=member.savings_id,
         client_id=member.client_id,
         position=member.position,
-        payout_date=(member.paid_on or plan.falls(member.position)).isoformat(),
+        payout_date=(member.paid_on or plan.falls(member.position, today)).isoformat(),
         contributed=format_minor(member.contributed),
         received=format_minor(member.received),
         owed=format_minor(member.owed),
@@ -188,7 +193,11 @@ def decide_plan(request: CreatePlanRequest, context: Context, seen: Seen) -> Dec
         next_date=start,
         created_at=context.now,
     )
-    return Decision(reply=PlanReply(message="Plan Created", data=plan_record(plan)), rows=(plan,), numbers=1)
+    record = plan_record(plan, today)
+    if request.dry_run:
+        record.thrift_id = None
+        return Decision(reply=PlanReply(message=NOTHING_CHANGED, data=record, dry_run=True))
+    return Decision(reply=PlanReply(message="Plan Created", data=record), rows=(plan,), numbers=1)
 
 
 def need_plan(request: PlanRequest, merchant: Merchant) -> Needs:
@@ -196,7 +205,7 @@ def need_plan(request: PlanRequest, merchant: Merchant) -> Needs:
     return Needs(((Plan, key), (Job, job_key(key))))
 
 
-def decide_cancel(request: PlanRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
+def decide_cancel(request: CancelPlanRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
     """Before it runs, full or not."""
     plan = seen.get(Plan, plan_key(context.merchant.merchant_id, request.thrift_id))
     if plan is None:
@@ -219,8 +228,10 @@ def decide_cancel(request: PlanRequest, context: Context, seen: Seen) -> Decisio
         return more
     ended = msgspec.structs.replace(plan, state=CANCELLED, next_date=None)
     job = seen.get(Job, job_key(plan.key))
+    if request.dry_run:
+        return Decision(reply=PlanReply(message=NOTHING_CHANGED, data=plan_record(ended, sheet.today), dry_run=True))
     return Decision(
-        reply=PlanReply(message="Plan Cancelled", data=plan_record(ended)),
+        reply=PlanReply(message="Plan Cancelled", data=plan_record(ended, sheet.today)),
         rows=(ended, *sheet.rows),
         jobs_done=() if job is None else (job,),
     )
@@ -271,7 +282,8 @@ def join_plan(plan: Plan, savings: Savings, context: Context, seen: Seen, *, dry
     jobs: tuple[Job, ...] = ()
     if position == plan.member_required:
         joined, jobs = begin_plan(joined, context)
-    record = subscription_record(joined, member)
+    today = lagos_day(context.now)
+    record = subscription_record(joined, member, today)
     if dry_run:
         reply = SubscriptionReply(
             message=NOTHING_CHANGED, data=record, dry_run=True, explained=plan_figures(joined, record)

@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from kasuwa.core.calendar import lagos_day
+from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.reading import Reader
+from kasuwa.core.money import format_minor
+from kasuwa.core.reading import ReplyReader
 from kasuwa.methods.investments.decide import (
     UNKNOWN_PLAN,
     UNKNOWN_SAVINGS,
@@ -18,11 +19,15 @@ from kasuwa.methods.investments.decide_thrift import Plan, plan_key, plan_record
 from kasuwa.methods.investments.wire import (
     ListPlansRequest,
     ListSavingsRequest,
+    Moved,
     PlanListReply,
     PlanRequest,
     SavingsListReply,
     SavingsRecord,
-    SavingsReply,
+    SavingsViewReply,
+    StatementLine,
+    StatementReply,
+    StatementRequest,
     SubscriptionsReply,
     ViewSavingsRequest,
 )
@@ -30,7 +35,7 @@ from kasuwa.methods.investments.wire import (
 SAVINGS_COLUMNS = """
     s.key, s.merchant_id, s.savings_id, s.number, s.client_id, s.name, s.rate, s.frequency, s.annual, s.tax_applied,
     s.tax_rate, s.period, s.opened_at, s.opened_on, s.matures_on, s.state, s.accrued, s.accrued_rest, s.counted_to,
-    s.months, s.due_interest, s.due_tax, s.detail
+    s.months, s.due_interest, s.due_tax, s.detail, s.stood, s.layers
 """
 # In one statement, so that interest is counted on the balance that stood when it was last counted.
 SAVINGS = f"""
@@ -45,18 +50,40 @@ SAVINGS = f"""
         and a.name = 'savings:' || s.savings_id || ':NGN'
 """
 ONE = f"{SAVINGS} where s.merchant_id = $1 and s.key = $2"
-ALL = f"{SAVINGS} where s.merchant_id = $1 order by s.number desc offset $2 limit $3"
-OF_CLIENT = f"{SAVINGS} where s.merchant_id = $1 and s.client_id = $4 order by s.number desc offset $2 limit $3"
-COUNT = "select count(*) from savings where merchant_id = $1"
-COUNT_OF_CLIENT = "select count(*) from savings where merchant_id = $1 and client_id = $2"
+MANY = f"""{SAVINGS} where s.merchant_id = $1 and ($2::text is null or s.client_id = $2)
+    order by s.number desc offset $3 limit $4"""
+COUNT = "select count(*) from savings where merchant_id = $1 and ($2::text is null or client_id = $2)"
+
+# The predicates are spelled as those of the indexes (0018_paid_ahead.sql).
+STATEMENT = """
+    with moved as (
+        select seq, at, reference, kind, amount, credit_after as after from posting
+        where merchant_id = $1 and starts_with(credit, 'savings:') and split_part(credit, ':', 2) = $2
+        union all
+        select seq, at, reference, kind, -amount, debit_after from posting
+        where merchant_id = $1 and starts_with(debit, 'savings:') and split_part(debit, ':', 2) = $2)
+    select at, reference, kind, amount, after from moved
+"""
+STATEMENT_PAGE = f"{STATEMENT} order by seq desc offset $3 limit $4"
+STATEMENT_COUNT = f"select count(*) from ({STATEMENT}) s"
+
+SUMMED = ("interest", "withheld_tax", "thrift_paid", "thrift_received")
+MOVED = f"""
+    select coalesce(sum(amount) filter (where kind = 'interest'), 0)::bigint,
+        coalesce(-sum(amount) filter (where kind = 'withholding tax'), 0)::bigint,
+        coalesce(-sum(amount) filter (where starts_with(kind, 'thrift ') and amount < 0), 0)::bigint,
+        coalesce(sum(amount) filter (where starts_with(kind, 'thrift ') and amount > 0), 0)::bigint
+    from ({STATEMENT}) s
+"""
 
 PLAN_COLUMNS = """
-    select key, merchant_id, thrift_id, number, name, amount, frequency, start_date, member_required, members, state,
-        begins, cycle, tries, next_date, created_at
-    from thrift_plan
+    select p.key, p.merchant_id, p.thrift_id, p.number, p.name, p.amount, p.frequency, p.start_date, p.member_required,
+        p.members, p.state, p.begins, p.cycle, p.tries, p.next_date, p.created_at,
+        coalesce(b.clock_fixed, now() + b.clock_offset * interval '1 microsecond')
+    from thrift_plan p join book b on b.merchant_id = p.merchant_id
 """
-PLAN = f"{PLAN_COLUMNS} where merchant_id = $1 and key = $2"
-PLANS = f"{PLAN_COLUMNS} where merchant_id = $1 order by number desc offset $2 limit $3"
+PLAN = f"{PLAN_COLUMNS} where p.merchant_id = $1 and p.key = $2"
+PLANS = f"{PLAN_COLUMNS} where p.merchant_id = $1 order by p.number desc offset $2 limit $3"
 COUNT_PLANS = "select count(*) from thrift_plan where merchant_id = $1"
 MEMBERS = """
     select key, merchant_id, thrift_id, position, savings_id, client_id, contributed, received, owed, paid_on
@@ -64,20 +91,25 @@ MEMBERS = """
 """
 
 
-async def view_savings(request: ViewSavingsRequest, merchant: Merchant, reader: Reader) -> SavingsReply | Refusal:
-    row = await reader.fetchrow(ONE, merchant.merchant_id, savings_key(merchant.merchant_id, request.savings_id))
-    return UNKNOWN_SAVINGS if row is None else SavingsReply(message="Savings", data=savings_line(row))
-
-
-async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: Reader) -> SavingsListReply:
+async def view_savings(
+    request: ViewSavingsRequest, merchant: Merchant, reader: ReplyReader
+) -> SavingsViewReply | Refusal:
     merchant_id = merchant.merchant_id
+    async with reader.snapshot() as moment:
+        row = await moment.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))
+        if row is None:
+            return UNKNOWN_SAVINGS
+        [sums] = await moment.fetch(MOVED, merchant_id, request.savings_id)
+    moved = Moved(**{name: format_minor(amount) for name, amount in zip(SUMMED, sums, strict=True)})
+    return SavingsViewReply(message="Savings", data=savings_line(row), moved=moved)
+
+
+async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: ReplyReader) -> SavingsListReply:
     offset, limit = request.window
-    if request.client_id is None:
-        rows = await reader.fetch(ALL, merchant_id, offset, limit)
-        [[total]] = await reader.fetch(COUNT, merchant_id)
-    else:
-        rows = await reader.fetch(OF_CLIENT, merchant_id, offset, limit, request.client_id)
-        [[total]] = await reader.fetch(COUNT_OF_CLIENT, merchant_id, request.client_id)
+    chosen = merchant.merchant_id, request.client_id
+    async with reader.snapshot() as moment:
+        rows = await moment.fetch(MANY, *chosen, offset, limit)
+        [[total]] = await moment.fetch(COUNT, *chosen)
     return SavingsListReply(data=[savings_line(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
@@ -87,17 +119,50 @@ def savings_line(row: Any) -> SavingsRecord:
     return record_of(Savings(*columns), posted, held, plans, lagos_day(now))
 
 
-async def list_plans(request: ListPlansRequest, merchant: Merchant, reader: Reader) -> PlanListReply:
+async def show_statement(
+    request: StatementRequest, merchant: Merchant, reader: ReplyReader
+) -> StatementReply | Refusal:
+    """The postings on the savings, newest first: deposits, cash-outs, interest, tax, thrift. Spec silent: D34"""
+    merchant_id, (offset, limit) = merchant.merchant_id, request.window
+    async with reader.snapshot() as moment:
+        row = await moment.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))
+        if row is None:
+            return UNKNOWN_SAVINGS
+        [[total]] = await moment.fetch(STATEMENT_COUNT, merchant_id, request.savings_id)
+        rows = await moment.fetch(STATEMENT_PAGE, merchant_id, request.savings_id, offset, limit)
+    return StatementReply(data=[statement_line(*each) for each in rows], total=total, offset=offset, limit=limit)
+
+
+def statement_line(at: datetime, reference: str, kind: str, amount: int, after: int) -> StatementLine:
+    return StatementLine(
+        date_created=utc_text(at),
+        origin=reference,
+        narration=kind,
+        amount=format_minor(amount),
+        balance=format_minor(after),
+    )
+
+
+# --- thrift -------------------------------------------------------------------------------------------------
+
+
+async def list_plans(request: ListPlansRequest, merchant: Merchant, reader: ReplyReader) -> PlanListReply:
     offset, limit = request.window
-    rows = await reader.fetch(PLANS, merchant.merchant_id, offset, limit)
-    [[total]] = await reader.fetch(COUNT_PLANS, merchant.merchant_id)
-    return PlanListReply(data=[plan_record(Plan(*row)) for row in rows], total=total, offset=offset, limit=limit)
+    async with reader.snapshot() as moment:
+        rows = await moment.fetch(PLANS, merchant.merchant_id, offset, limit)
+        [[total]] = await moment.fetch(COUNT_PLANS, merchant.merchant_id)
+    records = [plan_record(Plan(*columns), lagos_day(now)) for *columns, now in rows]
+    return PlanListReply(data=records, total=total, offset=offset, limit=limit)
 
 
-async def list_subscriptions(request: PlanRequest, merchant: Merchant, reader: Reader) -> SubscriptionsReply | Refusal:
-    row = await reader.fetchrow(PLAN, merchant.merchant_id, plan_key(merchant.merchant_id, request.thrift_id))
-    if row is None:
-        return UNKNOWN_PLAN
-    plan = Plan(*row)
-    members = [Member(*each) for each in await reader.fetch(MEMBERS, merchant.merchant_id, plan.thrift_id)]
-    return SubscriptionsReply(data=[subscription_record(plan, member) for member in members])
+async def list_subscriptions(
+    request: PlanRequest, merchant: Merchant, reader: ReplyReader
+) -> SubscriptionsReply | Refusal:
+    async with reader.snapshot() as moment:
+        row = await moment.fetchrow(PLAN, merchant.merchant_id, plan_key(merchant.merchant_id, request.thrift_id))
+        if row is None:
+            return UNKNOWN_PLAN
+        members = await moment.fetch(MEMBERS, merchant.merchant_id, request.thrift_id)
+    *columns, now = row
+    plan, today = Plan(*columns), lagos_day(now)
+    return SubscriptionsReply(data=[subscription_record(plan, Member(*each), today) for each in members])

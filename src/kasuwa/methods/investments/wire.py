@@ -10,7 +10,7 @@ from kasuwa.core.paging import Paged
 from kasuwa.core.people import Day
 from kasuwa.core.rotation import CycleFrequency
 from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
-from kasuwa.methods.payment.decide_collect import PayerFields, PaymentReply
+from kasuwa.methods.payment.decide_collect import PayerFields, PaymentReply, ValidateRequest
 
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
 
@@ -25,6 +25,7 @@ class CreateSavingsRequest(msgspec.Struct, kw_only=True):
     tax_applied: bool | None = None
     tax_rate: Rate | None = None
     period: Whole
+    dry_run: bool | None = None
 
 
 class ListSavingsRequest(Paged, kw_only=True):
@@ -39,7 +40,9 @@ SavingsState = Literal["pending", "active", "matured", "closed"]
 
 
 class SavingsRecord(msgspec.Struct, kw_only=True):
-    savings_id: str
+    """`savings_id` is null in a dry run."""
+
+    savings_id: str | None
     client_id: str
     name: str
     state: SavingsState
@@ -58,11 +61,50 @@ class SavingsReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     message: str
     data: SavingsRecord
+    dry_run: bool | UnsetType = UNSET
+
+
+class Moved(msgspec.Struct, kw_only=True):
+    """What was posted on savings in all, apart from deposits and cash-outs."""
+
+    interest: str
+    withheld_tax: str
+    thrift_paid: str
+    thrift_received: str
+
+
+class SavingsViewReply(SavingsReply, kw_only=True):
+    """`moved` sums up what came and went by itself; `statement` shows it line by line."""
+
+    moved: Moved
 
 
 class SavingsListReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     data: list[SavingsRecord]
+    total: int
+    offset: int
+    limit: int
+
+
+class StatementRequest(Paged, kw_only=True):
+    savings_id: Reference
+
+
+class StatementLine(msgspec.Struct, kw_only=True):
+    """One posting on the savings: a positive amount came in, a negative one went out; `balance` is what stood after it.
+    `origin` is the transaction it belongs to, the savings for interest and tax, or the thrift plan."""
+
+    date_created: str = field(name="dateCreated")
+    origin: str
+    narration: str
+    amount: str
+    balance: str
+
+
+class StatementReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[StatementLine]
     total: int
     offset: int
     limit: int
@@ -86,6 +128,16 @@ class DepositReply(PaymentReply, kw_only=True):
     balance: str | UnsetType = UNSET
     dry_run: bool | UnsetType = UNSET
     explained: list[Figure] | UnsetType = UNSET
+
+
+class ValidateDeposit(ValidateRequest, kw_only=True):
+    """With `dry_run`, whether the code would be taken to the payer's bank."""
+
+    dry_run: bool | None = None
+
+
+class ValidateReply(PaymentReply, kw_only=True):
+    dry_run: bool | UnsetType = UNSET
 
 
 class CashoutFields(msgspec.Struct, kw_only=True):
@@ -117,6 +169,7 @@ class CashoutReply(msgspec.Struct, kw_only=True):
     message: str
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
     txn_status: str | UnsetType = field(name="txnStatus", default=UNSET)
+    savings_id: str | UnsetType = UNSET
     balance: str
     dry_run: bool | UnsetType = UNSET
     explained: list[Figure] | UnsetType = UNSET
@@ -138,6 +191,7 @@ class CreatePlanRequest(msgspec.Struct, kw_only=True):
     start_date: Day
     member_required: Whole
     frequency: CycleFrequency
+    dry_run: bool | None = None
 
 
 class ListPlansRequest(Paged, kw_only=True):
@@ -148,6 +202,10 @@ class PlanRequest(msgspec.Struct, kw_only=True):
     thrift_id: Reference
 
 
+class CancelPlanRequest(PlanRequest, kw_only=True):
+    dry_run: bool | None = None
+
+
 class SubscribeRequest(msgspec.Struct, kw_only=True):
     savings_id: Reference
     thrift_id: Reference
@@ -155,7 +213,9 @@ class SubscribeRequest(msgspec.Struct, kw_only=True):
 
 
 class PlanRecord(msgspec.Struct, kw_only=True):
-    thrift_id: str
+    """`thrift_id` is null in the dry run of a new plan."""
+
+    thrift_id: str | None
     name: str
     amount: str
     frequency: str
@@ -171,6 +231,7 @@ class PlanReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     message: str
     data: PlanRecord
+    dry_run: bool | UnsetType = UNSET
 
 
 class PlanListReply(msgspec.Struct, kw_only=True):

@@ -2,7 +2,7 @@
 
 from kasuwa.core.action import Method, Read, Rule, Step, Write
 from kasuwa.methods.loans import decide_late, decide_repay, decide_request, store, wire
-from kasuwa.methods.payment.decide_collect import PAYER_RULES, PaymentReply, ValidateRequest, need_validate
+from kasuwa.methods.payment.decide_collect import PAYER_RULES, need_validate
 from kasuwa.rails.ports import call_nobody
 
 EXAMPLE_TERMS = {
@@ -24,6 +24,7 @@ LOANS = Method(
             reply=wire.LoanReply,
             rules=(
                 Rule(("amount",), decide_request.amount_is_enough),
+                Rule(("period",), decide_request.period_fits),
                 Rule(("tax_applied", "tax_rate"), decide_request.tax_rate_fits),
             ),
             needs=decide_request.need_request,
@@ -64,8 +65,8 @@ LOANS = Method(
         ),
         Write(
             name="validate",
-            request=ValidateRequest,
-            reply=PaymentReply,
+            request=wire.ValidateRepayment,
+            reply=wire.ValidateReply,
             needs=need_validate,
             decide=decide_repay.decide_validation,
             summary="Bring the OTP that the payer's bank sent for a repayment",
@@ -84,7 +85,7 @@ LOANS = Method(
             request=wire.ListRequest,
             reply=wire.ListReply,
             read=store.list_loans,
-            summary="All loans, newest first",
+            summary="Loans newest first: all, or a client's, or those in a state; without their schedules",
             example={"action": "list", "offset": 0, "limit": 10},
         ),
         Read(

@@ -13,8 +13,9 @@ than is owed. The other side is the merchant's lending as a whole. Cash moves be
                     loan_interest → lending:interest_earned
                     loan_tax → lending:tax_earned
                     loan_principal → lending:principal
-    paid off early  loan_interest → lending:interest_agreed    what was agreed and not used
-                    loan_tax → lending:tax_agreed
+    paid ahead,     loan_interest → lending:interest_agreed    what was agreed and is not asked for any more
+    or paid off     loan_tax → lending:tax_agreed
+    early           (the other way for a kobo that rounding adds to the schedule computed anew)
     paid too much   lending:overpaid → loan_credit         by a payment under way when the loan was closed
     written off     loan_principal → lending:written_off   all that is left
                     loan_interest, loan_tax, loan_penalty → lending:…_agreed
@@ -104,7 +105,7 @@ class Line(Row):
 
     table: ClassVar[str] = "loan_line"
     changing: ClassVar[tuple[str, ...]] = (
-        *("interest", "tax", "penalty", "carry"),
+        *("principal", "interest", "tax", "penalty", "carry", "accrued", "accrued_on"),
         *("paid_principal", "paid_interest", "paid_tax", "paid_penalty"),
     )
 
@@ -120,6 +121,9 @@ class Line(Row):
     paid_tax: int = 0
     paid_penalty: int = 0
     carry: int = 0
+    # The interest earned by the last day on which principal was paid ahead within this interval, and that day.
+    accrued: int = 0
+    accrued_on: date | None = None
 
     @property
     def is_open(self) -> bool:

@@ -1,8 +1,10 @@
 """A loan as merchants see it: the record of every reply, and how the figures of a dry run came about. (D33)"""
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
+
+import msgspec
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.interest import EQUAL_INSTALMENTS, FLAT, Instalment, Parts, Terms, add_parts, level_payment
@@ -12,31 +14,76 @@ from kasuwa.core.terms import Figure, ToldInterest
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.loans.decide import OWING, PLANNED, WRITTEN_OFF, Line, Loan
 from kasuwa.methods.loans.decide_standing import Repaid, Standing, is_late, plan_lines, stand
-from kasuwa.methods.loans.wire import Allocation, LoanRecord, Outstanding, ScheduleLine
+from kasuwa.methods.loans.wire import (
+    Allocation,
+    Installments,
+    LoanRecord,
+    LoanSummary,
+    NextDue,
+    Outstanding,
+    ScheduleLine,
+)
 
 
-def record_of(loan: Loan, kept: tuple[Line, ...], now: datetime, *, dry_run: bool = False) -> LoanRecord:
-    """A loan that was never paid out shows the schedule it would have from today, or would have had when it closed."""
+def record_of(
+    loan: Loan, kept: tuple[Line, ...], now: datetime, *, credit: int = 0, dry_run: bool = False
+) -> LoanRecord:
+    """A loan that was never paid out shows the schedule it would have from today, or would have had when it closed.
+    Only a closed loan can have a credit."""
     today = lagos_day(now)
     lines = kept or plan_lines(loan, today if loan.state in PLANNED else lagos_day(loan.closed_at or now))
     standing = stand(loan, lines, today)
-    return LoanRecord(
-        loan_id=None if dry_run else loan.loan_id,
-        client_id=loan.client_id,
-        state=standing.loan.state,  # type: ignore[arg-type]
-        amount=format_minor(loan.amount),
-        interest_settings=ToldInterest(loan.rate, loan.frequency),  # type: ignore[arg-type]
-        method=loan.method,  # type: ignore[arg-type]
-        period=loan.period,
-        tax_applied=loan.tax_applied,
-        tax_rate=plain_number(loan.tax_rate),
-        penalty_rate=loan.penalty_rate,
-        tolerance_days=loan.tolerance_days,
-        schedule=[line_of(line, standing) for line in standing.lines],
-        outstanding=outstanding_of(standing),
-        created_at=utc_text(loan.created_at),
-        disbursed_at=None if loan.disbursed_at is None else utc_text(loan.disbursed_at),
-        closed_at=None if loan.closed_at is None else utc_text(loan.closed_at),
+    facts = facts_of(standing, credit)
+    if dry_run:
+        facts["loan_id"] = None
+    return LoanRecord(**facts, schedule=[line_of(line, standing) for line in standing.lines])
+
+
+def facts_of(standing: Standing, credit: int) -> dict[str, Any]:
+    loan = standing.loan
+    return {
+        "loan_id": loan.loan_id,
+        "client_id": loan.client_id,
+        "state": loan.state,
+        "amount": format_minor(loan.amount),
+        "interest_settings": ToldInterest(loan.rate, loan.frequency),  # type: ignore[arg-type]
+        "method": loan.method,
+        "period": loan.period,
+        "tax_applied": loan.tax_applied,
+        "tax_rate": plain_number(loan.tax_rate),
+        "penalty_rate": loan.penalty_rate,
+        "tolerance_days": loan.tolerance_days,
+        "outstanding": outstanding_of(standing),
+        "credit": format_minor(credit),
+        "txn_ref": loan.transfer,
+        "created_at": utc_text(loan.created_at),
+        "disbursed_at": None if loan.disbursed_at is None else utc_text(loan.disbursed_at),
+        "closed_at": None if loan.closed_at is None else utc_text(loan.closed_at),
+    }
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """The installments of a loan as a list needs them."""
+
+    total: int
+    paid: int
+    lines: tuple[Line, ...]  # those that owe something up to today, and the running one
+    later: Line | None  # all others that are not due yet, summed up in one
+
+
+def summary_of(loan: Loan, counted: Counted, today: date, credit: int) -> LoanSummary:
+    """A loan in a list. The sum of later installments owes what they owe; none of its interest is earned yet."""
+    lines = counted.lines if counted.later is None else (*counted.lines, counted.later)
+    standing = stand(loan, lines, today)
+    shown = standing.lines[: len(counted.lines)] if standing.loan.state in OWING else ()
+    late = sum(is_late(line, standing.loan, standing.day) for line in shown)
+    coming = next((line for line in shown if line.owed.total), None)
+    return LoanSummary(
+        **facts_of(standing, credit),
+        installments=Installments(total=counted.total or loan.period, paid=counted.paid, late=late),
+        next_due=None
+        if coming is None
+        else NextDue(n=coming.n, due=coming.due.isoformat(), amount=format_minor(coming.owed.total)),
     )
 
 
@@ -187,6 +234,10 @@ def explain_repayment(before: Standing, done: Repaid, said: int | None, row: Tra
     if done.forgiven.total:
         how = f"agreed and not used, asked for no more: {explain_parts(done.forgiven)}"
         figures.append(Figure(what="forgiven", amount=format_minor(done.forgiven.total), how=how))
+    coming = next((line for line in done.after.lines if line.owed.total), None)
+    if coming is not None:
+        how = f"what is left of it, due on {coming.due.isoformat()}"
+        figures.append(Figure(what=f"next installment {coming.n}", amount=format_minor(coming.owed.total), how=how))
     return figures
 
 

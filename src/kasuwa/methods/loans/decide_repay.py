@@ -34,12 +34,14 @@ from kasuwa.methods.clients.decide import Client, client_key, count_account
 from kasuwa.methods.loans.decide import (
     CURRENCY,
     NEVER_SHORT,
+    OVERPAID,
     OWING,
     REPAID,
     REPAYMENT,
     UNKNOWN_LOAN,
     Line,
     Loan,
+    account,
     charge,
     earn,
     forgive,
@@ -51,13 +53,14 @@ from kasuwa.methods.loans.decide import (
     out_of_place,
 )
 from kasuwa.methods.loans.decide_record import allocation_of, explain_repayment, record_of
-from kasuwa.methods.loans.decide_request import end_watch, tell
+from kasuwa.methods.loans.decide_request import end_watch, hasten_watch, tell
 from kasuwa.methods.loans.decide_standing import Repaid, Standing, repay, stand
-from kasuwa.methods.loans.wire import RepayReply, RepayRequest
+from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
 from kasuwa.methods.payment.decide import DETAIL, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.decide_collect import ValidateRequest, collect, decide_validate, need_collect
+from kasuwa.methods.payment.decide_collect import collect, decide_validate, need_collect
 
 KIND = "repayment"
+NOTHING_CHANGED = "Nothing was changed: the code would be taken to the payer's bank"
 METHOD: Final = "wallet"
 
 
@@ -88,6 +91,7 @@ class Credited(msgspec.Struct, frozen=True):
     done: Repaid
     posts: tuple[Post, ...]
     rows: tuple[Row, ...]
+    jobs: tuple[Job, ...]
     jobs_done: tuple[Job, ...]
 
     @property
@@ -110,12 +114,14 @@ def credit(loan: Loan, kept: tuple[Line, ...], amount: int, context: Context, se
         rows, jobs_done = (*rows, count_account(client, -1)), end_watch(loan, seen)
     posts = (
         *post_penalties(kept, before),
+        *charge(loan.loan_id, done.added, "by the schedule computed anew"),
         *earn(loan.loan_id, add_parts(done.paid)),
         *forgive(loan.loan_id, done.forgiven, "not used"),
         *give_credit(loan.loan_id, done.excess),
     )
     standing = msgspec.structs.replace(done.after, loan=after)
-    return Credited(msgspec.structs.replace(done, after=standing), posts, (after, *rows), jobs_done)
+    jobs = () if jobs_done else hasten_watch(standing, seen)
+    return Credited(msgspec.structs.replace(done, after=standing), posts, (after, *rows), jobs, jobs_done)
 
 
 # --- a repayment is asked for -----------------------------------------------------------------------------------------
@@ -153,9 +159,16 @@ def decide_repay(request: RepayRequest, context: Context, seen: Seen) -> Decisio
     credited = credit(loan, kept, amount, context, seen)
     paid: Decision | Refusal | More
     if request.payment_method == METHOD:
-        paid = pay_directly(credited, amount, context)
+        paid = pay_directly(request, credited, amount, context)
     else:
-        paid = collect(request.payment_method, request, amount, Errand(REPAYMENT, loan.loan_id), context, seen)
+        errand = Errand(
+            REPAYMENT,
+            loan.loan_id,
+            meta=str(request.meta or ""),
+            ip=request.ip or "",
+            fingerprint=request.fingerprint or "",
+        )
+        paid = collect(request.payment_method, request, amount, errand, context, seen)
     if request.dry_run and isinstance(paid, Decision):
         return tell_repay(request, before, credited, paid, context)
     return paid
@@ -175,25 +188,37 @@ def tell_repay(
     return Decision(reply=reply)
 
 
-def pay_directly(credited: Credited, amount: int, context: Context) -> Decision:
+def pay_directly(request: RepayRequest, credited: Credited, amount: int, context: Context) -> Decision:
     """The wallet has the money already."""
-    row = new_repayment(amount, context)
-    end = end_transaction(context, row, SUCCESSFUL, None, "Repayment Successful", METHOD, context.scenario)
+    row = new_repayment(amount, context, detail_of(request), request.customer_txnref)
+    told = {"loan_id": request.loan_id}
+    told |= {"orderRef": row.order_ref} if request.customer_txnref is None else {"customer_txnref": row.order_ref}
+    end = end_transaction(context, row, SUCCESSFUL, None, "Repayment Successful", METHOD, context.scenario, told=told)
     return Decision(
         reply=reply_repay(credited, amount, context, end),
         groups=(Group(end.row.txn_ref, NEVER_SHORT, posts=credited.posts),),
         rows=(end.row, *credited.rows),
-        jobs=end.jobs,
+        jobs=(*end.jobs, *credited.jobs),
         jobs_done=credited.jobs_done,
         events=(end.event,),
         numbers=1,
     )
 
 
-def new_repayment(amount: int, context: Context) -> Transaction:
-    """It is final in the same breath: nobody outside is asked."""
+def detail_of(request: RepayRequest) -> dict[str, str]:
+    """What is kept with a repayment that the wallet pays."""
+    said = {"loan_id": request.loan_id, "meta": request.meta, "ip": request.ip, "fingerprint": request.fingerprint}
+    return {name: str(value) for name, value in said.items() if value}
+
+
+def new_repayment(
+    amount: int, context: Context, detail: dict[str, str] | None = None, customer_txnref: str | None = None
+) -> Transaction:
+    """A repayment that is final with its commit: nobody outside is asked. Its key is made of its own reference, because
+    a customer_txnref may be used more than once."""
     txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
-    return begin_transaction(context, KIND, txn_ref, amount)
+    row = begin_transaction(context, KIND, txn_ref, amount, detail=detail)
+    return row if customer_txnref is None else msgspec.structs.replace(row, order_ref=customer_txnref)
 
 
 def reply_repay(credited: Credited, amount: int, context: Context, end: Ending | None = None) -> RepayReply:
@@ -203,6 +228,7 @@ def reply_repay(credited: Credited, amount: int, context: Context, end: Ending |
         charged_amount=format_minor(amount),
         currency=CURRENCY,
         payment_method=METHOD,
+        loan_id=credited.loan.loan_id,
         allocation=allocation_of(credited.done.paid),
         data=record_of(standing.loan, standing.lines, context.now),
     )
@@ -214,13 +240,16 @@ def reply_repay(credited: Credited, amount: int, context: Context, end: Ending |
 # --- by a payment made for the loan -----------------------------------------------------------------------------------
 
 
-def decide_validation(request: ValidateRequest, context: Context, seen: Seen) -> Decision | Refusal:
+def decide_validation(request: ValidateRepayment, context: Context, seen: Seen) -> Decision | Refusal | More:
     """The payer's code for a repayment; a payment for anything else is not known here."""
     payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
     errand = None if payment is None else DETAIL.decode(payment.detail).errand
     if errand is None or errand.purpose != REPAYMENT:
         return UNKNOWN_REFERENCE
-    return decide_validate(request, context, seen)
+    brought = decide_validate(request, context, seen)
+    if not request.dry_run or not isinstance(brought, Decision):
+        return brought
+    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=NOTHING_CHANGED, dry_run=True))
 
 
 def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Seen) -> Addition | More:
@@ -231,7 +260,8 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Seen) 
     if row.status != SUCCESSFUL:
         return NOTHING_MORE
     if loan.state not in OWING:
-        return Addition(posts=give_credit(loan_id, row.amount), notices=(too_much(row, loan_id, row.amount),))
+        notices = (too_much(row, loan_id, row.amount),)
+        return Addition(posts=give_credit(loan_id, row.amount), notices=notices, surplus=row.amount)
     kept = lines_of(loan, seen)
     if kept is None:
         return More(need_lines(loan))
@@ -240,15 +270,20 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Seen) 
     return Addition(
         posts=credited.posts,
         rows=credited.rows,
+        jobs=credited.jobs,
         jobs_done=credited.jobs_done,
         notices=(too_much(row, loan_id, excess),) if excess else (),
+        surplus=excess,
     )
+
+
+def end_credit_refund(loan_id: str, amount: int, context: Context, seen: Seen) -> Addition:
+    """What the client paid beyond the loan has been refunded."""
+    return Addition(posts=(Post(account("credit", loan_id), OVERPAID, amount, "paid back"),))
 
 
 def too_much(row: Transaction, loan_id: str, excess: int) -> Notice:
-    return Notice(
-        row.txn_ref, f"{format_minor(excess)} more than loan {loan_id} had use for: give it back to its client"
-    )
+    return Notice(row.txn_ref, f"{format_minor(excess)} more than loan {loan_id} had use for: refund it to its client")
 
 
-REPAYING_PURPOSE = Purpose(REPAYMENT, need_loan, end_repayment)
+REPAYING_PURPOSE = Purpose(REPAYMENT, need_loan, end_repayment, end_refund=end_credit_refund)

@@ -27,7 +27,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.interest import make_schedule, rate_of
 from kasuwa.core.money import MOST_DIGITS, format_minor
 from kasuwa.core.purpose import Addition, Errand, Purpose
-from kasuwa.core.references import job_key, opaque_id
+from kasuwa.core.references import account_key, job_key, opaque_id
 from kasuwa.core.requery import MOST_TRAIL
 from kasuwa.core.tariff import charge_transfer
 from kasuwa.core.transactions import (
@@ -37,6 +37,7 @@ from kasuwa.core.transactions import (
     extend_trail,
     schedule,
 )
+from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.decide import (
     NO_BANK_ACCOUNT,
     UNKNOWN_CLIENT,
@@ -47,7 +48,7 @@ from kasuwa.methods.clients.decide import (
     count_account,
     refuse_inactive,
 )
-from kasuwa.methods.disburse.decide import WALLET, Order, send_money
+from kasuwa.methods.disburse.decide import WALLET, WALLET_SHORT, Order, send_money
 from kasuwa.methods.loans.decide import (
     ACTIVE,
     APPROVED,
@@ -71,6 +72,9 @@ from kasuwa.methods.loans.decide_record import explain_schedule, record_of
 from kasuwa.methods.loans.decide_standing import Standing, plan_lines
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
 
+# A year of days, or thirty years of months; a schedule is answered whole.
+MOST_INSTALLMENTS = 366
+
 WATCH = "loans.watch"
 LANE = "loans"
 
@@ -82,6 +86,7 @@ STEPS = {
 }
 
 PAID_OUT = "Loan Disbursed"
+NOTHING_CHANGED = "Nothing was changed: this is what would happen"
 UNDER_WAY = "The loan is approved and its disbursement is being processed"
 
 
@@ -92,6 +97,10 @@ def amount_is_enough(merchant: Merchant, amount: int) -> str | None:
     """Loans have no upper amount. Spec silent: D33"""
     least = merchant.limits[CURRENCY].least
     return None if amount >= least else f"at least {format_minor(least)}"
+
+
+def period_fits(merchant: Merchant, period: int) -> str | None:
+    return None if 1 <= period <= MOST_INSTALLMENTS else f"a number of installments from 1 to {MOST_INSTALLMENTS}"
 
 
 def tax_rate_fits(merchant: Merchant, tax_applied: bool | None, tax_rate: str | None) -> str | None:
@@ -148,7 +157,7 @@ def make_loan(request: LoanRequest, context: Context) -> Loan:
         amount=int(request.amount),
         rate=str(request.interest_settings.interest_rate),
         frequency=request.interest_settings.interest_frequency,
-        period=request.period,
+        period=int(request.period),
         method=request.method or lending.method,
         tax_applied=bool(request.tax_applied),
         tax_rate=str(request.tax_rate or "0"),
@@ -167,8 +176,8 @@ def make_loan(request: LoanRequest, context: Context) -> Loan:
 
 
 def need_process(request: ProcessRequest, merchant: Merchant) -> Needs:
-    loan = need_loan(merchant, request.loan_id)
-    return Needs(loan.rows, (*loan.accounts, WALLET))
+    loan, wallet = need_loan(merchant, request.loan_id), account_key(merchant.merchant_id, WALLET)
+    return Needs((*loan.rows, (Account, wallet)), (*loan.accounts, WALLET))
 
 
 def decide_process(request: ProcessRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
@@ -185,10 +194,34 @@ def decide_process(request: ProcessRequest, context: Context, seen: Seen) -> Dec
     client = seen.get(Client, key)
     assert client is not None
     if state == DISBURSING:
-        return approve(loan, client, context)
+        decision = approve(loan, client, context)
+        return forecast_approval(decision, loan, context, seen) if request.dry_run else decision
     closed = msgspec.structs.replace(tell(loan, context, state), closed_at=context.now)
-    reply = LoanReply(message=f"Loan {named.capitalize()}", data=record_of(closed, (), context.now))
+    record = record_of(closed, (), context.now)
+    if request.dry_run:
+        return Decision(reply=LoanReply(message=NOTHING_CHANGED, data=record, dry_run=True))
+    reply = LoanReply(message=f"Loan {named.capitalize()}", data=record)
     return Decision(reply=reply, rows=(closed, count_account(client, -1)))
+
+
+def forecast_approval(decision: Decision | Refusal, loan: Loan, context: Context, seen: Seen) -> Decision | Refusal:
+    """What approving would do if the bank pays, and what it takes from the wallet: nothing of it is done."""
+    if isinstance(decision, Refusal):
+        return decision
+    wallet = seen.get(Account, account_key(loan.merchant_id, WALLET))
+    cost = charge_transfer(context.merchant.tariff, loan.amount)
+    if wallet is None or wallet.available < loan.amount + cost.total:
+        return WALLET_SHORT
+    today = lagos_day(context.now)
+    active = msgspec.structs.replace(loan, state=ACTIVE, disbursed_at=context.now, aged_to=today)
+    return Decision(
+        reply=LoanReply(
+            message=NOTHING_CHANGED,
+            data=record_of(active, plan_lines(active, today), context.now),
+            dry_run=True,
+            explained=explain_schedule(loan.terms, make_schedule(loan.terms, today), cost),
+        )
+    )
 
 
 def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
@@ -203,7 +236,7 @@ def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
     (transfer,) = decision.rows
     assert isinstance(transfer, Transaction)
     approved = msgspec.structs.replace(tell(loan, context, DISBURSING), transfer=transfer.txn_ref)
-    decision.reply = LoanReply(message=UNDER_WAY, data=record_of(approved, (), context.now))
+    decision.reply = reply_disbursement(transfer, approved, (), UNDER_WAY, context)
     decision.rows = (transfer, approved)
     decision.then = decision.jobs[0]
     return decision
@@ -231,12 +264,24 @@ def end_disbursement(row: Transaction, loan_id: str, context: Context, seen: See
     assert loan is not None
     assert loan.transfer == row.txn_ref, "one disbursement at a time"
     if not row.is_final:
-        return Addition(reply=LoanReply(message=UNDER_WAY, data=record_of(loan, (), context.now)))
+        return Addition(reply=reply_disbursement(row, loan, (), UNDER_WAY, context))
     if row.status == SUCCESSFUL:
-        return pay_out(loan, context)
+        return pay_out(row, loan, context)
     failed = tell(loan, context, APPROVED, row.message)
-    reply = LoanReply(message=failure_message(row), data=record_of(failed, (), context.now))
-    return Addition(reply=reply, rows=(failed,))
+    return Addition(reply=reply_disbursement(row, failed, (), failure_message(row), context), rows=(failed,))
+
+
+def reply_disbursement(
+    row: Transaction, loan: Loan, lines: tuple[Line, ...], message: str, context: Context
+) -> LoanReply:
+    """The loan with the transfer that pays it out, and how that stands."""
+    return LoanReply(
+        message=message,
+        txn_ref=row.txn_ref,
+        txn_status=row.status,
+        loan_id=loan.loan_id,
+        data=record_of(loan, lines, context.now),
+    )
 
 
 def failure_message(row: Transaction) -> str:
@@ -253,16 +298,16 @@ def tell_disbursement(row: Transaction, loan_id: str, context: Context, seen: Se
     lines = [seen.get(Line, key) for kind, key in needs.rows if kind is Line]
     kept = tuple(line for line in lines if line is not None)
     message = PAID_OUT if row.status == SUCCESSFUL else failure_message(row)
-    return LoanReply(message=message, data=record_of(loan, kept, context.now))
+    return reply_disbursement(row, loan, kept, message, context)
 
 
-def pay_out(loan: Loan, context: Context) -> Addition:
+def pay_out(row: Transaction, loan: Loan, context: Context) -> Addition:
     """The client has the money: from today the schedule runs and all of it is owed."""
     today = lagos_day(context.now)
     active = msgspec.structs.replace(tell(loan, context, ACTIVE), disbursed_at=context.now, aged_to=today)
     standing = Standing(active, plan_lines(active, today), today)
     return Addition(
-        reply=LoanReply(message=PAID_OUT, data=record_of(active, standing.lines, context.now)),
+        reply=reply_disbursement(row, active, standing.lines, PAID_OUT, context),
         posts=charge(loan.loan_id, standing.owed, "agreed"),
         rows=(active, *standing.lines),
         jobs=watch(standing, context),
@@ -276,6 +321,14 @@ def watch(standing: Standing, context: Context) -> tuple[Job, ...]:
         return ()
     job = schedule(context, WATCH, LANE, loan, loan.loan_id, moment_of(day, 0), "{}")
     return (msgspec.structs.replace(job, key=job_key(loan.key)),)
+
+
+def hasten_watch(standing: Standing, seen: Seen) -> tuple[Job, ...]:
+    """The watch, if a schedule that was computed anew asks for something before the day it was set for."""
+    job, day = seen.get(Job, job_key(standing.loan.key)), standing.next_change
+    if job is None or day is None or moment_of(day, 0) >= job.due:
+        return ()
+    return (msgspec.structs.replace(job, due=moment_of(day, 0)),)
 
 
 def end_watch(loan: Loan, seen: Seen) -> tuple[Job, ...]:

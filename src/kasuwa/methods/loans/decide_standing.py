@@ -5,15 +5,18 @@ a view all ask here, so none of them depends on another having run. (D33)
 """
 
 from datetime import date, timedelta
+from fractions import Fraction
 
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.interest import (
+    FLAT,
     Parts,
     add_parts,
     allocate,
     charge_penalty,
+    due_date,
     interest_used,
     late_on,
     make_schedule,
@@ -41,16 +44,14 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def payoff(self) -> tuple[Parts, ...]:
-        """What closes the loan today, line by line: all of what is due, the principal, and of the interval that runs
-        the interest of the days used. Interest paid ahead is not paid back. Spec silent: D33"""
-        assert self.loan.disbursed_at is not None
-        begins, tax_rate, asked = lagos_day(self.loan.disbursed_at), rate_of(self.loan.terms.tax), []
+        """What closes the loan today, line by line: all of what is due, the principal, and the interest earned so far
+        in the running interval. Interest paid ahead is not paid back. Spec silent: D33"""
+        tax_rate, asked = rate_of(self.loan.terms.tax), []
         for line in self.lines:
-            used = interest_used(line.interest, begins, line.due, self.day)
-            tax = line.tax if used == line.interest else round_half_up(used * tax_rate)
-            interest, tax = max(0, used - line.paid_interest), max(0, tax - line.paid_tax)
+            earned = interest_earned(line, self.loan, self.day)
+            tax = line.tax if earned == line.interest else round_half_up(earned * tax_rate)
+            interest, tax = max(0, earned - line.paid_interest), max(0, tax - line.paid_tax)
             asked.append(Parts(line.owed.penalty, 0, interest, tax, line.owed.principal))
-            begins = line.due
         return tuple(asked)
 
     @property
@@ -76,6 +77,19 @@ def plan_lines(loan: Loan, begins: date) -> tuple[Line, ...]:
         Line(line_key(merchant_id, loan_id, i.n), merchant_id, loan_id, i.n, i.due, i.principal, i.interest, i.tax)
         for i in make_schedule(loan.terms, begins)
     )
+
+
+def interval_start(loan: Loan, n: int) -> date:
+    """The first day of the interval that installment n ends."""
+    assert loan.disbursed_at is not None
+    return due_date(lagos_day(loan.disbursed_at), loan.frequency, n - 1)
+
+
+def interest_earned(line: Line, loan: Loan, day: date) -> int:
+    """The interest of an installment earned up to a day: all of it on the due date. If principal was paid ahead within
+    the interval, what had been earned by then is kept on the line, and the days after it earn the rest."""
+    since = line.accrued_on or interval_start(loan, line.n)
+    return line.accrued + interest_used(line.interest - line.accrued, since, line.due, day)
 
 
 def is_late(line: Line, loan: Loan, day: date) -> bool:
@@ -109,36 +123,113 @@ def age_line(line: Line, loan: Loan, aged_to: date, day: date) -> Line:
 
 
 class Repaid(msgspec.Struct, frozen=True):
-    """What a repayment does: where it went, what is not asked for any more, what was too much, and the loan after."""
+    """What a repayment does to a loan."""
 
     after: Standing
-    paid: tuple[Parts, ...]
-    forgiven: Parts
-    excess: int
+    paid: tuple[Parts, ...]  # by installment
+    forgiven: Parts  # interest and tax that are not asked for any more
+    added: Parts  # interest and tax that rounding adds to a schedule that was computed anew
+    excess: int  # what the loan has no use for
 
 
 def repay(standing: Standing, amount: int) -> Repaid:
-    """Exactly the payoff closes the loan; less goes to the oldest instalments. What is more has no place to go."""
+    """Applies a repayment. The payoff or more closes the loan. Less is spread over what is owed, and what it pays
+    ahead lowers the principal of the remaining schedule."""
     payoff = standing.payoff
     most = add_parts(payoff).total
-    paid = payoff if amount >= most else tuple(allocate(amount, (line.owed for line in standing.lines)))
+    if amount >= most:
+        lines = tuple(pay_line(line, parts) for line, parts in zip(standing.lines, payoff, strict=True))
+        closed = tuple(msgspec.structs.replace(line, interest=line.paid_interest, tax=line.paid_tax) for line in lines)
+        loan = msgspec.structs.replace(standing.loan, state=REPAID)
+        forgiven = add_parts(line.owed for line in lines)
+        return Repaid(Standing(loan, closed, standing.day), payoff, forgiven, Parts(), amount - most)
+    paid = spread(standing, amount)
     lines = tuple(pay_line(line, parts) for line, parts in zip(standing.lines, paid, strict=True))
-    after = msgspec.structs.replace(standing, lines=lines)
-    if add_parts(after.payoff).total:
-        state = state_of(standing.loan, lines, standing.day)
-        after = msgspec.structs.replace(after, loan=msgspec.structs.replace(standing.loan, state=state))
-        return Repaid(after, paid, Parts(), 0)
-    forgiven = after.owed
-    lines = tuple(msgspec.structs.replace(line, interest=line.paid_interest, tax=line.paid_tax) for line in lines)
-    loan = msgspec.structs.replace(standing.loan, state=REPAID)
-    return Repaid(Standing(loan, lines, standing.day), paid, forgiven, max(0, amount - most))
+    if any(parts.principal for line, parts in zip(lines, paid, strict=True) if line.due > standing.day):
+        lines = replan(standing, lines)
+    loan = msgspec.structs.replace(standing.loan, state=state_of(standing.loan, lines, standing.day))
+    forgiven, added = changes_of(standing.lines, lines)
+    return Repaid(Standing(loan, lines, standing.day), paid, forgiven, added, 0)
+
+
+def spread(standing: Standing, amount: int) -> tuple[Parts, ...]:
+    """Where less than the payoff goes: all penalties; what is due, oldest first, interest with its tax before
+    principal; interest and tax earned in the running interval; then principal, noted on the running installment.
+    Interest that is not earned yet is never taken. Spec silent: D33"""
+    payoff, day = standing.payoff, standing.day
+    is_due = [line.due <= day for line in standing.lines]
+    steps = (
+        [Parts(penalty=parts.penalty) for parts in payoff],
+        [
+            msgspec.structs.replace(parts, penalty=0) if due else Parts()
+            for parts, due in zip(payoff, is_due, strict=True)
+        ],
+        [Parts() if due else earned_of(parts) for parts, due in zip(payoff, is_due, strict=True)],
+    )
+    paid = [Parts()] * len(payoff)
+    for step in steps:
+        taken = allocate(amount, step)
+        amount -= add_parts(taken).total
+        paid = [before + parts for before, parts in zip(paid, taken, strict=True)]
+    if amount:
+        running = is_due.index(False)
+        paid[running] += Parts(principal=amount)
+    return tuple(paid)
+
+
+def earned_of(parts: Parts) -> Parts:
+    return Parts(interest=parts.interest, tax=parts.tax)
+
+
+def replan(standing: Standing, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The schedule after principal was paid ahead: the installments that are not due yet, computed anew on the
+    principal that is left, over the same due dates. The running one keeps the interest earned so far and adds that of
+    its remaining days. At a flat rate the interest is that of the whole loan and does not change. Spec silent: D33"""
+    loan, day = standing.loan, standing.day
+    past = [line for line in lines if line.due <= day]
+    coming = [line for line in lines if line.due > day]
+    asked = sum(line.principal for line in standing.lines if line.due > day)
+    left = asked - sum(line.paid_principal for line in coming)
+    terms = msgspec.structs.replace(loan.terms, principal=left, period=len(coming))
+    planned = make_schedule(terms, day)
+    changed = []
+    for line, plan in zip(coming, planned, strict=True):
+        interest, accrued, accrued_on = plan.interest, 0, None
+        if terms.method == FLAT:
+            interest = line.interest
+        elif line is coming[0]:
+            accrued, accrued_on = interest_earned(line, loan, day), day
+            whole = (line.due - interval_start(loan, line.n)).days
+            interest = accrued + round_half_up(left * terms.rate_each * Fraction((line.due - day).days, whole))
+        interest = max(interest, line.paid_interest)
+        changed.append(
+            msgspec.structs.replace(
+                line,
+                principal=line.paid_principal + plan.principal,
+                interest=interest,
+                tax=max(round_half_up(interest * rate_of(terms.tax)), line.paid_tax),
+                accrued=accrued,
+                accrued_on=accrued_on,
+            )
+        )
+    return (*past, *changed)
+
+
+def changes_of(before: tuple[Line, ...], after: tuple[Line, ...]) -> tuple[Parts, Parts]:
+    """By how much interest and tax of a schedule went down, and by how much up."""
+    interest = sum(line.interest for line in after) - sum(line.interest for line in before)
+    tax = sum(line.tax for line in after) - sum(line.tax for line in before)
+    return Parts(interest=max(0, -interest), tax=max(0, -tax)), Parts(interest=max(0, interest), tax=max(0, tax))
 
 
 def pay_line(line: Line, parts: Parts) -> Line:
+    """The installment with a payment noted. Principal paid ahead of its due date may exceed what it asked for."""
+    paid_principal = line.paid_principal + parts.principal
     return msgspec.structs.replace(
         line,
+        principal=max(line.principal, paid_principal),
         paid_penalty=line.paid_penalty + parts.penalty,
         paid_interest=line.paid_interest + parts.interest,
         paid_tax=line.paid_tax + parts.tax,
-        paid_principal=line.paid_principal + parts.principal,
+        paid_principal=paid_principal,
     )

@@ -1,14 +1,15 @@
 """Plain reads of loans. No writes; merchant_id in every WHERE."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-from kasuwa.core.calendar import utc_text
+from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.interest import due_date
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.methods.loans.decide import UNKNOWN_LOAN, Line, Loan, loan_key
-from kasuwa.methods.loans.decide_record import record_of
+from kasuwa.methods.loans.decide_record import Counted, record_of, summary_of
 from kasuwa.methods.loans.wire import (
     ListReply,
     ListRequest,
@@ -19,16 +20,52 @@ from kasuwa.methods.loans.wire import (
     ViewRequest,
 )
 
-LOAN_COLUMNS = ", ".join(Loan.__struct_fields__)
+# What a list sums up of the installments that it does not show.
+SUMMED = ("principal", "interest", "tax", "paid_principal", "paid_interest", "paid_tax")
+NO_LINES = Counted(total=0, paid=0, lines=(), later=None)
+
+LOAN_COLUMNS = ", ".join(f"l.{name}" for name in Loan.__struct_fields__)
 LINE_COLUMNS = ", ".join(Line.__struct_fields__)
 
 # Business time, as the writer reckons it.
 NOW = """select coalesce(clock_fixed, clock_timestamp() + clock_offset * interval '1 microsecond')
     from book where merchant_id = $1"""
-LOAN = f"select {LOAN_COLUMNS} from loan where key = $1 and merchant_id = $2"
-LOANS = f"select {LOAN_COLUMNS} from loan where merchant_id = $1 order by number desc offset $2 limit $3"
-COUNT = "select count(*) from loan where merchant_id = $1"
-LINES = f"select {LINE_COLUMNS} from loan_line where merchant_id = $1 and loan_id = any($2) order by loan_id, n"
+CREDIT = """coalesce((select a.posted from account a
+    where a.merchant_id = l.merchant_id and a.name = 'loan_credit:' || l.loan_id || ':NGN'), 0)"""
+LOAN = f"select {LOAN_COLUMNS}, {CREDIT} from loan l where l.key = $1 and l.merchant_id = $2"
+LINES = f"select {LINE_COLUMNS} from loan_line where merchant_id = $1 and loan_id = $2 order by n"
+
+# --- lists: a loan's schedule in figures, so that a page of long loans stays small ---
+
+OWED = """n.principal + n.interest + n.tax + n.penalty
+    - n.paid_principal - n.paid_interest - n.paid_tax - n.paid_penalty"""
+# A loan is in arrears from midnight, also before the job that notes it has run.
+STATE = f"""
+    case when l.state not in ('active', 'active_in_arrears') then l.state
+        when exists (select 1 from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+            and n.due + l.tolerance_days::int < $4 and {OWED} > 0) then 'active_in_arrears'
+        else 'active' end
+"""
+CHOSEN = f"""
+    from loan l where l.merchant_id = $1 and ($2::text is null or l.client_id = $2)
+        and ($3::text is null or $3 = {STATE})
+"""
+LOANS = f"select {LOAN_COLUMNS}, {CREDIT} {CHOSEN} order by l.number desc offset $5 limit $6"
+COUNT = f"select count(*) {CHOSEN}"
+PLACED = f"""
+    select n.*, {OWED} as owed,
+        min(n.n) filter (where n.due > $3) over w as running,
+        min(n.n) filter (where n.due > $3 and {OWED} > 0) over w as coming
+    from loan_line n where n.merchant_id = $1 and n.loan_id = any($2)
+    window w as (partition by n.loan_id)
+"""
+SHOWN = "(due <= $3 and owed > 0) or n in (running, coming)"
+SHOWN_LINES = f"select {LINE_COLUMNS} from ({PLACED}) p where merchant_id = $1 and ({SHOWN}) order by loan_id, n"
+REST = f"""
+    select loan_id, count(*), count(*) filter (where owed = 0),
+        {", ".join(f"coalesce(sum({part}) filter (where later), 0)::bigint" for part in SUMMED)}
+    from (select p.*, due > $3 and not ({SHOWN}) as later from ({PLACED}) p where merchant_id = $1) q group by loan_id
+"""
 
 # The predicates are spelled as those of the indexes (0009_loans.sql).
 STATEMENT = """
@@ -50,41 +87,65 @@ async def business_now(merchant: Merchant, reader: Reader) -> datetime:
     return now
 
 
-async def read_lines(loan_ids: list[str], merchant: Merchant, reader: Reader) -> dict[str, list[Line]]:
-    lines: dict[str, list[Line]] = {}
-    for row in await reader.fetch(LINES, merchant.merchant_id, loan_ids):
+async def list_loans(request: ListRequest, merchant: Merchant, reader: ReplyReader) -> ListReply:
+    offset, limit = request.window
+    async with reader.snapshot() as moment:
+        today = lagos_day(await business_now(merchant, moment))
+        chosen = merchant.merchant_id, request.client_id, request.state, today
+        [[total]] = await moment.fetch(COUNT, *chosen)
+        found = [(Loan(*row[:-1]), row[-1]) for row in map(tuple, await moment.fetch(LOANS, *chosen, offset, limit))]
+        counted = await count_lines([loan for loan, _ in found], today, merchant, moment)
+    data = [summary_of(loan, counted.get(loan.loan_id, NO_LINES), today, credit) for loan, credit in found]
+    return ListReply(data=data, total=total, offset=offset, limit=limit)
+
+
+async def count_lines(loans: list[Loan], today: date, merchant: Merchant, reader: Reader) -> dict[str, Counted]:
+    """The installments of each loan that was paid out."""
+    wanted = merchant.merchant_id, [loan.loan_id for loan in loans if loan.disbursed_at is not None], today
+    shown: dict[str, list[Line]] = {}
+    for row in await reader.fetch(SHOWN_LINES, *wanted):
         line = Line(*row)
-        lines.setdefault(line.loan_id, []).append(line)
-    return lines
+        shown.setdefault(line.loan_id, []).append(line)
+    periods = {loan.loan_id: loan for loan in loans}
+    counted = {}
+    for loan_id, total, paid, *sums in await reader.fetch(REST, *wanted):
+        later = sum_line(periods[loan_id], dict(zip(SUMMED, sums, strict=True)))
+        counted[loan_id] = Counted(total, paid, tuple(shown.get(loan_id, ())), later)
+    return counted
 
 
-async def list_loans(request: ListRequest, merchant: Merchant, reader: Reader) -> ListReply:
-    offset, limit = request.window
-    now = await business_now(merchant, reader)
-    [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
-    loans = [Loan(*row) for row in await reader.fetch(LOANS, merchant.merchant_id, offset, limit)]
-    lines = await read_lines([loan.loan_id for loan in loans], merchant, reader)
-    records = [record_of(loan, tuple(lines.get(loan.loan_id, ())), now) for loan in loans]
-    return ListReply(data=records, total=total, offset=offset, limit=limit)
+def sum_line(loan: Loan, sums: dict[str, Any]) -> Line | None:
+    """Installments of intervals that have not begun, as one that ends with the last of them."""
+    if not any(sums.values()):
+        return None
+    assert loan.disbursed_at is not None
+    due = due_date(lagos_day(loan.disbursed_at), loan.frequency, loan.period)
+    return Line(key=b"", merchant_id=loan.merchant_id, loan_id=loan.loan_id, n=loan.period, due=due, **sums)
 
 
-async def view_loan(request: ViewRequest, merchant: Merchant, reader: Reader) -> LoanReply | Refusal:
-    row = await reader.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
-    if row is None:
-        return UNKNOWN_LOAN
-    now = await business_now(merchant, reader)
-    lines = await read_lines([request.loan_id], merchant, reader)
-    return LoanReply(message="Loan", data=record_of(Loan(*row), tuple(lines.get(request.loan_id, ())), now))
+async def view_loan(request: ViewRequest, merchant: Merchant, reader: ReplyReader) -> LoanReply | Refusal:
+    async with reader.snapshot() as moment:
+        row = await moment.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
+        if row is None:
+            return UNKNOWN_LOAN
+        now = await business_now(merchant, moment)
+        rows = await moment.fetch(LINES, merchant.merchant_id, request.loan_id)
+    *columns, credit = row
+    lines = tuple(Line(*line) for line in rows)
+    return LoanReply(message="Loan", data=record_of(Loan(*columns), lines, now, credit=credit))
 
 
-async def show_statement(request: StatementRequest, merchant: Merchant, reader: Reader) -> StatementReply | Refusal:
+async def show_statement(
+    request: StatementRequest, merchant: Merchant, reader: ReplyReader
+) -> StatementReply | Refusal:
     """The loan's postings, newest first: the books themselves, nothing reckoned. Spec silent: D8"""
-    row = await reader.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
-    if row is None:
-        return UNKNOWN_LOAN
     offset, limit = request.window
-    [[total]] = await reader.fetch(STATEMENT_COUNT, merchant.merchant_id, request.loan_id)
-    rows = await reader.fetch(STATEMENT_PAGE, merchant.merchant_id, request.loan_id, offset, limit)
+    async with reader.snapshot() as moment:
+        row = await moment.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
+        if row is None:
+            return UNKNOWN_LOAN
+        [[total]] = await moment.fetch(STATEMENT_COUNT, merchant.merchant_id, request.loan_id)
+        rows = await moment.fetch(STATEMENT_PAGE, merchant.merchant_id, request.loan_id, offset, limit)
     return StatementReply(data=[statement_line(row) for row in rows], total=total, offset=offset, limit=limit)
 
 

@@ -1,18 +1,28 @@
 """What `PUT /loans` takes and answers. (api.md, D33)"""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, UnsetType, field
 
-from kasuwa.core.fields import Amount, Rate, Reference
+from kasuwa.core.documents import Document
+from kasuwa.core.fields import Amount, Rate, Reference, Whole
 from kasuwa.core.interest import Method
 from kasuwa.core.paging import Paged
 from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
-from kasuwa.methods.payment.decide_collect import CollectMethod, PayerFields, PaymentReply
+from kasuwa.methods.payment.decide_collect import CollectMethod, PayerFields, PaymentReply, ValidateRequest
 
-# A year of days, or thirty years of months; a schedule is answered whole.
-Period = Annotated[int, Meta(ge=1, le=366, description="a number of instalments, 1 to 366")]
+LoanState = Literal[
+    "pending_approval",
+    "approved",
+    "disbursing",
+    "active",
+    "active_in_arrears",
+    "closed_repaid",
+    "closed_rejected",
+    "closed_withdrawn",
+    "closed_written_off",
+]
 
 
 class LoanRequest(msgspec.Struct, kw_only=True):
@@ -21,7 +31,7 @@ class LoanRequest(msgspec.Struct, kw_only=True):
     client_id: Reference
     interest_settings: InterestSettings = field(name="interestSettings")
     amount: Amount
-    period: Period
+    period: Whole
     tax_applied: bool | None = None
     tax_rate: Rate | None = None
     method: Method | None = None
@@ -33,10 +43,24 @@ class ProcessRequest(msgspec.Struct, kw_only=True):
 
     loan_id: Reference
     status: Literal["approve", "reject", "cancel"]
+    dry_run: bool | None = None
+
+
+class ValidateRepayment(ValidateRequest, kw_only=True):
+    """With `dry_run`, whether the code would be taken to the payer's bank."""
+
+    dry_run: bool | None = None
+
+
+class ValidateReply(PaymentReply, kw_only=True):
+    dry_run: bool | UnsetType = UNSET
 
 
 class ListRequest(Paged, kw_only=True):
-    """Newest first."""
+    """Newest first; all loans, or those of one client, in one state, or both."""
+
+    client_id: Reference | None = None
+    state: LoanState | None = None
 
 
 class ViewRequest(msgspec.Struct, kw_only=True):
@@ -55,6 +79,7 @@ class RepayRequest(PayerFields, kw_only=True):
     loan_id: Reference
     payment_method: Literal[CollectMethod, "wallet"]
     amount: Amount | None = None
+    meta: Document | None = None
     dry_run: bool | None = None
 
 
@@ -83,22 +108,13 @@ class Outstanding(msgspec.Struct, kw_only=True):
     payoff: str
 
 
-class LoanRecord(msgspec.Struct, kw_only=True):
-    """`loan_id` is null in a dry run. Until it is paid out, the schedule is the one it would have from today."""
+class LoanFacts(msgspec.Struct, kw_only=True):
+    """What every view of a loan shows. `loan_id` is null in a dry run. `txnRef` is the newest disbursement's. `credit`
+    is what the client paid beyond the loan and has not got back."""
 
     loan_id: str | None
     client_id: str
-    state: Literal[
-        "pending_approval",
-        "approved",
-        "disbursing",
-        "active",
-        "active_in_arrears",
-        "closed_repaid",
-        "closed_rejected",
-        "closed_withdrawn",
-        "closed_written_off",
-    ]
+    state: LoanState
     amount: str
     currency: Literal["NGN"] = "NGN"
     interest_settings: ToldInterest = field(name="interestSettings")
@@ -108,16 +124,52 @@ class LoanRecord(msgspec.Struct, kw_only=True):
     tax_rate: int | float
     penalty_rate: str
     tolerance_days: int
-    schedule: list[ScheduleLine]
     outstanding: Outstanding
+    credit: str
+    txn_ref: str | None = field(name="txnRef")
     created_at: str
     disbursed_at: str | None
     closed_at: str | None
 
 
+class LoanRecord(LoanFacts, kw_only=True):
+    """One loan whole. Until it is paid out, the schedule is the one it would have from today."""
+
+    schedule: list[ScheduleLine]
+
+
+class Installments(msgspec.Struct, kw_only=True):
+    """How many installments a loan has, has paid, and has late."""
+
+    total: int
+    paid: int
+    late: int
+
+
+class NextDue(msgspec.Struct, kw_only=True):
+    """The oldest installment with something owed, and what that is."""
+
+    n: int
+    due: str
+    amount: str
+
+
+class LoanSummary(LoanFacts, kw_only=True):
+    """A loan in a list: its schedule in figures. `view` shows it whole."""
+
+    installments: Installments
+    next_due: NextDue | None
+
+
 class LoanReply(msgspec.Struct, kw_only=True):
+    """`txnRef` and `txnStatus` are the disbursement's, where the reply is about one: a failed one is told by them and
+    leaves the loan approved."""
+
     status: Literal[200] = 200
     message: str
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    txn_status: str | UnsetType = field(name="txnStatus", default=UNSET)
+    loan_id: str | UnsetType = UNSET
     data: LoanRecord
     dry_run: bool | UnsetType = UNSET
     explained: list[Figure] | UnsetType = UNSET
@@ -125,7 +177,7 @@ class LoanReply(msgspec.Struct, kw_only=True):
 
 class ListReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
-    data: list[LoanRecord]
+    data: list[LoanSummary]
     total: int
     offset: int
     limit: int

@@ -23,7 +23,7 @@ from kasuwa.core.decision import Context, Decision, Group, Job, Refusal, Reserve
 from kasuwa.core.directory import list_as
 from kasuwa.core.inbound import ACCOUNT, PAYMENT
 from kasuwa.core.pricing import Price
-from kasuwa.core.purpose import Errand
+from kasuwa.core.purpose import Errand, subject_of
 from kasuwa.core.references import hold_key, job_key, payment_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call
 from kasuwa.core.splits import Part
@@ -148,6 +148,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     fraud: str = "ok"
     ussd_code: str = ""
+    # What its purpose had no use for: a loan that was repaid meanwhile, savings that were closed.
+    surplus: int = 0
 
 
 FACTS: "msgspec.json.Decoder[Facts]" = msgspec.json.Decoder(Facts)
@@ -303,7 +305,9 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
     )
     job = payment_job(row, ask.method, kind, context.now, work)
     return Decision(
-        reply=PaymentReply(txn_ref=row.txn_ref, txn_status="pending", message=PENDING_MESSAGE),
+        reply=PaymentReply(
+            txn_ref=row.txn_ref, txn_status="pending", message=PENDING_MESSAGE, **subject_of(ask.detail.errand)
+        ),
         groups=hold_fee(row, ask.detail.errand, context),
         rows=(row, payment, *ask.rows, *found_by(ask.detail, row.txn_ref, context)),
         jobs=(job,),

@@ -1,11 +1,13 @@
 """The end of a payment: its postings, its token, its event, and what follows from it."""
 
+from functools import partial
 from hashlib import blake2b
 
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Group, Job, More, Post, Row, Seen
-from kasuwa.core.purpose import Errand, ask_purpose
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import Addition, Errand, ask_purpose, subject_of
 from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, encode_text, end_transaction
 from kasuwa.ledger import chart
@@ -13,6 +15,7 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.decide import (
     DETAIL,
     DONE,
+    FACTS,
     KEPT,
     WALLET_SHORT,
     WORK,
@@ -61,7 +64,8 @@ def end_payment(
 ) -> Decision | More:
     """What was never awaited has no job."""
     detail = DETAIL.decode(payment.detail)
-    end = end_transaction(
+    finish = partial(
+        end_transaction,
         context,
         row,
         ending,
@@ -70,11 +74,15 @@ def end_payment(
         payment.method,
         context.scenario if job is None else WORK.decode(job.work).scenario,
         charged=payment.charged,
-        told=told_of(row, detail),
     )
+    told = told_of(row, detail)
+    end = finish(told=told)
     paid = ending == SUCCESSFUL
     done, saved = keep_card(payment, end.row, detail, context) if paid else (forget_card(payment), ())
     added = ask_purpose(end.row, detail.errand, context, seen)
+    if isinstance(added, Addition) and added.surplus:
+        end = finish(told={**told, "unappliedAmount": format_minor(added.surplus)})
+        done = keep_surplus(done, added.surplus)
     settling = settle(end.row, done, detail, context, seen) if paid else Settling()
     following = follow_up(end.row, done, detail, context, seen)
     for part in (added, settling, following):
@@ -85,7 +93,10 @@ def end_payment(
     assert not isinstance(following, More)
     return Decision(
         reply=added.reply or reply_completed(end.row, done),
-        groups=end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, seen),
+        groups=(
+            *end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, seen),
+            *added.groups,
+        ),
         rows=(end.row, done, *saved, *settling.rows, *added.rows, *following.rows),
         jobs=(*end.jobs, *settling.jobs, *added.jobs, *following.jobs),
         jobs_done=(*(() if job is None else (job,)), *added.jobs_done, *following.jobs_done),
@@ -94,10 +105,17 @@ def end_payment(
     )
 
 
+def keep_surplus(payment: Payment, surplus: int) -> Payment:
+    """A payment of which its purpose had no use for a part: verify shows it, and it can be refunded."""
+    facts = msgspec.structs.replace(FACTS.decode(payment.facts), surplus=surplus)
+    return msgspec.structs.replace(payment, facts=encode_text(facts))
+
+
 def told_of(row: Transaction, detail: Detail) -> dict[str, str]:
     """What a payment's event carries besides: the merchant's own reference and, of money that came in on a
     personalized account, that account. (D37, D39)"""
     told = {"customer_txnref": row.order_ref} if row.order_ref else {}
+    told |= subject_of(detail.errand)
     if not detail.account_reference:
         return told
     return {

@@ -23,6 +23,9 @@ def forget_payer(payment: PayersPayment) -> PayersPayment | Refusal:
     if payment.is_open:
         return UNDER_WAY
     detail = msgspec.structs.replace(DETAIL.decode(payment.detail), fullname="", email="", payer="")
+    if detail.errand is not None:
+        errand = msgspec.structs.replace(detail.errand, meta="", ip="", fingerprint="")
+        detail = msgspec.structs.replace(detail, errand=errand)
     return msgspec.structs.replace(payment, detail=encode_text(detail))
 
 

@@ -28,6 +28,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import NOTHING_MORE, Addition, Purpose, subject_of, unseen_needs
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.requery import Kinds, ask_again, ending_of
 from kasuwa.core.scenario import plan_call
@@ -48,6 +49,7 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.decide import (
     CHANNELS,
     DETAIL,
+    FACTS,
     KIND,
     UNKNOWN_REFERENCE,
     WORK,
@@ -67,8 +69,12 @@ ASK_REFUND = "payment.ask_refund"
 
 NOT_PAID = Refusal(INVALID_REQUEST, "Only a successful payment can be refunded")
 CANNOT_PAY_BACK = Refusal(INVALID_REQUEST, "Payments of this type cannot be paid back")
-MADE_FOR_ANOTHER = Refusal(INVALID_REQUEST, "This payment was made for a loan or savings and cannot be refunded")
+MADE_FOR_ANOTHER = Refusal(
+    INVALID_REQUEST, "This payment was used for a loan or savings; only what was paid beyond that can be refunded"
+)
 WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the refund; fund it and try again")
+
+SOURCE_SHORT = Refusal(NOT_COVERED, "The savings do not hold this money any more")
 
 MESSAGES = {SUCCESSFUL: "Refund Successful", PENDING: "Refund Pending", FAILED: "Refund Failed"}
 
@@ -90,7 +96,7 @@ def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
     return Needs(rows, tuple(chart.wallet(currency) for currency in merchant.limits))
 
 
-def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decision | Refusal:
+def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
     merchant = context.merchant
     row = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref))
     payment = seen.get(Payment, payment_key(merchant.merchant_id, request.txn_ref))
@@ -98,13 +104,25 @@ def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decis
         return UNKNOWN_REFERENCE
     if row.status != SUCCESSFUL:
         return NOT_PAID
-    if not is_own(payment):
+    if not is_own(payment) and not FACTS.decode(payment.facts).surplus:
         return MADE_FOR_ANOTHER
     if not CHANNELS[payment.method].pays_back:
         return CANNOT_PAY_BACK
     if request.amount > refundable(payment):
         return refuse_fields(Fault("amount", f"at most {format_minor(refundable(payment))}, what is left to refund"))
-    return order_refund(request, row, payment, context)
+    source, unseen = source_of(payment, row.currency, context, seen)
+    return unseen or order_refund(request, row, payment, source, context)
+
+
+def source_of(payment: Payment, currency: str, context: Context, seen: Seen) -> tuple[str, More | None]:
+    """The account that a refund is paid from: the wallet, or where the payment's money went; and what must be seen for
+    a payment that was made for a loan or savings."""
+    errand = DETAIL.decode(payment.detail).errand
+    if errand is None or is_own(payment):
+        return chart.wallet(currency), None
+    purpose: Purpose = context.purposes[errand.purpose]
+    account = None if purpose.account is None else purpose.account(errand.reference, currency)
+    return account or chart.wallet(currency), unseen_needs(purpose, errand, context, seen)
 
 
 def is_own(payment: Payment) -> bool:
@@ -114,10 +132,14 @@ def is_own(payment: Payment) -> bool:
 
 
 def refundable(payment: Payment) -> int:
-    return payment.charged - payment.refunded - payment.refunding
+    """Of a payment that was made for a loan or savings, what that had no use for."""
+    whole = payment.charged if is_own(payment) else FACTS.decode(payment.facts).surplus
+    return whole - payment.refunded - payment.refunding
 
 
-def order_refund(request: RefundRequest, paid: Transaction, payment: Payment, context: Context) -> Decision:
+def order_refund(
+    request: RefundRequest, paid: Transaction, payment: Payment, source: str, context: Context
+) -> Decision:
     """Hold the money, count it as going, and write the job that tells the rail."""
     amount = int(request.amount)
     txn_ref = movement_reference("RF", context.permutation(context.number), lagos_day(context.now))
@@ -144,10 +166,11 @@ def order_refund(request: RefundRequest, paid: Transaction, payment: Payment, co
     )
     going = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
     job = new_job(context, SEND_REFUND, CHANNELS[payment.method].rail, row, encode_text(work))
-    reserve = Reserve(hold_key(row.key), chart.wallet(paid.currency), amount)
+    reserve = Reserve(hold_key(row.key), source, amount)
+    short = WALLET_SHORT if source == chart.wallet(paid.currency) else SOURCE_SHORT
     return Decision(
         reply=reply_refund(row, going),
-        groups=(Group(txn_ref, WALLET_SHORT, reserves=(reserve,)),),
+        groups=(Group(txn_ref, short, reserves=(reserve,)),),
         rows=(row, going),
         jobs=(job,),
         numbers=1,
@@ -198,14 +221,26 @@ def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Seen)
     if ending is None:
         kept, again = ask_again(row, here, answer, context, age, KINDS, PENDING, MESSAGES[PENDING])
         return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))
-    return end_refund(row, payment, here, answer, ending, context)
+    return end_refund(row, payment, here, answer, ending, context, seen)
 
 
-def end_refund(row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context) -> Decision:
+def end_refund(
+    row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context, seen: Seen
+) -> Decision | More:
+    source, unseen = source_of(payment, row.currency, context, seen)
+    errand = DETAIL.decode(payment.detail).errand
+    if unseen is not None:
+        return unseen
     paid_back = ending == SUCCESSFUL
     message = MESSAGES[SUCCESSFUL] if paid_back else f"{MESSAGES[FAILED]}: {answer.message}"
     work = WORK.decode(job.work)
-    told = {"refundOf": payment.txn_ref}
+    told = {"refundOf": payment.txn_ref, **subject_of(errand)}
+    added: Addition | More = NOTHING_MORE
+    if paid_back and errand is not None and not is_own(payment):
+        rule = context.purposes[errand.purpose].end_refund
+        added = NOTHING_MORE if rule is None else rule(errand.reference, row.amount, context, seen)
+    if isinstance(added, More):
+        return added
     end = end_transaction(context, row, ending, answer.code, message, REFUND, work.scenario, told=told)
     left = msgspec.structs.replace(
         payment,
@@ -213,13 +248,14 @@ def end_refund(row: Transaction, payment: Payment, job: Job, answer: Answer, end
         refunded=payment.refunded + (row.amount if paid_back else 0),
         refunds=payment.refunds + 1,
     )
-    post = Post(chart.wallet(row.currency), rail_account(payment.method, row.currency), row.amount, "refund")
+    post = Post(source, rail_account(payment.method, row.currency), row.amount, "refund")
+    posts = (post, *added.posts) if paid_back else ()
     # A refund's event belongs to its payment, after the payment's own.
     event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1)
     return Decision(
         reply=reply_refund(end.row, left),
-        groups=(Group(row.txn_ref, WALLET_SHORT, posts=(post,) if paid_back else (), ends=hold_key(row.key)),),
-        rows=(end.row, left),
+        groups=(Group(row.txn_ref, WALLET_SHORT, posts=posts, ends=hold_key(row.key)),),
+        rows=(end.row, left, *added.rows),
         jobs=end.jobs,
         jobs_done=(job,),
         events=(event,),

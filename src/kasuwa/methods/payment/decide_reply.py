@@ -5,6 +5,7 @@ from msgspec import UNSET
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import subject_of
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.methods.payment.decide import (
     AWAITING_3DS,
@@ -40,6 +41,11 @@ def reply_payment(row: Transaction, payment: Payment, public_url: str, code: int
     if row.is_final:
         return reply_completed(row, payment)
     detail = DETAIL.decode(payment.detail)
+    reply = reply_open(row, payment, detail, public_url, code)
+    return msgspec.structs.replace(reply, **subject_of(detail.errand))
+
+
+def reply_open(row: Transaction, payment: Payment, detail: Detail, public_url: str, code: int) -> PaymentReply:
     if payment.stage == INITIATED:
         return reply_initiated(payment, detail, public_url)
     if payment.stage in (AWAITING_OTP, AWAITING_3DS):
@@ -129,6 +135,7 @@ def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
         fraud_status=FACTS.decode(payment.facts).fraud,
         currency=row.currency,
         payment_method=payment.method,
+        **subject_of(detail.errand),
     )
     if detail.card is not None:
         reply.card = card_reply(detail.card)
@@ -143,6 +150,8 @@ def reply_validated(completed: PaymentReply) -> PaymentReply:
         txn_status=completed.txn_status,
         message="Validation Successful",
         card_token=completed.card_token,
+        loan_id=completed.loan_id,
+        savings_id=completed.savings_id,
     )
 
 

@@ -3,12 +3,14 @@
 from datetime import datetime
 
 import msgspec
+from msgspec import UNSET
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
-from kasuwa.core.reading import Reader, SealedReader
+from kasuwa.core.purpose import BELONGING, subject_in, subject_of
+from kasuwa.core.reading import Reader, SealedReader, Snapshot
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Payment, payment_key
 from kasuwa.methods.payment.decide_ask import HOME_CURRENCY
@@ -38,23 +40,74 @@ BY_KEYS = """
 """
 # The successful one of those that share a merchant's reference, else the newest. Spec silent: D7
 BY_CUSTOMER_REFERENCE = """
-    select txn_ref from transaction where merchant_id = $1 and order_ref = $2 and kind = 'payment'
+    select txn_ref from (
+        select txn_ref, status, created_at, seq, key from transaction
+        where merchant_id = $1 and order_ref = $2 and kind = 'payment'
+        union all
+        select txn_ref, status, created_at, seq, key from transaction
+        where merchant_id = $1 and order_ref = $2 and kind in ('repayment', 'deposit')) t
     order by (status = 'successful') desc, created_at desc, seq desc, key desc limit 1
+"""
+# The newest payment made for a loan or savings.
+BY_SUBJECT = """
+    select t.txn_ref from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+    where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2
+    order by t.created_at desc, t.seq desc, t.key desc limit 1
+"""
+# Repayments and deposits that the wallet paid: they have a transaction alone.
+BY_WALLET = """
+    select status, txn_ref, order_ref, message, currency, amount, detail from transaction
+    where merchant_id = $1 and txn_ref = $2 and kind in ('repayment', 'deposit')
 """
 
 
 async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
-    txn_ref = request.txn_ref
-    if txn_ref is None:
-        if request.customer_txnref is None:
-            return NO_REFERENCE
-        found = await reader.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
-        if found is None:
+    said = request.txn_ref
+    if said is None and request.customer_txnref is None:
+        return NO_REFERENCE
+    if said is not None and "|" not in said and said.startswith("GP"):
+        return await verify_by_reference(said, merchant, reader)
+    async with reader.snapshot() as moment:
+        if said is None:
+            found = await moment.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
+        else:
+            found = await moment.fetchrow(BY_SUBJECT, merchant.merchant_id, said)
+        txn_ref = said if found is None else found[0]
+        if txn_ref is None:
             return UNKNOWN_REFERENCE
-        txn_ref = found[0]
+        if "|" in txn_ref:
+            row = await moment.fetchrow(BY_WALLET, merchant.merchant_id, txn_ref)
+            return UNKNOWN_REFERENCE if row is None else reply_wallet(*row)
+        return await verify_by_reference(txn_ref, merchant, moment)
+
+
+async def verify_by_reference(txn_ref: str, merchant: Merchant, reader: Snapshot) -> VerifyReply | Refusal:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.gather_row(BY_KEYS, *keys, merchant.merchant_id)
     return UNKNOWN_REFERENCE if row is None else reply_verify(*row[1:])
+
+
+def reply_wallet(
+    status: str, txn_ref: str, order_ref: str, message: str, currency: str, amount: int, detail: str
+) -> VerifyReply:
+    """A repayment or deposit whose money the merchant had already."""
+    meta = BELONGING.decode(detail).meta
+    return VerifyReply(
+        txn_status=status,  # type: ignore[arg-type]
+        txn_ref=txn_ref,
+        customer_txnref=order_ref if order_ref != txn_ref else None,
+        message=message,
+        charged_amount=amount / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
+        currency=currency,
+        payment_method="wallet",
+        fullname="",
+        email="",
+        bank_message=message,
+        fraud_status="ok",
+        refunded_amount=format_minor(0),
+        meta=msgspec.json.decode(meta) if meta else UNSET,
+        **subject_in(detail),
+    )
 
 
 def reply_verify(
@@ -85,7 +138,12 @@ def reply_verify(
         email=asked.email,
         bank_message=waiting if status == PENDING else message,
         fraud_status=FACTS.decode(facts).fraud,
+        **subject_of(asked.errand),
     )
+    if asked.errand is not None and asked.errand.meta:
+        reply.meta = msgspec.json.decode(asked.errand.meta)
+    if FACTS.decode(facts).surplus:
+        reply.unapplied_amount = format_minor(max(0, FACTS.decode(facts).surplus - refunded))
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(refunded)
         if asked.card is not None:

@@ -1,6 +1,6 @@
 """What `PUT /payment` answers. One shape for every step: what does not apply is not there. (D15–D24)"""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType, field
@@ -27,6 +27,9 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     txn_ref: str = field(name="txnRef")
     txn_status: PaymentStatus | UnsetType = field(name="txnStatus", default=UNSET)
     message: str
+    # What the payment was made for.
+    loan_id: str | UnsetType = UNSET
+    savings_id: str | UnsetType = UNSET
     # The step that the payer must take.
     apply_auth: str | UnsetType = UNSET
     auth_type: str | UnsetType = UNSET
@@ -73,6 +76,11 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     card: CardReply | UnsetType = UNSET
     card_token: str | UnsetType = field(name="cardToken", default=UNSET)
     refunded_amount: str | UnsetType = field(name="refundedAmount", default=UNSET)
+    # What the payment was made for, what the merchant told with it, and how much that had no use for.
+    loan_id: str | UnsetType = UNSET
+    savings_id: str | UnsetType = UNSET
+    meta: dict[str, Any] | UnsetType = UNSET
+    unapplied_amount: str | UnsetType = field(name="unappliedAmount", default=UNSET)
 
 
 class RefundReply(msgspec.Struct, kw_only=True):

@@ -10,7 +10,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.events import NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import CURRENCIES, format_minor
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.core.transactions import ORDERED_KINDS, transaction_key
 from kasuwa.methods.resources.wire import (
     AttemptLine,
@@ -70,7 +70,14 @@ Attempts = list[tuple[int, datetime, int | None, str | None, int]]
 ATTEMPTS: "msgspec.json.Decoder[Attempts]" = msgspec.json.Decoder(Attempts)
 
 
-async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader) -> EventsReply:
+async def list_events(request: EventsRequest, merchant: Merchant, reader: ReplyReader) -> EventsReply:
+    offset, limit = request.window
+    async with reader.snapshot() as moment:
+        rows, total = await find_events(request, merchant, moment)
+    return EventsReply(data=[event_line(row) for row in rows], total=total, offset=offset, limit=limit)
+
+
+async def find_events(request: EventsRequest, merchant: Merchant, reader: Reader) -> tuple[list[Any], int]:
     offset, limit = request.window
     if request.txn_ref is None:
         rows = await reader.fetch(EVENTS, merchant.merchant_id, offset, limit)
@@ -79,7 +86,7 @@ async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader
         keys = [transaction_key(merchant.merchant_id, kind, request.txn_ref) for kind in ORDERED_KINDS]
         rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, request.txn_ref, keys, offset, limit)
         [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref, keys)
-    return EventsReply(data=[event_line(row) for row in rows], total=total, offset=offset, limit=limit)
+    return rows, total
 
 
 async def feed_events(request: FeedRequest, merchant: Merchant, reader: Reader) -> FeedReply:

@@ -6,7 +6,7 @@ from typing import Any
 from kasuwa.core.calendar import lagos_day, moment_of, utc_text
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import ReplyReader, Snapshot
 from kasuwa.methods.virtualcard.decide import UNKNOWN_CARD, card_key
 from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, TransactionsRequest
 
@@ -30,8 +30,13 @@ LIST = f"""
 
 
 async def list_transactions(
-    request: TransactionsRequest, merchant: Merchant, reader: Reader
+    request: TransactionsRequest, merchant: Merchant, reader: ReplyReader
 ) -> TransactionsReply | Refusal:
+    async with reader.snapshot() as moment:
+        return await list_in(request, merchant, moment)
+
+
+async def list_in(request: TransactionsRequest, merchant: Merchant, reader: Snapshot) -> TransactionsReply | Refusal:
     key = card_key(merchant.merchant_id, request.reference)
     found = await reader.fetchrow(CARD_AND_NOW, key, merchant.merchant_id)
     if found is None:

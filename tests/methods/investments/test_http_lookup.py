@@ -1,0 +1,156 @@
+"""Savings as they are found again: references, statements, dry runs, and deposits that came too late. (D34, D35)"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.methods.investments.savers import (
+    NOW,
+    WAITS,
+    balance,
+    enrol,
+    invest,
+    join,
+    make_plan,
+    members_of,
+    open_savings,
+    put_in,
+    take_out,
+    view,
+)
+from tests.methods.payment.till import OTP, card
+from tests.running import Deployment
+from tests.shop import Shop, kobo
+from tests.walk.test_tenancy import everything_of
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., Shop]) -> Shop:
+    return open_shop(now=NOW)
+
+
+def event_of(shop: Shop, txn_ref: str) -> Any:
+    [line] = shop.put("resources", inquire="events", txnRef=txn_ref).body["data"]
+    return line["payload"]
+
+
+# --- references -------------------------------------------------------------------------------------------------------
+
+
+def test_wallet_deposits_and_cash_outs_are_verified_by_their_references(shop: Shop) -> None:
+    client_id = enrol(shop)
+    savings_id = open_savings(shop, client_id)
+    brought = put_in(shop, savings_id, "500.00", customer_txnref="order-9")
+    for said in ({"txnRef": brought["txnRef"]}, {"customer_txnref": "order-9"}):
+        found = shop.put("payment", action="verify", **said).body
+        assert (found["txnStatus"], found["chargedAmount"], found["savings_id"]) == ("successful", 500, savings_id)
+    taken = take_out(shop, savings_id, client_id, "100.00")
+    found = shop.put("disburse", action="verify", txnRef=taken["txnRef"]).body
+    assert (found["txnStatus"], found["amount"], found["savings_id"]) == ("successful", "100.00", savings_id)
+    assert event_of(shop, taken["txnRef"])["savings_id"] == savings_id
+    assert event_of(shop, brought["txnRef"])["customer_txnref"] == "order-9"
+
+
+def test_a_cash_out_at_the_bank_is_settled_by_its_savings(shop: Shop) -> None:
+    client_id = enrol(shop, account=WAITS)
+    savings_id = open_savings(shop, client_id, "500.00")
+    sent = take_out(shop, savings_id, client_id, "100.00", "transfer")
+    assert (sent["txnStatus"], sent["savings_id"]) == ("pending", savings_id)
+    settled = shop.put("sandbox", action="settle", txnRef=savings_id, outcome="failed").body
+    assert (settled["status"], settled["txnRef"]) == (200, sent["txnRef"])
+    assert balance(shop, savings_id) == 50_000
+
+
+# --- what moved -------------------------------------------------------------------------------------------------------
+
+
+def test_a_statement_shows_interest_tax_and_thrift(shop: Shop) -> None:
+    one = open_savings(shop, enrol(shop), "1000.00", tax_applied=True)
+    two = open_savings(shop, enrol(shop), "1000.00")
+    thrift_id = make_plan(shop, 2)
+    for savings_id in (one, two):
+        assert join(shop, thrift_id, savings_id)["status"] == 200
+    shop.advance(until="2026-02-06T09:00:00+01:00")
+    lines = invest(shop, "statement", savings_id=one)
+    assert lines["total"] == len(lines["data"])
+    kinds = [line["narration"] for line in lines["data"]]
+    assert {"savings deposit", "interest", "withholding tax", "thrift contribution", "thrift payout"} <= set(kinds)
+    newest = lines["data"][0]
+    assert newest["balance"] == view(shop, one)["balance"]
+    interest = next(line for line in lines["data"] if line["narration"] == "interest")
+    assert (interest["origin"], interest["amount"][0] != "-") == (one, True)
+    moved = invest(shop, "view_savings", savings_id=one)["moved"]
+    assert (moved["interest"], moved["thrift_received"], moved["thrift_paid"]) == (
+        interest["amount"],
+        "200.00",
+        "200.00",
+    )
+    assert kobo(moved["withheld_tax"]) == round(kobo(moved["interest"]) / 10)
+    assert invest(shop, "statement", savings_id="SVunknown")["status"] == 104
+
+
+def test_a_plan_that_never_fills_shows_no_past_dates(shop: Shop) -> None:
+    savings_id = open_savings(shop, enrol(shop), "1000.00")
+    thrift_id = make_plan(shop, 3)
+    assert join(shop, thrift_id, savings_id)["status"] == 200
+    shop.advance(days=40)
+    today = shop.now()[:10]
+    [plan] = invest(shop, "list_plans")["data"]
+    assert (plan["state"], plan["next_date"]) == ("open", today)
+    assert members_of(shop, thrift_id)[0]["payout_date"] == today
+
+
+# --- deposits that came after the savings were closed -----------------------------------------------------------------
+
+
+def test_a_deposit_into_savings_closed_meanwhile_shows_and_is_refunded(shop: Shop) -> None:
+    client_id = enrol(shop)
+    savings_id = open_savings(shop, client_id, "500.00")
+    asked = invest(
+        shop, "deposit", savings_id=savings_id, payment_method="card", amount="1000.00", card=card(auth="OTP")
+    )
+    assert take_out(shop, savings_id, client_id, "500.00")["status"] == 200
+    assert view(shop, savings_id)["state"] == "closed"
+    assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["savings_id"] == savings_id
+    assert (view(shop, savings_id)["state"], view(shop, savings_id)["balance"]) == ("active", "1000.00")
+    verified = shop.put("payment", action="verify", txnRef=asked["txnRef"]).body
+    assert (verified["unappliedAmount"], verified["savings_id"]) == ("1000.00", savings_id)
+    assert event_of(shop, asked["txnRef"])["unappliedAmount"] == "1000.00"
+    had = shop.wallet()
+    back = shop.put("payment", action="refund", txnRef=asked["txnRef"], amount="1000.00").body
+    assert (back["txnStatus"], back["refundableAmount"]) == ("successful", "0.00")
+    assert (view(shop, savings_id)["state"], balance(shop, savings_id)) == ("closed", 0)
+    assert shop.wallet() == had
+
+
+def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: Shop) -> None:
+    savings_id = open_savings(shop, enrol(shop))
+    paid = invest(
+        shop, "deposit", savings_id=savings_id, payment_method="card", amount="1000.00", card=card(auth="PIN")
+    )
+    assert shop.put("payment", action="refund", txnRef=paid["txnRef"], amount="1.00").body["status"] == 104
+    assert balance(shop, savings_id) == 100_000
+
+
+# --- dry runs ---------------------------------------------------------------------------------------------------------
+
+
+def test_dry_runs_of_savings_and_plans_change_nothing(shop: Shop, deployment: Deployment) -> None:
+    client_id = enrol(shop)
+    savings_id = open_savings(shop, client_id)
+    thrift_id = make_plan(shop, 2)
+    asked = invest(shop, "deposit", savings_id=savings_id, payment_method="card", amount="100.00", card=card())
+    before = everything_of(deployment, shop)
+    terms = {"interestSettings": {"interestRate": "12", "interestFrequency": "annualized"}, "period": 12}
+    opened = invest(shop, "create_savings", name="x", client_id=client_id, dry_run=True, **terms)
+    assert (opened["status"], opened["dry_run"], opened["data"]["savings_id"]) == (200, True, None)
+    plan = {"name": "x", "amount": "10.00", "start_date": shop.now()[:10], "frequency": "every_week"}
+    made = invest(shop, "create_plan", member_required="3", dry_run=True, **plan)
+    assert (made["dry_run"], made["data"]["thrift_id"]) == (True, None)
+    cancelled = invest(shop, "cancel_plan", thrift_id=thrift_id, dry_run=True)
+    assert (cancelled["dry_run"], cancelled["data"]["state"]) == (True, "cancelled")
+    checked = invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP, dry_run=True)
+    assert (checked["status"], checked["dry_run"], "txnStatus" in checked) == (200, True, False)
+    assert everything_of(deployment, shop) == before
+    assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["txnStatus"] == "successful"
