@@ -2,7 +2,9 @@
 sent again from the page that it shows is sent once."""
 
 import asyncio
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from tests.cable import Cable
 from tests.console.visitor import Seen, Visitor, signed_in
 from tests.running import Deployment, Deployments, running_deployment
 from tests.shop import Shop
-from tests.simulate.processes import wait_until
+from tests.simulate.processes import query, wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -30,20 +32,25 @@ def hidden(seen: Seen, name: str) -> str:
 def send_while_cut(dsn: str, cable: Cable, shop: Shop, owner: Visitor, **order: str) -> Seen:
     """The page after a form that was being worked on when the database went away."""
 
-    async def run() -> Seen:
-        connection: Any = await asyncpg.connect(dsn)
-        await connection.execute("begin")
-        await connection.fetch(LOCK_BOOK, shop.mid)
-        with ThreadPoolExecutor(2) as threads:
-            sending = threads.submit(owner.post, "/transfers/send", **order)
-            while not await connection.fetchval(WAITING):
-                await asyncio.sleep(0.02)
+    with ThreadPoolExecutor(1) as thread, locked_book(dsn, shop):
+        sending = thread.submit(owner.post, "/transfers/send", **order)
+        try:
+            wait_until("the writer waits for the book", lambda: query(dsn, WAITING)[0][0])
+        finally:
             cable.cut()
-            await connection.execute("rollback")
-            await connection.close()
-            return await asyncio.wrap_future(sending)
+        return sending.result()
 
-    return asyncio.run(run())
+
+@contextmanager
+def locked_book(dsn: str, shop: Shop) -> Iterator[None]:
+    with asyncio.Runner() as runner:
+        connection: Any = runner.run(asyncpg.connect(dsn))
+        runner.run(connection.execute("begin"))
+        runner.run(connection.fetch(LOCK_BOOK, shop.mid))
+        try:
+            yield
+        finally:
+            runner.run(connection.close())
 
 
 def test_a_transfer_that_could_not_be_confirmed_is_sent_once_from_its_page(

@@ -62,15 +62,17 @@ def lies(attempts: list[Attempt], rows: list[Any]) -> list[str]:
 class Shopper:
     """One customer's connection. What is lost on it is no reply, and denies nothing."""
 
-    def __init__(self, port: int, merchant: Merchant, token: str, name: str) -> None:
+    def __init__(self, port: int, merchant: Merchant, token: str, number: int) -> None:
         self._port = port
         self._merchant = merchant
         self._token = token
-        self._marks = (f"shop-{name}-{n}-end" for n in itertools.count())
+        self._number = number
+        self._marks = (f"shop-{number}-{n}-end" for n in itertools.count())
         self.attempts: list[Attempt] = []
 
     def run(self, stopping: threading.Event) -> None:
-        flows = itertools.cycle(self.flows())
+        # Each begins with another one: in step they would all be at their first commit, or all at their second.
+        flows = itertools.islice(itertools.cycle(self.flows()), self._number, None)
         while not stopping.wait(PAUSE_SECONDS):
             with contextlib.suppress(OSError, http.client.HTTPException), Client(self._port, self._merchant) as client:
                 next(flows)(client)
@@ -146,7 +148,7 @@ def shopping(port: int, merchants: list[Merchant], count: int) -> Iterator[list[
     """So many shoppers, until the block ends; then their attempts are complete."""
     tokens = [card_token(port, merchant) for merchant in merchants]
     places = [n % len(merchants) for n in range(count)]
-    shoppers = [Shopper(port, merchants[place], tokens[place], str(n)) for n, place in enumerate(places)]
+    shoppers = [Shopper(port, merchants[place], tokens[place], n) for n, place in enumerate(places)]
     stopping = threading.Event()
     threads = [threading.Thread(target=shopper.run, args=(stopping,)) for shopper in shoppers]
     for thread in threads:

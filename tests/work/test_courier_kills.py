@@ -109,8 +109,10 @@ def test_every_event_arrives_however_often_its_courier_is_killed(deployments: De
         logged = {row["payload"].encode() for row in deployment.fetch(LOGGED, shop.mid)}
         delivered = [row["delivered"] for row in deployment.fetch(ATTEMPTS, shop.mid)]
         assert deployment.broken_laws([shop.mid]) == []
-        assert deployment.complaints() == ""
+        said = deployment.complaints().splitlines()
 
+    assert len(said) >= KILLS, "the supervisor says each time that the worker ended, and how"
+    assert all("a part ended" in line and "SIGKILL" in line for line in said), said
     assert len(logged) == len(delivered) == sent
     assert min(delivered) >= 1
     assert_arrived(inbox.letters, logged)
