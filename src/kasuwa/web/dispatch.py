@@ -171,7 +171,7 @@ class Dispatch:
             if isinstance(action, Known):
                 reply = action.answer(request, merchant, self._parts.rails)
             else:
-                reply = await self._run(action, request, merchant, headers, scenario)
+                reply = await self._run(path, action, request, merchant, headers, scenario)
             if isinstance(reply, Prepared):
                 if remembered is None:
                     self._remember(path, body, action, request)
@@ -216,6 +216,7 @@ class Dispatch:
 
     async def _run(
         self,
+        path: Path,
         action: Write | Read | Lookup | Command,
         request: Any,
         merchant: Merchant,
@@ -235,7 +236,11 @@ class Dispatch:
         unreadable = idempotency_key is None and action.repeatable and "idempotency-key" in headers
         if unreadable or (idempotency_key is not None and not 1 <= len(idempotency_key) <= MOST_KEY):
             return BAD_KEY
-        return await self._write(action, request, merchant, scenario, idempotency_key)
+        claim = None
+        if idempotency_key is not None:
+            said = said_under_key(path.method.name, action, request)
+            claim = Claim(repeat_key(merchant.merchant_id, idempotency_key), parts.vault.digest(said), opens=True)
+        return await self._write(action, request, merchant, scenario, claim)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
@@ -244,13 +249,10 @@ class Dispatch:
         return await self._write(action, request, merchant, NO_SCENARIO, None)
 
     async def _write(
-        self, action: Write, request: Any, merchant: Merchant, scenario: Scenario, idempotency_key: str | None
+        self, action: Write, request: Any, merchant: Merchant, scenario: Scenario, claim: Claim | None
     ) -> Any:
         """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
         or its job is run at once."""
-        claim = None
-        if idempotency_key is not None:
-            claim = self._claim(action, request, merchant, idempotency_key)
         decide = partial(action.decide, request)
         for _ in range(MOST_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim)
@@ -298,10 +300,6 @@ class Dispatch:
             raise result.error
         return result.reply if isinstance(result, Decision) else result
 
-    def _claim(self, action: Write, request: Any, merchant: Merchant, idempotency_key: str) -> Claim:
-        said = msgspec.msgpack.encode((action.name, action.variant, request), enc_hook=plain_scalar)
-        return Claim(repeat_key(merchant.merchant_id, idempotency_key), self._parts.vault.digest(said), opens=True)
-
     # --- rails that are asked ---------------------------------------------------------------------------------
 
     async def _call(
@@ -345,6 +343,12 @@ def answer_trouble(path: Path, error: Exception) -> Answered:
         return refused(UNREACHABLE, strict=False, http=503)
     log.error("request failed", path=path.method.name, **where_it_broke(error))
     return refused(BROKEN, strict=False, http=500)
+
+
+def said_under_key(method: str, action: Write, request: Any) -> bytes:
+    """What an Idempotency-Key stands for: the path and the action as well as the request. Requests of several actions
+    have the same fields, such as funding a card and withdrawing from it. Spec silent: D7"""
+    return msgspec.msgpack.encode((method, action.name, action.variant, request), enc_hook=plain_scalar)
 
 
 def plain_scalar(value: Any) -> Any:
