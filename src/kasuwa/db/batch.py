@@ -19,8 +19,6 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
-    Deed,
-    Event,
     Job,
     Merchant,
     More,
@@ -31,9 +29,10 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.issuing import DEFAULT_ISSUING, Issuing
 from kasuwa.core.purpose import Purpose
-from kasuwa.core.references import KEY_BYTES, Permutation, row_key
+from kasuwa.core.references import KEY_BYTES, Permutation, account_key, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.secrets import Vault, derive
+from kasuwa.db.journal import DeedRow, EventRow, NoticeRow, PostingRow, deed_row, event_row
 from kasuwa.ledger.apply import Applied, Entry, Short, apply
 from kasuwa.ledger.chart import Account, open_account
 
@@ -86,67 +85,6 @@ class Repeat(Row):
     @property
     def is_open(self) -> bool:
         return False  # another process may close it, and a repeat is rare: read it when it is needed
-
-
-class PostingRow(msgspec.Struct):
-    merchant_id: int
-    seq: int
-    group_seq: int
-    reference: str
-    debit: str
-    credit: str
-    amount: int
-    debit_after: int
-    credit_after: int
-    kind: str
-    at: datetime
-
-
-class EventRow(msgspec.Struct):
-    merchant_id: int
-    seq: int
-    reference: str
-    object: str
-    object_seq: int
-    kind: str
-    payload: str
-    at: datetime
-
-
-def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:
-    about, payload = event.object or event.reference, event.payload.decode()
-    return EventRow(merchant_id, seq, event.reference, about, event.object_seq, event.kind, payload, now)
-
-
-class MarkRow(msgspec.Struct):
-    """What a batch leaves behind to be known by."""
-
-    merchant_id: int
-    mark: bytes
-    at: datetime
-
-
-class NoticeRow(msgspec.Struct):
-    merchant_id: int
-    reference: str
-    what: str
-    at: datetime
-
-
-class DeedRow(msgspec.Struct):
-    """A line of the audit trail, but for its place, time and hash: the table links it to the one before."""
-
-    merchant_id: int
-    actor: str
-    address: str
-    what: str
-    about: str
-    before: str
-    after: str
-
-
-def deed_row(deed: Deed, merchant_id: int) -> DeedRow:
-    return DeedRow(merchant_id, deed.actor, deed.address, deed.what, deed.about, deed.before, deed.after)
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -238,8 +176,19 @@ class Desk:
         self.touched: set[int] = set()
         self.expected: dict[int, int] = {}
         self.luck: dict[Submission, bytes] = {}
+        self.asked: dict[Submission, dict[bytes, type[Row]]] = {}
 
     # --- filling it -------------------------------------------------------------------------------------
+
+    def ask(self, submission: Submission, needs: Needs) -> dict[bytes, type[Row]]:
+        """Let a submission see these rows from now on. Returns all that it has asked for so far, by key."""
+        asked = self.asked.setdefault(submission, {})
+        for kind, key in needs.rows:
+            asked[key] = kind
+        merchant_id = submission.merchant.merchant_id
+        for name in needs.accounts:
+            asked[account_key(merchant_id, name)] = Account
+        return asked
 
     def fetched(self, asked: list[bytes], found: list[Row]) -> None:
         for key in asked:
@@ -285,7 +234,7 @@ class Desk:
                 self.world.public_url,
                 self.world.issuing,
             )
-            outcome = submission.decide(context, Seen(self.rows))
+            outcome = submission.decide(context, Seen(self.rows, self.asked[submission]))
             if not isinstance(outcome, Decision):
                 assert isinstance(outcome, REFUSAL_OR_MORE)
                 return outcome

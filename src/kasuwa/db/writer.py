@@ -35,14 +35,14 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import More, Needs, Row
-from kasuwa.core.references import account_key, book_key
+from kasuwa.core.references import book_key
 from kasuwa.db import pool
-from kasuwa.db.batch import Book, Broken, Desk, MarkRow, Repeat, Result, Submission, World, decide_batch
+from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
 from kasuwa.db.changes import changes
+from kasuwa.db.journal import MarkRow
 from kasuwa.db.memory import Memory
 from kasuwa.db.pool import Connection
 from kasuwa.db.rows import joined, select_by_key, write_sql
-from kasuwa.ledger.chart import Account
 
 MOST_IN_A_BATCH = 256
 # A rule that keeps asking for more is a bug. So many rounds takes who draws the last cash of savings: the code, its
@@ -367,28 +367,25 @@ class Writer:
     # --- both ways ------------------------------------------------------------------------------------------
 
     async def _decide_on(self, desk: Desk, connect: Any, submissions: list[Submission]) -> list[Result]:
-        await self._fetch(desk, connect, [(s.merchant.merchant_id, s.needs) for s in submissions])
+        await self._fetch(desk, connect, [(submission, submission.needs) for submission in submissions])
         results = decide_batch(desk, submissions)
         for _ in range(MOST_ROUNDS):
             unfinished = [(n, result.needs) for n, result in enumerate(results) if isinstance(result, More)]
             if not unfinished:
                 break
-            wanted = [(submissions[n].merchant.merchant_id, needs) for n, needs in unfinished]
-            await self._fetch(desk, connect, wanted)
-            for (n, needs), (merchant_id, _) in zip(unfinished, wanted, strict=True):
-                desk.account_names(merchant_id, needs.accounts)
+            await self._fetch(desk, connect, [(submissions[n], needs) for n, needs in unfinished])
+            for n, needs in unfinished:
+                desk.account_names(submissions[n].merchant.merchant_id, needs.accounts)
                 results[n] = desk.decide(submissions[n])
         endless = Broken(RuntimeError("a rule asks for ever more"))
         return [endless if isinstance(result, More) else result for result in results]
 
-    async def _fetch(self, desk: Desk, connect: Any, wanted: Iterable[tuple[int, Needs]]) -> None:
+    async def _fetch(self, desk: Desk, connect: Any, wanted: Iterable[tuple[Submission, Needs]]) -> None:
         """Everything the batch needs: what is remembered, and the rest with one statement a table."""
         keys: dict[type[Row], dict[bytes, None]] = {}
-        for merchant_id, needs in wanted:
-            for kind, key in needs.rows:
+        for submission, needs in wanted:
+            for key, kind in desk.ask(submission, needs).items():
                 keys.setdefault(kind, {})[key] = None
-            for name in needs.accounts:
-                keys.setdefault(Account, {})[account_key(merchant_id, name)] = None
         for kind, asked in keys.items():
             unknown = self._memory.recall(desk, asked)
             if unknown:
