@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
     "settings": {"core"},
+    "readiness": {"db", "observe", "settings"},
 }
 ANYTHING = {"app", "supervise", "doctor", "listen", "commands", "__main__"}
 # Slices do not import each other, but these may borrow the others' decide rules.

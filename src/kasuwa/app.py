@@ -9,7 +9,7 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -56,6 +56,7 @@ from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
+from kasuwa.readiness import Readiness, watch_pool
 from kasuwa.settings import (
     DEMO_KEY,
     DEMO_NAME,
@@ -214,6 +215,8 @@ class House:
         self.dsn = dsn
         self.vault = vault
         self.reader = reader
+        self.pools: list[Pool] = []
+        self.use_pool(reader)
         self.methods = methods
         self.shelf = MemoryShelf(reader)
         self.directory = Directory(reader, vault, settings.environment)
@@ -234,6 +237,12 @@ class House:
             await connection.close()
         return cls(settings, dsn, vault, await pool.open_readers(dsn), meter or Meter())
 
+    def use_pool(self, opened: Pool) -> Pool:
+        """Have a pool of this process looked after: by /readyz and the metrics."""
+        self.pools.append(opened)
+        watch_pool(opened, self.meter)
+        return opened
+
     def _hear_commit(self, locked: bool, size: int, seconds: float) -> None:
         self.meter.observe(BATCH_SIZE, size, "locked" if locked else "on memory")
         self.meter.observe(COMMIT_SECONDS, seconds)
@@ -251,7 +260,7 @@ class House:
 
 async def run_api(settings: Settings, dsn: str, meter: Meter) -> None:
     house = await House.build(settings, dsn, meter)
-    operators = await pool.open_operators(dsn)
+    operators = house.use_pool(await pool.open_operators(dsn))
     house.writer.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
@@ -309,7 +318,7 @@ def make_server(house: House, engine: Any) -> Server:
     dispatch = make_dispatch(house, engine)
     till = PaymentTill(house.reader, house.vault, house.directory, dispatch, house.world.public_url)
     visits = Visits(till)
-    return Server(make_table(house.methods), dispatch, openapi, readiness(house), request_log, visits, house.meter)
+    return Server(make_table(house.methods), dispatch, openapi, Readiness(house), request_log, visits, house.meter)
 
 
 def make_dispatch(house: House, engine: Any) -> Dispatch:
@@ -326,34 +335,13 @@ def make_dispatch(house: House, engine: Any) -> Dispatch:
     return Dispatch(parts)
 
 
-def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
-    """What keeps this deployment from serving, or None: the database, its schema, the parts beside."""
-    wanted = {presence.WORKER: "no job worker is running"}
-    if house.settings.console == "on":
-        wanted[presence.CONSOLE] = "the console is not listening"
-
-    async def trouble() -> str | None:
-        try:
-            async with asyncio.timeout(3), house.reader.acquire() as connection:
-                version = await migrate.schema_version(connection)
-                present = await presence.who_is_there(connection)
-        except Exception as error:
-            return f"the database does not answer ({type(error).__name__})"
-        # A newer one is fine: whoever upgrades migrates first, and we serve until we are replaced.
-        if version < migrate.newest_known():
-            return f"the schema is at migration {version}, this version needs {migrate.newest_known()}"
-        return next((trouble for lock, trouble in wanted.items() if lock not in present), None)
-
-    return trouble
-
-
 # --- the worker process -------------------------------------------------------------------------------------
 
 
 async def run_worker(settings: Settings, dsn: str, meter: Meter) -> None:
     house = await House.build(settings, dsn, meter)
     house.writer.start()
-    claims = await pool.open_claims(dsn)
+    claims = house.use_pool(await pool.open_claims(dsn))
     worker = Worker(claims, house.stepper, house.directory)
     stopping = stop_signal()
     present = asyncio.create_task(presence.show(dsn, presence.WORKER))
@@ -378,7 +366,8 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     from kasuwa.console.server import make_console
 
     house = await House.build(settings, dsn, meter)
-    operators, readers = await pool.open_operators(dsn), await pool.open_console_readers(dsn)
+    operators = house.use_pool(await pool.open_operators(dsn))
+    readers = house.use_pool(await pool.open_console_readers(dsn))
     house.writer.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
@@ -409,8 +398,7 @@ def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 
     async def ping(merchant_id: int, url: str) -> str:
-        async with operators.acquire() as connection:
-            return await house.courier.ping(connection, merchant_id, url)
+        return await house.courier.ping(operators, merchant_id, url)
 
     return ConsoleParts(
         environment=settings.environment,
@@ -438,7 +426,7 @@ async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> 
     from kasuwa.web.scrape import Scrape
 
     assert settings.metrics_port is not None, "there is such a part only where there is a port for it"
-    readers = await pool.open_on_use(dsn, "kasuwa metrics", most=1)
+    readers = await pool.open_scrapes(dsn)
     lanes = [deliveries.LANE, *lanes_of(steps_of(methods_of(settings.environment)).values())]
 
     async def look() -> waiting.Waiting | None:

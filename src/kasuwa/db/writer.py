@@ -136,6 +136,9 @@ class Writer:
         self._wake.set()
         return future
 
+    def trouble(self) -> str | None:
+        return None
+
     async def _run(self) -> None:
         while self._waiting or not self._closing:
             if not self._waiting:

@@ -27,7 +27,7 @@ from kasuwa.core.transactions import (
 from kasuwa.db import deliveries, jobs, merchants
 from kasuwa.db.batch import Broken, Submission
 from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.pool import Pool
 from kasuwa.db.rows import columns_of
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
@@ -197,34 +197,35 @@ class SandboxEngine(PlainEngine):
         self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]
     ) -> tuple[datetime, dict[str, int]] | Refusal:
         """Move business time forward, running everything that falls due on the way, in order. Where to is asked
-        under the lease, so that two at once add up."""
-        async with self._operators.acquire() as connection:
-            while not await connection.fetchval(jobs.TAKE_ADVANCE, merchant.merchant_id, ADVANCE_LEASE):
-                await asyncio.sleep(LOOK_AGAIN_SECONDS)
-            try:
-                until = target(await self.business_now(merchant))
-                if isinstance(until, Refusal):
-                    return until
-                ran = await self._run_due(connection, merchant, until)
-                return await self._move_clock(merchant, until, on_the_way=False), ran
-            finally:
-                await connection.execute(jobs.END_ADVANCE, merchant.merchant_id)
+        under the lease, so that two at once add up. No connection is held: each statement takes one for itself, so
+        that any number of merchants can advance at once, however long their jobs take."""
+        while not await self._operators.fetchval(jobs.TAKE_ADVANCE, merchant.merchant_id, ADVANCE_LEASE):
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        try:
+            until = target(await self.business_now(merchant))
+            if isinstance(until, Refusal):
+                return until
+            ran = await self._run_due(merchant, until)
+            return await self._move_clock(merchant, until, on_the_way=False), ran
+        finally:
+            await self._operators.execute(jobs.END_ADVANCE, merchant.merchant_id)
 
-    async def _run_due(self, connection: Connection, merchant: Merchant, until: datetime) -> dict[str, int]:
+    async def _run_due(self, merchant: Merchant, until: datetime) -> dict[str, int]:
+        operators = self._operators
         ran: Counter[str] = Counter()
         renewed, last, hung = time.monotonic(), None, False
         now = await self.business_now(merchant)
         while True:
             if time.monotonic() - renewed > RENEW_SECONDS:
-                await connection.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
+                await operators.execute(jobs.EXTEND_ADVANCE, merchant.merchant_id, ADVANCE_LEASE)
                 renewed = time.monotonic()
-            lanes = await self._open_lanes(connection, merchant)
-            record = await connection.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, lanes)
+            lanes = await self._open_lanes(merchant)
+            record = await operators.fetchrow(jobs.NEXT_DUE, merchant.merchant_id, until, lanes)
             if record is None:
                 return dict(sorted(ran.items()))
             job = Job(*record)
             if job.lane == deliveries.LANE:
-                due, job = job.due, await deliveries.first_in_line(connection, job)
+                due, job = job.due, await deliveries.first_in_line(operators, job)
                 if job.due > due:
                     continue
             if job.leased_until is not None and job.leased_until > datetime.now(UTC):
@@ -236,7 +237,7 @@ class SandboxEngine(PlainEngine):
             if job.due > now:
                 now = await self._move_clock(merchant, job.due, on_the_way=True)
             if job.lane == deliveries.LANE:
-                outcome = await self._courier.deliver_now(connection, job, hung=hung)
+                outcome = await self._courier.deliver_now(operators, job, hung=hung)
                 if outcome is None:
                     continue
                 hung = hung or has_hung(outcome)
@@ -244,9 +245,9 @@ class SandboxEngine(PlainEngine):
                 await self._stepper.run(job, merchant, now)
             ran[job.kind.partition(".")[0]] += 1
 
-    async def _open_lanes(self, connection: Connection, merchant: Merchant) -> list[str]:
+    async def _open_lanes(self, merchant: Merchant) -> list[str]:
         """What waits for an endpoint that is switched off does not fall due."""
-        off = await deliveries.is_off(connection, merchant.merchant_id)
+        off = await deliveries.is_off(self._operators, merchant.merchant_id)
         return self._stepper.lanes if off else [*self._stepper.lanes, deliveries.LANE]
 
     async def _move_clock(self, merchant: Merchant, to: datetime, *, on_the_way: bool) -> datetime:

@@ -11,7 +11,6 @@ import random
 import time
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
-from typing import Any
 
 import msgspec
 import structlog
@@ -25,6 +24,7 @@ from kasuwa.db import deliveries, pool
 from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
 from kasuwa.db.pool import Connection
+from kasuwa.db.pooled import Queries
 from kasuwa.observe.log import where_it_broke
 from kasuwa.observe.metrics import DELIVERIES, DELIVERY_SECONDS, Meter
 from kasuwa.work.egress import MOST_CONNECTIONS, Crowded, Egress, Refused, Undelivered
@@ -180,7 +180,7 @@ class Courier:
         if outcome.tried:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
-    async def _load_keys(self, connection: Any, merchants: set[int]) -> None:
+    async def _load_keys(self, connection: Queries, merchants: set[int]) -> None:
         """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once."""
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_SECONDS]
@@ -188,14 +188,15 @@ class Courier:
             for merchant_id, sealed in await connection.fetch(deliveries.KEYS, wanted):
                 self._keys[merchant_id] = (self._vault.open(merchant_id, KEY_PLACE, sealed), now)
 
-    async def _switch_off(self, connection: Connection, outcomes: list[Recorded]) -> None:
+    async def _switch_off(self, connection: Queries, outcomes: list[Recorded]) -> None:
         for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
             await deliveries.switch_off(connection, merchant_id, at, OFF_AFTER)
 
     # --- one attempt --------------------------------------------------------------------------------------
 
-    async def deliver_now(self, connection: Any, job: Job, *, hung: bool) -> Recorded | None:
-        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do."""
+    async def deliver_now(self, connection: Queries, job: Job, *, hung: bool) -> Recorded | None:
+        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do. Given a pool,
+        it holds no connection while it sends."""
         item = await deliveries.claim_one(connection, job, datetime.now(UTC))
         if item is None:
             return None
@@ -208,8 +209,9 @@ class Courier:
         await self._switch_off(connection, [outcome])
         return outcome
 
-    async def ping(self, connection: Any, merchant_id: int, url: str) -> str:
-        """A signed event of nothing, sent once and kept nowhere: what became of it, in words."""
+    async def ping(self, connection: Queries, merchant_id: int, url: str) -> str:
+        """A signed event of nothing, sent once and kept nowhere: what became of it, in words. Given a pool, it holds no
+        connection while it sends."""
         await self._load_keys(connection, {merchant_id})
         body = msgspec.json.encode(EventPayload(200, "successful", "TEST", "0.00", "test", self._environment))
         key, _ = self._keys[merchant_id]
