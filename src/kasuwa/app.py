@@ -26,6 +26,7 @@ from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.db import deliveries, gather, merchants, migrate, pool, presence, rates, waiting
 from kasuwa.db.batch import World
+from kasuwa.db.clock import Clock
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.primary import connect_to_primary
@@ -56,7 +57,7 @@ from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
-from kasuwa.readiness import Readiness, watch_pool
+from kasuwa.readiness import Readiness, watch_clock, watch_pool
 from kasuwa.settings import (
     DEMO_KEY,
     DEMO_NAME,
@@ -216,17 +217,20 @@ class House:
         self.vault = vault
         self.reader = reader
         self.pools: list[Pool] = []
+        self._measuring: asyncio.Task[None] | None = None
         self.use_pool(reader)
         self.methods = methods
         self.shelf = MemoryShelf(reader)
-        self.directory = Directory(reader, vault, settings.environment)
+        self.clock = Clock()
+        watch_clock(self.clock, meter)
+        self.directory = Directory(reader, vault, settings.environment, self.clock)
         self.world = world_of(vault, settings)
-        self.writer = Writer(dsn, self.world, self._hear_commit)
+        self.writer = Writer(dsn, self.world, self._hear_commit, self.clock)
         issuer = BookIssuer(reader, vault, self.directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.shelf, issuer)
         self.stepper = Stepper(self.writer, self.rails, steps_of(methods), vault, meter)
         self.egress = Egress(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
-        self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header, meter)
+        self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header, meter, self.clock)
 
     @classmethod
     async def build(cls, settings: Settings, dsn: str, meter: Meter | None = None) -> "House":
@@ -247,7 +251,15 @@ class House:
         self.meter.observe(BATCH_SIZE, size, "locked" if locked else "on memory")
         self.meter.observe(COMMIT_SECONDS, seconds)
 
+    async def start(self) -> None:
+        """For a process that serves: commands start the writer alone, and are over before a clock can go wrong."""
+        await self.clock.measure(self.reader)
+        self.writer.start()
+        self._measuring = asyncio.create_task(self.clock.keep_measuring(self.reader))
+
     async def close(self) -> None:
+        if self._measuring is not None:
+            self._measuring.cancel()
         await self.writer.close()
         await self.egress.close()
         with contextlib.suppress(TimeoutError):
@@ -261,7 +273,7 @@ class House:
 async def run_api(settings: Settings, dsn: str, meter: Meter) -> None:
     house = await House.build(settings, dsn, meter)
     operators = house.use_pool(await pool.open_operators(dsn))
-    house.writer.start()
+    await house.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     server = make_server(house, make_engine(house, operators))
@@ -295,7 +307,7 @@ async def serve_until_stopped(application: Any, interface: Interfaces, host: str
 
 def make_engine(house: House, operators: pool.Pool) -> Any:
     if house.settings.environment == "live":
-        return PlainEngine(operators)
+        return PlainEngine(operators, house.clock)
     return SandboxEngine(
         operators,
         house.writer,
@@ -340,9 +352,9 @@ def make_dispatch(house: House, engine: Any) -> Dispatch:
 
 async def run_worker(settings: Settings, dsn: str, meter: Meter) -> None:
     house = await House.build(settings, dsn, meter)
-    house.writer.start()
+    await house.start()
     claims = house.use_pool(await pool.open_claims(dsn))
-    worker = Worker(claims, house.stepper, house.directory)
+    worker = Worker(claims, house.stepper, house.directory, house.clock)
     stopping = stop_signal()
     present = asyncio.create_task(presence.show(dsn, presence.WORKER))
     keeper = Keeper(dsn, house.rails.biller)
@@ -368,7 +380,7 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     house = await House.build(settings, dsn, meter)
     operators = house.use_pool(await pool.open_operators(dsn))
     readers = house.use_pool(await pool.open_console_readers(dsn))
-    house.writer.start()
+    await house.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     request_log = make_request_log(settings)

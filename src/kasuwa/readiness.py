@@ -1,13 +1,15 @@
 """Whether a process can do its work now: what /readyz says, and what the metrics know of its connections."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
 from kasuwa.db import migrate, presence
+from kasuwa.db.clock import Clock
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Writer
-from kasuwa.observe.metrics import POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Meter
+from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Meter
 from kasuwa.settings import Settings
 
 ANSWER_SECONDS = 3.0
@@ -52,6 +54,20 @@ async def trouble_of(pools: Sequence[Pool]) -> str | None:
     """What keeps any of these pools from being used; all are asked at once."""
     found = await asyncio.gather(*(pool.trouble() for pool in pools))
     return next((trouble for trouble in found if trouble is not None), None)
+
+
+def watch_clock(clock: Clock, meter: Meter) -> None:
+    """Have the metrics follow how far this process's clock is from the database's, and every jump of either."""
+    counted: Counter[str] = Counter()
+
+    def look() -> None:
+        meter.gauge(CLOCK_SKEW_SECONDS, clock.skew_seconds, meter.part)
+        for whose, jumps in clock.jumps.items():
+            if jumps > counted[whose]:
+                meter.count(CLOCK_JUMPS, whose, by=jumps - counted[whose])
+                counted[whose] = jumps
+
+    meter.watch(look)
 
 
 def watch_pool(pool: Pool, meter: Meter) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from kasuwa.core.decision import Decision, More, Needs, Refusal, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
-from kasuwa.db.writer import MOST_ROUNDS
+from kasuwa.db.locked import MOST_ROUNDS
 from kasuwa.ledger.chart import Account
 from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD
 

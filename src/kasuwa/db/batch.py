@@ -8,7 +8,7 @@ tests/db drive it with Hypothesis.
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -42,6 +42,9 @@ LEASE = timedelta(seconds=20)
 
 # How long a reply is kept under its Idempotency-Key. Spec silent: D7
 REPEAT_LIFE = timedelta(hours=24)
+
+# When a key expires that is free again at once: before any clock's time.
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 REPEAT_DIFFERS = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with another request")
 
@@ -157,11 +160,13 @@ def wall_of(book: Book, due: datetime, wall: datetime) -> datetime:
 
 
 class Desk:
-    """A batch's memory: what was fetched, what is new, what has changed."""
+    """A batch's memory: what was fetched, what is new, what has changed. `wall` is the time it is decided at; what is
+    over by `earliest`, where that is given, is over by every clock there is (db/clock.py)."""
 
-    def __init__(self, world: World, wall: datetime) -> None:
+    def __init__(self, world: World, wall: datetime, earliest: datetime | None = None) -> None:
         self.world = world
         self.wall = wall
+        self.earliest = earliest or wall
         self.rows: dict[bytes, Row | None] = {}
         self.accounts: dict[int, dict[str, Account]] = {}
         self.new: dict[bytes, Row] = {}
@@ -401,7 +406,7 @@ class Desk:
 
     def kept_reply(self, claim: Claim, merchant_id: int) -> Result | None:
         row = self.rows[claim.key]
-        if not isinstance(row, Repeat) or row.expires_at <= self.wall:
+        if not isinstance(row, Repeat) or row.expires_at <= self.earliest:
             return None
         if row.digest != claim.digest:
             return REPEAT_DIFFERS
@@ -417,7 +422,7 @@ class Desk:
             return  # the reply was given already, or a day later the key is another request's
         if isinstance(decision.reply, Refusal):
             if not claim.opens:  # refusals are not kept: the key is free again. Spec silent: D7
-                self.put(Repeat(claim.key, merchant_id, claim.digest, b"", False, self.wall))
+                self.put(Repeat(claim.key, merchant_id, claim.digest, b"", False, LONG_AGO))
             return
         # What is shown once is absent from a repeat. Spec silent: D7
         reply = msgspec.json.encode(decision.reply if decision.repeat is None else decision.repeat)

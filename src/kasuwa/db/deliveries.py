@@ -58,7 +58,7 @@ WITH_EVENT = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.obj
     case when m.settings->>'webhook_order' = 'strict' then {BEHIND} else false end, {PARKED}"""
 
 # Due, held by nobody, of a merchant whose `advance` is not under way.
-FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
+FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1 or d.leased_until > $1 + interval '1 hour')
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
 # The places that a merchant has left ($5, by its number), or anyone else has ($4).
 ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"

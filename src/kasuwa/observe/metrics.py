@@ -56,9 +56,15 @@ POOL_SIZE = Measure("kasuwa_pool_size", "Database connections that a pool may ha
 POOL_USED = Measure("kasuwa_pool_used", "Database connections of a pool in use.", ("part", "pool"), is_gauge=True)
 POOL_TIMEOUTS = Measure("kasuwa_pool_timeouts", "Waits for a connection of a pool that ended in vain.", ("pool",))
 
+CLOCK_SKEW_SECONDS = Measure(
+    "kasuwa_clock_skew_seconds", "How far a part's clock is ahead of the database's.", ("part",), is_gauge=True
+)
+CLOCK_JUMPS = Measure("kasuwa_clock_jumps", "Clocks that were set: a process's or the database's.", ("clock",))
+
 COUNTED = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
     *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
+    *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS),
 )
 
 

@@ -5,7 +5,6 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
@@ -197,7 +196,7 @@ class Dispatch:
 
     async def _foresight(self, merchant: Merchant) -> Foresight:
         row = await self._parts.reader.fetchrow(jobs.CLOCK, merchant.merchant_id)
-        return Foresight(business_now(Book(*row), datetime.now(UTC)), self._parts.rails)
+        return Foresight(business_now(Book(*row), self._parts.writer.clock.now()), self._parts.rails)
 
     def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
         """Unless its rules may judge the same body otherwise for another merchant."""

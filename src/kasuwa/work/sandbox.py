@@ -5,7 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
@@ -101,7 +101,7 @@ class SandboxEngine(PlainEngine):
         seed: bytes | None,
         loopback_allowed: bool,
     ) -> None:
-        super().__init__(operators)
+        super().__init__(operators, writer.clock)
         self._writer = writer
         self._stepper = stepper
         self._directory = directory
@@ -228,7 +228,7 @@ class SandboxEngine(PlainEngine):
                 due, job = job.due, await deliveries.first_in_line(operators, job)
                 if job.due > due:
                     continue
-            if job.leased_until is not None and job.leased_until > datetime.now(UTC):
+            if job.leased_until is not None and job.leased_until > self._clock.now():
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
                 continue
             if (job.key, job.due) == last:

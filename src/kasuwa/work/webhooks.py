@@ -9,7 +9,7 @@ again with the same webhook-id: twice perhaps, never not at all.
 import asyncio
 import random
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from operator import attrgetter
 
 import msgspec
@@ -21,6 +21,7 @@ from kasuwa.core.scenario import Scenario
 from kasuwa.core.secrets import Vault
 from kasuwa.core.transactions import EventPayload
 from kasuwa.db import deliveries, pool
+from kasuwa.db.clock import Clock
 from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
 from kasuwa.db.pool import Connection
@@ -54,7 +55,7 @@ SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
 
 class Courier:
     def __init__(
-        self, dsn: str, egress: Egress, vault: Vault, environment: str, hash_header: str, meter: Meter
+        self, dsn: str, egress: Egress, vault: Vault, environment: str, hash_header: str, meter: Meter, clock: Clock
     ) -> None:
         self._dsn = dsn
         self._egress = egress
@@ -62,6 +63,7 @@ class Courier:
         self._environment = environment
         self._hash_header = hash_header
         self._meter = meter
+        self._clock = clock
         self._endpoints = Endpoints()
         self._claimed_at = 0.0
         self._keys: dict[int, tuple[bytes, float]] = {}
@@ -100,7 +102,7 @@ class Courier:
         self._give_back_stuck()
         if self._unsent:
             unsent, self._unsent = self._unsent, []
-            await deliveries.put_back(connection, unsent, datetime.now(UTC))
+            await deliveries.put_back(connection, unsent, self._clock.now())
         if self._stopping.is_set() or not await self.run_once(connection):
             await self._pause()
 
@@ -124,7 +126,7 @@ class Courier:
         self._endpoints.forget_idle()
         strangers = 0 if self._endpoints.ill >= MOST_ILL_TOGETHER else MOST_ILL
         rooms = self._endpoints.rooms()
-        claimed = await deliveries.claim(connection, datetime.now(UTC), room, strangers, rooms)
+        claimed = await deliveries.claim(connection, self._clock.now(), room, strangers, rooms)
         await self._load_keys(connection, {item.merchant_id for item in claimed})
         parked = [item for item in claimed if item.parked]
         if parked:
@@ -197,7 +199,7 @@ class Courier:
     async def deliver_now(self, connection: Queries, job: Job, *, hung: bool) -> Recorded | None:
         """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do. Given a pool,
         it holds no connection while it sends."""
-        item = await deliveries.claim_one(connection, job, datetime.now(UTC))
+        item = await deliveries.claim_one(connection, job, self._clock.now())
         if item is None:
             return None
         await self._load_keys(connection, {item.merchant_id})
@@ -215,7 +217,7 @@ class Courier:
         await self._load_keys(connection, {merchant_id})
         body = msgspec.json.encode(EventPayload(200, "successful", "TEST", "0.00", "test", self._environment))
         key, _ = self._keys[merchant_id]
-        headers = sign(body, key, "evt_test", int(time.time()), self._hash_header, badly=False)
+        headers = sign(body, key, "evt_test", int(self._clock.now().timestamp()), self._hash_header, badly=False)
         try:
             sent = await self._egress.post(url, body, headers)
         except (Refused, Undelivered) as error:
@@ -231,7 +233,9 @@ class Courier:
         key, _ = self._keys[item.merchant_id]
         message_id = event_id(item.merchant_id, item.seq)
         badly = scenario == "bad-hash"
-        headers = sign(item.payload, key, message_id, int(time.time()), self._hash_header, badly=badly)
+        headers = sign(
+            item.payload, key, message_id, int(self._clock.now().timestamp()), self._hash_header, badly=badly
+        )
         headers["webhook-object"] = item.object
         headers["webhook-sequence"] = str(item.object_seq)
         started = time.monotonic()
