@@ -115,6 +115,10 @@ def test_sql_lives_where_it_belongs() -> None:
     assert house_sql.sql_out_of_place(SERVICE) == []
 
 
+def test_connections_are_opened_where_they_get_their_deadlines() -> None:
+    assert complaints(house.unbounded_connections, SERVICE) == []
+
+
 def test_money_is_never_a_float() -> None:
     exact = [s for s in SERVICE if s.room == "ledger" or s.place in EXACT]
     assert complaints(house.floats, exact) == []
@@ -228,6 +232,12 @@ def test_prose_is_not_taken_for_sql(text: str) -> None:
 )
 def test_a_function_is_noticed_where_none_may_be(text: str) -> None:
     assert house.function_bodies(Source("methods/x/wire.py", text))
+
+
+@pytest.mark.parametrize("text", ["connect_to_primary(dsn)", "asyncpg.connect(dsn)", "asyncpg.create_pool(dsn)"])
+def test_a_connection_without_deadlines_is_noticed(text: str) -> None:
+    assert house.unbounded_connections(Source("work/x.py", text))
+    assert house.unbounded_connections(Source("db/pool.py", text)) == []
 
 
 @pytest.mark.parametrize("text", ["x = 0.5", "x = float('1')", "def f(x: float): ...", "x = 1e3"])

@@ -135,6 +135,10 @@ class Writer:
                 self._waiting = deque(drop_impatient(list(self._waiting)))
             if self._lanes:
                 self._lanes.drop_impatient()
+            for taken, began in list(self._under_way.values()):
+                # A bug of ours may have lost a batch: once all of it is answered, it keeps nobody from being ready.
+                if now - began > STUCK_SECONDS and all(entry.future.done() for entry in taken):
+                    self._ended(taken)
             for taken in (*(taken for taken, _ in self._under_way.values()), *self._lanes.running.values()):
                 fail([e for e in taken if not e.is_sent and e.until <= now], Unreachable(unsure=False))
                 fail([e for e in taken if e.is_sent and e.until + LONGER_SECONDS <= now], Unreachable(unsure=True))
