@@ -5,6 +5,7 @@ test its merchants' books are audited, and the service must have said nothing on
 raised or a statement that failed shows there, whatever was answered.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -13,6 +14,9 @@ from _pytest.nodeid import coerce_node_id
 
 from tests.running import NEWEST, OLDEST, Deployment, Deployments
 from tests.shop import Shop
+
+# In every process that tests start, a task that takes a second connection of a pool is refused it (db/pooled.py).
+os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "observe": {"observe"},
     "settings": {"core"},
     "parent": set(),
+    "readiness": {"db", "observe", "settings"},
 }
 ANYTHING = {"app", "prepare", "supervise", "doctor", "listen", "commands", "__main__"}
 # Slices do not import each other, but these may borrow the others' decide rules.
@@ -183,6 +184,36 @@ def full_init_files(sources: Iterable[Source]) -> list[str]:
 def names_that_say_nothing(sources: Iterable[Source]) -> list[str]:
     banned = NAMES_THAT_SAY_NOTHING | {f"{word}s" for word in NAMES_THAT_SAY_NOTHING} | {"utilities"}
     return [s.place for s in sources if banned & set(re.split(r"[/_]", s.place.removesuffix(".py").lower()))]
+
+
+# --- connections ----------------------------------------------------------------------------------------------------
+
+# Opened here alone, connections have a deadline for every statement and lock. Commands, and what prepares a database
+# before anything runs, may take as long as they need.
+OPENS_CONNECTIONS = {"db/pool.py", "db/pooler.py", "db/primary.py"}
+MAY_TAKE_LONG = {"app.py", "prepare.py", "doctor.py", "commands/database.py", "commands/user.py"}
+WITHOUT_DEADLINE = {"connect_to_primary"}
+OF_THE_DRIVER = {"connect", "create_pool"}
+
+
+def unbounded_connections(source: Source) -> list[str]:
+    """Where a file opens a connection past db/pool.py."""
+    if source.place in OPENS_CONNECTIONS:
+        return []
+    found = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            plain = isinstance(called, ast.Name) and called.id in WITHOUT_DEADLINE and source.place not in MAY_TAKE_LONG
+            driver = (
+                isinstance(called, ast.Attribute)
+                and called.attr in OF_THE_DRIVER
+                and isinstance(called.value, ast.Name)
+                and called.value.id == "asyncpg"
+            )
+            if plain or driver:
+                found.append(f"{source.place}:{node.lineno} opens a connection without deadlines")
+    return found
 
 
 # --- purity ---------------------------------------------------------------------------------------------------------

@@ -123,6 +123,10 @@ def test_every_order_is_total() -> None:
     assert complaints(house_sql.partial_orders, SERVICE) == []
 
 
+def test_connections_are_opened_where_they_get_their_deadlines() -> None:
+    assert complaints(house.unbounded_connections, SERVICE) == []
+
+
 def test_money_is_never_a_float() -> None:
     exact = [s for s in SERVICE if s.room == "ledger" or s.place in EXACT]
     assert complaints(house.floats, exact) == []
@@ -280,6 +284,12 @@ def test_a_function_is_noticed_where_none_may_be(text: str) -> None:
 def test_the_text_of_an_error_in_a_log_line_is_noticed(text: str, wrong: bool) -> None:
     caught = f"try:\n    f()\nexcept Exception as error:\n    {text}"
     assert bool(house.error_texts_in_logs(Source("work/x.py", caught))) is wrong
+
+
+@pytest.mark.parametrize("text", ["connect_to_primary(dsn)", "asyncpg.connect(dsn)", "asyncpg.create_pool(dsn)"])
+def test_a_connection_without_deadlines_is_noticed(text: str) -> None:
+    assert house.unbounded_connections(Source("work/x.py", text))
+    assert house.unbounded_connections(Source("db/pool.py", text)) == []
 
 
 @pytest.mark.parametrize("text", ["x = 0.5", "x = float('1')", "def f(x: float): ...", "x = 1e3"])

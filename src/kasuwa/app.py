@@ -7,7 +7,7 @@ the others count. All are started by `kasuwa serve` (supervise.py), and all go w
 import asyncio
 import contextlib
 import gc
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.db import deliveries, gather, migrate, pool, presence, waiting
 from kasuwa.db.batch import World
+from kasuwa.db.clock import Clock
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.primary import connect_to_primary
@@ -54,6 +55,7 @@ from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
+from kasuwa.readiness import Readiness, watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
     console_address,
@@ -175,16 +177,21 @@ class House:
         self.dsn = dsn
         self.vault = vault
         self.reader = reader
+        self.pools: list[Pool] = []
+        self._measuring: asyncio.Task[None] | None = None
+        self.use_pool(reader)
         self.methods = methods
         self.shelf = MemoryShelf(reader)
-        self.directory = Directory(reader, vault, settings.environment)
+        self.clock = Clock()
+        watch_clock(self.clock, meter)
+        self.directory = Directory(reader, vault, settings.environment, self.clock)
         self.world = world_of(vault, settings)
-        self.writer = Writer(dsn, self.world, self._hear_commit)
+        self.writer = Writer(dsn, self.world, self._hear_commit, self.clock)
         issuer = BookIssuer(reader, vault, self.directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.shelf, issuer)
         self.stepper = Stepper(self.writer, self.rails, steps_of(methods), vault, meter)
         self.egress = Egress(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
-        self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header, meter)
+        self.courier = Courier(dsn, self.egress, vault, settings.environment, settings.hash_header, meter, self.clock)
 
     @classmethod
     async def build(cls, settings: Settings, dsn: str, meter: Meter | None = None) -> "House":
@@ -195,11 +202,25 @@ class House:
             await connection.close()
         return cls(settings, dsn, vault, await pool.open_readers(dsn), meter or Meter())
 
+    def use_pool(self, opened: Pool) -> Pool:
+        """Have a pool of this process looked after: by /readyz and the metrics."""
+        self.pools.append(opened)
+        watch_pool(opened, self.meter)
+        return opened
+
     def _hear_commit(self, locked: bool, size: int, seconds: float) -> None:
         self.meter.observe(BATCH_SIZE, size, "locked" if locked else "on memory")
         self.meter.observe(COMMIT_SECONDS, seconds)
 
+    async def start(self) -> None:
+        """For a process that serves: commands start the writer alone, and are over before a clock can go wrong."""
+        await self.clock.measure(self.reader)
+        self.writer.start()
+        self._measuring = asyncio.create_task(self.clock.keep_measuring(self.reader))
+
     async def close(self) -> None:
+        if self._measuring is not None:
+            self._measuring.cancel()
         await self.writer.close()
         await self.egress.close()
         with contextlib.suppress(TimeoutError):
@@ -212,8 +233,8 @@ class House:
 
 async def run_api(settings: Settings, dsn: str, meter: Meter) -> None:
     house = await House.build(settings, dsn, meter)
-    operators = await pool.open_operators(dsn)
-    house.writer.start()
+    operators = house.use_pool(await pool.open_operators(dsn))
+    await house.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     engine = make_engine(house, operators)
@@ -248,7 +269,7 @@ async def serve_until_stopped(application: Any, interface: Interfaces, host: str
 
 def make_engine(house: House, operators: pool.Pool) -> Any:
     if house.settings.environment == "live":
-        return PlainEngine(operators)
+        return PlainEngine(operators, house.clock)
     return SandboxEngine(
         operators,
         house.writer,
@@ -274,7 +295,7 @@ def make_server(house: House, engine: Any) -> Server:
     visits = Visits(till)
     proxies = trusted_proxies_of(house.settings)
     return Server(
-        make_table(house.methods), dispatch, openapi, readiness(house), request_log, visits, house.meter, proxies
+        make_table(house.methods), dispatch, openapi, Readiness(house), request_log, visits, house.meter, proxies
     )
 
 
@@ -292,35 +313,14 @@ def make_dispatch(house: House, engine: Any) -> Dispatch:
     return Dispatch(parts)
 
 
-def readiness(house: House) -> Callable[[], Awaitable[str | None]]:
-    """What keeps this deployment from serving, or None: the database, its schema, the parts beside."""
-    wanted = {presence.WORKER: "no job worker is running"}
-    if house.settings.console == "on":
-        wanted[presence.CONSOLE] = "the console is not listening"
-
-    async def trouble() -> str | None:
-        try:
-            async with asyncio.timeout(3), house.reader.acquire() as connection:
-                version = await migrate.schema_version(connection)
-                present = await presence.who_is_there(connection)
-        except Exception as error:
-            return f"the database does not answer ({type(error).__name__})"
-        # A newer one is fine: whoever upgrades migrates first, and we serve until we are replaced.
-        if version < migrate.newest_known():
-            return f"the schema is at migration {version}, this version needs {migrate.newest_known()}"
-        return next((trouble for lock, trouble in wanted.items() if lock not in present), None)
-
-    return trouble
-
-
 # --- the worker process -------------------------------------------------------------------------------------
 
 
 async def run_worker(settings: Settings, dsn: str, meter: Meter) -> None:
     house = await House.build(settings, dsn, meter)
-    house.writer.start()
-    claims = await pool.open_claims(dsn)
-    worker = Worker(claims, house.stepper, house.directory)
+    await house.start()
+    claims = house.use_pool(await pool.open_claims(dsn))
+    worker = Worker(claims, house.stepper, house.directory, house.clock)
     stopping = stop_signal()
     present = asyncio.create_task(presence.show(dsn, presence.WORKER))
     keeper = Keeper(dsn, house.rails.biller)
@@ -344,8 +344,9 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     from kasuwa.console.server import make_console
 
     house = await House.build(settings, dsn, meter)
-    operators, readers = await pool.open_operators(dsn), await pool.open_console_readers(dsn)
-    house.writer.start()
+    operators = house.use_pool(await pool.open_operators(dsn))
+    readers = house.use_pool(await pool.open_console_readers(dsn))
+    await house.start()
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     request_log = make_request_log(settings)
@@ -375,8 +376,7 @@ def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 
     async def ping(merchant_id: int, url: str) -> str:
-        async with operators.acquire() as connection:
-            return await house.courier.ping(connection, merchant_id, url)
+        return await house.courier.ping(operators, merchant_id, url)
 
     return ConsoleParts(
         environment=settings.environment,
@@ -405,7 +405,7 @@ async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> 
     from kasuwa.web.scrape import Scrape
 
     assert settings.metrics_port is not None, "there is such a part only where there is a port for it"
-    readers = await pool.open_on_use(dsn, "kasuwa metrics", most=1)
+    readers = await pool.open_scrapes(dsn)
     lanes = [deliveries.LANE, *lanes_of(steps_of(methods_of(settings.environment)).values())]
 
     async def look() -> waiting.Waiting | None:

@@ -1,6 +1,7 @@
 """`kasuwa doctor`: look at a deployment from outside in, and say what is wrong and how to mend it."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import asyncpg
 import msgspec
 
 from kasuwa.db import embedded, migrate, pool
+from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
 from kasuwa.db.last_words import LOG, full_disk, worst_line
 from kasuwa.db.pooler import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
@@ -99,6 +101,7 @@ async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
         await examine_vault(settings, connection),
         await examine_durability(connection),
         await examine_role(connection),
+        await examine_clock(connection),
         await examine_jobs(connection),
         await examine_notices(connection),
     ]
@@ -127,6 +130,14 @@ async def examine_role(connection: Any) -> Finding:
         mend = f"let a superuser `create role {pool.APPLICATION_ROLE}` and grant it to us, then `kasuwa migrate`"
         return bad("the journal is guarded by triggers alone: no role of lesser rights", mend)
     return good("the service runs as a role that cannot change the journal")
+
+
+async def examine_clock(connection: Any) -> Finding:
+    skew = time.time() - await connection.fetchval(DATABASE_CLOCK)
+    if abs(skew) > JUMP_SECONDS:
+        what = f"this machine's clock is {abs(skew):.0f} s {'ahead of' if skew > 0 else 'behind'} the database's"
+        return bad(what, "set both by NTP; the service goes by the database's")
+    return good("this machine's clock agrees with the database's")
 
 
 async def examine_jobs(connection: Any) -> Finding:

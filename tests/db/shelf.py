@@ -13,7 +13,7 @@ import msgspec
 from kasuwa.core.decision import Decision, More, Needs, Refusal, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
-from kasuwa.db.writer import MOST_ROUNDS
+from kasuwa.db.locked import MOST_ROUNDS
 from kasuwa.ledger.chart import Account
 from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD
 
@@ -39,13 +39,12 @@ class Shelf:
 
     def fill(self, desk: Desk, submissions: list[Submission]) -> None:
         for made in submissions:
-            self.fetch(desk, made.merchant.merchant_id, made.needs)
+            self.fetch(desk, made, made.needs)
             if made.claim is not None:
-                self.fetch(desk, made.merchant.merchant_id, Needs(((Repeat, made.claim.key),)))
+                self.fetch(desk, made, Needs(((Repeat, made.claim.key),)))
 
-    def fetch(self, desk: Desk, merchant_id: int, needs: Needs) -> None:
-        keys = [key for _, key in needs.rows] + [account_key(merchant_id, name) for name in needs.accounts]
-        for key in keys:
+    def fetch(self, desk: Desk, made: Submission, needs: Needs) -> None:
+        for key in desk.ask(made, needs):
             if key not in desk.rows:
                 desk.fetched([key], [self.rows[key]] if key in self.rows else [])
 
@@ -64,7 +63,7 @@ class Shelf:
             for n, result in enumerate(results):
                 if isinstance(result, More):
                     merchant_id = submissions[n].merchant.merchant_id
-                    self.fetch(desk, merchant_id, result.needs)
+                    self.fetch(desk, submissions[n], result.needs)
                     desk.account_names(merchant_id, result.needs.accounts)
                     results[n] = desk.decide(submissions[n])
         assert msgspec.msgpack.encode(list(self.rows.values())) == before

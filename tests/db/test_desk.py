@@ -324,3 +324,52 @@ def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
     shelf.run([answering(Decision("planned", faults=planned)), deciding(look), deciding(look)])
     assert seen_faults == [planned, ()]
     assert shelf.book(1).faults is None
+
+
+# --- what a rule sees -------------------------------------------------------------------------------------------
+
+
+def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbours() -> None:
+    """Two submissions of one batch share the rows that were fetched, not the sight of them."""
+    shelf, ask = funded(), Ask("start")
+    shelf.run([submission(ask)])
+    ticket, job = ticket_key(ask), job_key(ask)
+    found: list[tuple[bool, bool]] = []
+
+    def look(context: Context, seen: Seen) -> Decision:
+        found.append((seen.has(ticket), seen.has(job)))
+        return Decision("looked")
+
+    neighbour = submission(Ask("fund"))
+    neighbour.needs = Needs(((Ticket, ticket), (Job, job)), ACCOUNTS)
+    only_ticket = Submission(merchant(1), Needs(((Ticket, ticket),)), look, bytes(32))
+    shelf.run([neighbour, only_ticket, deciding(look)])
+    assert found == [(True, False), (False, False)]
+
+
+def test_a_row_that_was_not_asked_for_cannot_be_read_beside_one_who_asked() -> None:
+    shelf, ask = funded(), Ask("start")
+    shelf.run([submission(ask)])
+    reading = deciding(lambda context, seen: Decision(seen.get(Ticket, ticket_key(ask))))
+    neighbour = submission(Ask("finish"))
+    result = shelf.run([neighbour, reading])[1]
+    assert isinstance(result, Broken)
+    assert isinstance(result.error, KeyError)
+
+
+def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbour_has_a_part_of_it() -> None:
+    """A rule that tells by one key whether all of its needs are there is right whatever arrived with it."""
+    shelf, ask = funded(), Ask("start")
+    shelf.run([submission(ask)])
+    ticket, job = ticket_key(ask), job_key(ask)
+
+    def look(context: Context, seen: Seen) -> Decision | More:
+        if not seen.has(ticket):
+            return More(Needs(((Ticket, ticket), (Job, job))))
+        return Decision(seen.get(Job, job) is not None)
+
+    neighbour = deciding(lambda context, seen: Decision("looked"))
+    neighbour.needs = Needs(((Ticket, ticket),))
+    result = shelf.run([neighbour, deciding(look)])[1]
+    assert isinstance(result, Decision)
+    assert result.reply is True

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Needs
-from kasuwa.core.references import account_key
 from kasuwa.db.batch import Desk, Submission
 from kasuwa.db.memory import Memory
 from tests.db.laws import anything, check_laws, funded, submissions
@@ -33,9 +32,8 @@ class Remembering(Shelf):
         self.memory = memory
         self.reads = 0
 
-    def fetch(self, desk: Desk, merchant_id: int, needs: Needs) -> None:
-        keys = [key for _, key in needs.rows] + [account_key(merchant_id, name) for name in needs.accounts]
-        for key in self.memory.recall(desk, keys):
+    def fetch(self, desk: Desk, made: Submission, needs: Needs) -> None:
+        for key in self.memory.recall(desk, desk.ask(made, needs)):
             self.reads += 1
             desk.fetched([key], [self.rows[key]] if key in self.rows else [])
 

@@ -87,7 +87,12 @@ def logged_statements(log: Path) -> set[str]:
     for entry in log.read_text().replace("\n\t", " ").splitlines():
         who, _, said = entry.partition("|")
         sql = " ".join(said.split(": ", 2)[-1].split())  # after the level, and the statement's name
-        if who == "kasuwa writer" and sql.startswith(("select", "with", "update")) and "pg_" not in sql[:120]:
+        if (
+            who == "kasuwa writer"
+            and sql.startswith(("select", "with", "update"))
+            and "$" in sql
+            and "pg_" not in sql[:120]
+        ):
             found.add(sql)
     return found
 

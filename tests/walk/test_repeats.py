@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from kasuwa.core.action import Write
+from kasuwa.web.dispatch import said_under_key
+from tests.methods.virtualcard.holders import Card
 from tests.running import Deployment
 from tests.shop import Shop
 from tests.walk.rows import NOW, ROWS, Path, Row, example_paths, freshened, ready, value_at, with_value
@@ -118,6 +120,22 @@ def test_a_key_covers_all_methods(shop: Shop) -> None:
     assert shop.transfer(headers=KEY)["status"] == 200
     funding = shop.put("sandbox", headers=KEY, action="fund_wallet", currency="NGN", amount="5.00")
     assert funding.body["status"] == 104
+
+
+def test_a_key_used_to_fund_a_card_is_refused_to_withdraw_from_it_with_the_same_fields(shop: Shop) -> None:
+    card = Card(shop)
+    fields = {"reference": card.reference, "amount": "10.00"}
+    assert shop.put("virtualcard", headers=KEY, action="fund", **fields).body["status"] == 200
+    refused = shop.put("virtualcard", headers=KEY, action="withdraw", **fields).body
+    assert (refused["status"], "Idempotency-Key" in refused["message"]) == (104, True)
+    assert card.balance == 11_000
+
+
+def test_what_a_key_stands_for_differs_between_any_two_actions_of_the_same_fields() -> None:
+    """Walks the tables: a request type that two actions share, on one path or two, is no collision."""
+    request = REPEATABLE[0].example
+    said = [said_under_key(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)]
+    assert len(set(said)) == len(REPEATABLE) > 10
 
 
 def test_a_refusal_is_not_kept(shop: Shop) -> None:

@@ -135,7 +135,7 @@ class LocalService:
         return Heard(answered.http, dict(answered.headers), answered.body, {})
 
     def run_in_worker(self, claimed: Claimed) -> None:
-        worker = Worker(self._operators, self._stepper, self._house.directory)
+        worker = Worker(self._operators, self._stepper, self._house.directory, self._house.writer.clock)
         self._runner.run(worker._run_job(claimed))
 
     def visit(self, path: str, **fields: str) -> Any:
@@ -147,7 +147,7 @@ class LocalService:
 
     async def _close(self) -> None:
         await self._house.close()
-        self._operators.terminate()
+        await self._operators.close()
 
 
 @contextmanager

@@ -124,23 +124,33 @@ def read_proposed_rate(currency: str, buy: str, sell: str) -> ProposedRate | tup
 
 
 async def decide(visit: Visit) -> Response:
-    """Approving does it, under the approval's lock; what cannot be done leaves it open and says why."""
+    """Approving does it, under the approval's lock; what cannot be done leaves it open and says why. The page that says
+    so reads on a connection of its own, so this one is given back first."""
     verdict, approval_id = visit.path("verdict"), number(visit.path("approval_id"), 0)
     if verdict not in ("approve", "reject"):
         raise NotFound
+    state = "approved" if verdict == "approve" else "rejected"
     async with visit.parts.operators.acquire() as connection, connection.transaction():
-        found = await approvals.lock_open(connection, approval_id)
-        if found is None:
-            raise NotFound
-        if verdict == "approve":
-            trouble = OWN if found.proposed_by == visit.user.user_id else await carry_out(visit, connection, found)
-            if trouble is not None:
-                return await show_approvals(visit, 422, faults={"": trouble})
-        state = "approved" if verdict == "approve" else "rejected"
-        await approvals.decide(connection, approval_id, visit.user.user_id, state)
-        chain = await chain_of(connection, found.mid)
-        await visit.record_on(connection, chain, f"{state} a {KINDS[found.kind].lower()}", f"approval {approval_id}")
+        trouble = await decide_open(visit, connection, approval_id, state)
+    if trouble is not None:
+        return await show_approvals(visit, 422, faults={"": trouble})
     return visit.go("/operator/approvals", f"It is {state}.")
+
+
+async def decide_open(visit: Visit, connection: Connection, approval_id: int, state: str) -> str | None:
+    """Returns why an approval stays open, or None when it was decided."""
+    await connection.execute(approvals.LONGER_IDLE)
+    found = await approvals.lock_open(connection, approval_id)
+    if found is None:
+        raise NotFound
+    if state == "approved":
+        trouble = OWN if found.proposed_by == visit.user.user_id else await carry_out(visit, connection, found)
+        if trouble is not None:
+            return trouble
+    await approvals.decide(connection, approval_id, visit.user.user_id, state)
+    chain = await chain_of(connection, found.mid)
+    await visit.record_on(connection, chain, f"{state} a {KINDS[found.kind].lower()}", f"approval {approval_id}")
+    return None
 
 
 async def carry_out(visit: Visit, connection: Connection, found: Approval) -> str | None:

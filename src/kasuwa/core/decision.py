@@ -9,7 +9,7 @@ A rule (`decide`) looks at a request and the rows it needs, and returns exactly 
 It never reads a clock or rolls dice: `Context` brings the merchant, the time and the luck.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
@@ -112,16 +112,24 @@ class Needs(msgspec.Struct):
 
 
 class Seen:
-    """The rows a rule asked for. A key that has no row yet answers None: absence is something one can see."""
+    """The rows a rule asked for. A key that has no row yet answers None: absence is something one can see.
 
-    def __init__(self, rows: Mapping[bytes, Row | None]) -> None:
+    `rows` may hold more than that, since all submissions of a batch share them: a rule sees the keys of `asked` alone,
+    so that what it finds does not depend on which other requests arrived with it. Without `asked` it sees all of them.
+    """
+
+    def __init__(self, rows: Mapping[bytes, Row | None], asked: Collection[bytes] | None = None) -> None:
         self._rows = rows
+        self._asked = rows if asked is None else asked
 
     def has(self, key: bytes) -> bool:
         """Whether a key was asked for, whatever was found."""
-        return key in self._rows
+        return key in self._asked
 
     def get(self, kind: type[R], key: bytes) -> R | None:
+        """The row of a key, or None where there is none. Raises KeyError for a key that was not asked for."""
+        if key not in self._asked:
+            raise KeyError(key)
         row = self._rows[key]
         if row is not None and not isinstance(row, kind):
             raise TypeError(f"{kind.__name__} asked for, {type(row).__name__} found")

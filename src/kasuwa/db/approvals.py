@@ -15,6 +15,8 @@ JOINED = """
     left join console_user d on d.user_id = a.decided_by
 """
 MOST_SHOWN = 100
+# Whoever decides holds the approval, and it alone, while the writer makes the movement: as long as that may take.
+LONGER_IDLE = "set local idle_in_transaction_session_timeout = '15s'"
 
 
 class Approval(msgspec.Struct):

@@ -8,7 +8,7 @@ tests/db drive it with Hypothesis.
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 import msgspec
@@ -18,8 +18,6 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
-    Deed,
-    Event,
     Job,
     Merchant,
     More,
@@ -30,10 +28,11 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.issuing import DEFAULT_ISSUING, Issuing
 from kasuwa.core.purpose import Purpose
-from kasuwa.core.references import KEY_BYTES, Permutation, row_key
+from kasuwa.core.references import KEY_BYTES, Permutation, account_key, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.db.entropy import SeededEntropy
+from kasuwa.db.journal import DeedRow, EventRow, NoticeRow, PostingRow, deed_row, event_row
 from kasuwa.ledger.apply import Applied, Entry, Short, apply
 from kasuwa.ledger.chart import Account, open_account
 
@@ -43,6 +42,9 @@ LEASE = timedelta(seconds=20)
 
 # How long a reply is kept under its Idempotency-Key. Spec silent: D7
 REPEAT_LIFE = timedelta(hours=24)
+
+# When a key expires that is free again at once: before any clock's time.
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 REPEAT_DIFFERS = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with another request")
 
@@ -88,67 +90,6 @@ class Repeat(Row):
     @property
     def is_open(self) -> bool:
         return False  # another process may close it, and a repeat is rare: read it when it is needed
-
-
-class PostingRow(msgspec.Struct):
-    merchant_id: int
-    seq: int
-    group_seq: int
-    reference: str
-    debit: str
-    credit: str
-    amount: int
-    debit_after: int
-    credit_after: int
-    kind: str
-    at: datetime
-
-
-class EventRow(msgspec.Struct):
-    merchant_id: int
-    seq: int
-    reference: str
-    object: str
-    object_seq: int
-    kind: str
-    payload: str
-    at: datetime
-
-
-def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:
-    about, payload = event.object or event.reference, event.payload.decode()
-    return EventRow(merchant_id, seq, event.reference, about, event.object_seq, event.kind, payload, now)
-
-
-class MarkRow(msgspec.Struct):
-    """What a batch leaves behind to be known by."""
-
-    merchant_id: int
-    mark: bytes
-    at: datetime
-
-
-class NoticeRow(msgspec.Struct):
-    merchant_id: int
-    reference: str
-    what: str
-    at: datetime
-
-
-class DeedRow(msgspec.Struct):
-    """A line of the audit trail, but for its place, time and hash: the table links it to the one before."""
-
-    merchant_id: int
-    actor: str
-    address: str
-    what: str
-    about: str
-    before: str
-    after: str
-
-
-def deed_row(deed: Deed, merchant_id: int) -> DeedRow:
-    return DeedRow(merchant_id, deed.actor, deed.address, deed.what, deed.about, deed.before, deed.after)
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -220,11 +161,13 @@ def wall_of(book: Book, due: datetime, wall: datetime) -> datetime:
 
 
 class Desk:
-    """A batch's memory: what was fetched, what is new, what has changed."""
+    """A batch's memory: what was fetched, what is new, what has changed. `wall` is the time it is decided at; what is
+    over by `earliest`, where that is given, is over by every clock there is (db/clock.py)."""
 
-    def __init__(self, world: World, wall: datetime) -> None:
+    def __init__(self, world: World, wall: datetime, earliest: datetime | None = None) -> None:
         self.world = world
         self.wall = wall
+        self.earliest = earliest or wall
         self.rows: dict[bytes, Row | None] = {}
         self.accounts: dict[int, dict[str, Account]] = {}
         self.new: dict[bytes, Row] = {}
@@ -239,8 +182,19 @@ class Desk:
         self.touched: set[int] = set()
         self.expected: dict[int, int] = {}
         self.seeded = None if world.seed is None else SeededEntropy(world.seed)
+        self.asked: dict[Submission, dict[bytes, type[Row]]] = {}
 
     # --- filling it -------------------------------------------------------------------------------------
+
+    def ask(self, submission: Submission, needs: Needs) -> dict[bytes, type[Row]]:
+        """Let a submission see these rows from now on. Returns all that it has asked for so far, by key."""
+        asked = self.asked.setdefault(submission, {})
+        for kind, key in needs.rows:
+            asked[key] = kind
+        merchant_id = submission.merchant.merchant_id
+        for name in needs.accounts:
+            asked[account_key(merchant_id, name)] = Account
+        return asked
 
     def fetched(self, asked: list[bytes], found: list[Row]) -> None:
         for key in asked:
@@ -292,7 +246,7 @@ class Desk:
                 self.world.public_url,
                 self.world.issuing,
             )
-            outcome = submission.decide(context, Seen(self.rows))
+            outcome = submission.decide(context, Seen(self.rows, self.asked[submission]))
             if not isinstance(outcome, Decision):
                 assert isinstance(outcome, REFUSAL_OR_MORE)
                 return outcome
@@ -453,7 +407,7 @@ class Desk:
 
     def kept_reply(self, claim: Claim, merchant_id: int) -> Result | None:
         row = self.rows[claim.key]
-        if not isinstance(row, Repeat) or row.expires_at <= self.wall:
+        if not isinstance(row, Repeat) or row.expires_at <= self.earliest:
             return None
         if row.digest != claim.digest:
             return REPEAT_DIFFERS
@@ -469,7 +423,7 @@ class Desk:
             return  # the reply was given already, or a day later the key is another request's
         if isinstance(decision.reply, Refusal):
             if not claim.opens:  # refusals are not kept: the key is free again. Spec silent: D7
-                self.put(Repeat(claim.key, merchant_id, claim.digest, b"", False, self.wall))
+                self.put(Repeat(claim.key, merchant_id, claim.digest, b"", False, LONG_AGO))
             return
         # What is shown once is absent from a repeat. Spec silent: D7
         reply = msgspec.json.encode(decision.reply if decision.repeat is None else decision.repeat)

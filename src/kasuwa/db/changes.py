@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Job, Row
-from kasuwa.db.batch import Book, Desk, MarkRow
+from kasuwa.db.batch import Book, Desk
+from kasuwa.db.journal import MarkRow
 from kasuwa.db.rows import Part, book_parts, change_part, delete_part, encode_rows, insert_part
 
 

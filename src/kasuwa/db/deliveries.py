@@ -15,7 +15,8 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.pool import WRITER_SETTINGS, Connection, Pool
+from kasuwa.db.pool import WRITER_SETTINGS
+from kasuwa.db.pooled import Queries
 from kasuwa.db.rows import columns_of, encode_rows
 
 LANE = "webhook"
@@ -57,7 +58,7 @@ WITH_EVENT = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.obj
     case when m.settings->>'webhook_order' = 'strict' then {BEHIND} else false end, {PARKED}"""
 
 # Due, held by nobody, of a merchant whose `advance` is not under way.
-FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
+FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1 or d.leased_until > $1 + interval '1 hour')
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
 # The places that a merchant has left ($5, by its number), or anyone else has ($4).
 ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
@@ -238,7 +239,7 @@ async def unless_deadlocked(run: Callable[[], Awaitable[T]]) -> T:
 
 
 async def claim(
-    connection: Connection, wall: datetime, most: int, most_each: int, rooms: Mapping[int, int]
+    connection: Queries, wall: datetime, most: int, most_each: int, rooms: Mapping[int, int]
 ) -> list[Delivery]:
     """What is due, a few of each merchant: as many as it has room for, or `most_each`."""
     claimed_at = time.monotonic()
@@ -251,24 +252,24 @@ async def claim(
     return [read_delivery(record, wall, claimed_at) for record in records]
 
 
-async def put_back(connection: Connection, items: list[Delivery], wall: datetime) -> None:
+async def put_back(connection: Queries, items: list[Delivery], wall: datetime) -> None:
     """Not sent: its turn has not come. Looked at again in a moment, and not counted as an attempt."""
     keys = [item.key for item in items]
     await unless_deadlocked(lambda: connection.execute(PUT_BACK, keys, wall + LOOK_AGAIN))
 
 
-async def park(connection: Connection, items: list[Delivery]) -> None:
+async def park(connection: Queries, items: list[Delivery]) -> None:
     """Not sent, and not looked at again until the endpoint is set anew."""
     await connection.execute(PARK, [item.key for item in items])
 
 
-async def claim_one(connection: Connection | Pool, job: Job, wall: datetime) -> Delivery | None:
+async def claim_one(connection: Queries, job: Job, wall: datetime) -> Delivery | None:
     """None where somebody who held it already is done with it."""
     record = await connection.fetchrow(ONE, job.key, job.merchant_id)
     return None if record is None else read_delivery(record, wall, time.monotonic())
 
 
-async def first_in_line(connection: Connection | Pool, job: Job) -> Job:
+async def first_in_line(connection: Queries, job: Job) -> Job:
     """The job itself, or the one that must go before it; then it falls due no earlier than that one."""
     record = await connection.fetchrow(AHEAD, job.merchant_id, job.reference)
     if record is None:
@@ -279,13 +280,13 @@ async def first_in_line(connection: Connection | Pool, job: Job) -> Job:
     return ahead
 
 
-async def record(connection: Connection | Pool, outcomes: list[Recorded]) -> None:
+async def record(connection: Queries, outcomes: list[Recorded]) -> None:
     rows = encode_rows(outcomes)
     for [merchant_id] in await unless_deadlocked(lambda: connection.fetch(RECORD, rows)):
         await switch_on(connection, merchant_id)  # one of those under way when it was switched off got through
 
 
-async def resend(connection: Connection, merchant_id: int, first: int, last: int, now: datetime) -> int:
+async def resend(connection: Queries, merchant_id: int, first: int, last: int, now: datetime) -> int:
     """Make events fall due again, from their first attempt on; answers how many there are. Who asks for it wants an
     endpoint that is off tried again."""
     if await is_off(connection, merchant_id):
@@ -295,14 +296,14 @@ async def resend(connection: Connection, merchant_id: int, first: int, last: int
     return count
 
 
-async def is_off(connection: Connection, merchant_id: int) -> bool:
+async def is_off(connection: Queries, merchant_id: int) -> bool:
     return bool(await connection.fetchval(IS_OFF, merchant_id))
 
 
-async def switch_off(connection: Connection | Pool, merchant_id: int, now: datetime, after: timedelta) -> None:
+async def switch_off(connection: Queries, merchant_id: int, now: datetime, after: timedelta) -> None:
     await connection.execute(SWITCH_OFF, merchant_id, now - after, now)
 
 
-async def switch_on(connection: Connection | Pool, merchant_id: int) -> None:
+async def switch_on(connection: Queries, merchant_id: int) -> None:
     """An endpoint was set anew: what waits for it falls due again."""
     await connection.execute(SWITCH_ON, merchant_id)

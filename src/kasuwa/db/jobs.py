@@ -15,12 +15,15 @@ from kasuwa.db.rows import columns_of
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
+# A lease that ends later than any lease can was given by a clock that was wrong, and holds nothing.
+UNLEASED = "(d.leased_until is null or d.leased_until <= $2 or d.leased_until > $2 + interval '1 hour')"
+
 # The merchants whose `advance` is under way are left alone, so that the worker does not race it.
 CLAIM = f"""
     update job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
     from (
         select d.key from job d
-        where d.lane = $1 and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
+        where d.lane = $1 and d.run_at <= $2 and {UNLEASED}
           and not exists (
               select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)
         order by d.run_at, d.due, d.seq
@@ -33,10 +36,10 @@ CLAIM = f"""
 """
 
 # One probe of the index a lane.
-LANES_DUE = """
+LANES_DUE = f"""
     select l.lane from unnest($1::text[]) l (lane) where exists (
         select 1 from job d
-        where d.lane = l.lane and d.run_at <= $2 and (d.leased_until is null or d.leased_until <= $2))
+        where d.lane = l.lane and d.run_at <= $2 and {UNLEASED})
 """
 
 OF_SUBJECT = f"""
@@ -81,9 +84,10 @@ END_ABANDONED = """
             select 1 from endpoint e where e.merchant_id = j.merchant_id and e.off_at is not null))
 """
 
-# What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches.
+# What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches. A key is old only when
+# the database's clock and the process's ($1) both say so.
 TIDY = """
-    with old as (delete from repeat where expires_at < now() returning 1)
+    with old as (delete from repeat where expires_at < least(now(), $1::timestamptz) returning 1)
     delete from commit_mark where at < now() - interval '1 day'
 """
 

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -18,6 +18,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.references import book_key
 from kasuwa.core.secrets import Vault, same
 from kasuwa.db import deliveries, rates
+from kasuwa.db.clock import Clock
 from kasuwa.db.pool import Connection
 
 KEY_PLACE = "merchant_key.sealed"
@@ -134,9 +135,9 @@ async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: time
     async with connection.transaction():
         merchant_id = await find_merchant_id(connection, mid)
         await connection.execute(
-            "update merchant_key set expires_at = least(expires_at, $2) where merchant_id = $1",
+            "update merchant_key set expires_at = least(expires_at, now() + $2::interval) where merchant_id = $1",
             merchant_id,
-            datetime.now(UTC) + overlap,
+            overlap,
         )
         key = random_key(merchant_id)
         await add_key(connection, vault, merchant_id, key)
@@ -192,8 +193,9 @@ class Found(msgspec.Struct):
 class Directory:
     """Merchants by mid and key, and by number, each remembered for a moment."""
 
-    def __init__(self, reader: Reader, vault: Vault, environment: str) -> None:
+    def __init__(self, reader: Reader, vault: Vault, environment: str, clock: Clock | None = None) -> None:
         self._reader = reader
+        self._clock = clock or Clock()
         self._vault = vault
         self._environment = environment
         self._by_mid: dict[str, Found] = {}
@@ -222,7 +224,7 @@ class Directory:
         verifier = self._vault.verifier(key)
         matches = False
         for kept, expires_at in found.keys or [(bytes(32), None)]:
-            alive = expires_at is None or expires_at > datetime.now(UTC)
+            alive = expires_at is None or expires_at > self._clock.now()
             matches |= same(kept, verifier) and alive
         return found.merchant if matches else None
 

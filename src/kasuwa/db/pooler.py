@@ -86,7 +86,7 @@ async def refuse_transaction_pooling(server: str) -> None:
 @contextlib.asynccontextmanager
 async def probing(server: str) -> AsyncIterator[Any]:
     """A connection that leaves no prepared statement behind."""
-    connection = await asyncpg.connect(server, statement_cache_size=0, timeout=5)
+    connection = await asyncpg.connect(server, statement_cache_size=0, timeout=5, command_timeout=5)
     try:
         yield connection
     finally:

@@ -14,110 +14,86 @@ that statement is the whole transaction.
 
 What can go wrong, and what is done about it:
     a version has moved                    the batch is run again, locked
+    another session holds a book           the batch goes on without that merchant, whose submissions get a lane of
+                                           their own (lanes.py)
     a rule raises                          that one is answered 204, the others go on
     the database refuses the batch         each of it is tried alone, so one cannot fail its neighbours
     the connection is lost before COMMIT   nothing happened: the batch is run again on a new connection
     the connection is lost during COMMIT   the batch's mark is looked for: there, then it is answered as such; not
                                            there and nobody left who could still commit, then it is run again
+    the database does not answer           each statement has a deadline, and is then lost like a connection
     the database stays away                204, and the writer goes on trying for those who come later
+    anything else takes too long           who waits is answered: that nothing happened if its commit was not yet
+                                           sent, else that the outcome is not known
 """
 
 import asyncio
 import contextlib
-import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
-from typing import Any
 
 import asyncpg
-import msgspec
 
-from kasuwa.core.decision import More, Needs, Row
-from kasuwa.core.references import account_key, book_key
+from kasuwa.core.decision import Needs, Row
 from kasuwa.db import pool
-from kasuwa.db.batch import Book, Broken, Desk, MarkRow, Repeat, Result, Submission, World, decide_batch
-from kasuwa.db.changes import changes
+from kasuwa.db.batch import Desk, Repeat, Result, Submission, World
+from kasuwa.db.clock import Clock
+from kasuwa.db.lanes import Lanes
+from kasuwa.db.locked import Entry, LockedWay, Taken, answer, decide_on, drop_impatient, fail, set_sent
 from kasuwa.db.memory import Memory
-from kasuwa.db.pool import Connection
-from kasuwa.db.rows import joined, select_by_key, write_sql
-from kasuwa.ledger.chart import Account
+from kasuwa.db.session import CommitLost, Decided, Heard, Moved, Session, Unreachable
+
+__all__ = ["Unreachable", "Writer"]
 
 MOST_IN_A_BATCH = 256
-# A rule that keeps asking for more is a bug. So many rounds takes who draws the last cash of savings: the code, its
-# order, the savings that pay it, and their client.
-MOST_ROUNDS = 4
 # How long requests wait for a database that went away before they are answered 204.
 PATIENCE_SECONDS = 8.0
-RETRY_SECONDS = 0.1
-
-# Asked in this order, each with a snapshot of its own: what ended between the two is marked.
-IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1)"
-# Written once more: what was kept through a crash need not be on the synchronous standby yet. This commit waits for it.
-WAS_MARKED = "update commit_mark set mark = mark where merchant_id = $1 and mark = $2 returning true"
-
-LOCK_BOOKS = select_by_key(Book) + " order by key for update"
-SHIFT_JOBS = """
-    update job set run_at = case
-        when $2::timestamptz is null then due - make_interval(secs => $3::bigint / 1000000.0)
-        when due <= $2 then $4::timestamptz
-        else 'infinity' end
-    where merchant_id = $1
-"""
-
-Taken = list[tuple[Submission, "asyncio.Future[Result]"]]
-# Hears of every commit: whether it was locked, how many writes it held, and how many seconds it took.
-Heard = Callable[[bool, int, float], None]
-
-
-class Unreachable(Exception):
-    """The database did not answer in time. What was asked did not happen, unless `unsure`."""
-
-    def __init__(self, *, unsure: bool) -> None:
-        super().__init__("the database cannot be reached")
-        self.unsure = unsure
-
-
-class CommitLost(Exception):
-    """The connection broke while COMMIT was under way. `backend` is the server's process that was committing."""
-
-    def __init__(self, mark: MarkRow, backend: int) -> None:
-        super().__init__(mark.mark.hex())
-        self.mark = mark
-        self.backend = backend
-
-
-class Moved(Exception):
-    """A book was not at the version it was expected to have: somebody else wrote."""
-
-
-class Decided(msgspec.Struct):
-    """A batch that is decided and not yet committed."""
-
-    desk: Desk
-    results: list[Result]
+# How often is looked whose patience is over, and how much longer whoever is being committed is given: what commits a
+# batch knows better what became of it, and keeps to the same patience.
+SWEEP_SECONDS = 0.25
+LONGER_SECONDS = 1.0
+# A batch that is under way for so long makes a process not ready.
+STUCK_SECONDS = 3.0
+PROBE_SECONDS = 1.0
 
 
 class Writer:
-    def __init__(self, dsn: str, world: World, heard: Heard = lambda *_: None) -> None:
-        self._dsn = dsn
+    def __init__(
+        self,
+        dsn: str,
+        world: World,
+        heard: Heard = lambda *_: None,
+        clock: Clock | None = None,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+        statement_seconds: float = pool.WRITE_SECONDS,
+    ) -> None:
+        self.clock = clock or Clock()
         self._world = world
-        self._heard = heard
+        self._patience = patience_seconds
         self._memory = Memory()
-        self._waiting: deque[tuple[Submission, asyncio.Future[Result]]] = deque()
+
+        def make_session() -> Session:
+            return Session(dsn, self.clock, heard, statement_seconds)
+
+        self._session = make_session()
+        self._locked = LockedWay(self._session, self._memory, world, self.clock)
+        self._lanes = Lanes(make_session, self._memory, world, self.clock)
+        self._waiting: deque[Entry] = deque()
         self._wake = asyncio.Event()
-        self._writes: Connection | None = None
-        self._reads: Connection | None = None
         self._running: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
         self._committing: asyncio.Task[bool] | None = None
         self._open: tuple[Decided, Taken] | None = None
+        # The batches that were taken up and not yet ended, each with the moment of that.
+        self._under_way: dict[int, tuple[Taken, float]] = {}
         self._unanswered: list[tuple[Taken, list[Result]]] = []
         self._closing = False
-        self._warned = False
 
     def start(self) -> None:
-        self._running = asyncio.get_running_loop().create_task(self._run())
+        loop = asyncio.get_running_loop()
+        self._running = loop.create_task(self._run())
+        self._sweeping = loop.create_task(self._sweep())
 
     async def close(self) -> None:
         """Finish what is waiting, then let go of the connections."""
@@ -125,39 +101,95 @@ class Writer:
         self._wake.set()
         if self._running is not None:
             await self._running
-        self._disconnect()
+        await self._lanes.close()
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        self._session.disconnect()
 
     def submit(self, submission: Submission) -> "asyncio.Future[Result]":
         if submission.claim is not None:
             kept: tuple[type[Row], bytes] = (Repeat, submission.claim.key)
             submission.needs = Needs((*submission.needs.rows, kept), submission.needs.accounts)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append((submission, future))
+        self._waiting.append(Entry(submission, future, time.monotonic() + self._patience))
         self._wake.set()
         return future
+
+    def trouble(self) -> str | None:
+        """What keeps writes from being done now, or None: for readiness. Judged by what batches achieve."""
+        if self._session.is_failing:
+            return "the last write found the database away"
+        began = min((began for _, began in self._under_way.values()), default=None)
+        if began is not None and time.monotonic() - began > STUCK_SECONDS:
+            return f"a write has waited for the database for {time.monotonic() - began:.0f} s"
+        return None
+
+    # --- patience -------------------------------------------------------------------------------------------
+
+    async def _sweep(self) -> None:
+        """Answer those whose patience is over, whatever the rest of the writer is waiting for."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = time.monotonic()
+            if self._waiting and self._waiting[0].until <= now:
+                self._waiting = deque(drop_impatient(list(self._waiting)))
+            if self._lanes:
+                self._lanes.drop_impatient()
+            for taken, began in list(self._under_way.values()):
+                # A bug of ours may have lost a batch: once all of it is answered, it keeps nobody from being ready.
+                if now - began > STUCK_SECONDS and all(entry.future.done() for entry in taken):
+                    self._ended(taken)
+            for taken in (*(taken for taken, _ in self._under_way.values()), *self._lanes.running.values()):
+                fail([e for e in taken if not e.is_sent and e.until <= now], Unreachable(unsure=False))
+                fail([e for e in taken if e.is_sent and e.until + LONGER_SECONDS <= now], Unreachable(unsure=True))
+
+    def _begin(self, taken: Taken) -> None:
+        self._under_way[id(taken)] = (taken, time.monotonic())
+
+    def _ended(self, taken: Taken) -> None:
+        self._under_way.pop(id(taken), None)
+
+    # --- taking turns ---------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while self._waiting or not self._closing:
             if not self._waiting:
                 self._hand_out()
                 self._wake.clear()
-                await self._wake.wait()
+                await self._wait_for_work()
                 continue
             count = min(len(self._waiting), MOST_IN_A_BATCH)
-            taken = [self._waiting.popleft() for _ in range(count)]
+            taken = self._lanes.divert([self._waiting.popleft() for _ in range(count)])
+            if not taken:
+                continue
+            self._begin(taken)
             try:
                 await self._take_turn(taken)
             except Exception as error:  # a bug of ours must not stop the writer for everybody
                 self._memory.forget_all()
-                self._disconnect()
+                self._session.disconnect()
                 fail(taken, error)
+                self._ended(taken)
         await self._settled()
         self._hand_out()
+
+    async def _wait_for_work(self) -> None:
+        """A writer that found the database away looks by itself whether it is back: nobody may come to try it while
+        this process is not ready."""
+        if not self._session.is_failing:
+            await self._wake.wait()
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PROBE_SECONDS):
+                await self._wake.wait()
+            return
+        if self._committing is None or self._committing.done():
+            await self._session.probe()
 
     async def _take_turn(self, taken: Taken) -> None:
         """Decide a batch, and whatever joins it, while the one before is being committed. Who commits goes on with it
         when that is done; where nobody does, it is begun here."""
-        decided = Decided(Desk(self._world, datetime.now(UTC)), [])
+        decided = Decided(Desk(self._world, self.clock.now(), self.clock.earliest()), [])
         on_memory = await self._decide_on_memory(decided, taken)
         while on_memory and self._committing is not None and not self._committing.done():
             joining = self._joining(MOST_IN_A_BATCH - len(taken))
@@ -179,7 +211,7 @@ class Writer:
         """What came while the batch before is still being committed: the more share a commit, the less each costs.
         Nothing where a book must be locked first."""
         came = [self._waiting[n] for n in range(min(room, len(self._waiting)))]
-        if not self._memory.covers(submission.merchant.merchant_id for submission, _ in came):
+        if not self._memory.covers(entry.merchant_id for entry in came):
             return []
         for _ in came:
             self._waiting.popleft()
@@ -208,14 +240,14 @@ class Writer:
     async def _decide_on_memory(self, decided: Decided, taken: Taken) -> bool:
         """Decide these on top of what the desk holds already. Whether that was possible; whatever kept it from being
         so, the locked way says it better."""
-        desk, submissions = decided.desk, [submission for submission, _ in taken]
+        desk, submissions = decided.desk, [entry.submission for entry in taken]
         merchants = {submission.merchant.merchant_id for submission in submissions}
         if not self._memory.covers(merchants):
             return False
-        desk.wall = datetime.now(UTC)
+        desk.wall, desk.earliest = self.clock.now(), self.clock.earliest()
         self._memory.open_books(desk, merchants - desk.books.keys())
         try:
-            decided.results += await self._decide_on(desk, self._reading, submissions)
+            decided.results += await decide_on(desk, self._memory, self._session.reading, submissions)
         except Exception:
             return False
         return True
@@ -238,208 +270,47 @@ class Writer:
         self._memory.learn(decided.desk)
 
     async def _commit_decided(self, decided: Decided, taken: Taken) -> bool:
-        """Commit a batch that was decided on memory; where that does not hold, run it again, locked."""
-        desk = decided.desk
-        try:
-            held = await self._commit(await self._writing(), decided, locked=False)
-        except Moved:
-            self._memory.distrust(desk.books)
-            held = False
-        except Unreachable as error:
+        """Commit a batch that was decided on memory; where that does not hold, run it again, locked. So is one in which
+        somebody has lost patience, and was told that nothing happened: the locked way drops those."""
+        held: bool | None = False
+        if taken[0].until <= time.monotonic():
             self._memory.forget_all()
-            fail(taken, error)
+            await self._answer_locked(taken)
             return False
+        set_sent(taken, True)
+        try:
+            await self._session.commit(decided, locked=False)
+            held = True
+        except Moved:
+            self._memory.distrust(decided.desk.books)
+            await self._session.rollback()
+        except asyncpg.LockNotAvailableError:
+            await self._session.rollback()
+        except Unreachable:
+            held = None
         except CommitLost as lost:
-            committed = await self._was_committed(lost, time.monotonic() + PATIENCE_SECONDS)
-            if committed is None:
-                self._memory.forget_all()
-                fail(taken, Unreachable(unsure=True))
-                return False
-            held = committed
+            held = await self._session.was_committed(lost, min(entry.until for entry in taken))
         except Exception:
-            held = False
+            self._session.disconnect()
         if held:
-            self._memory.settle(desk)
+            self._memory.settle(decided.desk)
             self._unanswered.append((taken, decided.results))
+            self._ended(taken)
             return True
         self._memory.forget_all()
-        self._disconnect()
-        await self._answer_locked(taken)
+        set_sent(taken, held is None)
+        if held is None:
+            fail(taken, Unreachable(unsure=True))
+            self._ended(taken)
+        else:
+            await self._answer_locked(taken)
         return False
 
     # --- locked ---------------------------------------------------------------------------------------------
 
     async def _answer_locked(self, taken: Taken) -> None:
+        """Lock, decide and commit; whose book others hold, goes on in a lane."""
         try:
-            answer(taken, await self._decide_locked([submission for submission, _ in taken]))
-        except Unreachable as error:
-            fail(taken, error)
-
-    async def _decide_locked(self, submissions: list[Submission]) -> list[Result]:
-        until = time.monotonic() + PATIENCE_SECONDS
-        unsure = False
-        while True:
-            decided: Decided | None = None
-            try:
-                decided = await self._lock_and_decide(submissions)
-                await self._commit(await self._writing(), decided, locked=True)
-                self._memory.learn(decided.desk)
-                self._memory.settle(decided.desk)
-                return decided.results
-            except CommitLost as lost:
-                committed = await self._was_committed(lost, until)
-                if committed and decided is not None:
-                    return decided.results
-                unsure = committed is None
-            except Unreachable:
-                self._memory.forget_all()
-                raise
-            except Exception as error:
-                if not pool.is_lost(error):
-                    self._disconnect()
-                    self._memory.forget_all()
-                    if len(submissions) == 1:
-                        return [Broken(error)]
-                    return [(await self._decide_locked([submission]))[0] for submission in submissions]
-            self._disconnect()
-            self._memory.forget_all()
-            if unsure or time.monotonic() > until:
-                raise Unreachable(unsure=unsure)
-            await asyncio.sleep(RETRY_SECONDS)
-
-    async def _lock_and_decide(self, submissions: list[Submission]) -> Decided:
-        connection = await self._writing()
-        desk = Desk(self._world, datetime.now(UTC))
-        await connection.execute("begin")
-        keys = sorted({book_key(submission.merchant.merchant_id) for submission in submissions})
-        for record in await connection.fetch(LOCK_BOOKS, joined(keys)):
-            book = Book(*record)
-            self._memory.check(book)
-            desk.open_book(book)
-        results = await self._decide_on(desk, self._writing, submissions)
-        desk.close_books()
-        return Decided(desk, results)
-
-    async def _was_committed(self, lost: CommitLost, until: float) -> bool | None:
-        """What became of a COMMIT whose answer was lost; None when the database does not come back to say. While
-        the process that was committing lives, it may still do so."""
-        while time.monotonic() < until:
-            self._disconnect()
-            with contextlib.suppress(Exception):  # whatever it was, it is asked again: somebody waits for the answer
-                connection = await self._writing()
-                alive = await connection.fetchval(IS_ALIVE, lost.backend)
-                self._warned, left = False, until - time.monotonic()
-                marked = await connection.fetchval(WAS_MARKED, lost.mark.merchant_id, lost.mark.mark, timeout=left)
-                if marked and not self._warned:
-                    return True
-                if not marked and not alive:
-                    return False
-            await asyncio.sleep(RETRY_SECONDS)
-        return None
-
-    # --- connections ----------------------------------------------------------------------------------------
-
-    async def _writing(self) -> Connection:
-        """The connection that writes, with no transaction open between batches."""
-        if self._writes is None or self._writes.is_closed():
-            self._writes = await pool.connect(self._dsn, pool.WRITER_SETTINGS)
-            self._writes.add_log_listener(self._hear)
-        return self._writes
-
-    def _hear(self, connection: Any, message: Any) -> None:
-        """A commit that only warns may not have reached its synchronous standby: its outcome is not known."""
-        if message.severity_en == "WARNING":
-            self._warned = True
-
-    async def _reading(self) -> Connection:
-        """The connection that reads for a batch while the one before it is being committed."""
-        if self._reads is None or self._reads.is_closed():
-            self._reads = await pool.connect(self._dsn, pool.WRITER_SETTINGS)
-        return self._reads
-
-    def _disconnect(self) -> None:
-        for connection in (self._writes, self._reads):
-            if connection is not None:
-                with contextlib.suppress(Exception):
-                    connection.terminate()
-        self._writes = self._reads = None
-
-    # --- both ways ------------------------------------------------------------------------------------------
-
-    async def _decide_on(self, desk: Desk, connect: Any, submissions: list[Submission]) -> list[Result]:
-        await self._fetch(desk, connect, [(s.merchant.merchant_id, s.needs) for s in submissions])
-        results = decide_batch(desk, submissions)
-        for _ in range(MOST_ROUNDS):
-            unfinished = [(n, result.needs) for n, result in enumerate(results) if isinstance(result, More)]
-            if not unfinished:
-                break
-            wanted = [(submissions[n].merchant.merchant_id, needs) for n, needs in unfinished]
-            await self._fetch(desk, connect, wanted)
-            for (n, needs), (merchant_id, _) in zip(unfinished, wanted, strict=True):
-                desk.account_names(merchant_id, needs.accounts)
-                results[n] = desk.decide(submissions[n])
-        endless = Broken(RuntimeError("a rule asks for ever more"))
-        return [endless if isinstance(result, More) else result for result in results]
-
-    async def _fetch(self, desk: Desk, connect: Any, wanted: Iterable[tuple[int, Needs]]) -> None:
-        """Everything the batch needs: what is remembered, and the rest with one statement a table."""
-        keys: dict[type[Row], dict[bytes, None]] = {}
-        for merchant_id, needs in wanted:
-            for kind, key in needs.rows:
-                keys.setdefault(kind, {})[key] = None
-            for name in needs.accounts:
-                keys.setdefault(Account, {})[account_key(merchant_id, name)] = None
-        for kind, asked in keys.items():
-            unknown = self._memory.recall(desk, asked)
-            if unknown:
-                records = await (await connect()).fetch(select_by_key(kind), joined(unknown))
-                desk.fetched(unknown, [kind(*record) for record in records])
-
-    async def _commit(self, connection: Connection, decided: Decided, *, locked: bool) -> bool:
-        """Write what was decided and commit it. True, or it raises.
-
-        What is decided on memory is one statement, which commits by itself. What was locked is in a transaction
-        already, and moving clocks takes a second statement."""
-        began, desk = time.perf_counter(), decided.desk
-        mark = MarkRow(min(desk.books), os.urandom(16), desk.wall)
-        parts, rows = changes(desk, mark)
-        if desk.moved_clocks and not locked:
-            await connection.execute("begin")
-        at_once = not (locked or desk.moved_clocks)
-        self._warned = False
-        try:
-            await connection.fetch(write_sql(parts), *rows, len(desk.books))
-            for merchant_id, book in desk.moved_clocks.items():
-                await connection.execute(SHIFT_JOBS, merchant_id, book.clock_fixed, book.clock_offset, desk.wall)
-        except asyncpg.DivisionByZeroError:
-            raise Moved from None
-        except Exception as error:
-            if at_once and desk.touched and pool.is_lost(error):
-                raise CommitLost(mark, connection.get_server_pid()) from None
-            raise
-        if not at_once:
-            await self._end(connection, mark, desk)
-        if self._warned:
-            raise Unreachable(unsure=True)
-        self._heard(locked, len(decided.results), time.perf_counter() - began)
-        return True
-
-    async def _end(self, connection: Connection, mark: MarkRow, desk: Desk) -> None:
-        try:
-            await connection.execute("commit")
-        except Exception:
-            if not desk.touched:
-                raise
-            raise CommitLost(mark, connection.get_server_pid()) from None
-
-
-def fail(taken: Taken, error: Exception) -> None:
-    for _, future in taken:
-        if not future.done():
-            future.set_exception(error)
-
-
-def answer(taken: Taken, results: list[Result]) -> None:
-    for (_, future), result in zip(taken, results, strict=True):
-        if not future.done():
-            future.set_result(result)
+            self._lanes.open(await self._locked.run(self._lanes.divert(taken)))
+        finally:
+            self._ended(taken)

@@ -13,7 +13,7 @@ import resource
 import sys
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from struct import Struct
 
@@ -29,12 +29,13 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """Something that is counted or, with bounds, spread over them."""
+    """Something that is counted or, with bounds, spread over them; a gauge is what it is now."""
 
     name: str
     told: str
     labels: tuple[str, ...] = ()
     bounds: tuple[float, ...] = ()
+    is_gauge: bool = False
 
 
 REQUESTS = Measure("kasuwa_requests", "Requests answered, by the code of the reply.", ("path", "action", "status"))
@@ -48,11 +49,22 @@ DELIVERY_SECONDS = Measure("kasuwa_delivery_seconds", "How long endpoints took."
 ERRORS = Measure("kasuwa_errors", "Errors logged: each is a fault of ours to look at.", ("what",))
 STARTS = Measure("kasuwa_part_starts", "How often a part was started.", ("part",))
 CPU_SECONDS = Measure("kasuwa_part_cpu_seconds", "Processor time of a part.", ("part",))
-MEMORY_BYTES = Measure("kasuwa_part_memory_bytes", "Resident memory of a part, shared pages too.", ("part",))
+MEMORY_BYTES = Measure(
+    "kasuwa_part_memory_bytes", "Resident memory of a part, shared pages too.", ("part",), is_gauge=True
+)
+POOL_SIZE = Measure("kasuwa_pool_size", "Database connections that a pool may have.", ("part", "pool"), is_gauge=True)
+POOL_USED = Measure("kasuwa_pool_used", "Database connections of a pool in use.", ("part", "pool"), is_gauge=True)
+POOL_TIMEOUTS = Measure("kasuwa_pool_timeouts", "Waits for a connection of a pool that ended in vain.", ("pool",))
+
+CLOCK_SKEW_SECONDS = Measure(
+    "kasuwa_clock_skew_seconds", "How far a part's clock is ahead of the database's.", ("part",), is_gauge=True
+)
+CLOCK_JUMPS = Measure("kasuwa_clock_jumps", "Clocks that were set: a process's or the database's.", ("clock",))
 
 COUNTED = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
-    *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES),
+    *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
+    *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS),
 )
 
 
@@ -96,6 +108,19 @@ class Meter:
         self._board = board
         self.series: Series = board.read() if board is not None else {}
         self._cpu_seconds = 0.0
+        self._watched: list[Callable[[], None]] = []
+
+    @property
+    def part(self) -> str:
+        """The part of the deployment that these are the numbers of; empty where nobody reads them."""
+        return "" if self._board is None else self._board.part
+
+    def watch(self, look: Callable[[], None]) -> None:
+        """Have `look` called before each post, to count or gauge what no event tells."""
+        self._watched.append(look)
+
+    def gauge(self, measure: Measure, value: float, *labels: str) -> None:
+        self.series[measure.name, labels] = [value]
 
     def count(self, measure: Measure, *labels: str, by: float = 1.0) -> None:
         key = (measure.name, labels)
@@ -116,6 +141,8 @@ class Meter:
     def post(self) -> None:
         if self._board is not None:
             self._look_at_ourselves(self._board.part)
+            for look in self._watched:
+                look()
             self._board.post(self.series)
 
     async def keep_posted(self) -> None:
@@ -130,7 +157,7 @@ class Meter:
         seconds = used.ru_utime + used.ru_stime
         self.count(CPU_SECONDS, part, by=seconds - self._cpu_seconds)
         self._cpu_seconds = seconds
-        self.series[MEMORY_BYTES.name, (part,)] = [float(resident_bytes(used.ru_maxrss))]
+        self.gauge(MEMORY_BYTES, float(resident_bytes(used.ru_maxrss)), part)
 
 
 def resident_bytes(highest: int) -> int:

@@ -8,7 +8,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from kasuwa.db.waiting import Waiting
-from kasuwa.observe.metrics import COUNTED, MEMORY_BYTES, Board, Measure, Series, add_up
+from kasuwa.observe.metrics import COUNTED, Board, Measure, Series, add_up
 
 PATH = "/metrics"
 TEXT = [("content-type", "text/plain; charset=utf-8")]
@@ -36,7 +36,7 @@ def family(measure: Measure, rows: Iterable[tuple[Sequence[str], list[float]]]) 
         for labels, (*counts, total) in rows:
             spread.add_metric(labels, buckets(measure.bounds, counts), total)
         return spread
-    kind = GaugeMetricFamily if measure is MEMORY_BYTES else CounterMetricFamily
+    kind = GaugeMetricFamily if measure.is_gauge else CounterMetricFamily
     plain = kind(measure.name, measure.told, labels=measure.labels)
     for labels, (value,) in rows:
         plain.add_metric(labels, value)

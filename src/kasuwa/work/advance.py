@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import msgspec
@@ -105,10 +105,11 @@ class Advance:
             first = await deliveries.first_in_line(self._pool, first)
             if first.due > due[0].due:
                 return True
-        if is_leased(first):
+        wall = self._writer.clock.now()
+        if is_leased(first, wall):
             await asyncio.sleep(POLL_SECONDS)
             return True
-        together = [first] if first.lane == deliveries.LANE else independent(due)
+        together = [first] if first.lane == deliveries.LANE else independent(due, wall)
         self._check_progress(together)
         if first.lane == deliveries.LANE:
             await self._deliver(first)
@@ -149,7 +150,7 @@ class Advance:
         [record] = await self._pool.fetch(jobs.CLOCK, self._merchant.merchant_id)
         book = Book(*record)
         self._stands_still = book.clock_fixed is not None
-        return business_now(book, datetime.now(UTC))
+        return business_now(book, self._writer.clock.now())
 
     def _clock_at(self, to: datetime, *, on_the_way: bool = True) -> Submission:
         rule = partial(decide_clock, to, on_the_way)
@@ -170,18 +171,18 @@ def decide_clock(to: datetime, on_the_way: bool, context: Context, seen: Seen) -
     return Decision(reply=moved, clock=moved, on_the_way=on_the_way)
 
 
-def independent(due: list[Job]) -> list[Job]:
+def independent(due: list[Job], wall: datetime) -> list[Job]:
     """The first of these jobs that may be run together: no deliveries, none that somebody holds, one of a subject."""
     together: dict[bytes, Job] = {}
     for job in due:
-        if job.lane == deliveries.LANE or job.subject in together or is_leased(job):
+        if job.lane == deliveries.LANE or job.subject in together or is_leased(job, wall):
             break
         together[job.subject] = job
     return list(together.values())
 
 
-def is_leased(job: Job) -> bool:
-    return job.leased_until is not None and job.leased_until > datetime.now(UTC)
+def is_leased(job: Job, wall: datetime) -> bool:
+    return job.leased_until is not None and job.leased_until > wall
 
 
 def check(result: Result) -> Result:

@@ -45,7 +45,8 @@ class MemoryShelf:
 
 async def take_edition(connection: Connection, rail: BillerRail, *, only_if_due: bool) -> int | None:
     """Take the next edition from the rail; answers its number, or None where the newest is still fresh. The lock is
-    the session's, not a transaction's: the rail is called with none open."""
+    the session's, not a transaction's: the rail is called with none open. Raises LockNotAvailableError where somebody
+    else has held it for longer than this connection's lock_timeout."""
     await connection.execute("select pg_advisory_lock($1)", billers.LOCK)
     try:
         if only_if_due and await billers.is_fresh(connection):

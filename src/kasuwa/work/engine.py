@@ -1,25 +1,27 @@
 """The engine behind commands: what acts on the world around the books, in every environment."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from kasuwa.core.decision import Merchant
 from kasuwa.db import deliveries, jobs
 from kasuwa.db.batch import Book, business_now
+from kasuwa.db.clock import Clock
 from kasuwa.db.pool import Pool
 
 LISTENS = "select listens from book where merchant_id = $1"
 
 
 class PlainEngine:
-    def __init__(self, operators: Pool) -> None:
+    def __init__(self, operators: Pool, clock: Clock) -> None:
         self._operators = operators
+        self._clock = clock
 
     async def close(self) -> None:
         """Nothing goes on behind a request here."""
 
     async def business_now(self, merchant: Merchant) -> datetime:
         [record] = await self._operators.fetch(jobs.CLOCK, merchant.merchant_id)
-        return business_now(Book(*record), datetime.now(UTC))
+        return business_now(Book(*record), self._clock.now())
 
     async def resend(self, merchant: Merchant, first: int, last: int) -> int | None:
         """How many events were put on their way again; None where the merchant has no endpoint."""

@@ -108,7 +108,7 @@ class SandboxEngine(PlainEngine):
         advance_seconds: float = ADVANCE_SECONDS,
         lease: timedelta = LEASE,
     ) -> None:
-        super().__init__(operators)
+        super().__init__(operators, writer.clock)
         self._writer = writer
         self._stepper = stepper
         self._directory = directory

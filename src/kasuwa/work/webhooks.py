@@ -9,9 +9,8 @@ again with the same webhook-id: twice perhaps, never not at all.
 import asyncio
 import random
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any
 
 import msgspec
 import structlog
@@ -22,9 +21,11 @@ from kasuwa.core.scenario import Scenario
 from kasuwa.core.secrets import Vault
 from kasuwa.core.transactions import EventPayload
 from kasuwa.db import deliveries, pool
+from kasuwa.db.clock import Clock
 from kasuwa.db.deliveries import Delivery, Recorded
 from kasuwa.db.merchants import KEY_PLACE
-from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.pool import Connection
+from kasuwa.db.pooled import Queries
 from kasuwa.observe.log import where_it_broke
 from kasuwa.observe.metrics import DELIVERIES, DELIVERY_SECONDS, Meter
 from kasuwa.work.egress import MOST_CONNECTIONS, Crowded, Egress, Refused, Undelivered
@@ -54,7 +55,7 @@ SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
 
 class Courier:
     def __init__(
-        self, dsn: str, egress: Egress, vault: Vault, environment: str, hash_header: str, meter: Meter
+        self, dsn: str, egress: Egress, vault: Vault, environment: str, hash_header: str, meter: Meter, clock: Clock
     ) -> None:
         self._dsn = dsn
         self._egress = egress
@@ -62,6 +63,7 @@ class Courier:
         self._environment = environment
         self._hash_header = hash_header
         self._meter = meter
+        self._clock = clock
         self._endpoints = Endpoints()
         self._claimed_at = 0.0
         self._keys: dict[int, tuple[bytes, float]] = {}
@@ -100,7 +102,7 @@ class Courier:
         self._give_back_stuck()
         if self._unsent:
             unsent, self._unsent = self._unsent, []
-            await deliveries.put_back(connection, unsent, datetime.now(UTC))
+            await deliveries.put_back(connection, unsent, self._clock.now())
         if self._stopping.is_set() or not await self.run_once(connection):
             await self._pause()
 
@@ -124,7 +126,7 @@ class Courier:
         self._endpoints.forget_idle()
         strangers = 0 if self._endpoints.ill >= MOST_ILL_TOGETHER else MOST_ILL
         rooms = self._endpoints.rooms()
-        claimed = await deliveries.claim(connection, datetime.now(UTC), room, strangers, rooms)
+        claimed = await deliveries.claim(connection, self._clock.now(), room, strangers, rooms)
         await self._load_keys(connection, {item.merchant_id for item in claimed})
         parked = [item for item in claimed if item.parked]
         if parked:
@@ -180,7 +182,7 @@ class Courier:
         if outcome.tried:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
-    async def _load_keys(self, connection: Any, merchants: set[int]) -> None:
+    async def _load_keys(self, connection: Queries, merchants: set[int]) -> None:
         """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once."""
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_SECONDS]
@@ -188,16 +190,16 @@ class Courier:
             for merchant_id, sealed in await connection.fetch(deliveries.KEYS, wanted):
                 self._keys[merchant_id] = (self._vault.open(merchant_id, KEY_PLACE, sealed), now)
 
-    async def _switch_off(self, connection: Connection | Pool, outcomes: list[Recorded]) -> None:
+    async def _switch_off(self, connection: Queries, outcomes: list[Recorded]) -> None:
         for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
             await deliveries.switch_off(connection, merchant_id, at, OFF_AFTER)
 
     # --- one attempt --------------------------------------------------------------------------------------
 
-    async def deliver_now(self, connection: Connection | Pool, job: Job, *, hung: bool) -> Recorded | None:
-        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do. With a pool
-        no connection is held while it is sent."""
-        item = await deliveries.claim_one(connection, job, datetime.now(UTC))
+    async def deliver_now(self, connection: Queries, job: Job, *, hung: bool) -> Recorded | None:
+        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do. Given a pool,
+        it holds no connection while it sends."""
+        item = await deliveries.claim_one(connection, job, self._clock.now())
         if item is None:
             return None
         await self._load_keys(connection, {item.merchant_id})
@@ -209,12 +211,13 @@ class Courier:
         await self._switch_off(connection, [outcome])
         return outcome
 
-    async def ping(self, connection: Any, merchant_id: int, url: str) -> str:
-        """A signed event of nothing, sent once and kept nowhere: what became of it, in words."""
+    async def ping(self, connection: Queries, merchant_id: int, url: str) -> str:
+        """A signed event of nothing, sent once and kept nowhere: what became of it, in words. Given a pool, it holds no
+        connection while it sends."""
         await self._load_keys(connection, {merchant_id})
         body = msgspec.json.encode(EventPayload(200, "successful", "TEST", "0.00", "test", self._environment))
         key, _ = self._keys[merchant_id]
-        headers = sign(body, key, "evt_test", int(time.time()), self._hash_header, badly=False)
+        headers = sign(body, key, "evt_test", int(self._clock.now().timestamp()), self._hash_header, badly=False)
         try:
             sent = await self._egress.post(url, body, headers)
         except (Refused, Undelivered) as error:
@@ -230,7 +233,9 @@ class Courier:
         key, _ = self._keys[item.merchant_id]
         message_id = event_id(item.merchant_id, item.seq)
         badly = scenario == "bad-hash"
-        headers = sign(item.payload, key, message_id, int(time.time()), self._hash_header, badly=badly)
+        headers = sign(
+            item.payload, key, message_id, int(self._clock.now().timestamp()), self._hash_header, badly=badly
+        )
         headers["webhook-object"] = item.object
         headers["webhook-sequence"] = str(item.object_seq)
         started = time.monotonic()

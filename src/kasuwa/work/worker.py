@@ -8,12 +8,12 @@ loses it, and somebody else takes the job up. `run_once` does what is due now an
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 import structlog
 
 from kasuwa.db import pool
 from kasuwa.db.batch import Broken
+from kasuwa.db.clock import Clock
 from kasuwa.db.jobs import END_ABANDONED, TIDY, Claimed, claim, lanes_due
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
@@ -32,10 +32,11 @@ log = structlog.get_logger("kasuwa.work")
 
 
 class Worker:
-    def __init__(self, claims: Pool, stepper: Stepper, directory: Directory) -> None:
+    def __init__(self, claims: Pool, stepper: Stepper, directory: Directory, clock: Clock) -> None:
         self._claims = claims
         self._stepper = stepper
         self._directory = directory
+        self._clock = clock
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -50,7 +51,7 @@ class Worker:
         """Wake the lanes that have something to do; at the end all of them, so that they see it."""
         while not self._stopping.is_set():
             try:
-                for lane in await lanes_due(self._claims, list(due), datetime.now(UTC)):
+                for lane in await lanes_due(self._claims, list(due), self._clock.now()):
                     due[lane].set()
             except Exception as error:
                 complain("look failed", error)
@@ -62,7 +63,7 @@ class Worker:
         """Throw away what nobody will ask for any more."""
         while not self._stopping.is_set():
             try:
-                await self._claims.execute(TIDY)
+                await self._claims.execute(TIDY, self._clock.earliest())
             except Exception as error:
                 complain("tidying failed", error)
             await self._pause(TIDY_SECONDS)
@@ -95,7 +96,7 @@ class Worker:
     async def run_once(self, lane: str) -> int:
         """Claim what is due in one lane, run it side by side, and answer how many there were."""
         async with self._claims.acquire() as connection:
-            claimed = await claim(connection, lane, datetime.now(UTC), MOST_CLAIMED)
+            claimed = await claim(connection, lane, self._clock.now(), MOST_CLAIMED)
         await asyncio.gather(*(self._run_job(item) for item in claimed))
         return len(claimed)
 

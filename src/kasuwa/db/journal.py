@@ -1,0 +1,68 @@
+"""The rows that a batch appends and nobody ever changes: postings, events, notices, audit entries, commit marks."""
+
+from datetime import datetime
+
+import msgspec
+
+from kasuwa.core.decision import Deed, Event
+
+
+class PostingRow(msgspec.Struct):
+    merchant_id: int
+    seq: int
+    group_seq: int
+    reference: str
+    debit: str
+    credit: str
+    amount: int
+    debit_after: int
+    credit_after: int
+    kind: str
+    at: datetime
+
+
+class EventRow(msgspec.Struct):
+    merchant_id: int
+    seq: int
+    reference: str
+    object: str
+    object_seq: int
+    kind: str
+    payload: str
+    at: datetime
+
+
+def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:
+    about, payload = event.object or event.reference, event.payload.decode()
+    return EventRow(merchant_id, seq, event.reference, about, event.object_seq, event.kind, payload, now)
+
+
+class MarkRow(msgspec.Struct):
+    """What a batch leaves behind to be known by."""
+
+    merchant_id: int
+    mark: bytes
+    at: datetime
+
+
+class NoticeRow(msgspec.Struct):
+    merchant_id: int
+    reference: str
+    what: str
+    at: datetime
+
+
+class DeedRow(msgspec.Struct):
+    """A line of the audit trail, but for its place, time and hash: the table links it to the one before."""
+
+    merchant_id: int
+    actor: str
+    address: str
+    what: str
+    about: str
+    before: str
+    after: str
+
+
+def deed_row(deed: Deed, merchant_id: int) -> DeedRow:
+    return DeedRow(merchant_id, deed.actor, deed.address, deed.what, deed.about, deed.before, deed.after)

@@ -1,0 +1,246 @@
+"""The connections that a writer commits with, and what became of a commit whose answer was lost.
+
+Every statement has a deadline (`pool.WRITE_SECONDS`). One that gets no answer in time is a lost commit like any other:
+the server's process that was committing is ended, and the batch's mark is looked for on a new connection.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+import msgspec
+
+from kasuwa.db import pool
+from kasuwa.db.batch import Desk, Result
+from kasuwa.db.changes import changes
+from kasuwa.db.clock import Clock
+from kasuwa.db.journal import MarkRow
+from kasuwa.db.pool import Connection
+from kasuwa.db.primary import CONNECT_SECONDS
+from kasuwa.db.rows import write_sql
+
+RETRY_SECONDS = 0.1
+# Moving a clock moves the run times of all jobs of its merchant: the one statement whose length has no bound.
+SHIFT_SECONDS = 30.0
+
+# Which of the server's processes serves a connection; a number alone may be given out again.
+WHO_SERVES = "select pid, backend_start from pg_stat_activity where pid = pg_backend_pid()"
+END_BACKEND = "select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and backend_start = $2"
+IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1 and backend_start = $2)"
+# Written once more: what was kept through a crash need not be on the synchronous standby yet. This commit waits for it.
+WAS_MARKED = "update commit_mark set mark = mark where merchant_id = $1 and mark = $2 returning true"
+
+SHIFT_JOBS = """
+    update job set run_at = case
+        when $2::timestamptz is null then due - make_interval(secs => $3::bigint / 1000000.0)
+        when due <= $2 then $4::timestamptz
+        else 'infinity' end
+    where merchant_id = $1
+"""
+
+# Hears of every commit: whether it was locked, how many writes it held, and how many seconds it took.
+Heard = Callable[[bool, int, float], None]
+
+
+class Unreachable(Exception):
+    """The database did not answer in time. What was asked did not happen, unless `unsure`."""
+
+    def __init__(self, *, unsure: bool) -> None:
+        super().__init__("the database cannot be reached")
+        self.unsure = unsure
+
+
+class Moved(Exception):
+    """A book was not at the version it was expected to have: somebody else wrote."""
+
+
+class Backend(msgspec.Struct, frozen=True):
+    """A process of the server."""
+
+    pid: int
+    started_at: datetime
+
+
+class CommitLost(Exception):
+    """The connection broke, or said nothing in time, while COMMIT was under way in `backend`."""
+
+    def __init__(self, mark: MarkRow, backend: Backend) -> None:
+        super().__init__(mark.mark.hex())
+        self.mark = mark
+        self.backend = backend
+
+
+class Decided(msgspec.Struct):
+    """A batch that is decided and not yet committed."""
+
+    desk: Desk
+    results: list[Result]
+
+
+class Session:
+    """A connection that writes and one that reads beside it. `is_failing` from the moment in which the database is
+    found to be away until something succeeds again."""
+
+    def __init__(self, dsn: str, clock: Clock, heard: Heard, seconds: float = pool.WRITE_SECONDS) -> None:
+        self._dsn = dsn
+        self._clock = clock
+        self._heard = heard
+        self._seconds = seconds
+        self._writes: Connection | None = None
+        self._reads: Connection | None = None
+        self._backend: Backend | None = None
+        self._warned = False
+        self.is_failing = False
+
+    async def writing(self) -> Connection:
+        """The connection that writes, with no transaction open between batches."""
+        if self._writes is None or self._writes.is_closed():
+            async with self._noting_failure(), asyncio.timeout(CONNECT_SECONDS):
+                connection = await pool.connect_as_owner(self._dsn, pool.WRITER_SETTINGS, seconds=self._seconds)
+                try:
+                    [serving] = await connection.fetch(WHO_SERVES)
+                    self._backend = Backend(*serving)
+                    await self._clock.measure(connection)
+                    await pool.take_role(connection)
+                except BaseException:
+                    connection.terminate()
+                    raise
+            self._writes = connection
+            self._writes.add_log_listener(self._hear)
+        return self._writes
+
+    def _hear(self, connection: Any, message: Any) -> None:
+        """A commit that only warns may not have reached its synchronous standby: its outcome is not known."""
+        if message.severity_en == "WARNING":
+            self._warned = True
+
+    async def reading(self) -> Connection:
+        """The connection that reads for a batch while the one before it is being committed."""
+        if self._reads is None or self._reads.is_closed():
+            async with self._noting_failure():
+                self._reads = await pool.connect(self._dsn, pool.WRITER_SETTINGS, seconds=self._seconds)
+        return self._reads
+
+    @contextlib.asynccontextmanager
+    async def _noting_failure(self) -> Any:
+        try:
+            yield
+        except Exception:
+            self.is_failing = True
+            raise
+
+    def disconnect(self) -> None:
+        for connection in (self._writes, self._reads):
+            if connection is not None:
+                with contextlib.suppress(Exception):
+                    connection.terminate()
+        self._writes = self._reads = None
+
+    async def probe(self) -> None:
+        """See whether the database can be written to again."""
+        try:
+            connection = await self.writing()
+            self.is_failing = await connection.fetchval("show transaction_read_only") != "off"
+        except Exception:
+            self.disconnect()
+
+    async def begin(self, *more: str) -> Connection:
+        """The connection that writes, in a new transaction. One that a failed statement left open is ended first."""
+        await self.rollback()
+        connection = await self.writing()
+        await connection.execute("; ".join(("begin", *more)))
+        return connection
+
+    async def rollback(self) -> None:
+        """End what a failed statement left open; a connection that cannot even do that is closed."""
+        connection = self._writes
+        if connection is None or connection.is_closed() or not connection.is_in_transaction():
+            return
+        try:
+            await connection.execute("rollback")
+        except Exception:
+            self.disconnect()
+
+    # --- committing -------------------------------------------------------------------------------------------
+
+    async def commit(self, decided: Decided, *, locked: bool) -> None:
+        """Write what was decided and commit it, or raise.
+
+        What is decided on memory is one statement, which commits by itself. What was locked is in a transaction
+        already, and moving clocks takes a second statement."""
+        began, desk = time.perf_counter(), decided.desk
+        mark = MarkRow(min(desk.books), os.urandom(16), desk.wall)
+        parts, rows = changes(desk, mark)
+        at_once = not (locked or desk.moved_clocks)
+        connection = await (self.writing() if at_once or locked else self.begin())
+        self._warned = False
+        try:
+            await connection.fetch(write_sql(parts), *rows, len(desk.books))
+            for merchant_id, book in desk.moved_clocks.items():
+                moved = (merchant_id, book.clock_fixed, book.clock_offset, desk.wall)
+                await connection.execute(SHIFT_JOBS, *moved, timeout=SHIFT_SECONDS)
+        except asyncpg.DivisionByZeroError:
+            raise Moved from None
+        except Exception as error:
+            if (
+                at_once
+                and desk.touched
+                and pool.is_lost(error)
+                and not isinstance(error, asyncpg.LockNotAvailableError)
+            ):
+                raise self._lost(mark) from None
+            raise
+        if not at_once:
+            await self._end(connection, mark, desk)
+        if self._warned:
+            raise Unreachable(unsure=True)
+        self.is_failing = False
+        self._heard(locked, len(decided.results), time.perf_counter() - began)
+
+    async def _end(self, connection: Connection, mark: MarkRow, desk: Desk) -> None:
+        try:
+            await connection.execute("commit")
+        except Exception:
+            if not desk.touched:
+                raise
+            raise self._lost(mark) from None
+
+    def _lost(self, mark: MarkRow) -> CommitLost:
+        self.is_failing = True
+        assert self._backend is not None, "it was asked for when the connection was made"
+        return CommitLost(mark, self._backend)
+
+    async def was_committed(self, lost: CommitLost, until: float) -> bool | None:
+        """What became of a COMMIT whose answer was lost; None when the database does not come back to say. While
+        the server's process that was committing lives, it may still do so: it is ended first."""
+        while time.monotonic() < until:
+            self.disconnect()
+            with contextlib.suppress(Exception):  # whatever it was, it is asked again: somebody waits for the answer
+                async with asyncio.timeout(until - time.monotonic()):
+                    marked = await self._look_for(lost)
+                if marked is not None and not self._warned:
+                    self.is_failing = False
+                    return marked
+            await asyncio.sleep(RETRY_SECONDS)
+        return None
+
+    async def _look_for(self, lost: CommitLost) -> bool:
+        await self._end_backend(lost.backend)
+        connection = await self.writing()
+        self._warned = False
+        return bool(await connection.fetchval(WAS_MARKED, lost.mark.merchant_id, lost.mark.mark))
+
+    async def _end_backend(self, backend: Backend) -> None:
+        """Returns when it is gone. The application's role may not end it, the login it belongs to may."""
+        connection = await pool.connect_as_owner(self._dsn, pool.WRITER_SETTINGS)
+        try:
+            await connection.execute(END_BACKEND, backend.pid, backend.started_at)
+            while await connection.fetchval(IS_ALIVE, backend.pid, backend.started_at):
+                await asyncio.sleep(RETRY_SECONDS)
+        finally:
+            connection.terminate()

@@ -1,0 +1,189 @@
+"""The clock that rows are written by: the database's, whatever this process's own clock does."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kasuwa import app
+from kasuwa.core.decision import Context, Decision, Job, Merchant, Needs, Seen
+from kasuwa.core.references import row_key
+from kasuwa.db.batch import Claim, Submission, repeat_key
+from kasuwa.db.clock import Clock
+from kasuwa.db.jobs import TIDY
+from kasuwa.db.writer import Writer
+from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, Board, Meter
+from kasuwa.prepare import prepare
+from kasuwa.readiness import watch_clock
+from kasuwa.settings import Settings
+from tests.simulate.processes import database, query
+
+DAY = 86_400.0
+START = datetime(2026, 1, 5, 9, 30, tzinfo=UTC).timestamp()
+
+
+class Clocks:
+    """The three clocks there are, set by hand: the process's wall clock, its monotonic one, the database's."""
+
+    def __init__(self) -> None:
+        self.monotonic = 1_000.0
+        self.wall = START
+        self.database = START
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.monotonic += seconds
+        self.wall += seconds
+        self.database += seconds
+
+    async def fetchval(self, query: str, *args: Any) -> float:
+        return self.database
+
+
+@pytest.fixture
+def clocks() -> Clocks:
+    return Clocks()
+
+
+def clock_on(clocks: Clocks) -> Clock:
+    clock = Clock(lambda: clocks.wall, lambda: clocks.monotonic)
+    measure(clock, clocks)
+    return clock
+
+
+def measure(clock: Clock, clocks: Clocks) -> None:
+    asyncio.run(clock.measure(clocks))  # type: ignore[arg-type]
+
+
+def at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def test_clocks_that_agree_are_the_process_s_own(clocks: Clocks) -> None:
+    clocks.database += 0.2
+    clock = clock_on(clocks)
+    clocks.pass_seconds(10)
+    assert clock.now() == at(START + 10)
+
+
+def test_a_jump_of_the_process_s_clock_changes_nothing(clocks: Clocks) -> None:
+    clock = clock_on(clocks)
+    clocks.wall += 25 * 3600
+    clocks.pass_seconds(1)
+    assert (clock.now(), clock.earliest()) == (at(START + 1), at(START + 1))
+    measure(clock, clocks)
+    assert (clock.now(), clock.earliest()) == (at(START + 1), at(START + 1))
+    assert (clock.jumps, round(clock.skew_seconds)) == ({"process": 1}, 25 * 3600)
+    clocks.wall -= 25 * 3600
+    measure(clock, clocks)
+    assert (clock.now(), clock.jumps, clock.skew_seconds) == (at(START + 1), {"process": 2}, 0)
+
+
+def test_a_clock_that_was_wrong_from_the_start_is_put_right_by_the_first_measurement(clocks: Clocks) -> None:
+    clocks.wall += DAY
+    assert clock_on(clocks).now() == at(START)
+
+
+def test_a_jump_of_the_database_s_clock_is_followed_and_told(clocks: Clocks) -> None:
+    clock = clock_on(clocks)
+    clocks.database += DAY
+    measure(clock, clocks)
+    assert (clock.now(), clock.jumps) == (at(START + DAY), {"database": 1})
+
+
+def test_nothing_is_surely_over_that_any_clock_says_is_not(clocks: Clocks) -> None:
+    """The whole machine was set ahead: the database agrees, but this process knows how long it has run."""
+    clock = clock_on(clocks)
+    clocks.wall += DAY
+    clocks.database += DAY
+    measure(clock, clocks)
+    assert (clock.now(), clock.earliest()) == (at(START + DAY), at(START))
+    clocks.wall -= 2 * DAY
+    assert clock.earliest() == at(START - DAY)
+
+
+def test_a_correction_is_no_jump(clocks: Clocks) -> None:
+    clock = clock_on(clocks)
+    for _ in range(5):
+        clocks.pass_seconds(10)
+        clocks.wall += 1
+        measure(clock, clocks)
+    assert not clock.jumps
+
+
+def test_the_metrics_follow_the_clocks(clocks: Clocks) -> None:
+    clock, meter = clock_on(clocks), Meter(Board("api 1"))
+    watch_clock(clock, meter)
+    meter.post()
+    assert meter.series[CLOCK_SKEW_SECONDS.name, ("api 1",)] == [0]
+    for _ in range(2):
+        clocks.wall += DAY
+        measure(clock, clocks)
+        meter.post()
+    assert meter.series[CLOCK_JUMPS.name, ("process",)] == [2]
+    assert meter.series[CLOCK_SKEW_SECONDS.name, ("api 1",)] == [2 * DAY]
+
+
+# --- in the database --------------------------------------------------------------------------------------------------
+
+
+def numbering(merchant: Merchant) -> Submission:
+    """What the books say of it is how often it was done; with an Idempotency-Key, and a job for later."""
+    key = row_key(merchant.merchant_id, "clock", "probe")
+
+    def rule(context: Context, seen: Seen) -> Decision:
+        job = Job(key, merchant.merchant_id, "probe", "probe", "probe", key, context.now, context.now, None, 0, 0, None,
+            "{}")  # fmt: skip
+        jobs = () if seen.get(Job, key) is not None else (job,)
+        return Decision(reply=context.number, numbers=1, jobs=jobs)
+
+    claim = Claim(repeat_key(merchant.merchant_id, "key"), b"digest", opens=True)
+    return Submission(merchant, Needs(((Job, key),)), rule, bytes(32), claim)
+
+
+def with_writer(place: Path, work: Callable[[Writer, Merchant, app.House, list[float]], Any]) -> str:
+    """The address of a database on which a writer worked whose process's clock is `ahead` by so many seconds."""
+    ahead = [0.0]
+
+    async def run(dsn: str) -> None:
+        settings = Settings(data=place)
+        await prepare(settings, dsn)
+        house = await app.House.build(settings, dsn)
+        clock = Clock(lambda: datetime.now(UTC).timestamp() + ahead[0])
+        writer = Writer(dsn, house.world, clock=clock)
+        writer.start()
+        try:
+            await work(writer, await house.directory.by_id(1), house, ahead)
+        finally:
+            await writer.close()
+            await house.close()
+
+    with database(place / "pg") as cluster:
+        asyncio.run(run(cluster.dsn))
+        found = query(cluster.dsn, "select numbers from book where merchant_id = 1")
+        late = query(cluster.dsn, "select run_at - now() from job where kind = 'probe'")
+        assert abs(late[0][0]) < timedelta(hours=1), "the job does not wait for a day"
+        return str(found[0][0])
+
+
+def test_a_jump_of_a_day_voids_no_idempotency_key_and_lets_no_job_wait(tmp_path: Path) -> None:
+    replies: list[Any] = []
+
+    async def work(writer: Writer, merchant: Merchant, house: app.House, ahead: list[float]) -> None:
+        replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
+        ahead[0] = 25 * 3600.0
+        replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
+        writer._session.disconnect()  # so that the clocks are compared anew
+        writer._memory.forget_all()
+        replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
+        assert writer.clock.jumps == {"process": 1}
+        connection = await writer._session.writing()
+        await connection.execute(TIDY, writer.clock.now() + timedelta(days=2))
+        await connection.execute(TIDY, writer.clock.earliest())
+        replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
+
+    assert with_writer(tmp_path, work) == "1"
+    assert [str(reply) for reply in replies[:1]] == ["1"]
+    assert {bytes(reply) for reply in replies[1:]} == {b"1"}

@@ -1,0 +1,144 @@
+"""A pool refuses a second connection to a task that holds one, and lets nobody wait for ever."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from kasuwa.db import embedded, pool
+from kasuwa.db.pooled import Exhausted, NestedAcquire, Pool
+from kasuwa.observe.metrics import POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Board, Meter
+from kasuwa.readiness import trouble_of, watch_pool
+from tests.running import NEWEST, Deployments
+
+
+@pytest.fixture
+def cluster(deployments: Deployments) -> embedded.Cluster:
+    return deployments.cluster(NEWEST)
+
+
+def on_pool(cluster: embedded.Cluster, work: Callable[[Pool], Awaitable[None]], **options: Any) -> None:
+    async def run() -> None:
+        async with asyncio.timeout(60):
+            opened = await pool.open_pool("probes", cluster.dsn, {}, **{"most": 2, **options})
+            await work(opened)
+            await opened.close()
+
+    asyncio.run(run())
+
+
+def test_a_second_connection_under_the_first_is_refused(cluster: embedded.Cluster) -> None:
+    async def work(opened: Pool) -> None:
+        async with opened.acquire() as connection:
+            with pytest.raises(NestedAcquire, match=r"test_pooled\.py"):
+                await opened.fetchval("select 1")
+            assert await connection.fetchval("select 1") == 1
+        assert await opened.fetchval("select 1") == 1
+
+    on_pool(cluster, work)
+
+
+def test_a_task_that_is_waited_for_under_a_connection_is_refused_another(cluster: embedded.Cluster) -> None:
+    async def work(opened: Pool) -> None:
+        async with opened.acquire():
+            with pytest.raises(NestedAcquire):
+                await asyncio.create_task(opened.fetchval("select 1"))
+
+    on_pool(cluster, work)
+
+
+def test_a_task_that_outlives_the_connection_it_was_started_under_may_take_one(cluster: embedded.Cluster) -> None:
+    async def work(opened: Pool) -> None:
+        released = asyncio.Event()
+
+        async def later() -> Any:
+            await released.wait()
+            return await opened.fetchval("select 1")
+
+        async with opened.acquire():
+            started = asyncio.create_task(later())
+        released.set()
+        assert await started == 1
+
+    on_pool(cluster, work)
+
+
+def test_without_the_setting_of_tests_it_is_said_once_and_goes_on(
+    cluster: embedded.Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("RAISE_ON_NESTED_ACQUIRE")
+
+    async def work(opened: Pool) -> None:
+        async with opened.acquire():
+            for _ in range(3):
+                assert await opened.fetchval("select 1") == 1
+
+    on_pool(cluster, work)
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("taken under one of the same pool") == 1
+
+
+def test_who_waits_in_vain_is_told_so_and_counted_and_readiness_knows(cluster: embedded.Cluster) -> None:
+    meter = Meter(Board("api 1"))
+
+    async def hold(opened: Pool, held: asyncio.Event, over: asyncio.Event) -> None:
+        async with opened.acquire():
+            held.set()
+            await over.wait()
+
+    async def work(opened: Pool) -> None:
+        watch_pool(opened, meter)
+        assert await trouble_of([opened]) is None
+        held, over = asyncio.Event(), asyncio.Event()
+        holding = asyncio.create_task(hold(opened, held, over))
+        await held.wait()
+        with pytest.raises(Exhausted):
+            async with opened.acquire(seconds=0.05):
+                pass
+        assert await trouble_of([opened]) == "all 1 connections of the pool probes are in use"
+        meter.post()
+        labels = ("api 1", "probes")
+        assert (meter.series[POOL_USED.name, labels], meter.series[POOL_SIZE.name, labels]) == ([1], [1])
+        assert meter.series[POOL_TIMEOUTS.name, ("probes",)] == [2]
+        over.set()
+        await holding
+        assert await trouble_of([opened]) is None
+
+    on_pool(cluster, work, most=1)
+
+
+def test_a_statement_that_takes_too_long_is_given_up_and_its_connection_is_free_again(
+    cluster: embedded.Cluster,
+) -> None:
+    async def work(opened: Pool) -> None:
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                await opened.fetchval("select pg_sleep(600)")
+        assert await opened.fetchval("select 1") == 1
+        assert opened.used == 0
+
+    on_pool(cluster, work, most=1, seconds=0.1)
+
+
+LIMITS = {
+    "lock_timeout": "4s",
+    "idle_in_transaction_session_timeout": "5s",
+}
+
+
+def test_every_kind_of_connection_bounds_its_waits_on_the_server(cluster: embedded.Cluster) -> None:
+    async def look() -> None:
+        found = {}
+        for opening in (pool.open_readers, pool.open_console_readers, pool.open_operators, pool.open_claims):
+            opened = await opening(cluster.dsn)
+            found[opened.name] = {name: await opened.fetchval(f"show {name}") for name in LIMITS}
+            await opened.close()
+        assert found == dict.fromkeys(found, LIMITS)
+        assert len(found) == 4
+        writing = await pool.connect(cluster.dsn, pool.WRITER_SETTINGS)
+        shown = [await writing.fetchval(f"show {name}") for name in LIMITS]
+        assert shown == ["200ms", "2s"]
+        await writing.close()
+
+    asyncio.run(look())

@@ -1,0 +1,422 @@
+"""The writer on a database that is slow, silent, locked or shared: everybody is answered, rightly, and in time.
+
+Patience and deadlines are short here, so that a test takes seconds; every wait has a generous end that only keeps a
+broken writer from hanging the tests.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import asyncpg
+import pytest
+
+from kasuwa import app
+from kasuwa.core.codes import NOT_COVERED
+from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Post, Refusal, Reserve, Seen
+from kasuwa.core.references import row_key
+from kasuwa.core.secrets import Vault
+from kasuwa.db import embedded, merchants, migrate, pool
+from kasuwa.db.batch import Submission
+from kasuwa.db.merchants import Directory
+from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Hold
+from kasuwa.prepare import prepare as prepare_database
+from kasuwa.settings import Settings, secret_key_of
+from tests.simulate.frozen_database import Line
+from tests.simulate.processes import broken_laws, database, query
+
+pytestmark = pytest.mark.xdist_group("writer faults")
+
+HANGS_SECONDS = 60.0
+WALLET, OUTSIDE = chart.wallet("NGN"), chart.outside("funding", "NGN")
+SHORT = Refusal(NOT_COVERED, "short")
+
+
+class Ground(NamedTuple):
+    cluster: embedded.Cluster
+    vault: Vault
+    settings: Settings
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    place = tmp_path_factory.mktemp("faults")
+    settings = Settings(data=place)
+    with database(place / "pg") as cluster:
+
+        async def prepare() -> Vault:
+            await prepare_database(settings, cluster.dsn)
+            connection = await asyncpg.connect(cluster.dsn)
+            try:
+                return await migrate.open_vault(connection, secret_key_of(settings))
+            finally:
+                await connection.close()
+
+        yield Ground(cluster, asyncio.run(prepare()), settings)
+        # The probes below set money aside for nobody.
+        assert [law for law in broken_laws(cluster.dsn) if "without a live job" not in law] == []
+
+
+async def new_merchant(ground: Ground) -> Merchant:
+    connection = await asyncpg.connect(ground.cluster.dsn)
+    try:
+        merchant_id, _, _ = await merchants.add_merchant(connection, ground.vault, "Probe")
+        return await Directory(connection, ground.vault, "test").by_id(merchant_id)
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def writing(ground: Ground, dsn: str, **options: Any) -> AsyncIterator[Writer]:
+    limits = {"patience_seconds": 4.0, "statement_seconds": 0.4, **options}
+    writer = Writer(dsn, app.world_of(ground.vault, ground.settings), **limits)
+    writer.start()
+    try:
+        yield writer
+    finally:
+        await writer.close()
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(HANGS_SECONDS):
+            await work()
+
+    asyncio.run(bounded())
+
+
+# --- what is submitted ------------------------------------------------------------------------------------------------
+
+
+def moving(merchant: Merchant, post: Post, reference: str) -> Submission:
+    def rule(context: Context, seen: Seen) -> Decision:
+        return Decision(reply=reference, groups=(Group(reference, SHORT, posts=(post,)),))
+
+    return Submission(merchant, Needs((), (WALLET, OUTSIDE)), rule, os.urandom(32))
+
+
+def fund(merchant: Merchant, amount: int = 100, reference: str = "fund") -> Submission:
+    return moving(merchant, Post(OUTSIDE, WALLET, amount, "funding"), reference)
+
+
+def spend(merchant: Merchant, amount: int) -> Submission:
+    return moving(merchant, Post(WALLET, OUTSIDE, amount, "spending"), "spend")
+
+
+def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
+    """Sets money aside, and nothing is posted: only the account's row shows it."""
+    key = row_key(merchant.merchant_id, "hold", name)
+
+    def rule(context: Context, seen: Seen) -> Decision:
+        return Decision(reply=name, groups=(Group(name, SHORT, reserves=(Reserve(key, WALLET, amount),)),))
+
+    return Submission(merchant, Needs(((Hold, key),), (WALLET, OUTSIDE)), rule, os.urandom(32))
+
+
+async def told(future: "asyncio.Future[Any]") -> Any:
+    """What whoever waits is told: a reply, a refusal, or whether the outcome is known."""
+    try:
+        result = await future
+    except Unreachable as error:
+        return "not known" if error.unsure else "nothing happened"
+    return result.reply if isinstance(result, Decision) else result
+
+
+def moved(ground: Ground, merchant: Merchant, reference: str = "fund") -> list[int]:
+    asked = "select amount from posting where merchant_id = $1 and reference = $2 order by seq"
+    return [row[0] for row in query(ground.cluster.dsn, asked, merchant.merchant_id, reference)]
+
+
+async def rows_of(ground: Ground, sql: str, *values: object) -> list[Any]:
+    connection = await asyncpg.connect(ground.cluster.dsn)
+    try:
+        return await connection.fetch(sql, *values)
+    finally:
+        await connection.close()
+
+
+# --- lost answers -----------------------------------------------------------------------------------------------------
+
+
+async def make_ready(writer: Writer, merchant: Merchant, way: str) -> None:
+    """So that the next write of this merchant goes that way: on memory, or locked because nothing is remembered."""
+    if way == "on memory":
+        assert await told(writer.submit(fund(merchant, 1, "before"))) == "before"
+
+
+WAYS = ["on memory", "locked"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground, way: str) -> None:
+    """The connection stays open and says nothing: without a deadline the write would hang for ever."""
+    line, merchants_made = Line(ground.cluster), []
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        merchants_made.append(merchant)
+        async with line.open(), writing(ground, line.dsn) as writer:
+            await make_ready(writer, merchant, "on memory")
+            if way == "locked":
+                await make_ready(writer, await new_merchant(ground), way)
+                writer._memory.forget_all()
+            line.state = "deaf"
+            waiting = writer.submit(fund(merchant))
+            await asyncio.sleep(0.2)
+            line.state = "passing"
+            assert await told(waiting) == "fund"
+
+    run(work)
+    assert moved(ground, merchants_made[0]) == [100]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_statement_that_never_arrives_is_sent_again_and_done_once(ground: Ground, way: str) -> None:
+    line, merchants_made = Line(ground.cluster), []
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        merchants_made.append(merchant)
+        async with line.open(), writing(ground, line.dsn) as writer:
+            await make_ready(writer, merchant, "on memory")
+            if way == "locked":
+                writer._memory.forget_all()
+            line.state = "mute"
+            waiting = writer.submit(fund(merchant))
+            await asyncio.sleep(0.2)
+            line.state = "passing"
+            assert await told(waiting) == "fund"
+
+    run(work)
+    assert moved(ground, merchants_made[0]) == [100]
+
+
+def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_known(ground: Ground) -> None:
+    """Whatever it was in truth, it is neither acknowledged nor denied."""
+    line = Line(ground.cluster)
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        async with line.open(), writing(ground, line.dsn, patience_seconds=1.5) as writer:
+            await make_ready(writer, merchant, "on memory")
+            line.state = "deaf"
+            assert await told(writer.submit(fund(merchant))) == "not known"
+
+    run(work)
+
+
+def test_a_silent_database_is_told_within_patience_and_used_again_by_itself(ground: Ground) -> None:
+    line, made = Line(ground.cluster), []
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        made.append(merchant)
+        async with line.open(), writing(ground, line.dsn, patience_seconds=1.5) as writer:
+            await make_ready(writer, merchant, "on memory")
+            assert writer.trouble() is None
+            line.state = "frozen"
+            writer._memory.forget_all()
+            answers = await asyncio.gather(*(told(writer.submit(fund(merchant))) for _ in range(5)))
+            assert set(answers) == {"nothing happened"}
+            assert writer.trouble() is not None
+            line.state = "passing"
+            while writer.trouble() is not None:
+                await asyncio.sleep(0.05)
+            assert await told(writer.submit(fund(merchant, 7, "after"))) == "after"
+
+    run(work)
+    assert (moved(ground, made[0]), moved(ground, made[0], "after")) == ([], [7])
+
+
+def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: Ground) -> None:
+    """A statement without a bound of its own holds the writer up: the others do not wait for its end."""
+    line = Line(ground.cluster)
+
+    async def work() -> None:
+        merchant, other = await new_merchant(ground), await new_merchant(ground)
+        limits = {"patience_seconds": 1.0, "statement_seconds": 5.0}
+        async with line.open(), writing(ground, line.dsn, **limits) as writer:
+            await make_ready(writer, merchant, "on memory")
+            line.state = "frozen"
+            first = asyncio.create_task(told(writer.submit(fund(merchant))))
+            await asyncio.sleep(0.1)
+            second = asyncio.create_task(told(writer.submit(fund(other))))
+            assert await second == "nothing happened"
+            assert await first == "not known"
+            line.state = "passing"
+
+    run(work)
+
+
+# --- locks ------------------------------------------------------------------------------------------------------------
+
+HOLD_BOOK = "select 1 from book where merchant_id = $1 for update"
+
+
+@asynccontextmanager
+async def holding(ground: Ground, merchant: Merchant) -> AsyncIterator[None]:
+    """Another session that has locked a merchant's book."""
+    connection = await asyncpg.connect(ground.cluster.dsn)
+    try:
+        await connection.execute("begin")
+        await connection.fetch(HOLD_BOOK, merchant.merchant_id)
+        yield
+    finally:
+        await connection.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_held_book_holds_up_no_other_merchant(ground: Ground, way: str) -> None:
+    made: list[Merchant] = []
+
+    async def work() -> None:
+        held, *others = [await new_merchant(ground) for _ in range(4)]
+        made[:] = [held, *others]
+        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, patience_seconds=20.0) as writer:
+            if way == "on memory":
+                for merchant in made:
+                    await make_ready(writer, merchant, way)
+            async with holding(ground, held):
+                waiting = [writer.submit(fund(held, 100 + n)) for n in range(3)]
+                for n in range(5):
+                    more = [writer.submit(fund(merchant, n + 1)) for merchant in others]
+                    waiting.append(writer.submit(fund(held, 200 + n)))
+                    assert [await told(future) for future in more] == ["fund"] * 3
+                assert not any(future.done() for future in waiting)
+                assert writer.trouble() is None
+            assert [await told(future) for future in waiting] == ["fund"] * 8
+            assert await told(writer.submit(fund(held, 300))) == "fund"
+
+    run(work)
+    assert moved(ground, made[0]) == [100, 101, 102, 200, 201, 202, 203, 204, 300]
+    assert [moved(ground, merchant) for merchant in made[1:]] == [[1, 2, 3, 4, 5]] * 3
+
+
+def test_who_waits_for_a_held_book_in_vain_is_told_that_nothing_happened(ground: Ground) -> None:
+    made = []
+
+    async def work() -> None:
+        held = await new_merchant(ground)
+        made.append(held)
+        limits = {"statement_seconds": 5.0, "patience_seconds": 1.0}
+        async with writing(ground, ground.cluster.dsn, **limits) as writer, holding(ground, held):
+            assert await told(writer.submit(fund(held))) == "nothing happened"
+
+    run(work)
+    assert moved(ground, made[0]) == []
+
+
+def test_more_merchants_with_held_books_than_lanes_are_all_answered(ground: Ground) -> None:
+    async def work() -> None:
+        made = [await new_merchant(ground) for _ in range(10)]
+        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, patience_seconds=20.0) as writer:
+            connection = await asyncpg.connect(ground.cluster.dsn)
+            await connection.execute("begin")
+            for merchant in made:
+                await connection.fetch(HOLD_BOOK, merchant.merchant_id)
+            waiting = [writer.submit(fund(merchant)) for merchant in made]
+            other = await new_merchant(ground)
+            assert await told(writer.submit(fund(other))) == "fund"
+            await connection.close()
+            assert [await told(future) for future in waiting] == ["fund"] * 10
+
+    run(work)
+
+
+def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> None:
+    """A process that was stopped while it held a book: its connection is open, and its transaction too."""
+
+    async def work() -> None:
+        held = await new_merchant(ground)
+        stopped = await pool.connect(ground.cluster.dsn, pool.WRITER_SETTINGS)
+        await stopped.execute("begin")
+        await stopped.fetch(HOLD_BOOK, held.merchant_id)
+        limits = {"statement_seconds": 5.0, "patience_seconds": 20.0}
+        async with writing(ground, ground.cluster.dsn, **limits) as writer:
+            assert await told(writer.submit(fund(held))) == "fund"
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)) as ended:
+            await stopped.fetch("select 1")
+        assert pool.is_lost(ended.value)
+
+    run(work)
+
+
+# --- two writers ------------------------------------------------------------------------------------------------------
+
+ACCOUNT = "select posted, held from account where merchant_id = $1 and name = $2"
+# Longer than a writer is wary of a merchant that somebody else wrote too: it decides on memory again.
+TURNS = 40
+
+
+def test_two_writers_that_take_turns_on_one_merchant_never_overwrite_each_other(ground: Ground) -> None:
+    """Every other batch of a writer finds books that the other has changed since. A hold leaves no posting: were the
+    version not checked, one writer's would silently vanish from the account."""
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
+            assert await told(one.submit(fund(merchant, 1_000_000))) == "fund"
+            for turn in range(TURNS):
+                writer = (one, other)[turn % 2] if turn < 4 else (one, one, other)[turn % 3]
+                assert await told(writer.submit(reserve(merchant, 10, f"hold {turn}"))) == f"hold {turn}"
+                [[posted, held]] = await rows_of(ground, ACCOUNT, merchant.merchant_id, WALLET)
+                assert (posted, held) == (1_000_000, 10 * (turn + 1))
+
+    run(work)
+
+
+def test_a_writer_alone_for_a_while_is_still_checked_when_another_comes(ground: Ground) -> None:
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
+            amount = 0
+            for turn in range(60):
+                writer = other if turn % 20 == 19 else one
+                amount += 1
+                assert await told(writer.submit(fund(merchant, 1, f"turn {turn}"))) == f"turn {turn}"
+            [[posted, _]] = await rows_of(ground, ACCOUNT, merchant.merchant_id, WALLET)
+            assert posted == amount
+
+    run(work)
+
+
+def test_a_refusal_on_what_another_writer_has_changed_is_not_given(ground: Ground) -> None:
+    """The first writer remembers an empty wallet; by the time of its refusal the other has funded it."""
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
+            assert await told(one.submit(fund(merchant, 1))) == "fund"
+            assert await told(one.submit(spend(merchant, 500))) == SHORT
+            assert await told(other.submit(fund(merchant, 1_000))) == "fund"
+            assert await told(one.submit(spend(merchant, 500))) == "spend"
+            assert await told(one.submit(spend(merchant, 502))) == SHORT
+
+    run(work)
+
+
+def test_an_answer_on_what_another_writer_has_changed_is_not_given(ground: Ground) -> None:
+    """A rule that writes nothing and reads a row: what it says is what the books hold when it is said."""
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        key = row_key(merchant.merchant_id, "hold", "shared")
+
+        def look(context: Context, seen: Seen) -> Decision:
+            found = seen.get(Hold, key)
+            return Decision(reply=None if found is None else found.amount)
+
+        def looking() -> Submission:
+            return Submission(merchant, Needs(((Hold, key),), (WALLET,)), look, os.urandom(32))
+
+        async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
+            assert await told(one.submit(fund(merchant, 100))) == "fund"
+            assert await told(one.submit(looking())) is None
+            assert await told(other.submit(reserve(merchant, 10, "shared"))) == "shared"
+            assert await told(one.submit(looking())) == 10
+
+    run(work)

@@ -1,0 +1,89 @@
+"""A service whose database falls silent on open connections: replies come, readiness tells, and it heals by itself."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulate.frozen_database import Line
+from tests.simulate.load import TRUTH, Client, Merchant, faults_of, loading, new_merchant
+from tests.simulate.processes import Service, broken_laws, database, get, query, serving, wait_until, with_connection
+from tests.simulate.waiting import ENDS_SECONDS, PENDING_HOLDS, wait_for_more
+
+pytestmark = pytest.mark.chaos
+
+
+@pytest.mark.parametrize("state", ["frozen", "deaf", "mute"])
+def test_a_silent_database_is_told_by_readiness_and_costs_no_money(tmp_path: Path, state: str) -> None:
+    """Requests made meanwhile are answered, each with what is true or with what is not known."""
+    with database(tmp_path / "pg") as cluster, Line(cluster).open_in_thread() as line:
+        with serving(tmp_path / "data", {"KASUWA_DATABASE_URL": line.dsn}) as service:
+            merchants = [new_merchant(service.port) for _ in range(3)]
+            with loading(service.port, merchants, tmp_path / "answers") as load:
+                wait_for_more(load)
+                line.state = state
+                wait_until("readiness tells", lambda: get(service.port, "/readyz") == 503)
+                line.state = "passing"
+                wait_until("it is ready again", lambda: get(service.port, "/readyz") == 200)
+                wait_for_more(load)
+                answers = load.stop()
+            wait_until("every hold ends", lambda: query(cluster.dsn, PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
+            assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
+            assert faults_of(answers, query(cluster.dsn, TRUTH)) == []
+        assert broken_laws(cluster.dsn) == []
+
+
+def fund(service: Service, merchant: Merchant) -> tuple[int, int]:
+    with Client(service.port, merchant) as client:
+        reply = client.put("/sandbox", {"action": "fund_wallet", "currency": "NGN", "amount": "1.00"})
+        return reply.http, reply.body["status"]
+
+
+HOLD = "select 1 from book b join merchant m using (merchant_id) where m.mid = $1 for update of b"
+
+
+@contextmanager
+def holding_book(dsn: str, merchant: Merchant) -> Iterator[None]:
+    """Another session that has locked a merchant's book."""
+    held, over = threading.Event(), threading.Event()
+
+    async def hold(connection: Any) -> None:
+        async with connection.transaction():
+            await connection.fetch(HOLD, merchant.mid)
+            held.set()
+            while not over.is_set():
+                await asyncio.sleep(0.02)
+
+    with ThreadPoolExecutor(1) as thread:
+        holding = thread.submit(asyncio.run, with_connection(dsn, hold))
+        try:
+            assert held.wait(60)
+            yield
+        finally:
+            over.set()
+            holding.result()
+
+
+def test_a_merchant_whose_book_is_held_does_not_hold_up_the_others_over_http(tmp_path: Path) -> None:
+    with (
+        database(tmp_path / "pg") as cluster,
+        serving(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        held, *others = [new_merchant(service.port) for _ in range(4)]
+        with holding_book(cluster.dsn, held):
+            waiting = thread.submit(fund, service, held)
+            for _ in range(3):
+                assert [fund(service, merchant) for merchant in others] == [(200, 200)] * 3
+            assert get(service.port, "/readyz") == 200
+        told = waiting.result()
+        with Client(service.port, held) as client:
+            # On a slow machine its patience may have been over by then.
+            balances = {(200, 200): "10000001.00", (503, 204): "10000000.00"}
+            assert client.wallet()["balance"] == balances[told]
+        assert broken_laws(cluster.dsn) == []
