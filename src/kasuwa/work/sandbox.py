@@ -37,7 +37,7 @@ from kasuwa.work.engine import PlainEngine
 from kasuwa.work.leases import LEASE, Busy, Held, Leases
 from kasuwa.work.steps import Stepper
 from kasuwa.work.targets import url_fault
-from kasuwa.work.timeline import timeline, timeline_of_thing
+from kasuwa.work.timeline import reference_of_event, timeline, timeline_of_thing
 from kasuwa.work.webhooks import Courier
 
 # What every merchant of the test environment starts with. Spec silent: D40
@@ -156,6 +156,7 @@ class SandboxEngine(PlainEngine):
         return None
 
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
+        reference = await reference_of_event(self._operators, merchant.merchant_id, reference)
         row = await self._find(merchant, reference)
         async with snapshot(self._operators) as connection:
             if row is None:

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.events import event_id
+from kasuwa.core.events import event_id, event_seq
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import fee_hold_key, hold_key
 from kasuwa.core.transactions import Transaction
-from kasuwa.db.pool import Connection
+from kasuwa.db.pool import Connection, Pool
 from kasuwa.db.rows import columns_of
 
 POSTINGS = """
@@ -48,6 +48,21 @@ ON_ACCOUNTS = """
             and (split_part(a, ':', 1) = any($3) or a like 'loan\\_%'))
     order by p.seq
 """
+# Everything that has a reference and is no transaction, with when it was made.
+MADE = """
+    select 'client' as what, created_at from client where merchant_id = $1 and client_id = $2
+    union all select 'loan', created_at from loan where merchant_id = $1 and loan_id = $2
+    union all select 'savings', opened_at from savings where merchant_id = $1 and savings_id = $2
+    union all select 'thrift plan', created_at from thrift_plan where merchant_id = $1 and thrift_id = $2
+    union all select kind || ' plan', created_at from plan where merchant_id = $1 and plan_id = $2
+    union all select 'saved card', created_at from saved_card where merchant_id = $1 and token = $2
+    union all select 'virtual card', created_at from card where merchant_id = $1 and reference = $2
+    union all select 'beneficiary', created_at from beneficiary where merchant_id = $1 and ref_code = $2
+    union all select 'personalized account', created_at from personalized_account
+        where merchant_id = $1 and $2 in (reference, account_number)
+"""
+# The transaction of an event.
+OF_EVENT = "select reference from event where merchant_id = $1 and seq = $2"
 CARD = "select short_id from card where merchant_id = $1 and reference = $2"
 JOBS_ABOUT = """
     select kind, lane, due, attempt from job where merchant_id = $1 and reference = any($2) order by due, seq
@@ -83,7 +98,8 @@ async def timeline(connection: Connection, row: Transaction) -> list[dict[str, A
 async def timeline_of_thing(connection: Connection, merchant_id: int, reference: str) -> list[dict[str, Any]] | None:
     """None where nothing has ever happened to it. A card is known by two references."""
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
-    story: list[Happening] = []
+    made = await connection.fetch(MADE, merchant_id, reference)
+    story = [Happening(at, 0, "created", f"{what} created") for what, at in made]
     for record in await connection.fetch(SHARED, merchant_id, reference):
         row = Transaction(*record)
         for happening in await look_up(connection, row):
@@ -100,6 +116,13 @@ async def timeline_of_thing(connection: Connection, merchant_id: int, reference:
     for record in await connection.fetch(EVENTS_ABOUT, merchant_id, names):
         story += await look_up_event(connection, merchant_id, record)
     return told(story) if story else None
+
+
+async def reference_of_event(connection: Connection | Pool, merchant_id: int, said: str) -> str:
+    """The reference that an event id stands for; anything else stands for itself."""
+    seq = event_seq(merchant_id, said)
+    found = None if seq is None else await connection.fetchval(OF_EVENT, merchant_id, seq)
+    return said if found is None else str(found)
 
 
 async def look_up(connection: Connection, row: Transaction) -> list[Happening]:

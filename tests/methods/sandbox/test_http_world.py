@@ -14,12 +14,21 @@ from tests.methods.loans.bank import Bank
 from tests.methods.virtualcard.holders import BILLING
 from tests.running import Deployment
 from tests.shop import Shop, Wallet
+from tests.walk.rows import NOW, RESET, leaves, play
 from tests.work.eventlog import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
 from tests.work.inbox import BROKEN, HANG, OK, Answer, Inbox, Letter, receiving
 
 START = "2026-01-05T09:00:00Z"
 OPENING = Wallet(1_000_000_000, 1_000_000_000, 0)
 UNKNOWN = {"status": 104, "message": "Invalid Transaction Reference"}
+
+# Fields of replies that name something of the merchant's.
+NAMES = frozenset(
+    {
+        *("txnRef", "refundRef", "client_id", "loan_id", "savings_id", "thrift_id", "ref_code", "cardToken"),
+        *("event_id", "customer_txnref"),
+    }
+)
 
 BOOKS = "select merchant_id, current from merchant where mid = $1 order by merchant_id"
 ROWS = """
@@ -261,3 +270,14 @@ def test_a_receiver_that_hangs_costs_an_advance_one_timeout(listening: Shop, inb
     inbox.answers(then=OK)
     resend(listening, event_id=event_of(listening, refs[2])["event_id"])
     wait_for_state(listening, refs[2], "delivered")
+
+
+def test_everything_that_has_a_reference_can_be_explained(open_shop: Callable[..., Shop]) -> None:
+    """What is no transaction is told at least when it was made; an event by the transaction it tells of."""
+    shop, references = open_shop(now=NOW), set()
+    for _, _, heard in play(shop, until=RESET):
+        references |= {value for name, value in leaves(heard.body) if name in NAMES and isinstance(value, str)}
+    unknown = {reference for reference in references if explain(shop, reference=reference) == UNKNOWN}
+    assert unknown == set()
+    event = events_of(shop)[0]
+    assert explain(shop, reference=event["event_id"]) == explain(shop, reference=event["txnRef"])
