@@ -47,6 +47,7 @@ from kasuwa.methods.virtualcard import decide_issuer
 from kasuwa.methods.virtualcard.decide import PAN
 from kasuwa.observe import log
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Board, Meter
+from kasuwa.observe.watchdog import watching
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
 from kasuwa.rails.issued import IssuedCards
@@ -116,6 +117,8 @@ PURPOSES: dict[str, Purpose] = {
 }
 
 HEADER_MILLISECONDS = 5_000
+# What a connection may hold in memory before its body is asked for: the headers of thousands of them must fit.
+CONNECTION_BYTES = 64 * 1024
 PARENT_SECONDS = 0.5
 
 
@@ -270,7 +273,7 @@ async def serve_until_stopped(application: Any, interface: Interfaces, host: str
         port=port,
         interface=interface,
         http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=1024 * 1024),
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=CONNECTION_BYTES),
         websockets=False,
         runtime_threads=2,  # one reads requests while the other is at a large reply
         backlog=2048,
@@ -472,9 +475,10 @@ def stop_signal() -> asyncio.Event:
     return stopping
 
 
-async def post_and_run(meter: Meter, part: Awaitable[None]) -> None:
+async def post_and_run(name: str, settings: Settings, meter: Meter, part: Awaitable[None]) -> None:
     posting = asyncio.create_task(meter.keep_posted())
-    await part
+    with watching(name, meter, settings.longest_step_ms / 1000):
+        await part
     posting.cancel()
     meter.post()
 
@@ -488,9 +492,9 @@ def run(name: str, settings: Settings, dsn: str, meter: Meter, boards: Sequence[
     try:
         import uvloop
     except ImportError:  # there is none for Windows
-        asyncio.run(post_and_run(meter, part))
+        asyncio.run(post_and_run(name, settings, meter, part))
     else:
-        uvloop.run(post_and_run(meter, part))
+        uvloop.run(post_and_run(name, settings, meter, part))
 
 
 PARTS = {"api": run_api, "worker": run_worker, "console": run_console}

@@ -43,6 +43,7 @@ class Settings(msgspec.Struct, kw_only=True):
     public_url: str | None = None
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
+    longest_step_ms: int = 250
 
 
 def loopback_allowed(settings: Settings) -> bool:
@@ -80,7 +81,13 @@ def issuing_of(settings: Settings) -> Issuing:
 
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
-WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "metrics_port": (1, 65535), "workers": (1, 64)}
+WHOLE_NUMBERS = {
+    "port": (1, 65535),
+    "console_port": (1, 65535),
+    "metrics_port": (1, 65535),
+    "workers": (1, 64),
+    "longest_step_ms": (10, 60_000),
+}
 
 
 def read_settings(environ: Mapping[str, str], **given: object) -> Settings:

@@ -49,10 +49,11 @@ ERRORS = Measure("kasuwa_errors", "Errors logged: each is a fault of ours to loo
 STARTS = Measure("kasuwa_part_starts", "How often a part was started.", ("part",))
 CPU_SECONDS = Measure("kasuwa_part_cpu_seconds", "Processor time of a part.", ("part",))
 MEMORY_BYTES = Measure("kasuwa_part_memory_bytes", "Resident memory of a part, shared pages too.", ("part",))
+LOOP_LAG = Measure("kasuwa_loop_lag_seconds", "How late the event loop's timers are.", ("part",), SECONDS)
 
 COUNTED = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
-    *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES),
+    *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, LOOP_LAG),
 )
 
 
