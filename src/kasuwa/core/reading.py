@@ -1,7 +1,10 @@
 """What a plain read may do with the database: ask; and open what was sealed for its merchant."""
 
-from collections.abc import Awaitable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+Item = TypeVar("Item")
+Line = TypeVar("Line")
 
 
 class Reader(Protocol):
@@ -10,7 +13,15 @@ class Reader(Protocol):
     async def fetchrow(self, query: str, *args: Any) -> Any: ...
 
 
-class SealedReader(Reader, Protocol):
+class LineReader(Reader, Protocol):
+    """What a list's read is given."""
+
+    async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
+        """The lines of a list's reply. Others are let run after every `at_once` of them: none waits for the whole."""
+        ...
+
+
+class SealedReader(LineReader, Protocol):
     """What an action's read is given: some of what it answers is not kept plain."""
 
     def gather_row(self, query: str, *key: Any) -> Awaitable[Any]:

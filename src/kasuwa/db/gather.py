@@ -9,8 +9,10 @@ takes an array for each part of the key and answers the row's place in them firs
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from kasuwa.core.reading import Item, Line
 from kasuwa.core.secrets import Vault
 from kasuwa.db.pool import Pool
 
@@ -70,3 +72,11 @@ class Reading:
         self.fetchrow = readers.fetchrow
         self.gather_row = Gatherer(readers).gather_row
         self.unseal = vault.open
+
+    async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
+        lines: list[Line] = []
+        for item in items:
+            lines.append(make(item))
+            if not len(lines) % at_once:
+                await asyncio.sleep(0)
+        return lines

@@ -1,7 +1,7 @@
 """Plain reads of clients. No writes; merchant_id in every WHERE."""
 
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import LineReader, Reader
 from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key
 from kasuwa.methods.clients.decide_client import show_client
 from kasuwa.methods.clients.wire import ClientReply, ListReply, ListRequest, ViewRequest
@@ -28,8 +28,9 @@ async def view_client(request: ViewRequest, merchant: Merchant, reader: Reader) 
     return ClientReply(message="Client found", data=show_client(client))
 
 
-async def list_clients(request: ListRequest, merchant: Merchant, reader: Reader) -> ListReply:
+async def list_clients(request: ListRequest, merchant: Merchant, reader: LineReader) -> ListReply:
     offset, limit = request.window
     rows = await reader.fetch(NEWEST_FIRST, merchant.merchant_id, offset, limit)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
-    return ListReply(data=[show_client(Client(*row)) for row in rows], total=total, offset=offset, limit=limit)
+    lines = await reader.make_lines(lambda row: show_client(Client(*row)), rows, at_once=5)
+    return ListReply(data=lines, total=total, offset=offset, limit=limit)

@@ -12,32 +12,48 @@ from kasuwa.core.terms import Figure, ToldInterest
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.loans.decide import OWING, PLANNED, WRITTEN_OFF, Line, Loan
 from kasuwa.methods.loans.decide_standing import Repaid, Standing, is_late, plan_lines, stand
-from kasuwa.methods.loans.wire import Allocation, LoanRecord, Outstanding, ScheduleLine
+from kasuwa.methods.loans.wire import Allocation, LoanRecord, LoanSummary, Outstanding, ScheduleLine
 
 
 def record_of(loan: Loan, kept: tuple[Line, ...], now: datetime, *, dry_run: bool = False) -> LoanRecord:
+    """A loan with its schedule."""
+    standing = standing_of(loan, kept, now)
+    schedule = [line_of(line, standing) for line in standing.lines]
+    return LoanRecord(**told_of(standing, dry_run=dry_run), schedule=schedule)
+
+
+def summary_of(loan: Loan, kept: tuple[Line, ...], now: datetime) -> LoanSummary:
+    """A loan as lists show it."""
+    return LoanSummary(**told_of(standing_of(loan, kept, now)))
+
+
+def standing_of(loan: Loan, kept: tuple[Line, ...], now: datetime) -> Standing:
     """A loan that was never paid out shows the schedule it would have from today, or would have had when it closed."""
     today = lagos_day(now)
     lines = kept or plan_lines(loan, today if loan.state in PLANNED else lagos_day(loan.closed_at or now))
-    standing = stand(loan, lines, today)
-    return LoanRecord(
-        loan_id=None if dry_run else loan.loan_id,
-        client_id=loan.client_id,
-        state=standing.loan.state,  # type: ignore[arg-type]
-        amount=format_minor(loan.amount),
-        interest_settings=ToldInterest(loan.rate, loan.frequency),  # type: ignore[arg-type]
-        method=loan.method,  # type: ignore[arg-type]
-        period=loan.period,
-        tax_applied=loan.tax_applied,
-        tax_rate=plain_number(loan.tax_rate),
-        penalty_rate=loan.penalty_rate,
-        tolerance_days=loan.tolerance_days,
-        schedule=[line_of(line, standing) for line in standing.lines],
-        outstanding=outstanding_of(standing),
-        created_at=utc_text(loan.created_at),
-        disbursed_at=None if loan.disbursed_at is None else utc_text(loan.disbursed_at),
-        closed_at=None if loan.closed_at is None else utc_text(loan.closed_at),
-    )
+    return stand(loan, lines, today)
+
+
+def told_of(standing: Standing, *, dry_run: bool = False) -> dict[str, Any]:
+    """The fields that a record and a summary share."""
+    loan = standing.loan
+    return {
+        "loan_id": None if dry_run else loan.loan_id,
+        "client_id": loan.client_id,
+        "state": loan.state,
+        "amount": format_minor(loan.amount),
+        "interest_settings": ToldInterest(loan.rate, loan.frequency),  # type: ignore[arg-type]
+        "method": loan.method,
+        "period": loan.period,
+        "tax_applied": loan.tax_applied,
+        "tax_rate": plain_number(loan.tax_rate),
+        "penalty_rate": loan.penalty_rate,
+        "tolerance_days": loan.tolerance_days,
+        "outstanding": outstanding_of(standing),
+        "created_at": utc_text(loan.created_at),
+        "disbursed_at": None if loan.disbursed_at is None else utc_text(loan.disbursed_at),
+        "closed_at": None if loan.closed_at is None else utc_text(loan.closed_at),
+    }
 
 
 def plain_number(percent: str) -> Any:

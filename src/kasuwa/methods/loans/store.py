@@ -6,13 +6,14 @@ from typing import Any
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import LineReader, Reader
 from kasuwa.methods.loans.decide import UNKNOWN_LOAN, Line, Loan, loan_key
-from kasuwa.methods.loans.decide_record import record_of
+from kasuwa.methods.loans.decide_record import record_of, summary_of
 from kasuwa.methods.loans.wire import (
     ListReply,
     ListRequest,
     LoanReply,
+    LoanSummary,
     StatementLine,
     StatementReply,
     StatementRequest,
@@ -50,25 +51,28 @@ async def business_now(merchant: Merchant, reader: Reader) -> datetime:
     return now
 
 
-async def read_lines(loan_ids: list[str], merchant: Merchant, reader: Reader) -> dict[str, list[Line]]:
+async def read_lines(loan_ids: list[str], merchant: Merchant, reader: LineReader) -> dict[str, list[Line]]:
     lines: dict[str, list[Line]] = {}
-    for row in await reader.fetch(LINES, merchant.merchant_id, loan_ids):
-        line = Line(*row)
+    rows = await reader.fetch(LINES, merchant.merchant_id, loan_ids)
+    for line in await reader.make_lines(lambda row: Line(*row), rows, at_once=1_000):
         lines.setdefault(line.loan_id, []).append(line)
     return lines
 
 
-async def list_loans(request: ListRequest, merchant: Merchant, reader: Reader) -> ListReply:
+async def list_loans(request: ListRequest, merchant: Merchant, reader: LineReader) -> ListReply:
     offset, limit = request.window
     now = await business_now(merchant, reader)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
     loans = [Loan(*row) for row in await reader.fetch(LOANS, merchant.merchant_id, offset, limit)]
     lines = await read_lines([loan.loan_id for loan in loans], merchant, reader)
-    records = [record_of(loan, tuple(lines.get(loan.loan_id, ())), now) for loan in loans]
-    return ListReply(data=records, total=total, offset=offset, limit=limit)
+
+    def summary(loan: Loan) -> LoanSummary:
+        return summary_of(loan, tuple(lines.get(loan.loan_id, ())), now)
+
+    return ListReply(data=await reader.make_lines(summary, loans, at_once=1), total=total, offset=offset, limit=limit)
 
 
-async def view_loan(request: ViewRequest, merchant: Merchant, reader: Reader) -> LoanReply | Refusal:
+async def view_loan(request: ViewRequest, merchant: Merchant, reader: LineReader) -> LoanReply | Refusal:
     row = await reader.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
     if row is None:
         return UNKNOWN_LOAN

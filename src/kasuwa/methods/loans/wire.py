@@ -83,8 +83,8 @@ class Outstanding(msgspec.Struct, kw_only=True):
     payoff: str
 
 
-class LoanRecord(msgspec.Struct, kw_only=True):
-    """`loan_id` is null in a dry run. Until it is paid out, the schedule is the one it would have from today."""
+class LoanSummary(msgspec.Struct, kw_only=True):
+    """A loan as lists show it: without its schedule, of up to 366 lines. `loan_id` is null in a dry run."""
 
     loan_id: str | None
     client_id: str
@@ -108,11 +108,16 @@ class LoanRecord(msgspec.Struct, kw_only=True):
     tax_rate: int | float
     penalty_rate: str
     tolerance_days: int
-    schedule: list[ScheduleLine]
     outstanding: Outstanding
     created_at: str
     disbursed_at: str | None
     closed_at: str | None
+
+
+class LoanRecord(LoanSummary, kw_only=True):
+    """Until it is paid out, the schedule is the one it would have from today."""
+
+    schedule: list[ScheduleLine]
 
 
 class LoanReply(msgspec.Struct, kw_only=True):
@@ -125,7 +130,7 @@ class LoanReply(msgspec.Struct, kw_only=True):
 
 class ListReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
-    data: list[LoanRecord]
+    data: list[LoanSummary]
     total: int
     offset: int
     limit: int

@@ -10,7 +10,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.events import NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import CURRENCIES, format_minor
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import LineReader, Reader
 from kasuwa.core.transactions import ORDERED_KINDS, transaction_key
 from kasuwa.methods.resources.wire import (
     AttemptLine,
@@ -70,7 +70,7 @@ Attempts = list[tuple[int, datetime, int | None, str | None, int]]
 ATTEMPTS: "msgspec.json.Decoder[Attempts]" = msgspec.json.Decoder(Attempts)
 
 
-async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader) -> EventsReply:
+async def list_events(request: EventsRequest, merchant: Merchant, reader: LineReader) -> EventsReply:
     offset, limit = request.window
     if request.txn_ref is None:
         rows = await reader.fetch(EVENTS, merchant.merchant_id, offset, limit)
@@ -79,13 +79,13 @@ async def list_events(request: EventsRequest, merchant: Merchant, reader: Reader
         keys = [transaction_key(merchant.merchant_id, kind, request.txn_ref) for kind in ORDERED_KINDS]
         rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, request.txn_ref, keys, offset, limit)
         [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref, keys)
-    return EventsReply(data=[event_line(row) for row in rows], total=total, offset=offset, limit=limit)
+    return EventsReply(data=await reader.make_lines(event_line, rows), total=total, offset=offset, limit=limit)
 
 
-async def feed_events(request: FeedRequest, merchant: Merchant, reader: Reader) -> FeedReply:
+async def feed_events(request: FeedRequest, merchant: Merchant, reader: LineReader) -> FeedReply:
     after, limit = request.after or 0, request.limit or DEFAULT_LIMIT
     rows = await reader.fetch(FEED, merchant.merchant_id, after, limit + 1)
-    lines = [event_line(row) for row in rows[:limit]]
+    lines = await reader.make_lines(event_line, rows[:limit])
     return FeedReply(data=lines, last=lines[-1].sequence if lines else after, more=len(rows) > limit)
 
 
