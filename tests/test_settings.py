@@ -71,6 +71,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "public_url": "https://pay.example",
         "card_label": "ADA",
         "card_ranges": "visa:400001",
+        "longest_step_ms": "99",
     }
     assert set(said) == set(Settings.__struct_fields__)
     found = read_settings({f"KASUWA_{name.upper()}": value for name, value in said.items()})

@@ -45,6 +45,7 @@ from kasuwa.methods.virtualcard import decide_issuer
 from kasuwa.methods.virtualcard.decide import PAN
 from kasuwa.observe import log
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Board, Meter
+from kasuwa.observe.watchdog import watching
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
 from kasuwa.parent import stop_signal
@@ -115,6 +116,8 @@ PURPOSES: dict[str, Purpose] = {
 }
 
 HEADER_MILLISECONDS = 5_000
+# What a connection may hold in memory before its body is asked for: the headers of thousands of them must fit.
+CONNECTION_BYTES = 64 * 1024
 
 
 def methods_of(environment: str) -> tuple[Method, ...]:
@@ -253,7 +256,7 @@ async def serve_until_stopped(application: Any, interface: Interfaces, host: str
         port=port,
         interface=interface,
         http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=1024 * 1024),
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=CONNECTION_BYTES),
         websockets=False,
         runtime_threads=2,  # one reads requests while the other is at a large reply
         backlog=2048,
@@ -422,10 +425,11 @@ async def run_metrics(settings: Settings, dsn: str, boards: Sequence[Board]) -> 
 # --- all of them ------------------------------------------------------------------------------------------------
 
 
-async def post_and_run(meter: Meter, part: Awaitable[None]) -> None:
+async def post_and_run(name: str, settings: Settings, meter: Meter, part: Awaitable[None]) -> None:
     log.watch_loop(asyncio.get_running_loop())
     posting = asyncio.create_task(meter.keep_posted())
-    await part
+    with watching(name, meter, settings.longest_step_ms / 1000):
+        await part
     posting.cancel()
     meter.post()
 
@@ -439,9 +443,9 @@ def run(name: str, settings: Settings, dsn: str, meter: Meter, boards: Sequence[
     try:
         import uvloop
     except ImportError:  # there is none for Windows
-        asyncio.run(post_and_run(meter, part))
+        asyncio.run(post_and_run(name, settings, meter, part))
     else:
-        uvloop.run(post_and_run(meter, part))
+        uvloop.run(post_and_run(name, settings, meter, part))
 
 
 PARTS = {"api": run_api, "worker": run_worker, "console": run_console}

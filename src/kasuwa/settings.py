@@ -48,6 +48,7 @@ class Settings(msgspec.Struct, kw_only=True):
     public_url: str | None = None
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
+    longest_step_ms: int = 250
 
 
 def loopback_allowed(settings: Settings) -> bool:
@@ -97,6 +98,7 @@ WHOLE_NUMBERS = {
     **dict.fromkeys(("port", "console_port", "metrics_port"), (1, 65535)),
     "workers": (1, 64),
     "sandbox_advance_seconds": (1, 3600),
+    "longest_step_ms": (10, 60_000),
 }
 
 

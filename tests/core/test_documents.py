@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kasuwa.core.decoding import decoder
 from kasuwa.core.documents import Document, merge, read_document, write_document
-from kasuwa.core.fields import decoder
 from tests.untimed import UNTIMED
 
 WHOLE = st.integers(-(2**63), 2**64 - 1)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.fields import DEEPEST, NotJson, check_json
+from kasuwa.core.body import DEEPEST, NotJson, check_json
 from tests.untimed import UNTIMED
 
 

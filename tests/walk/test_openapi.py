@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from kasuwa.app import methods_of
-from kasuwa.core.fields import decoder
+from kasuwa.core.decoding import decoder
 from tests.running import Deployment
 from tests.shop import Shop
 from tests.walk.rows import NOW, ROWS, Row, is_refusal, play

@@ -12,6 +12,7 @@ import pytest
 
 from kasuwa.app import House
 from kasuwa.core.action import Lookup, Write
+from kasuwa.core.decision import Merchant
 from kasuwa.core.scenario import RailName
 from kasuwa.db.gather import Reading
 from kasuwa.settings import read_settings
@@ -71,9 +72,10 @@ async def ask_in_vain(deployment: Deployment, shop: Shop, row: Row) -> Any:
     path = make_table(house.methods)[f"/{row.method}"]
     try:
         async with asyncio.timeout(30):
-            answered = await Dispatch(parts).answer(
-                path, shop.headers, msgspec.json.encode(row.example), lambda: "127.0.0.1"
-            )
+            dispatch = Dispatch(parts)
+            merchant = await dispatch.identify(path, shop.headers, lambda: "127.0.0.1")
+            assert isinstance(merchant, Merchant), merchant
+            answered = await dispatch.answer(path, shop.headers, msgspec.json.encode(row.example), merchant)
     finally:
         await house.close()
     return msgspec.json.decode(answered.body)

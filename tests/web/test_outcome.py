@@ -31,9 +31,9 @@ from kasuwa.db.pool import open_operators
 from kasuwa.pages.till import PaymentTill
 from kasuwa.pages.visit import Visits
 from kasuwa.settings import read_settings
-from kasuwa.web.dispatch import Dispatch, Parts
+from kasuwa.web.dispatch import Answered, Dispatch, Parts
 from kasuwa.web.outcome import UNREACHABLE, UNSURE
-from kasuwa.web.table import Envelope, make_table
+from kasuwa.web.table import Envelope, Path, make_table
 from kasuwa.work.steps import Stepper
 from kasuwa.work.worker import Worker
 from tests.cable import Cable
@@ -131,8 +131,14 @@ class LocalService:
 
     def answer(self, method: str, headers: Mapping[str, str], body: bytes) -> Heard:
         path = self._table[f"/{method}"]
-        answered = self._runner.run(self.dispatch.answer(path, dict(headers), body, lambda: "127.0.0.1"))
+        answered = self._runner.run(self._answer(path, dict(headers), body))
         return Heard(answered.http, dict(answered.headers), answered.body, {})
+
+    async def _answer(self, path: Path, headers: dict[str, str], body: bytes) -> Answered:
+        merchant = await self.dispatch.identify(path, headers, lambda: "127.0.0.1")
+        if isinstance(merchant, Answered):
+            return merchant
+        return await self.dispatch.answer(path, headers, body, merchant)
 
     def run_in_worker(self, claimed: Claimed) -> None:
         worker = Worker(self._operators, self._stepper, self._house.directory, self._house.writer.clock)

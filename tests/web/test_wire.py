@@ -1,5 +1,7 @@
 """The wire, byte by byte: who asks, what is asked, whether it is JSON and right, in this order. (D1–D5)"""
 
+from typing import Any
+
 import pytest
 
 from tests.running import Deployment
@@ -64,9 +66,15 @@ def test_header_names_may_have_any_case_and_values_are_trimmed(shop: Shop) -> No
 # --- what is asked: 102 -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["nothing", "", "disburse/", "Disburse", "resources/wallet", "sandbox.php", "%2e%2e"])
+@pytest.mark.parametrize("path", ["nothing", "", "disburse/x", "Disburse", "resources/wallet", "sandbox.php", "%2e%2e"])
 def test_an_unknown_path_is_404(shop: Shop, path: str) -> None:
     assert refused(shop.send(path, VERIFY)) == (404, 102)
+
+
+@pytest.mark.parametrize("path", ["disburse/", "/disburse", "//disburse//", "disburse//?x=/"])
+def test_doubled_and_trailing_slashes_in_the_path_are_ignored(shop: Shop, path: str) -> None:
+    assert shop.send(path, VERIFY).body == UNKNOWN
+    assert shop.wire.send("GET", "//healthz/").body["message"] == "up"
 
 
 @pytest.mark.parametrize("verb", ["GET", "DELETE", "PATCH", "OPTIONS"])
@@ -91,6 +99,19 @@ def test_a_wrong_verb_on_a_known_path_is_102(shop: Shop, verb: str) -> None:
 )
 def test_an_unknown_or_missing_action_is_102(shop: Shop, body: bytes) -> None:
     assert refused(shop.send("disburse", body)) == (200, 102)
+
+
+def test_an_unknown_action_is_told_which_there_are(shop: Shop) -> None:
+    told = shop.send("disburse", b'{"action":"fly"}').body["message"]
+    assert told == "Invalid method call: /disburse takes action, one of transfer, verify"
+    told = shop.send("resources", b'{"request":"ticket"}').body["message"]
+    assert "inquire, one of banks, accountname, bvn, card" in told
+    assert told.endswith("; or request, one of personalized-accounts, personalized_account, resend")
+
+
+def test_what_is_only_read_says_so(shop: Shop) -> None:
+    heard = shop.wire.send("PUT", "/healthz", b"{}")
+    assert (heard.http, heard.body) == (200, {"status": 102, "message": "Invalid method call: use GET"})
 
 
 def test_post_is_taken_as_put(shop: Shop) -> None:
@@ -129,7 +150,10 @@ def nested(levels: int) -> bytes:
         b" ",
         b"not json",
         b"[]",
-        b'[{"action":"verify","txnRef":"x"}]',
+        b'[{"action":"verify","txnRef":"x"},{}]',
+        b'[[{"action":"verify","txnRef":"x"}]]',
+        b'["verify"]',
+        b'[{"action":"verify","txnRef":"x"}',
         b'"verify"',
         b"null",
         b"17",
@@ -168,6 +192,8 @@ def test_what_is_not_one_json_object_is_103(shop: Shop, body: bytes) -> None:
         nested(32),
         b' \r\n\t{"action" : "verify" , "txnRef":"x"} \n',
         b'{"txnRef":"x","action":"verify"}',
+        b'[{"action":"verify","txnRef":"x"}]',
+        b' [ {"txnRef":"x","action":"verify"} ] ',
         b'{"action":"verify","txnRef":"x","z":1e400,"y":-0,"w":123456789012345678901234567890}',
         b'{"action":"verify","txnRef":"x","":"","mid":"GP0000001","key":null}',
         b'{"action":"verify","txnRef":"\\ud83d\\ude00"}',
@@ -184,10 +210,38 @@ def test_all_other_json_is_read_and_extra_fields_are_ignored(shop: Shop, body: b
 
 
 def test_every_fault_of_a_body_is_named_with_its_reason(shop: Shop) -> None:
-    heard = shop.ask("disburse", {"action": "transfer", "amount": "1e5", "bankcode": 58, "orderRef": ""})
+    heard = shop.ask("disburse", {"action": "transfer", "amount": "1e5", "bankcode": 58, "orderRef": 7})
     assert refused(heard) == (200, 104)
     assert {fault["field"] for fault in heard.body["errors"]} == {"amount", "bankcode", "accountnumber", "orderRef"}
     assert all(set(fault) == {"field", "reason"} and fault["reason"] for fault in heard.body["errors"])
+
+
+def test_the_message_names_the_first_faults(shop: Shop) -> None:
+    heard = shop.ask(
+        "disburse", {"action": "transfer", "amuont": "5", "bankcode": 58, "sender_name": [], "orderRef": 7}
+    )
+    assert heard.body["message"] == (
+        "amount: required (did you mean it by amuont?); "
+        "bankcode: text, not a number: a bank code of 3, 5 or 6 digits; accountnumber: required; and 2 more"
+    )
+    heard = shop.ask("payment", {"action": "validate", "txnRef": "x", "otp": 123456})
+    assert heard.body["message"] == "otp: text, not a number: 4 to 8 digits"
+
+
+def test_an_empty_optional_field_is_an_absent_one(shop: Shop) -> None:
+    empty: dict[str, Any] = {"sender_name": "", "narration": "", "orderRef": "", "type": ""}
+    assert shop.transfer(**empty)["txnStatus"] == "successful"
+    card = {"card_no": "5123450000000008", "expiry_month": "01", "expiry_year": "39", "ccv": "100", "pin": ""}
+    said: dict[str, Any] = {"user": [], "currency": "", "customer_txnref": "", "redirect_url": "", "card": card}
+    heard = shop.put("payment", action="initiate", paymentType="card", amount="100", **said)
+    assert heard.body["status"] == 202, heard
+
+
+@pytest.mark.parametrize("said", ["1", 1.0, "1.0", 1])
+def test_a_whole_number_is_one_however_it_is_written(shop: Shop, said: object) -> None:
+    heard = shop.put("resources", inquire="events", limit=said, offset=said).body
+    assert (heard["status"], heard["limit"], heard["offset"]) == (200, 1, 1)
+    assert shop.put("bills", action="pull", bills_id=said).body["data"]["bills"][0]["id"] == 1
 
 
 def test_a_null_optional_field_is_an_absent_one_and_a_null_required_one_is_missing(shop: Shop) -> None:

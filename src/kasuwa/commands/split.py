@@ -11,7 +11,7 @@ import typer
 from kasuwa.commands.database import DataOption, with_connection, with_house
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Decision, Merchant
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.money import format_minor
 from kasuwa.core.secrets import Vault
 from kasuwa.db import merchants

@@ -15,7 +15,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -266,7 +266,11 @@ async def take_form(visit: Visit, page: Page) -> None:
     length = visit.request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > MOST_BODY:
         raise Refused(visit.show("error.html", 413, title="Too large", why="A form has at most 2 MiB."))
-    visit.form = await visit.request.form(max_files=1, max_fields=MOST_FIELDS)
+    try:
+        visit.form = await visit.request.form(max_files=1, max_fields=MOST_FIELDS)
+    except ClientDisconnect:
+        why = "The form broke off before its end. Nothing was changed; send it again."
+        raise Refused(visit.show("error.html", 400, title="Broken off", why=why)) from None
     said = visit.form.get("csrf")
     fits = isinstance(said, str) and same(said.encode(), visit.form_token.encode())
     if not fits or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):

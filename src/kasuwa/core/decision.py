@@ -152,8 +152,17 @@ class Refusal(msgspec.Struct, frozen=True):
     faults: tuple[Fault, ...] = ()
 
 
+# Faults that a reply lists, and those that its message names. Spec silent: D4
+MOST_FAULTS = 50
+MOST_TOLD = 3
+
+
 def refuse_fields(*faults: Fault) -> Refusal:
-    return Refusal(INVALID_REQUEST, "Some fields are not valid; see errors", faults)
+    """Refuses a request for its fields. Most clients show the message alone, so it names the first faults."""
+    told = [f"{fault.field}: {fault.reason}" if fault.field else fault.reason for fault in faults[:MOST_TOLD]]
+    if len(faults) > MOST_TOLD:
+        told.append(f"and {len(faults) - MOST_TOLD} more")
+    return Refusal(INVALID_REQUEST, "; ".join(told) or "The request is not valid", faults[:MOST_FAULTS])
 
 
 class Post(msgspec.Struct, frozen=True):

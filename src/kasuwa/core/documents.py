@@ -5,40 +5,59 @@ as they came. Numbers keep the literal they were sent with.
 """
 
 import math
+import re
 from typing import Any, ClassVar
 
 import msgspec
 
+from kasuwa.core.body import UNTYPED, NumberText
 from kasuwa.core.decision import Fault
-from kasuwa.core.fields import UNTYPED, NumberText, OwnType, children, convert_fields, scalar_schema
+from kasuwa.core.explain import convert_fields, is_absent, plans_of
+from kasuwa.core.fields import OwnType, scalar_schema
 
 NUMBERS_REASON = "numbers of at most 64 bits"
 MOST_WHOLE = 2**64
+# What an integer of more than 64 bits has at least.
+MANY_DIGITS = re.compile(rb"[0-9]{19}")
 
 
 class Document(str, OwnType):
-    """A JSON object as text."""
+    """A JSON object as text, of at most `most_bytes`."""
 
     __slots__ = ()
 
     shape: ClassVar[type[msgspec.Struct] | None] = None
+    # A page of a list shows up to 200 of them, and every merchant's requests wait while one is read. Spec silent: D31
+    most_bytes: ClassVar[int] = 64 * 1024
 
     @classmethod
     def read(cls, said: Any) -> "Document":
         wrong = cls.faults(said, "")
         if wrong:
             raise ValueError(wrong[0].reason)
-        # A null optional field is an absent one. Spec silent: D2
-        known = () if cls.shape is None else cls.shape.__struct_encode_fields__
-        return cls(write_document({name: v for name, v in said.items() if v is not None or name not in known}))
+        plans = () if cls.shape is None else plans_of(cls.shape)
+        absent = {plan.wire_name for plan in plans if is_absent(plan, said.get(plan.wire_name))}
+        return cls(write_document({name: value for name, value in said.items() if name not in absent}))
 
     @classmethod
     def faults(cls, said: Any, where: str) -> list[Fault]:
         if not isinstance(said, dict):
             return [Fault(where, "an object")]
-        if not all(is_plain_number(value) for value in every_value(said)):
+        if least_bytes(said, cls.most_bytes) > cls.most_bytes:
+            return [cls.too_large(where)]
+        try:
+            text = msgspec.json.encode(said, enc_hook=literal)
+        except (OverflowError, ValueError, NotImplementedError):
+            return [Fault(where, NUMBERS_REASON)]
+        if len(text) > cls.most_bytes:
+            return [cls.too_large(where)]
+        if MANY_DIGITS.search(text) and not numbers_fit(said):
             return [Fault(where, NUMBERS_REASON)]
         return [] if cls.shape is None else convert_fields(cls.shape, said, f"{where}.")[0]
+
+    @classmethod
+    def too_large(cls, where: str) -> Fault:
+        return Fault(where, f"an object of at most {cls.most_bytes // 1024} KiB")
 
     @classmethod
     def parts(cls, said: Any) -> dict[str, Any]:
@@ -55,27 +74,29 @@ class Document(str, OwnType):
         return dict(components[cls.shape.__name__])
 
 
-def every_value(said: Any) -> list[Any]:
-    """All that is inside, at any depth."""
-    found, level = [], [said]
-    while level:
-        inside = [value for item in level for value in (item.values() if isinstance(item, dict) else item)]
-        level = [below for item in level for below in children(item)]
-        found += inside
+def least_bytes(said: Any, most: int) -> int:
+    """What an object takes as text at least, two bytes for each element; counted no further than `most`."""
+    found, level = 0, [said]
+    while level and found <= most:
+        found += 2 * sum(map(len, level))
+        inside = (value for item in level for value in (item.values() if isinstance(item, dict) else item))
+        level = [value for value in inside if isinstance(value, dict | list)] if found <= most else []
     return found
 
 
-def is_plain_number(value: Any) -> bool:
-    """Whether a value can be written as JSON that others can read; what is no number is."""
-    if isinstance(value, NumberText):
-        return math.isfinite(float(value.text))
-    return not isinstance(value, int) or -MOST_WHOLE // 2 <= value < MOST_WHOLE
+def numbers_fit(said: Any) -> bool:
+    """Whether every integer, at any depth, is one that others can read again."""
+    if isinstance(said, dict | list):
+        return all(map(numbers_fit, said.values() if isinstance(said, dict) else said))
+    return not isinstance(said, int) or -MOST_WHOLE // 2 <= said < MOST_WHOLE
 
 
 def literal(value: Any) -> Any:
-    """A number as it was sent."""
+    """A number as it was sent. Raises ValueError for one that others could not read."""
     if not isinstance(value, NumberText):
         raise NotImplementedError(type(value).__name__)
+    if not math.isfinite(float(value.text)):
+        raise ValueError(NUMBERS_REASON)
     return msgspec.Raw(value.text.encode())
 
 

@@ -1,44 +1,28 @@
-"""From bytes to a typed request, or to every fault it has.
+"""Types of fields: what a value looks like on the wire, how it is read, and the reason given where it does not fit.
 
-msgspec decodes fast and stops at the first fault. So a body is decoded fast; only when that fails is it read
-again untyped and converted field by field, so that one reply names them all. Amounts are read from the text
-of the number, never through a float: `float_hook` hands us the literal as it was sent. (D2)
+Amounts and other figures are read from the text of the number, never through a float. (D2)
 """
 
-import contextlib
 import re
 import typing
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cache
 from typing import Annotated, Any
 
-import msgspec
-from msgspec import Meta, inspect
+from msgspec import Meta, Raw
 
-from kasuwa.core.action import Foresight, Rule
+from kasuwa.core.body import NumberText
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.cards import is_card_number
-from kasuwa.core.decision import Fault, Merchant
+from kasuwa.core.decision import Fault
 from kasuwa.core.money import CURRENCIES, parse_minor, percent_of
-from kasuwa.core.rules import broken_rules, wire_names
-
-DEEPEST = 32
-
-
-class NumberText:
-    """The literal of a JSON number that is not a plain integer, as it was sent. Not a text: a field that asks for
-    one does not take it."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
 
 
 class Amount(int):
-    """An amount of money in minor units; on the wire a number or a numeric text in major units."""
+    """An amount of money in minor units; on the wire a number or a numeric text in major units. `said` is the text or
+    number that was sent, for the reply that repeats it."""
+
+    said: Any = None
 
 
 AMOUNT_REASON = "digits with at most two decimals, above zero, at most 15 digits"
@@ -81,7 +65,18 @@ def read_amount(said: Any) -> Amount:
     minor = None if text is None else parse_minor(text)
     if not minor:
         raise ValueError(AMOUNT_REASON)
-    return Amount(minor)
+    amount = Amount(minor)
+    amount.said = said
+    return amount
+
+
+def echo_amount(told: Any, amount: Any) -> Any:
+    """An amount in a reply as the request had it, where it is the same: one client compares the two. Spec silent: D3"""
+    if not isinstance(amount, Amount) or not isinstance(told, str) or parse_minor(told) != amount:
+        return told
+    if isinstance(amount.said, NumberText):
+        return Raw(amount.said.text.encode())
+    return told if amount.said is None else amount.said
 
 
 def number_text(said: Any) -> str | None:
@@ -224,19 +219,43 @@ class OwnType:
         return {}
 
 
+CARD_PREFIX_REASON = "the first six digits of a card's number"
+CARD_PREFIX = re.compile(r"([0-9]{6})[0-9]{0,13}", re.ASCII)
+
+
+class CardPrefix(str, OwnType):
+    """The first six digits of a card's number. Of a whole number, no more than those are kept in memory. Spec silent:
+    D36"""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, said: Any) -> "CardPrefix":
+        digits = said.replace(" ", "") if isinstance(said, str) and len(said) <= 30 else ""
+        match = CARD_PREFIX.fullmatch(digits)
+        if match is None:
+            raise ValueError(CARD_PREFIX_REASON)
+        return cls(match[1])
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        return {"type": "string", "pattern": "^[0-9 ]{6,30}$", "description": CARD_PREFIX_REASON}
+
+
 class Whole(int):
-    """A whole number that is not negative; on the wire a number, or its digits as text."""
+    """A whole number that is not negative; on the wire a number (`3`, `3.0`), or its digits as text."""
 
 
 WHOLE_REASON = "a whole number, not negative"
-WHOLE_TEXT = re.compile(r"[0-9]{1,9}", re.ASCII)
+WHOLE_TEXT = re.compile(r"([0-9]{1,9})(\.0{1,6})?", re.ASCII)
 
 
 def read_whole(said: Any) -> Whole:
     text = number_text(said)
-    if text is None or not WHOLE_TEXT.fullmatch(text):
+    match = None if text is None else WHOLE_TEXT.fullmatch(text)
+    if match is None:
         raise ValueError(WHOLE_REASON)
-    return Whole(text)
+    return Whole(match[1])
 
 
 class Rate(str):
@@ -299,196 +318,9 @@ def scalar_schema(kind: type) -> dict[str, Any]:
     if kind is Percent:
         return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
     if kind is Whole:
-        text = {"type": "string", "pattern": "^[0-9]{1,9}$"}
+        text = {"type": "string", "pattern": r"^[0-9]{1,9}(\.0{1,6})?$"}
         return {"anyOf": [text, {"type": "integer", "minimum": 0, "maximum": 999_999_999}], "description": WHOLE_REASON}
     if kind is Rate:
         text = {"type": "string", "pattern": r"^(1000(\.0{1,6})?|[0-9]{1,3}(\.[0-9]{1,6})?)$"}
         return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": 1000}], "description": RATE_REASON}
     raise NotImplementedError(f"no schema for {kind}")
-
-
-@cache
-def decoder(kind: Any) -> "msgspec.json.Decoder[Any]":
-    return msgspec.json.Decoder(kind, dec_hook=read_scalar, float_hook=NumberText)
-
-
-UNTYPED: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=NumberText)
-
-
-class NotJson(Exception):
-    """Not a JSON object of UTF-8 text, at most 32 levels deep. Spec silent: D2"""
-
-
-def check_json(body: bytes) -> None:
-    """What the typed decoder would let through: bad UTF-8 in fields it skips, and deep nesting."""
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        raise NotJson("the body is not UTF-8") from None
-    if body.count(b"{") + body.count(b"[") > DEEPEST:
-        check_depth(body)
-
-
-def check_depth(body: bytes) -> None:
-    try:
-        level = [UNTYPED.decode(body)]
-    except (msgspec.DecodeError, RecursionError):
-        raise NotJson("the body is not JSON") from None
-    for _ in range(DEEPEST):
-        level = [below for item in level for below in children(item)]
-        if not level:
-            return
-    raise NotJson(f"the body nests deeper than {DEEPEST} levels")
-
-
-def children(item: Any) -> list[Any]:
-    if isinstance(item, dict):
-        return [value for value in item.values() if isinstance(value, dict | list)]
-    return [value for value in item if isinstance(value, dict | list)] if isinstance(item, list) else []
-
-
-RAW_PARTS = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw])
-# A number beyond all bounds.
-UNREADABLE = object()
-
-
-def read_untyped(body: bytes) -> Any:
-    """A body as plain values. A number that cannot be read stays a hole: it must hide no other fault."""
-    with contextlib.suppress(msgspec.ValidationError, RecursionError):
-        return UNTYPED.decode(body)
-    try:
-        parts = RAW_PARTS.decode(body)
-    except (msgspec.ValidationError, RecursionError):
-        return UNREADABLE
-    if isinstance(parts, dict):
-        return {name: read_untyped(bytes(raw)) for name, raw in parts.items()}
-    return [read_untyped(bytes(raw)) for raw in parts]
-
-
-def decode(
-    kind: type[msgspec.Struct],
-    body: bytes,
-    rules: Sequence[Rule],
-    merchant: Merchant,
-    foresight: Foresight | None = None,
-) -> Any:
-    """The request as a struct, or the tuple of all its faults; those that rules foretell, where they are let."""
-    faults = nul_faults(without_raw(kind, read_untyped(body)), "") if b"\\u0000" in body else []
-    try:
-        request = decoder(kind).decode(body)
-    except msgspec.ValidationError:
-        found, values = convert_fields(kind, read_untyped(body), "")
-        faults += found
-        # Nothing wrong field by field: a null stood for an absent field that has a default. Spec silent: D2
-        request = None if found else kind(**values)
-    else:
-        asked = (rule for rule in rules if foresight is not None or not rule.foretells)
-        values = {top: getattr(request, top) for rule in asked for top in rule.tops}
-    faults += broken_rules(rules, merchant, kind, values)
-    if faults and foresight is not None:
-        faults += broken_rules(rules, merchant, kind, values, foresight)
-    return tuple(faults) if faults else request
-
-
-def without_raw(kind: type[msgspec.Struct], said: Any) -> Any:
-    """A body without the fields whose parts are read later, each on its own."""
-    raw = {wire_names(kind)[name] for name, hint in typing.get_type_hints(kind).items() if hint == list[msgspec.Raw]}
-    return {name: value for name, value in said.items() if name not in raw} if isinstance(said, dict) else said
-
-
-def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[list[Fault], dict[str, Any]]:
-    """Every field on its own: what is wrong with it, or its value; of an object that is wrong in part, what could be
-    read of it, by its path."""
-    if not isinstance(said, dict):
-        return [Fault(path.rstrip("."), "an object")], {}
-    hints = typing.get_type_hints(kind, include_extras=True)
-    info = inspect.type_info(kind)
-    assert isinstance(info, inspect.StructType)
-    faults: list[Fault] = []
-    values: dict[str, Any] = {}
-    for field in info.fields:
-        value = said.get(field.encode_name)
-        where = path + field.encode_name
-        if value is None:
-            if field.required:
-                faults.append(Fault(where, "required"))
-            else:
-                values[field.name] = None if field.default is msgspec.NODEFAULT else field.default
-            continue
-        try:
-            values[field.name] = msgspec.convert(value, hints[field.name], dec_hook=read_scalar)
-        except msgspec.ValidationError as error:
-            faults += inner_faults(field.type, value, where) or [Fault(where, reason_of(field.type, str(error)))]
-            values |= {f"{field.name}.{name}": part for name, part in inner_values(field.type, value).items()}
-    return faults, values
-
-
-def inner_values(info: inspect.Type, value: Any) -> dict[str, Any]:
-    """What can be read of a nested object, by its path in there."""
-    for option in info.types if isinstance(info, inspect.UnionType) else (info,):
-        if isinstance(option, inspect.StructType) and isinstance(value, dict):
-            return convert_fields(option.cls, value, "")[1]
-        if isinstance(option, inspect.CustomType) and issubclass(option.cls, OwnType):
-            return option.cls.parts(value)
-    return {}
-
-
-def inner_faults(info: inspect.Type, value: Any, where: str) -> list[Fault]:
-    """The faults inside a nested object, or an array or a map of them, each by its own path."""
-    for said in info.types if isinstance(info, inspect.UnionType) else (info,):
-        option = said.type if isinstance(said, inspect.Metadata) else said
-        if isinstance(option, inspect.StructType) and isinstance(value, dict):
-            return convert_fields(option.cls, value, where + ".")[0]
-        if isinstance(option, inspect.ListType) and isinstance(value, list):
-            return [f for n, below in enumerate(value) for f in inner_faults(option.item_type, below, f"{where}.{n}")]
-        if isinstance(option, inspect.DictType) and isinstance(value, dict):
-            return [f for n, below in value.items() for f in inner_faults(option.value_type, below, f"{where}.{n}")]
-        if isinstance(option, inspect.CustomType) and issubclass(option.cls, OwnType):
-            return option.cls.faults(value, where)
-        if isinstance(option, inspect.CustomType):
-            return scalar_faults(option.cls, value, where)
-    return []
-
-
-def scalar_faults(kind: type, value: Any, where: str) -> list[Fault]:
-    try:
-        read_scalar(kind, value)
-    except ValueError as error:
-        return [Fault(where, str(error))]
-    return []
-
-
-EXPECTED = {
-    inspect.StrType: "text",
-    inspect.IntType: "a whole number",
-    inspect.BoolType: "true or false",
-    inspect.ListType: "an array",
-    inspect.StructType: "an object",
-    inspect.DictType: "an object",
-}
-
-
-def reason_of(info: inspect.Type, said: str) -> str:
-    """A reason for a person: the field's own description where it has one, else what kind was expected."""
-    for option in info.types if isinstance(info, inspect.UnionType) else (info,):
-        if isinstance(option, inspect.Metadata) and option.extra_json_schema:
-            return str(option.extra_json_schema["description"])
-        if isinstance(option, inspect.LiteralType):
-            return "one of " + ", ".join(str(value) for value in option.values)
-        if type(option) in EXPECTED:
-            return EXPECTED[type(option)]
-    return said.split(" - at ")[0]
-
-
-def nul_faults(said: Any, path: str) -> list[Fault]:
-    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one, nor does a name it gives to
-    something. Spec silent: D2"""
-    if isinstance(said, str):
-        return [Fault(path.rstrip("."), "must not contain U+0000")] if "\0" in said else []
-    if isinstance(said, dict):
-        bare = {name: name.replace("\0", "\\u0000") for name in said}
-        named = [Fault(f"{path}{bare[name]}", "its name must not contain U+0000") for name in said if "\0" in name]
-        return named + [fault for name in said for fault in nul_faults(said[name], f"{path}{bare[name]}.")]
-    if isinstance(said, list):
-        return [fault for n, value in enumerate(said) for fault in nul_faults(value, f"{path}{n}.")]
-    return []

@@ -1,8 +1,11 @@
 """What a plain read may do with the database: ask; and open what was sealed for its merchant."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+Item = TypeVar("Item")
+Line = TypeVar("Line")
 
 
 class Reader(Protocol):
@@ -22,6 +25,10 @@ class ReplyReader(Reader, Protocol):
     database."""
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]: ...
+
+    async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
+        """The lines of a list's reply. Others are let run after every `at_once` of them: none waits for the whole."""
+        ...
 
 
 class SealedReader(ReplyReader, Protocol):

@@ -14,9 +14,10 @@ transaction) with as many statements as it takes.
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
+from kasuwa.core.reading import Item, Line
 from kasuwa.core.secrets import Vault
 from kasuwa.db.pool import Connection, Pool
 
@@ -131,6 +132,14 @@ class ReplyReading:
         self._read_once("a snapshot")
         async with snapshot(self._readers) as connection:
             yield SnapshotReading(connection)
+
+    async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
+        lines: list[Line] = []
+        for item in items:
+            lines.append(make(item))
+            if not len(lines) % at_once:
+                await asyncio.sleep(0)
+        return lines
 
 
 class SnapshotReading:

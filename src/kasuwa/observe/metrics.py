@@ -59,12 +59,13 @@ POOL_TIMEOUTS = Measure("kasuwa_pool_timeouts", "Waits for a connection of a poo
 CLOCK_SKEW_SECONDS = Measure(
     "kasuwa_clock_skew_seconds", "How far a part's clock is ahead of the database's.", ("part",), is_gauge=True
 )
+LOOP_LAG = Measure("kasuwa_loop_lag_seconds", "How late the event loop's timers are.", ("part",), SECONDS)
 CLOCK_JUMPS = Measure("kasuwa_clock_jumps", "Clocks that were set: a process's or the database's.", ("clock",))
 
 COUNTED = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
     *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
-    *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS),
+    *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS, LOOP_LAG),
 )
 
 

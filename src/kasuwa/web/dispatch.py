@@ -12,16 +12,18 @@ import msgspec
 import structlog
 
 from kasuwa.core.action import Action, Command, Engine, Foresight, Known, Lookup, Prepared, Read, Write
+from kasuwa.core.body import NotJson, check_json, one_object
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
     INVALID_JSON,
-    INVALID_METHOD,
     INVALID_REQUEST,
     http_status,
 )
 from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
-from kasuwa.core.fields import NotJson, check_json, decode
+from kasuwa.core.decoding import Faults, decode, foretell
+from kasuwa.core.fields import echo_amount
+from kasuwa.core.paging import MOST_PAGE_BYTES, is_page, shorten
 from kasuwa.core.reading import Readers
 from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
@@ -39,7 +41,6 @@ from kasuwa.web.throttle import AuthenticationThrottle
 
 NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
 SUSPENDED = Refusal(AUTHENTICATION_FAILED, "This merchant is suspended; ask the operator")
-NO_ACTION = Refusal(INVALID_METHOD, "Invalid method call: name an action of this path")
 TOO_MANY_FAILURES = Refusal(
     ERROR, "Too many failed authentications from your address; check mid and key, and wait as retry-after says"
 )
@@ -59,6 +60,8 @@ MOST_QUESTIONS = 3
 # short bodies are remembered.
 MOST_REMEMBERED = 256
 MOST_REMEMBERED_BYTES = 256
+# Of a long reply, this much is encoded before others are let run.
+MOST_ENCODED_AT_ONCE = 64 * 1024
 
 log = structlog.get_logger("kasuwa.web")
 ENVELOPE = msgspec.json.Decoder(Envelope)
@@ -90,6 +93,8 @@ class Answered(msgspec.Struct):
     action: str = ""
     retry_after: int | None = None
     headers: tuple[tuple[str, str], ...] = JSON_HEADERS
+    # The body was not read to its end: nothing more can come on the connection.
+    hang_up: bool = False
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):
@@ -125,13 +130,23 @@ class Dispatch:
         self._throttle = AuthenticationThrottle()
         self._understood: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
-    async def answer(self, path: Path, headers: Headers, body: bytes, address: Callable[[], str]) -> Answered:
-        """Answers a request that authenticates by its key. `address` tells where it came from, where that matters."""
+    async def identify(self, path: Path, headers: Headers, address: Callable[[], str]) -> Merchant | Answered:
+        """Returns who asks, by the headers alone, or the reply that refuses a stranger or one who asks too often: a
+        stranger's body is not read. `address` tells where the request came from, where that matters."""
         progress = Progress()
         try:
-            return await self._answer_key(path, headers, body, address, progress)
+            return await self._identify(headers, address)
         except Exception as error:
             return answer_trouble(path, error, progress)
+
+    async def answer(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
+        progress = Progress()
+        try:
+            answered = await self._answer_merchant(path, headers, body, merchant, progress)
+        except Exception as error:
+            return answer_trouble(path, error, progress)
+        answered.mid = merchant.mid
+        return answered
 
     async def answer_as(self, path: Path, merchant: Merchant, body: bytes) -> Answered:
         """For who signed in another way: the same rules from the body on."""
@@ -143,9 +158,7 @@ class Dispatch:
         except Exception as error:
             return answer_trouble(path, error, progress)
 
-    async def _answer_key(
-        self, path: Path, headers: Headers, body: bytes, address: Callable[[], str], progress: Progress
-    ) -> Answered:
+    async def _identify(self, headers: Headers, address: Callable[[], str]) -> Merchant | Answered:
         mid, key = headers.get("mid"), headers.get("key")
         if mid is None or key is None:
             return refused(NOT_AUTHENTICATED, strict=False)
@@ -163,9 +176,7 @@ class Dispatch:
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
         if wait:
             return limited(TOO_MANY, wait)
-        answered = await self._answer_merchant(path, headers, body, merchant, progress)
-        answered.mid = merchant.mid
-        return answered
+        return merchant
 
     async def _answer_merchant(
         self, path: Path, headers: Headers, body: bytes, merchant: Merchant, progress: Progress
@@ -176,11 +187,11 @@ class Dispatch:
         if isinstance(understood, Refusal):
             return refused(understood, strict=strict)
         action, request = understood
-        if isinstance(request, tuple) and any(rule.foretells for rule in action.rules):
-            request = decode(action.request, body, action.rules, merchant, await self._foresight(merchant))
+        if isinstance(request, Faults) and any(rule.foretells for rule in action.rules):
+            request = foretell(action.request, request, action.rules, merchant, await self._foresight(merchant))
         scenario = self._scenario(headers)
-        if isinstance(request, tuple) or scenario is None:
-            faults = request if isinstance(request, tuple) else ()
+        if isinstance(request, Faults) or scenario is None:
+            faults: tuple[Fault, ...] = request if isinstance(request, Faults) else ()
             if scenario is None:
                 faults += (Fault("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),)
             answered = refused(refuse_fields(*faults), strict=strict)
@@ -194,13 +205,16 @@ class Dispatch:
                     self._remember(path, body, action, request)
                 answered = answer_prepared(reply, headers.get("accept-encoding", ""))
             else:
-                answered = replied(reply, strict=strict)
+                if hasattr(reply, "amount"):
+                    reply.amount = echo_amount(reply.amount, getattr(request, "amount", None))
+                answered = await reply_page(reply, strict) if is_page(reply) else replied(reply, strict=strict)
         answered.action = action.name
         return answered
 
     def _understand(self, path: Path, body: bytes, merchant: Merchant) -> Refusal | tuple[Action, Any]:
-        """Which action a body asks for, and its request or the tuple of its faults."""
+        """Which action a body asks for, and its request or its faults."""
         try:
+            body = one_object(body)
             check_json(body)
             envelope = ENVELOPE.decode(body)
         except NotJson as error:
@@ -208,8 +222,8 @@ class Dispatch:
         except (msgspec.DecodeError, RecursionError):
             return Refusal(INVALID_JSON, "Invalid JSON request: send one JSON object")
         action = path.find(envelope)
-        if action is None or isinstance(action, Refusal):
-            return action or NO_ACTION
+        if isinstance(action, Refusal):
+            return action
         return action, decode(action.request, body, action.rules, merchant)
 
     async def _foresight(self, merchant: Merchant) -> Foresight:
@@ -416,6 +430,24 @@ def takes_gzip(accepted: str) -> bool:
         if coding == "gzip":
             return weight.strip("0.") != "" or weight == ""
     return False
+
+
+async def reply_page(reply: Any, strict: bool) -> Answered:
+    """A page of a list, encoded line by line and cut where it would be too long; others are let run in between."""
+    lines: list[bytes] = []
+    size = encoded = 0
+    for line in reply.data:
+        text = ENCODER.encode(line)
+        size += len(text) + 1
+        if size > MOST_PAGE_BYTES and lines:
+            reply = shorten(reply, len(lines))
+            break
+        lines.append(text)
+        if size - encoded > MOST_ENCODED_AT_ONCE:
+            encoded = size
+            await asyncio.sleep(0)
+    whole = msgspec.structs.replace(reply, data=msgspec.Raw(b"[" + b",".join(lines) + b"]"))
+    return replied(whole, strict=strict)
 
 
 def replied(reply: Any, *, strict: bool) -> Answered:

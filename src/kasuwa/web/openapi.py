@@ -107,7 +107,7 @@ def responses(replies: list[dict[str, Any]], recorded: dict[str, Any]) -> dict[s
     good["content"]["application/json"]["examples"] = recorded
     return {
         "200": good,
-        "400": answer("Not JSON (103), for merchants that chose strict HTTP codes", error),
+        "400": answer("The body broke off (103); or, with strict codes, it is not JSON (103)", error),
         "402": answer("Not covered (301) or not validated (203), with strict codes", error),
         "404": answer("No such action (102), with strict codes", error),
         "408": answer("The body took too long (103)", error),
@@ -117,7 +117,7 @@ def responses(replies: list[dict[str, Any]], recorded: dict[str, Any]) -> dict[s
         "413": answer("The body is too large (103)", error),
         "429": answer("Too many requests (204)", error),
         "500": answer("An error of ours (204); the message says whether anything was changed", error),
-        "503": answer("The database cannot be reached (204)", error),
+        "503": answer("The database cannot be reached, or too many large bodies at once (204)", error),
     }
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from kasuwa.core.billers import Item, paycode_key
 from kasuwa.core.decision import Context, Decision, Job, Merchant, More, Refusal, Row, Seen
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.money import minor_of
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold

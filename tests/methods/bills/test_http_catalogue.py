@@ -71,18 +71,19 @@ def test_a_bill_brings_its_category_and_its_items(shop: Shop) -> None:
     ("chosen", "field"),
     [
         ({"category": "nothing"}, "category"),
-        ({"category": ""}, "category"),
+        ({"category": "x" * 101}, "category"),
         ({"category": 3}, "category"),
         ({"bills_id": 999}, "bills_id"),
         ({"bills_id": 0}, "bills_id"),
-        ({"bills_id": "14"}, "bills_id"),
+        ({"bills_id": "fourteen"}, "bills_id"),
         ({"bills_id": 14, "category": "tv"}, "bills_id"),
         ({"bills_id": 999, "category": "nothing"}, "category bills_id"),
         ({"bills_id": 14, "category": "nothing"}, "category"),
-        ({"bills_id": "14", "category": "nothing"}, "bills_id category"),
+        ({"bills_id": "x", "category": "nothing"}, "bills_id category"),
         ({"bills_id": 999, "category": 3}, "category bills_id"),
         ({"bills_id": 14, "category": 3}, "category"),
         ({"bills_id": "14", "category": "tv"}, "bills_id"),
+        ({"bills_id": "14", "category": "nothing"}, "category"),
     ],
 )
 def test_a_selection_of_nothing_is_104(shop: Shop, chosen: dict[str, Any], field: str) -> None:

@@ -9,7 +9,8 @@ import msgspec
 from kasuwa.core.action import Foresight
 from kasuwa.core.billers import EMPTY_SHEET, Listing
 from kasuwa.core.decision import Refusal
-from kasuwa.core.fields import AMOUNT_REASON, decode
+from kasuwa.core.decoding import decode
+from kasuwa.core.fields import AMOUNT_REASON
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE
 from kasuwa.methods.bills.lookups import PAY_RULES, pull_catalogue, resolve_customer

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, More, Needs, Outcome, Refusal, Row, Seen
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.references import account_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.cashcode.actions import GENERATE_RULES

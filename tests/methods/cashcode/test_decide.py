@@ -43,7 +43,7 @@ def faults_of(said: dict[str, Any], of: Any = MERCHANT) -> dict[str, str]:
         ({"pin": "258"}, {"pin": "four digits"}),
         ({"pin": "25800"}, {"pin": "four digits"}),
         ({"pin": "2580\n"}, {"pin": "four digits"}),
-        ({"pin": 2580}, {"pin": "four digits"}),
+        ({"pin": 2580}, {"pin": "text, not a number: four digits"}),
         ({"channel": "atm"}, {"channel": "one of ATM, POS, WEB"}),
         ({"orderRef": ""}, {"orderRef": "1 to 100 characters"}),
     ],

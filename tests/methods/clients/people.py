@@ -6,7 +6,7 @@ import msgspec
 
 from kasuwa.core.action import Foresight
 from kasuwa.core.decision import Context, Decision, More, Refusal, Row, Seen, refuse_fields
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.methods.clients.decide import Client, client_key, open_detail
 from kasuwa.methods.clients.decide_client import BvnGuard, decide_create, decide_update
 from kasuwa.methods.clients.decide_person import CREATE_RULES, UPDATE_RULES

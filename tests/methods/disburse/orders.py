@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, Merchant, Row, Seen
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold

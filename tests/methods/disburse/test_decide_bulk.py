@@ -89,7 +89,7 @@ def test_what_is_needed_is_the_wallet_and_every_reference_once() -> None:
         (NEW | {"orderRef": "a", "amount": "0.10"}, "a", ["amount: between 1.00 and 10000000.00"]),
         (NEW | {"orderRef": "a", "bankcode": "999"}, "a", ["bankcode: no bank has this code"]),
         (NEW | {"orderRef": "a", "accountnumber": "0123456784"}, "a", ["accountnumber: not an account number of"]),
-        (NEW | {"orderRef": 7}, None, ["orderRef: 1 to 100 characters"]),
+        (NEW | {"orderRef": 7}, None, ["orderRef: text, not a number: 1 to 100 characters"]),
         (NEW | {"narration": "\0"}, None, ["narration: must not contain U+0000"]),
         ({}, None, ["amount: required"]),
         ("text", None, []),

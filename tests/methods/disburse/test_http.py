@@ -187,7 +187,7 @@ def test_every_other_amount_is_refused_by_name(shop: Shop) -> None:
         ({"accountnumber": "0123456780", "bankcode": "011"}, ["accountnumber"]),
         ({"accountnumber": "123456789"}, ["accountnumber"]),
         ({"accountnumber": 1234567890}, ["accountnumber"]),
-        ({"orderRef": ""}, ["orderRef"]),
+        ({"orderRef": 7}, ["orderRef"]),
         ({"orderRef": "x" * 101}, ["orderRef"]),
         ({"narration": "x" * 201, "sender_name": 5}, ["sender_name", "narration"]),
         ({"amount": "-1", "bankcode": "999", "accountnumber": "x"}, ["amount", "bankcode", "accountnumber"]),

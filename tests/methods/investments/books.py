@@ -12,7 +12,7 @@ import msgspec
 from kasuwa.core.action import Method, Step, Write
 from kasuwa.core.calendar import LAGOS, moment_of
 from kasuwa.core.decision import Context, Decision, Group, Job, More, Needs, Post, Refusal, Row, Seen, refuse_fields
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.references import Permutation, account_key, book_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.db.batch import Book, Broken, Desk, Submission, World

@@ -14,7 +14,7 @@ from kasuwa.app import PURPOSES
 from kasuwa.core.action import Step, Write
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Group, Job, Needs, Refusal, Seen, refuse_fields
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.interest import Lending
 from kasuwa.core.references import Permutation, account_key
 from kasuwa.db.batch import Broken, Submission, World

@@ -225,6 +225,11 @@ def test_another_merchants_loan_is_as_unknown_as_any(bank: Bank, open_shop: Call
     assert stranger.loans("list") == {"status": 200, "data": [], "total": 0, "offset": 0, "limit": 50}
 
 
+def without_schedule(record: dict[str, Any]) -> dict[str, Any]:
+    assert len(record["schedule"]) == record["period"]
+    return {name: value for name, value in record.items() if name != "schedule"}
+
+
 def test_loans_are_listed_newest_first_by_pages(bank: Bank) -> None:
     client_id = bank.client()
     ids = [bank.request(client_id, period=n)["data"]["loan_id"] for n in (1, 2, 3)]

@@ -217,7 +217,7 @@ def test_two_payments_under_way_never_credit_more_than_is_owed(bank: Bank, deplo
         ("mobile_money", {}, {"type"}),
         ("mobile_money", {"type": "paga"}, {"redirect_url"}),
         ("mobile_money", {"type": "mpesa", "country": "KE", "currency": "KES"}, {"currency"}),
-        ("bank_transfer", {"customer_txnref": ""}, {"customer_txnref"}),
+        ("bank_transfer", {"customer_txnref": "x" * 101}, {"customer_txnref"}),
     ],
 )
 def test_each_method_names_what_it_needs(bank: Bank, method: str, fields: dict[str, Any], named: set[str]) -> None:

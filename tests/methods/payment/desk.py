@@ -12,7 +12,7 @@ import msgspec
 
 from kasuwa.core.action import Foresight, Write
 from kasuwa.core.decision import Context, Decision, Event, Job, Merchant, More, Needs, Notice, Refusal, Row, Seen
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
 from kasuwa.core.transactions import Transaction, transaction_key

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Merchant, Refusal, refuse_fields
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.money import format_minor
 from kasuwa.methods.payment.lookups import CHARGES_RULES, show_charges
 from kasuwa.methods.payment.wire import ChargesRequest

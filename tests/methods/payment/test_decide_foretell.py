@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.action import Foresight
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.methods.loans.wire import RepayRequest
 from kasuwa.methods.payment.decide_collect import PAYER_RULES
 from tests.methods.payment.desk import ACCOUNT, CARD, Desk, fields_of

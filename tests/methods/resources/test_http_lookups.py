@@ -170,7 +170,7 @@ def test_a_card_is_known_by_its_first_six_digits(shop: Shop, bin: str, facts: tu
     assert shop.put("resources", inquire="card", card_no=bin) == (200, {"status": 200, "data": data})
 
 
-@pytest.mark.parametrize("said", ["", "53998", "5399831", "5399831234567892", "53998x", "٥٣٩٩٨٣", None, 539983])
-def test_more_or_fewer_digits_are_refused(shop: Shop, said: Any) -> None:
+@pytest.mark.parametrize("said", ["", "53998", "5" * 20, "53998x", "٥٣٩٩٨٣", None, 539983])
+def test_what_is_no_beginning_of_a_card_number_is_refused(shop: Shop, said: Any) -> None:
     body = shop.put("resources", inquire="card", card_no=said).body
     assert (body["status"], body["errors"][0]["field"]) == (104, "card_no")

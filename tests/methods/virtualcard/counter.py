@@ -9,7 +9,7 @@ import msgspec
 
 from kasuwa.core.action import Write
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Refusal, Row, Seen
-from kasuwa.core.fields import decode
+from kasuwa.core.decoding import decode
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.rates import Rate
 from kasuwa.core.references import account_key

@@ -101,7 +101,7 @@ def test_a_new_card_has_three_records_newest_first(shop: Shop) -> None:
             "limits.per_day",
             "digits with at most two decimals, above zero, at most 15 digits",
         ),
-        ({"limits": {"categories": ["541"]}}, "limits.categories", "at most 50 category codes of four digits"),
+        ({"limits": {"categories": ["541"]}}, "limits.categories.0", "a category code of four digits"),
     ],
 )
 def test_a_card_that_cannot_be_made_names_the_field(

@@ -24,12 +24,12 @@ class GenerateRequest(msgspec.Struct, kw_only=True):
 
 
 class GenerateReply(msgspec.Struct, kw_only=True):
-    """`cashcode` is shown once: the reply to a repeat has none."""
+    """`cashcode` is shown once: the reply to a repeat has none. `amount` is as the request had it, text or number."""
 
     status: Literal[200] = 200
     order_ref: str = field(name="orderRef")
     cashcode: str | UnsetType = UNSET
-    amount: str
+    amount: str | int | float
     channel: Channel
     expires_at: str
     txn_status: TxnStatus = field(name="txnStatus")
@@ -81,7 +81,7 @@ class RedeemReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     order_ref: str = field(name="orderRef")
     txn_status: TxnStatus = field(name="txnStatus")
-    amount: str
+    amount: str | int | float
     returned: str
     channel: Channel
     message: str

@@ -55,5 +55,5 @@ async def list_clients(request: ListRequest, merchant: Merchant, reader: SealedR
     async with reader.snapshot() as moment:
         rows = await moment.fetch(NEWEST_FIRST, *filters, offset, limit)
         [[total]] = await moment.fetch(COUNT, *filters)
-    clients = [show_client(Client(*row), reader.unseal) for row in rows]
+    clients = await reader.make_lines(lambda row: show_client(Client(*row), reader.unseal), rows, at_once=5)
     return ListReply(data=clients, total=total, offset=offset, limit=limit)

@@ -24,6 +24,7 @@ class AddressFields(msgspec.Struct, kw_only=True):
 
 class Address(Document):
     shape = AddressFields
+    most_bytes = 4 * 1024
 
 
 class BankAccountFields(msgspec.Struct, kw_only=True):
@@ -42,10 +43,12 @@ class BankAccountChanges(msgspec.Struct, kw_only=True):
 
 class BankAccountDocument(Document):
     shape = BankAccountFields
+    most_bytes = 4 * 1024
 
 
 class ChangedBankAccount(Document):
     shape = BankAccountChanges
+    most_bytes = 4 * 1024
 
 
 Gender = Literal["male", "female", "other"]

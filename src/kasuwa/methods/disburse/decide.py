@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.core.body import read_untyped
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import (
@@ -33,7 +34,7 @@ from kasuwa.core.decision import (
     Seen,
     refuse_fields,
 )
-from kasuwa.core.fields import decode, read_untyped
+from kasuwa.core.decoding import decode
 from kasuwa.core.merchant import outside_limits
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference

@@ -14,6 +14,7 @@ from kasuwa.methods.loans.wire import (
     ListReply,
     ListRequest,
     LoanReply,
+    LoanSummary,
     StatementLine,
     StatementReply,
     StatementRequest,
@@ -95,7 +96,12 @@ async def list_loans(request: ListRequest, merchant: Merchant, reader: ReplyRead
         [[total]] = await moment.fetch(COUNT, *chosen)
         found = [(Loan(*row[:-1]), row[-1]) for row in map(tuple, await moment.fetch(LOANS, *chosen, offset, limit))]
         counted = await count_lines([loan for loan, _ in found], today, merchant, moment)
-    data = [summary_of(loan, counted.get(loan.loan_id, NO_LINES), today, credit) for loan, credit in found]
+
+    def summary(line: tuple[Loan, int]) -> LoanSummary:
+        loan, credit = line
+        return summary_of(loan, counted.get(loan.loan_id, NO_LINES), today, credit)
+
+    data = await reader.make_lines(summary, found)
     return ListReply(data=data, total=total, offset=offset, limit=limit)
 
 

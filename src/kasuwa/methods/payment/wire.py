@@ -81,7 +81,7 @@ class Recurrent(msgspec.Struct, kw_only=True):
 class Installment(msgspec.Struct, kw_only=True):
     """Dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it that add up to 100."""
 
-    payment_schedule: dict[str, Numeral]
+    payment_schedule: Annotated[dict[str, Numeral], Meta(max_length=366, description="at most 366 dates")]
     total: Amount
 
 

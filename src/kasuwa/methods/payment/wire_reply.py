@@ -44,7 +44,8 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     account_name: str | UnsetType = field(name="accountName", default=UNSET)
     bank_name: str | UnsetType = field(name="bankName", default=UNSET)
     account_expires: int | UnsetType = field(name="accountExpires", default=UNSET)
-    amount: str | UnsetType = UNSET
+    # As the request had it, text or number.
+    amount: str | int | float | UnsetType = UNSET
     expires: int | UnsetType = UNSET
     # The completed result.
     card_token: str | UnsetType = field(name="cardToken", default=UNSET)

@@ -74,7 +74,7 @@ async def list_events(request: EventsRequest, merchant: Merchant, reader: ReplyR
     offset, limit = request.window
     async with reader.snapshot() as moment:
         rows, total = await find_events(request, merchant, moment)
-    return EventsReply(data=[event_line(row) for row in rows], total=total, offset=offset, limit=limit)
+    return EventsReply(data=await reader.make_lines(event_line, rows), total=total, offset=offset, limit=limit)
 
 
 async def find_events(request: EventsRequest, merchant: Merchant, reader: Reader) -> tuple[list[Any], int]:
@@ -89,10 +89,10 @@ async def find_events(request: EventsRequest, merchant: Merchant, reader: Reader
     return rows, total
 
 
-async def feed_events(request: FeedRequest, merchant: Merchant, reader: Reader) -> FeedReply:
+async def feed_events(request: FeedRequest, merchant: Merchant, reader: ReplyReader) -> FeedReply:
     after, limit = request.after or 0, request.limit or DEFAULT_LIMIT
     rows = await reader.fetch(FEED, merchant.merchant_id, after, limit + 1)
-    lines = [event_line(row) for row in rows[:limit]]
+    lines = await reader.make_lines(event_line, rows[:limit])
     return FeedReply(data=lines, last=lines[-1].sequence if lines else after, more=len(rows) > limit)
 
 

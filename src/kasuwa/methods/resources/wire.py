@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, AccountNumber, BankCode, EventNumber, Limit, Offset, Reference, ShortText
+from kasuwa.core.fields import AccountNumber, BankCode, CardPrefix, EventNumber, Limit, Offset, Reference, ShortText
 from kasuwa.core.paging import Paged
 from kasuwa.core.people import Bvn, Email, PersonName
 
@@ -60,9 +60,7 @@ class BvnReply(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class CardRequest(msgspec.Struct, kw_only=True):
-    card_no: Annotated[
-        str, Meta(pattern="^[0-9]{6}" + END, max_length=6, description="the first six digits of a card's number")
-    ]
+    card_no: CardPrefix
 
 
 class CardFacts(msgspec.Struct, kw_only=True):

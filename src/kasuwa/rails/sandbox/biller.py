@@ -68,6 +68,8 @@ KOBO_PER_UNIT = 20_925
 TOKEN_DIGITS = 20
 PIN_DIGITS = 12
 PAYCODE_LENGTH = 15
+# Printed in the documentation of public clients, so it is sold under in every edition.
+SAMPLE_PAYCODES = frozenset({"lAApm6OBmRmp3cQ"})
 
 
 # --- what it sells --------------------------------------------------------------------------------------------
@@ -103,7 +105,7 @@ def read_item(row: Any, terms: Any) -> Item:
 
 
 def rotated(item: Item, edition: int) -> Item:
-    if edition == 1:
+    if edition == 1 or item.paycode in SAMPLE_PAYCODES:
         return item
     noise = blake2b(f"{edition} {item.paycode}".encode(), digest_size=20, person=b"paycode").digest()
     return msgspec.structs.replace(item, paycode=b32encode(noise).decode()[:PAYCODE_LENGTH])

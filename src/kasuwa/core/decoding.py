@@ -1,0 +1,168 @@
+"""From the bytes of a body to a typed request, or to every fault it has.
+
+msgspec decodes fast and stops at the first fault. So a body is decoded fast, and only when that fails are its fields
+read one by one (core/explain.py). Amounts are read from the text of the number, never through a float: `float_hook`
+hands over the literal as it was sent. (D2)
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from kasuwa.core.action import Foresight, Rule
+from kasuwa.core.body import NUL_ESCAPE, UNREADABLE, NumberText, raw_fields, read_untyped
+from kasuwa.core.decision import MOST_FAULTS, Fault, Merchant
+from kasuwa.core.explain import FieldPlan, convert_fields, plans_of, without_notes
+from kasuwa.core.fields import read_scalar
+from kasuwa.core.rules import broken_rules
+
+# Larger bodies are read field by field at once, which looks at the lengths of arrays first.
+LARGE_BODY = 16 * 1024
+# A field that takes neither objects nor arrays is not read where it holds one of more than this.
+MOST_OF_A_WRONG_KIND = 4 * 1024
+# Values that are looked at to name those with a U+0000.
+MOST_LOOKED_AT = 10_000
+NO_NUL = "must not contain U+0000"
+NO_NUL_NAME = "its name must not contain U+0000"
+
+
+class Faults(tuple[Fault, ...]):
+    """The faults of a body, and of it what could be read, for rules that look at it later."""
+
+    values: dict[str, Any]
+
+
+@cache
+def decoder(kind: Any) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(kind, dec_hook=read_scalar, float_hook=NumberText)
+
+
+def decode(
+    kind: type[msgspec.Struct],
+    body: bytes,
+    rules: Sequence[Rule],
+    merchant: Merchant,
+    foresight: Foresight | None = None,
+) -> Any:
+    """The request as a struct, or all its faults. With `foresight`, the faults include those that rules foretell."""
+    faults = nul_faults(kind, body) if b"\\u0000" in body else []
+    try:
+        # The typed decoder reads every element of an array before it looks at their number.
+        if len(body) > LARGE_BODY and not any(map(is_raw, plans_of(kind))):
+            raise msgspec.ValidationError("to be read field by field")
+        request = decoder(kind).decode(body)
+    except msgspec.ValidationError:
+        found, values = convert_fields(kind, known_fields(kind, body), "")
+        faults += found
+        # Nothing is wrong field by field where a null or an empty text stood for an absent field.
+        request = None if found else kind(**values)
+    else:
+        if b'""' in body:
+            drop_empty_texts(request)
+        asked = (rule for rule in rules if foresight is not None or not rule.foretells)
+        values = {top: getattr(request, top) for rule in asked for top in rule.tops}
+    faults += broken_rules(rules, merchant, kind, values)
+    if not faults:
+        return request
+    refused = Faults(faults)
+    # What rules foretell may look at any field.
+    refused.values = values if request is None else {plan.name: getattr(request, plan.name) for plan in plans_of(kind)}
+    return refused if foresight is None else foretell(kind, refused, rules, merchant, foresight)
+
+
+def foretell(
+    kind: type[msgspec.Struct], refused: Faults, rules: Sequence[Rule], merchant: Merchant, foresight: Foresight
+) -> Faults:
+    """The faults of a refused body with those that rules foretell."""
+    more = Faults((*refused, *broken_rules(rules, merchant, kind, refused.values, foresight)))
+    more.values = refused.values
+    return more
+
+
+def drop_empty_texts(request: msgspec.Struct) -> None:
+    """Makes optional fields that hold an empty text absent, at every depth. Spec silent: D2"""
+    for plan in plans_of(type(request)):
+        value = getattr(request, plan.name)
+        if isinstance(value, str):
+            if not value and not plan.required:
+                msgspec.structs.force_setattr(request, plan.name, plan.default)
+        elif isinstance(value, msgspec.Struct):
+            drop_empty_texts(value)
+        elif isinstance(value, list):
+            for element in value:
+                if isinstance(element, msgspec.Struct):
+                    drop_empty_texts(element)
+
+
+# --- the fields of a refused body -----------------------------------------------------------------------------------
+
+
+def known_fields(kind: type[msgspec.Struct], body: bytes) -> Any:
+    """The values of the fields that the request has; of others, the name alone."""
+    fields = raw_fields(body)
+    if fields is None:
+        return UNREADABLE
+    plans = {plan.wire_name: plan for plan in plans_of(kind)}
+    known = {name: read_field(plans[name], bytes(fields[name])) for name in plans if name in fields}
+    return known | {name: UNREADABLE for name in fields if name not in plans}
+
+
+def read_field(plan: FieldPlan, text: bytes) -> Any:
+    if len(text) > MOST_OF_A_WRONG_KIND and text[:1] in (b"[", b"{") and not (plan.takes_object or plan.takes_array):
+        return UNREADABLE
+    return read_untyped(text)
+
+
+def is_raw(plan: FieldPlan) -> bool:
+    """Whether a field's elements are read later, each on its own."""
+    inner = map(without_notes, plan.options)
+    return any(
+        isinstance(one, inspect.ListType) and isinstance(without_notes(one.item_type), inspect.RawType) for one in inner
+    )
+
+
+# --- U+0000 ---------------------------------------------------------------------------------------------------------
+
+
+def nul_faults(kind: type[msgspec.Struct], body: bytes) -> list[Fault]:
+    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one, nor does a name it gives to
+    something. Of many, the first are named. Spec silent: D2"""
+    raw = {plan.wire_name for plan in plans_of(kind) if is_raw(plan)}
+    fields = {name: bytes(text) for name, text in (raw_fields(body) or {}).items() if name not in raw}
+    left = [MOST_LOOKED_AT]
+    faults: list[Fault] = []
+    for name, text in fields.items():
+        bare = name.replace("\0", "\\u0000")
+        if "\0" in name:
+            faults.append(Fault(bare, NO_NUL_NAME))
+        if NUL_ESCAPE.search(text):
+            found = islice(nul_paths(read_untyped(text), bare, left), MOST_FAULTS)
+            faults += list(found) or [Fault(bare, NO_NUL)]
+        if len(faults) >= MOST_FAULTS:
+            break
+    return faults
+
+
+def nul_paths(said: Any, path: str, left: list[int]) -> Iterator[Fault]:
+    """The places of U+0000 in a value; `left` holds how many more values may be looked at."""
+    left[0] -= 1
+    if isinstance(said, str):
+        if "\0" in said:
+            yield Fault(path, NO_NUL)
+        return
+    inside: Iterable[tuple[Any, Any]] = ()
+    if isinstance(said, dict):
+        inside = said.items()
+    elif isinstance(said, list):
+        inside = enumerate(said)
+    for name, value in inside:
+        if left[0] < 0:
+            return
+        below = f"{path}.{name}".replace("\0", "\\u0000")
+        if isinstance(name, str) and "\0" in name:
+            yield Fault(below, NO_NUL_NAME)
+        yield from nul_paths(value, below, left)

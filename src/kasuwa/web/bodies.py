@@ -1,0 +1,251 @@
+"""Reading the bodies of requests: whole or not at all, within bounds of size, time and memory."""
+
+import asyncio
+import time
+from collections import deque
+from typing import Any, Protocol
+
+import msgspec
+
+BODY_SECONDS = 10.0
+# How long and how far the body of a request that is refused for its headers is read, so that the sender is done
+# sending and reads the reply.
+DISCARD_SECONDS = 2.0
+MOST_DISCARDED = 64 * 1024
+
+# Bodies up to this size are not counted: the number of connections bounds them (backpressure in app.py). Most requests
+# are this small, so no sender of large bodies can keep them waiting.
+SMALL_BODY = 4 * 1024
+# Memory for all larger bodies of this process, and what one merchant may have of it.
+ALL_BODIES = 64 * 1024 * 1024
+MERCHANT_BODIES = 16 * 1024 * 1024
+
+
+class Headers(Protocol):
+    def get(self, key: str, default: Any = None) -> Any: ...
+
+    def __contains__(self, key: str) -> bool: ...
+
+
+class TooLarge(Exception):
+    """A body over its bound."""
+
+
+class TooSlow(Exception):
+    """A body that did not come in time."""
+
+
+class Crowded(Exception):
+    """No memory for the body became free in time."""
+
+
+class Incomplete(Exception):
+    """A body that broke off: its sender closed the connection or sent a malformed chunk."""
+
+
+class Deadlines:
+    """Cancels tasks whose time is over, with one timer a second instead of one for every request."""
+
+    def __init__(self) -> None:
+        self._until: dict[asyncio.Task[Any], float] = {}
+        self._over: set[asyncio.Task[Any]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._looking = False
+
+    def begin(self, seconds: float) -> asyncio.Task[Any]:
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        # Given the loop, current_task need not ask the system which process this is.
+        task = asyncio.current_task(loop)
+        assert task is not None, "a request is answered by a task"
+        self._until[task] = time.monotonic() + seconds
+        if not self._looking:
+            self._looking = True
+            loop.call_later(1, self._look, loop)
+        return task
+
+    def end(self, task: asyncio.Task[Any]) -> None:
+        self._until.pop(task, None)
+        self._over.discard(task)
+
+    def is_over(self, task: asyncio.Task[Any]) -> bool:
+        return task in self._over
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = time.monotonic()
+        for task, until in self._until.items():
+            if now > until and task not in self._over:
+                self._over.add(task)
+                task.cancel()
+        self._looking = bool(self._until)
+        if self._looking:
+            loop.call_later(1, self._look, loop)
+
+
+class Waiting(msgspec.Struct, eq=False):
+    size: int
+    granted: "asyncio.Future[None]"
+
+
+class BodyMemory:
+    """Shares memory for bodies among merchants: each has at most its share, and merchants that wait take turns."""
+
+    def __init__(self, total: int = ALL_BODIES, share: int = MERCHANT_BODIES) -> None:
+        self._free = total
+        self._share = share
+        self._taken: dict[int, int] = {}
+        self._waiting: dict[int, deque[Waiting]] = {}
+
+    async def take(self, owner: int, size: int) -> None:
+        """Returns when the memory is granted; give_back must follow."""
+        waiting = Waiting(size, asyncio.get_running_loop().create_future())
+        self._waiting.setdefault(owner, deque()).append(waiting)
+        self._grant()
+        try:
+            await waiting.granted
+        except asyncio.CancelledError:
+            if waiting.granted.done() and not waiting.granted.cancelled():
+                self.give_back(owner, size)
+            else:
+                self._leave(owner, waiting)
+            raise
+
+    def give_back(self, owner: int, size: int) -> None:
+        self._free += size
+        self._taken[owner] -= size
+        if not self._taken[owner]:
+            del self._taken[owner]
+        self._grant()
+
+    def _leave(self, owner: int, waiting: Waiting) -> None:
+        queue = self._waiting[owner]
+        queue.remove(waiting)
+        if not queue:
+            del self._waiting[owner]
+        self._grant()
+
+    def _grant(self) -> None:
+        """Serves one body of each merchant in turn. Stops at the first that is within its share and finds no room: the
+        next memory that becomes free is for that one."""
+        served = True
+        while served:
+            served = False
+            for owner in list(self._waiting):
+                queue = self._waiting[owner]
+                size = queue[0].size
+                if self._taken.get(owner, 0) + size > self._share:
+                    continue
+                if size > self._free:
+                    return
+                self._free -= size
+                self._taken[owner] = self._taken.get(owner, 0) + size
+                queue.popleft().granted.set_result(None)
+                # To the end of the line of merchants.
+                del self._waiting[owner]
+                if queue:
+                    self._waiting[owner] = queue
+                served = True
+
+
+class Bodies:
+    """What all bodies of a process share."""
+
+    def __init__(self) -> None:
+        self.deadlines = Deadlines()
+        self.memory = BodyMemory()
+
+    async def discard(self, protocol: Any, headers: Headers) -> bool:
+        """Reads a body that nobody wants, and forgets it. False where it goes on: the connection must be closed."""
+        if "expect" in headers:
+            return False
+        task = self.deadlines.begin(DISCARD_SECONDS)
+        try:
+            return await discard_chunks(protocol)
+        except asyncio.CancelledError:
+            if not self.deadlines.is_over(task):
+                raise
+            return False
+        finally:
+            self.deadlines.end(task)
+
+
+class Body:
+    """One body: read once, then released when its bytes are no longer needed. `owner` is the merchant, 0 a stranger."""
+
+    def __init__(self, bodies: Bodies, protocol: Any, most: int, owner: int) -> None:
+        self._bodies = bodies
+        self._protocol = protocol
+        self._most = most
+        self._owner = owner
+        self._taken = 0
+        self._is_waiting = False
+
+    async def read(self, headers: Headers) -> bytes:
+        """The whole body. Raises TooLarge, TooSlow, Crowded or Incomplete. A declared length is believed, because HTTP
+        holds the sender to it; an undeclared one is counted as it comes."""
+        length = headers.get("content-length")
+        declared = int(length) if length is not None and length.isdecimal() else None
+        if declared is not None and declared > self._most:
+            raise TooLarge
+        deadlines = self._bodies.deadlines
+        task = deadlines.begin(BODY_SECONDS)
+        try:
+            if declared is None:
+                return await self._read_chunks()
+            if declared > SMALL_BODY:
+                await self._take(declared)
+            return await self._read_whole()
+        except asyncio.CancelledError:
+            if not deadlines.is_over(task):
+                raise
+            raise (Crowded if self._is_waiting else TooSlow) from None
+        finally:
+            deadlines.end(task)
+
+    def release(self) -> None:
+        if self._taken:
+            self._bodies.memory.give_back(self._owner, self._taken)
+            self._taken = 0
+
+    async def _take(self, size: int) -> None:
+        self._is_waiting = True
+        await self._bodies.memory.take(self._owner, size)
+        self._is_waiting = False
+        self._taken = size
+
+    async def _read_whole(self) -> bytes:
+        try:
+            return bytes(await self._protocol())
+        except Exception:
+            # Granian raises an error of its own kind where the connection closed before the declared length came.
+            raise Incomplete from None
+
+    async def _read_chunks(self) -> bytes:
+        """A body that is not small takes the most it may become: none waits for memory that it holds itself.
+
+        Granian's stream ends a complete body with one empty chunk. Where the connection broke or a chunk was malformed
+        it puts another one before that, and does not raise; trailer fields look the same, and are refused with them.
+        """
+        chunks: list[bytes] = []
+        size = ends = 0
+        async for chunk in self._protocol:
+            size += len(chunk)
+            ends += not chunk
+            if size > self._most:
+                raise TooLarge
+            if size > SMALL_BODY and not self._taken:
+                await self._take(self._most)
+            chunks.append(bytes(chunk))
+        if ends != 1:
+            raise Incomplete
+        return b"".join(chunks)
+
+
+async def discard_chunks(protocol: Any) -> bool:
+    size = 0
+    async for chunk in protocol:
+        size += len(chunk)
+        if size > MOST_DISCARDED:
+            return False
+    return True

@@ -1,0 +1,70 @@
+"""The watchdog of the event loop: one long step is told of with its place; waiting and many short steps are not."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+import structlog
+
+from kasuwa.observe.metrics import LOOP_LAG, Meter
+from kasuwa.observe.watchdog import watching
+
+MOST_SECONDS = 0.03
+
+
+def burn(seconds: float) -> None:
+    """Uses the processor for so long, by the clock of this thread."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def watched(work: Callable[[], Coroutine[Any, Any, None]], meter: Meter) -> list[Any]:
+    """What the watchdog says while a task does this work."""
+
+    async def run() -> None:
+        with watching("api", meter, MOST_SECONDS):
+            await asyncio.create_task(work())
+
+    with structlog.testing.capture_logs() as said:
+        asyncio.run(run())
+    return list(said)
+
+
+async def hold() -> None:
+    burn(0.5)
+
+
+async def take_turns() -> None:
+    for _ in range(250):
+        burn(0.002)
+        await asyncio.sleep(0)
+
+
+async def wait() -> None:
+    # In a step of its own, with the processor idle: what it would be on a busy machine.
+    asyncio.get_running_loop().call_soon(time.sleep, 0.3)
+    await asyncio.sleep(0.3)
+
+
+def test_a_step_that_holds_the_loop_is_told_of_with_its_place() -> None:
+    [told] = watched(hold, Meter())
+    assert (told["event"], told["log_level"], told["part"]) == ("the event loop is held", "warning", "api")
+    assert told["ms"] >= MOST_SECONDS * 1000
+    assert any(place.endswith(" burn") for place in told["places"])
+    assert not any("runners.py" in place for place in told["places"])
+
+
+@pytest.mark.parametrize("work", [take_turns, wait])
+def test_short_steps_and_waiting_are_not_told_of(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    assert watched(work, Meter()) == []
+
+
+def test_lag_is_measured() -> None:
+    meter = Meter()
+    watched(hold, meter)
+    *counts, total = meter.series[LOOP_LAG.name, ("api",)]
+    assert sum(counts) >= 1
+    assert total > 0.3

@@ -1,0 +1,88 @@
+"""Pages of lists: bounded in bytes, truthful about what was cut, and made without holding up others."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.paging import MOST_PAGE_BYTES
+from kasuwa.methods.clients.wire import ListReply
+from kasuwa.methods.resources.wire import EventLine, FeedReply
+from kasuwa.web.dispatch import reply_page
+from tests.methods.loans.bank import Bank
+from tests.running import Deployment
+from tests.shop import Shop
+
+LINE = "x" * 10_000
+
+
+def page_of(reply: Any) -> Any:
+    answered = asyncio.run(reply_page(reply, strict=False))
+    assert len(answered.body) < MOST_PAGE_BYTES + 1_000
+    return msgspec.json.decode(answered.body)
+
+
+@pytest.mark.parametrize("lines", [0, 1, 50, 104, 105, 200])
+def test_a_page_is_cut_at_its_bound_and_says_how_long_it_is(lines: int) -> None:
+    data: Any = [LINE] * lines
+    page = page_of(ListReply(data=data, total=1_000, offset=40, limit=200))
+    assert (page["status"], page["total"], page["offset"]) == (200, 1_000, 40)
+    served = min(lines, 104)
+    assert page["data"] == [LINE] * served
+    assert page["limit"] == (200 if served == lines else served)
+
+
+def test_one_line_beyond_the_bound_is_served_alone() -> None:
+    data: Any = ["x" * (2 * MOST_PAGE_BYTES), "y"]
+    answered = asyncio.run(reply_page(ListReply(data=data, total=2, offset=0, limit=50), strict=False))
+    page = msgspec.json.decode(answered.body)
+    assert (len(page["data"]), page["limit"]) == (1, 1)
+
+
+def event(sequence: int) -> EventLine:
+    return EventLine(
+        event_id=LINE,
+        sequence=sequence,
+        txn_ref="GP",
+        kind="payment",
+        state="delivered",
+        date_created="",
+        payload={},
+        attempts=[],
+    )
+
+
+def test_a_feed_that_is_cut_goes_on_after_its_last_line() -> None:
+    page = page_of(FeedReply(data=[event(n) for n in range(7, 207)], last=206, more=False))
+    assert (page["last"], page["more"]) == (page["data"][-1]["sequence"], True)
+    assert [line["sequence"] for line in page["data"]] == list(range(7, page["last"] + 1))
+
+
+def test_pages_of_large_records_reach_every_record(shop: Shop) -> None:
+    made = []
+    for n in range(80):
+        data = {"firstname": f"Ada {n}", "lastname": "Obi", "phone": "08031234567", "meta": {"notes": "x" * 15_000}}
+        made.append(shop.put("clients", action="create", data=data).body["data"]["client_id"])
+    seen: list[str] = []
+    pages = 0
+    while len(seen) < 80:
+        page = shop.put("clients", action="list", offset=len(seen), limit=80).body
+        assert page["data"]
+        assert page["limit"] == (len(page["data"]) if pages == 0 else 80)
+        seen += [client["client_id"] for client in page["data"]]
+        pages += 1
+    assert seen == made[::-1]
+    assert pages == 2
+
+
+def test_a_list_of_long_loans_is_a_list_of_summaries(shop: Shop, deployment: Deployment) -> None:
+    bank = Bank(shop.wire, shop.mid, shop.key)
+    client_id = bank.client()
+    for _ in range(20):
+        assert bank.request(client_id, period=366)["status"] == 200
+    heard = shop.ask("loans", {"action": "list", "limit": 200})
+    assert len(heard.body["data"]) == 20
+    assert all("schedule" not in loan and loan["period"] == 366 for loan in heard.body["data"])
+    assert len(heard.raw) < 20 * 1024
+    assert deployment.complaints() == ""
