@@ -173,8 +173,9 @@ class Rails(Books):
         return {"status": 200, "txnStatus": txn.status, "orderRef": txn.key}
 
     def told_fees(self, txn: Txn) -> Reply:
-        """What verify says of a transfer or a bill."""
-        fees = {"amount": money(txn.amount), "fee": money(txn.fee), "vat": money(txn.vat)}
+        """What verify says of a transfer or a bill: what has failed costs nothing."""
+        fee, vat = (0, 0) if txn.status == FAILED else (txn.fee, txn.vat)
+        fees = {"amount": money(txn.amount), "fee": money(fee), "vat": money(vat)}
         return {"status": 200, "txnStatus": txn.status, **fees}
 
     # --- bills ---------------------------------------------------------------------------------------------------
