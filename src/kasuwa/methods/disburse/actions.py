@@ -4,11 +4,13 @@ from functools import partial
 
 from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
 from kasuwa.core.banks import account_fits_bank, bank_is_known
+from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.disburse import decide, decide_answer, decide_bulk, steps, store, wire
 
 TRANSFER_RULES = (
     Rule(("amount",), decide.amount_fits),
     Rule(("currency",), decide.currency_fits),
+    REFUSE_DRY_RUN,
     Rule(("bank_code",), bank_is_known),
     Rule(("bank_code", "account_number"), account_fits_bank),
 )
@@ -42,6 +44,7 @@ DISBURSE = Method(
             variant=("type", "bulk"),
             request=wire.BulkRequest,
             reply=wire.BulkReply,
+            rules=(REFUSE_DRY_RUN,),
             needs=partial(decide_bulk.need_bulk, rules=TRANSFER_RULES),
             decide=partial(decide_bulk.decide_bulk, rules=TRANSFER_RULES),
             summary="Send up to 1,000 transfers at once, each on its own",

@@ -18,6 +18,7 @@ class TransferRequest(msgspec.Struct, kw_only=True):
     sender_name: ShortText | None = None
     narration: ShortText | None = None
     order_ref: Reference | None = field(name="orderRef", default=None)
+    dry_run: bool | None = None
 
 
 # An order is kept as it was sent until it is read on its own; documents describe it as a transfer.
@@ -28,6 +29,7 @@ class BulkRequest(msgspec.Struct, kw_only=True):
     """Many transfers at once. Each order is read on its own: a bad one fails and the others go."""
 
     data: Annotated[list[Order], Meta(min_length=1, max_length=1000, description="1 to 1,000 orders")]
+    dry_run: bool | None = None
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
