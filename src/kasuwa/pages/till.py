@@ -47,20 +47,21 @@ class PaymentTill:
 
     async def find(self, token: str) -> Bill | None:
         found = await directory.find(self._reader, self._vault, PAGE, token)
-        if found is None:
-            return None
-        merchant_id, reference = found
+        return None if found is None else await self._read(*found)
+
+    async def _read(self, merchant_id: int, reference: str) -> Bill | None:
         merchant = await self._merchants.by_id(merchant_id)
         rows = await store.read_payment(reference, merchant, self._reader)
         return None if rows is None else bill_of(*rows, merchant, self._public_url)
 
     async def answer(self, token: str, otp: str | None) -> Bill | str:
-        found = await directory.find(self._reader, self._vault, PAGE, token)
+        # The books may have been set aside since the page was shown: whoever answers it is still told how it ended.
+        found = await directory.find_past(self._reader, self._vault, PAGE, token)
         assert found is not None, "a page that was shown is in the directory"
         merchant_id, reference = found
         merchant = await self._merchants.by_id(merchant_id)
         reply = await self._writes.perform(ANSWER_CHALLENGE, AnswerChallenge(reference, otp), merchant)
-        bill = await self.find(token)
+        bill = await self._read(merchant_id, reference)
         assert bill is not None
         if not bill.awaits_payer:
             return bill
