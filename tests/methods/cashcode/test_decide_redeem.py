@@ -194,6 +194,14 @@ def test_expiry_gives_the_hold_back_with_one_event() -> None:
     assert table.expire(job) == Decision()
 
 
+def test_an_expiry_that_is_run_early_ends_nothing_and_stays() -> None:
+    table, code = standing(life_time=5)
+    job = table.one(Job)
+    early = decided(table.expire(job, later(seconds=299)))
+    assert early == Decision(jobs=(job,))
+    assert decided(table.redeem(later(seconds=299), cashcode=code)).reply.status == 200
+
+
 def test_a_code_whose_time_is_over_pays_nothing_though_its_job_has_not_run() -> None:
     table, code = standing(life_time=5)
     assert decided(table.redeem(later(seconds=299), cashcode=code)).reply.status == 200
