@@ -230,6 +230,18 @@ def test_a_refused_order_sent_again_is_the_same_failed_transfer() -> None:
     assert corrected.txn_status == "conflict"
 
 
+@pytest.mark.parametrize("amount", [b"1e999", b"0.10", b"-5", b"9" * 5_000, b'"x"', b"null", b"[]"])
+def test_a_refused_order_is_the_same_however_it_is_spaced_and_ordered(amount: bytes) -> None:
+    first = msgspec.Raw(b'{"orderRef":"a","amount":' + amount + b"}")
+    row = row_of(decided(first).parts[0])
+    again = msgspec.Raw(b'{ "amount" : ' + amount + b',\n "orderRef" : "a" }')
+    (line,) = joined(decided(again, rows=(row,))).data
+    assert (line.txn_status, line.txn_ref) == ("failed", row.txn_ref)
+    other = msgspec.Raw(b'{"orderRef":"a","amount":' + amount + b',"bankcode":"058"}')
+    (changed,) = joined(decided(other, rows=(row,))).data
+    assert changed.txn_status == "conflict"
+
+
 def test_a_field_that_requests_gained_later_does_not_change_what_is_compared() -> None:
     """Digests are kept for ever: one that an earlier version wrote must still be found equal."""
     assert Sent.new().row.digest == msgspec.msgpack.encode(

@@ -99,14 +99,14 @@ def read_order(raw: Any, merchant: Merchant, rules: Any) -> TransferRequest | Ba
         read = decode(TransferRequest, bytes(raw), rules, merchant)
     except msgspec.DecodeError:
         read = ()
-    return read if isinstance(read, TransferRequest) else read_bad_order(read_untyped(bytes(raw)), read, bytes(raw))
+    return read if isinstance(read, TransferRequest) else read_bad_order(read_untyped(bytes(raw)), read)
 
 
-def read_bad_order(said: Any, faults: tuple[Fault, ...], raw: bytes) -> BadOrder:
+def read_bad_order(said: Any, faults: tuple[Fault, ...]) -> BadOrder:
     """Of a field that is at fault nothing is kept, except an amount that is merely outside the limits."""
     reasons = "; ".join(f"{fault.field}: {fault.reason}".removeprefix(": ") for fault in faults)
     if not isinstance(said, dict):
-        return BadOrder(reasons or NOT_AN_ORDER, None, 0, Order("", "", "", ""), b"refused order " + raw)
+        return BadOrder(reasons or NOT_AN_ORDER, None, 0, Order("", "", "", ""), comparable(said))
     wrong = {fault.field for fault in faults}
     texts = {name: value for name, value in said.items() if name not in wrong and isinstance(value, str)}
     order = Order(
@@ -120,8 +120,15 @@ def read_bad_order(said: Any, faults: tuple[Fault, ...], raw: bytes) -> BadOrder
         texts.get("orderRef"),
         read_any_amount(said.get("amount")),
         order,
-        b"refused order " + raw,
+        comparable(said),
     )
+
+
+def comparable(said: Any) -> bytes:
+    """An order that cannot be read, written in one way however it was sent: a repeat is known by it. A number that has
+    no value of ours is its text."""
+    plain = msgspec.json.encode(said, enc_hook=lambda odd: getattr(odd, "text", None), order="sorted")
+    return b"refused order " + plain
 
 
 def read_any_amount(said: Any) -> int:
