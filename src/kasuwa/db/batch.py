@@ -337,7 +337,7 @@ class Desk:
         if refusal is not None:
             if part.fallback is None:
                 return refusal
-            part, applied = part.fallback, []
+            part, applied = part.fallback(), []
         self.put_down(part, applied, book, now)
         return part
 

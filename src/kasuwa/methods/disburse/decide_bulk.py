@@ -190,7 +190,7 @@ def decide_order(
     decision.reply = reply_order(decision.reply)
     sent = Order(order.bank_code, order.account_number, order.sender_name or "", order.narration or "")
     short = BadOrder(SHORT_MESSAGE, order.order_ref, int(order.amount), sent, b"")
-    decision.fallback = refuse_order(short, digest, context, number, batch_ref)
+    decision.fallback = partial(refuse_order, short, digest, context, number, batch_ref)
     return decision
 
 
