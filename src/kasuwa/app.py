@@ -75,7 +75,7 @@ from kasuwa.work.egress import Egress
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.issuer import BookIssuer, IssuerRules
 from kasuwa.work.sandbox import SandboxEngine
-from kasuwa.work.steps import Stepper, lanes_of
+from kasuwa.work.steps import Stepper, lanes_of, rail_kinds_of
 from kasuwa.work.targets import url_fault
 from kasuwa.work.timeline import timeline
 from kasuwa.work.webhooks import Courier
@@ -392,6 +392,7 @@ def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any
         writer=house.writer,
         vault=house.vault,
         methods=house.methods,
+        rail_kinds=rail_kinds_of(steps_of(house.methods).values()),
         openapi=describe(house.methods, settings.environment),
         act=act,
         ping=ping,

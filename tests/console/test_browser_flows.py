@@ -142,7 +142,7 @@ def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(owner: Page, sh
     expect(faults).to_have_count(2)
     assert faults_in_every_look(owner, "transfers.bulk.preview") == []
     press(owner, "Send 2")
-    expect(owner.get_by_role("heading", name="The bulk is on its way")).to_be_visible()
+    expect(owner.get_by_role("heading", name="Bulk transfer")).to_be_visible()
     assert faults_in_every_look(owner, "transfers.bulk.send") == []
     assert shop.put("sandbox", action="advance", seconds=1).http == 200
     assert shop.put("resources", inquire="events").body["total"] == 2

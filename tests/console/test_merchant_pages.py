@@ -182,7 +182,7 @@ def test_a_bulk_shows_its_faults_and_sends_the_rest(owner: Visitor, shop: Shop) 
     packed = preview.text.partition('name="orders" value="')[2].partition('"')[0].replace("&#34;", '"')
     assert len(msgspec.json.decode(packed)) == 2
     sent = owner.post("/transfers/bulk/send", orders=packed)
-    assert "on its way" in sent.words
+    assert "Bulk transfer accepted" in sent.words
     again = owner.post("/transfers/bulk/send", orders=packed)
     assert sorted(ref for ref in again.words.split() if ref.startswith("GP|FD|")) == sorted(
         ref for ref in sent.words.split() if ref.startswith("GP|FD|")

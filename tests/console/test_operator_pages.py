@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.console.visitor import Visitor, sign_in_link, signed_in
+from tests.methods.virtualcard.holders import BILLING
 from tests.running import Deployment, Deployments
 from tests.shop import Shop
 from tests.work.eventlog import wait_until
@@ -112,6 +113,22 @@ def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visi
     wait_until("the rail is asked", lambda: deployment.fetch(tried, key)[0][0] > before)
     assert admin.post("/operator/work/nonsense").http == 404
     assert "asked the rail again" in admin.get("/operator/trail").words
+
+
+def test_what_waits_for_its_day_cannot_be_hurried(admin: Visitor, shop: Shop, deployment: Deployment) -> None:
+    """Fees, expiries and due dates have a business time: an early run would take money that is not owed yet."""
+    made = shop.put("virtualcard", action="create", billing=BILLING, amount=100, currency="USD").body
+    shop.put("cashcode", action="generate", amount="500.00", pin="2580", channel="ATM", orderRef="cash")
+    mine = "select key, kind, run_at from job join merchant using (merchant_id) where mid = $1 order by kind"
+    waiting = deployment.fetch(mine, shop.mid)
+    assert [row[1] for row in waiting] == ["cashcode.expire", "virtualcard.monthly"]
+    admin.get("/operator/work")
+    for key, _, _ in waiting:
+        assert admin.post(f"/operator/work/{key.hex()}").http == 404
+        assert key.hex() not in admin.get("/operator/work").text
+    assert deployment.fetch(mine, shop.mid) == waiting
+    card = shop.put("virtualcard", action="get", reference=made["card_data"]["reference"]).body["card_data"]
+    assert card["balance"] == "100.00"
 
 
 def test_a_contradiction_is_noticed_and_deeds_are_on_record(admin: Visitor, shop: Shop) -> None:

@@ -143,7 +143,7 @@ class Rails(Books):
     def __init__(self, now: datetime) -> None:
         super().__init__(now)
         self.payments: dict[str, Payment] = {}
-        self.paid_bills: dict[tuple[str, str, int], datetime] = {}
+        self.paid_bills: dict[tuple[str, str, int], tuple[datetime, str]] = {}
 
     # --- transfers -----------------------------------------------------------------------------------------------
 
@@ -173,8 +173,9 @@ class Rails(Books):
         return {"status": 200, "txnStatus": txn.status, "orderRef": txn.key}
 
     def told_fees(self, txn: Txn) -> Reply:
-        """What verify says of a transfer or a bill."""
-        fees = {"amount": money(txn.amount), "fee": money(txn.fee), "vat": money(txn.vat)}
+        """What verify says of a transfer or a bill: what has failed costs nothing."""
+        fee, vat = (0, 0) if txn.status == FAILED else (txn.fee, txn.vat)
+        fees = {"amount": money(txn.amount), "fee": money(fee), "vat": money(vat)}
         return {"status": 200, "txnStatus": txn.status, **fees}
 
     # --- bills ---------------------------------------------------------------------------------------------------
@@ -186,8 +187,9 @@ class Rails(Books):
         biller, fee, discount, least, most = ITEMS[paycode]
         if not least <= amount <= most:
             return refuse(104, "amount")
-        paid_at = self.paid_bills.get((biller, customer, amount))
-        if paid_at is not None and self.now - paid_at < DUPLICATE_WITHIN:
+        paid_at, earlier = self.paid_bills.get((biller, customer, amount), (None, ""))
+        # What has failed paid nobody: to pay it again is no mistake. (D30)
+        if paid_at is not None and self.now - paid_at < DUPLICATE_WITHIN and self.txns[earlier].status != FAILED:
             return refuse(104, "likely duplicate")
         moves = (
             (WALLET, "rail:biller:NGN", amount),
@@ -200,7 +202,7 @@ class Rails(Books):
         txn = Txn(key, "bill", amount, fee, vat, self.now, outcome, said, holds, moves)
         if not self.begin(txn):
             return SHORT
-        self.paid_bills[biller, customer, amount] = self.now
+        self.paid_bills[biller, customer, amount] = (self.now, key)
         return self.told_transfer(txn)
 
     # --- card payments -------------------------------------------------------------------------------------------

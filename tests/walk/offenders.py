@@ -66,6 +66,10 @@ OFFENDERS: dict[str, tuple[str, ...]] = {
         "update transaction set fee = fee + 1 where merchant_id = $1 and kind = 'transfer'",
         "update transaction set status = 'failed' where merchant_id = $1 and kind = 'bill'",
     ),
+    "every order of a bulk that was not in conflict": (
+        "delete from transaction where merchant_id = $1 and order_ref = 'refused in bulk'",
+        "update transaction set kind = 'bill' where merchant_id = $1 and order_ref = 'sent in bulk'",
+    ),
     "a successful bill gave its commission back": (
         "update transaction set status = 'failed' where merchant_id = $1 and kind = 'bill'",
         "delete from posting where merchant_id = $1 and credit like 'wallet:%'",
@@ -211,6 +215,10 @@ def make_history(shop: Shop, deployment: Deployment) -> None:
 
 
 def send_money(shop: Shop) -> None:
+    """A bulk with an order of each kind, a bill, and two cashcodes."""
+    order: dict[str, Any] = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
+    sent = {**order, "orderRef": "sent in bulk"}
+    shop.bulk([sent, sent, {**order, "bankcode": "999", "orderRef": "refused in bulk"}])
     assert shop.put("bills", action="pay", **METER, orderRef="bill-1").body["txnStatus"] == "successful"
     for order_ref in ("cash-drawn", "cash-open"):
         asked: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "life_time": 10080}

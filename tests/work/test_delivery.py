@@ -73,6 +73,7 @@ def test_the_payload_has_the_fields_of_the_contract(listening: Shop, inbox: Inbo
         "chargedAmount": "1500.50",
         "paymentMethod": "transfer",
         "endpoint": "test",
+        "currency": "NGN",
         "orderRef": "order-1042",
     }
 

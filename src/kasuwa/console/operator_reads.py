@@ -120,11 +120,13 @@ class Waiting(msgspec.Struct):
     due: datetime
     attempt: int
     said: str | None
+    can_ask: bool
 
 
 # What is open longest, with the last thing its rail said. Deliveries have a page of their own with each merchant.
 OPEN_JOBS = """
-    select j.key, j.merchant_id, m.mid, j.kind, j.lane, j.reference, j.due, j.attempt, t.message
+    select j.key, j.merchant_id, m.mid, j.kind, j.lane, j.reference, j.due, j.attempt, t.message,
+        j.kind = any($1) and coalesce(t.status in ('pending', 'processing'), false)
     from job j join merchant m on m.merchant_id = j.merchant_id and m.current
     left join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
     where j.lane <> 'webhook' order by j.run_at, j.due, j.seq limit 50
@@ -142,8 +144,9 @@ async def list_lanes(reader: Reader) -> list[Lane]:
     return [Lane(*row) for row in await reader.fetch(LANES)]
 
 
-async def list_open_jobs(reader: Reader) -> list[Waiting]:
-    return [Waiting(*row) for row in await reader.fetch(OPEN_JOBS)]
+async def list_open_jobs(reader: Reader, kinds: list[str]) -> list[Waiting]:
+    """`kinds` are those that ask a rail: such a job can be asked again while its transaction is open."""
+    return [Waiting(*row) for row in await reader.fetch(OPEN_JOBS, kinds)]
 
 
 async def list_failing_endpoints(reader: Reader) -> list[Any]:

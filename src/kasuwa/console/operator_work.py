@@ -18,17 +18,17 @@ async def show_work(visit: Visit) -> Response:
     return visit.show(
         "operator_work.html",
         lanes=await operator_reads.list_lanes(reader),
-        waiting=await operator_reads.list_open_jobs(reader),
+        waiting=await operator_reads.list_open_jobs(reader, visit.parts.rail_kinds),
         endpoints=await operator_reads.list_failing_endpoints(reader),
     )
 
 
 async def ask_again(visit: Visit) -> Response:
-    """Make a job fall due now: the worker takes it up, under the same key as ever."""
+    """Asks a rail now what became of an open order: the worker takes its job up, under the same key as ever."""
     with contextlib.suppress(ValueError):
         key = bytes.fromhex(visit.path("key"))
         async with visit.parts.operators.acquire() as connection:
-            found = await jobs.run_now(connection, key)
+            found = await jobs.run_now(connection, key, visit.parts.rail_kinds)
             if found is not None:
                 merchant_id, reference = found
                 await visit.record_on(connection, merchant_id, "asked the rail again", reference)

@@ -14,10 +14,10 @@ from starlette.responses import Response
 from kasuwa.console.csv_text import read_csv
 from kasuwa.console.visit import Reply, Visit
 from kasuwa.core.banks import bank_names
-from kasuwa.core.decision import Fault, Merchant, Refusal
+from kasuwa.core.decision import Fault, Merchant
+from kasuwa.core.decoding import decode
 from kasuwa.core.tariff import charge_transfer
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
-from kasuwa.methods.disburse.decide import read_order
 from kasuwa.methods.disburse.wire import TransferRequest
 
 FIELDS = ("amount", "bankcode", "accountnumber", "sender_name", "narration", "orderRef")
@@ -43,8 +43,10 @@ async def show_transfers(visit: Visit, status: int = 200, **told: Any) -> Respon
 def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | tuple[Fault, ...]:
     """The order by the API's rules: what is left out is absent, not empty."""
     given = {name: value for name, value in order.items() if value}
-    read = read_order(msgspec.json.encode(given), merchant, TRANSFER_RULES)
-    return read.faults if isinstance(read, Refusal) else read
+    read: TransferRequest | tuple[Fault, ...] = decode(
+        TransferRequest, msgspec.json.encode(given), TRANSFER_RULES, merchant
+    )
+    return read
 
 
 async def preview_transfer(visit: Visit) -> Response:
@@ -156,4 +158,4 @@ async def send_bulk(visit: Visit) -> Response:
     if not reply.is_good:
         return await show_transfers(visit, 422, file_fault=reply.message)
     await visit.record("sent a bulk of transfers", reply.body["batchRef"], after={"orders": len(packed)})
-    return visit.show("bulk_sent.html", batch=reply.body["batchRef"], results=reply.body["data"])
+    return visit.show("bulk_sent.html", batch=reply.body["batchRef"], message=reply.message, results=reply.body["data"])

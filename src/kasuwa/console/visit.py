@@ -35,7 +35,7 @@ Act = Callable[[Merchant, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 class Parts(msgspec.Struct, kw_only=True):
     """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
     the same rules as the API; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives;
-    `tallies` is what the overview remembers."""
+    `tallies` is what the overview remembers; `rail_kinds` are the kinds of jobs that ask a rail."""
 
     environment: str
     console_url: str
@@ -47,6 +47,7 @@ class Parts(msgspec.Struct, kw_only=True):
     writer: Writer
     vault: Any
     methods: tuple[Method, ...]
+    rail_kinds: list[str]
     openapi: dict[str, Any]
     act: Act
     ping: Callable[[int, str], Awaitable[str]]

@@ -42,6 +42,29 @@ def bank_names() -> dict[str, str]:
     return {code: bank.name for code, bank in sorted(banks_by_code().items()) if len(code) in (3, 6)}
 
 
+def plain_name(said: str) -> str:
+    """A bank's name without case, spaces and punctuation, and without the words that people leave out or add."""
+    words = "".join(letter if letter.isalnum() else " " for letter in said.casefold()).split()
+    return "".join(word for word in words if word not in ("bank", "plc", "limited", "ltd", "nigeria"))
+
+
+@cache
+def banks_by_name() -> dict[str, Bank]:
+    """Banks by their names and short names as `plain_name` makes them; a name that two share is the first's."""
+    found: dict[str, Bank] = {}
+    for bank in banks_by_code().values():
+        for name in (bank.name, bank.short or ""):
+            if plain_name(name):
+                found.setdefault(plain_name(name), bank)
+    return found
+
+
+def find_bank(said: str) -> Bank | None:
+    """A bank by any of its codes or by its name, however it is written; None where no bank is meant."""
+    code = said.strip()
+    return banks_by_code().get(code) or banks_by_name().get(plain_name(code))
+
+
 # Three-digit codes are padded with 000, five-digit ones with 9 (data: CBN's NUBAN rule).
 PADDING = {3: "000", 5: "9", 6: ""}
 WEIGHTS = (3, 7, 3) * 5

@@ -262,7 +262,8 @@ class Decision(msgspec.Struct):
     `then` is a job of this decision to be run at once by who asked, and `beside` what that run alone may know (a
     card's secrets): it is handed on in memory and never kept; `wait` says that the same request is
     still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`
-    makes the reply out of what became of them; `clock` moves the merchant's business time, and its jobs' wall times
+    makes the reply out of what became of them; `fallback()` is recorded in place of a part that a floor refuses, and
+    has no groups of its own; `clock` moves the merchant's business time, and its jobs' wall times
     with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone);
     `repeat` is what a repeat is told where the reply shows something once (D7); `asks` is what the outside must be
     asked first: such a decision does nothing, and is made again on the answer (core.action.Question)."""
@@ -281,6 +282,7 @@ class Decision(msgspec.Struct):
     wait: bool = False
     parts: tuple["Decision | Refusal", ...] = ()
     join: Any = None
+    fallback: Callable[[], "Decision"] | None = None
     clock: datetime | None = None
     on_the_way: bool = False
     faults: tuple[PlannedFault, ...] | None = None

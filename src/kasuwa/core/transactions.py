@@ -137,7 +137,8 @@ DELIVER_EVENT = "webhook.deliver"
 
 
 class EventPayload(msgspec.Struct, omit_defaults=True, rename="camel"):
-    """What api.md lists, for every kind of transaction; and the merchant's own reference where there is one."""
+    """What api.md lists, for every kind of transaction; the merchant's own reference where there is one; and the
+    currency of the amount."""
 
     status: int
     txn_status: str
@@ -146,6 +147,7 @@ class EventPayload(msgspec.Struct, omit_defaults=True, rename="camel"):
     payment_method: str
     endpoint: str
     order_ref: str | None = None
+    currency: str | None = None
 
 
 class Ending(msgspec.Struct):
@@ -185,6 +187,7 @@ def end_transaction(
         payment_method=method,
         endpoint=context.merchant.environment,
         order_ref=row.order_ref if told is None else None,
+        currency=row.currency,
     )
     event = Event(row.txn_ref, row.kind, encode_payload(payload, told))
     if not context.listens:

@@ -289,7 +289,9 @@ class Desk:
         applied: list[Applied] = []
         refusal = self.apply_groups(part, book.merchant_id, applied)
         if refusal is not None:
-            return refusal
+            if part.fallback is None:
+                return refusal
+            part, applied = part.fallback(), []
         self.put_down(part, applied, book, now)
         return part
 

@@ -113,7 +113,7 @@ AHEAD = f"""
 FOLLOW = "update job set due = $3 where key = $1 and merchant_id = $2"
 
 KEYS = """
-    select distinct on (merchant_id) merchant_id, sealed from merchant_key
+    select distinct on (merchant_id) merchant_id, sealed, verifier from merchant_key
     where merchant_id = any($1) and (expires_at is null or expires_at > now())
     order by merchant_id, key_id desc
 """

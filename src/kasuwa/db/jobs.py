@@ -116,14 +116,20 @@ async def claim(connection: Connection, lane: str, wall: datetime, most: int) ->
     return sorted(claimed, key=lambda item: (item.job.due, item.seq))
 
 
+# Only what asks a rail about an order that is open. What falls due at a business time (fees, settlements, expiries)
+# must not happen before it.
 RUN_NOW = """
-    update job set run_at = now()
-    where key = $1 and lane <> 'webhook' and (leased_until is null or leased_until <= now())
-    returning merchant_id, reference
+    update job j set run_at = now()
+    from transaction t, merchant m
+    where j.key = $1 and j.kind = any($2) and (j.leased_until is null or j.leased_until <= now())
+      and t.key = j.subject and t.merchant_id = j.merchant_id and t.status in ('pending', 'processing')
+      and m.merchant_id = j.merchant_id and m.current
+    returning j.merchant_id, j.reference
 """
 
 
-async def run_now(connection: Connection, key: bytes) -> tuple[int, str] | None:
-    """For an operator: a job falls due on the wall's clock; its business time stays. None where there is none."""
-    record = await connection.fetchrow(RUN_NOW, key)
+async def run_now(connection: Connection, key: bytes, kinds: list[str]) -> tuple[int, str] | None:
+    """Makes a job of one of these kinds fall due on the wall's clock, for an operator; its business time stays. None
+    where there is no such job, or its transaction is not open."""
+    record = await connection.fetchrow(RUN_NOW, key, kinds)
     return None if record is None else (record[0], record[1])

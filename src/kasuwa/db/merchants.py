@@ -16,14 +16,14 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import book_key
-from kasuwa.core.secrets import Vault, same
+from kasuwa.core.secrets import Unsealable, Vault, same
 from kasuwa.db import deliveries, rates
 from kasuwa.db.clock import Clock
 from kasuwa.db.pool import Connection
 
 KEY_PLACE = "merchant_key.sealed"
 KEYS_OF = """
-    select sealed, expires_at from merchant_key
+    select sealed, verifier, expires_at from merchant_key
     where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id
 """
 MOST_OVERLAP = timedelta(days=7)  # Spec silent: D40
@@ -93,6 +93,15 @@ async def add_key(
     )
 
 
+def open_key(vault: Vault, merchant_id: int, sealed: bytes, verifier: bytes) -> bytes:
+    """A merchant's key. Raises Unsealable where it is not the one that its row's verifier is of: the seal names the
+    merchant and not the row, so that another key of the same merchant would open here too."""
+    key = vault.open(merchant_id, KEY_PLACE, sealed)
+    if not same(vault.verifier(key.decode()), verifier):
+        raise Unsealable(KEY_PLACE)
+    return key
+
+
 async def begin_anew(connection: Connection, vault: Vault, mid: str) -> int:
     """Fresh, empty books for a mid, with its settings and keys; the old ones stay, under a number of their own."""
     async with connection.transaction():
@@ -111,8 +120,8 @@ async def begin_anew(connection: Connection, vault: Vault, mid: str) -> int:
             new,
             book_key(new),
         )
-        for sealed, expires_at in await connection.fetch(KEYS_OF, old):
-            await add_key(connection, vault, new, vault.open(old, KEY_PLACE, sealed).decode(), expires_at)
+        for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
+            await add_key(connection, vault, new, open_key(vault, old, sealed, verifier).decode(), expires_at)
         # What still waits in the old books must not reach the merchant any more.
         await connection.execute("update job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)

@@ -108,6 +108,14 @@ LAWS = (
                 <> case t.status when 'successful' then t.amount + t.fee + t.vat + t.duty else 0 end""",
     ),
     Law(
+        "every order of a bulk that was not in conflict is a transfer",
+        f"""select b.merchant_id, b.batch_ref || ' ' || (o.said ->> 'order_ref') as place
+            from transfer_batch b cross join lateral json_array_elements(b.detail) as o(said)
+            where {scope("b")} and o.said ->> 'conflict' is null and not exists (
+                select 1 from transaction t where t.merchant_id = b.merchant_id and t.kind = 'transfer'
+                and t.txn_ref = o.said ->> 'txn_ref')""",
+    ),
+    Law(
         "a successful bill gave its commission back to the wallet, any other nothing",
         f"""select t.merchant_id, t.txn_ref as place from transaction t where {scope("t")} and t.kind = 'bill'
             and (select coalesce(sum(p.amount), 0) from posting p where p.merchant_id = t.merchant_id

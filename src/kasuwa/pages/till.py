@@ -50,9 +50,9 @@ class PaymentTill:
 
     async def find(self, token: str) -> Bill | None:
         found = await directory.find(self._reader, self._vault, PAGE, token)
-        if found is None:
-            return None
-        merchant_id, reference = found
+        return None if found is None else await self._read(*found)
+
+    async def _read(self, merchant_id: int, reference: str) -> Bill | None:
         merchant = await self._merchants.by_id(merchant_id)
         rows = await store.read_payment(reference, merchant, self._reader)
         return None if rows is None else bill_of(*rows, merchant, self._public_url)
@@ -64,7 +64,7 @@ class PaymentTill:
         merchant_id, reference = found
         merchant = await self._merchants.by_id(merchant_id)
         reply = await self._writes.perform(ANSWER_CHALLENGE, AnswerChallenge(reference, otp), merchant, progress)
-        bill = await self.find(token)
+        bill = await self._read(merchant_id, reference)
         if bill is None:
             return GONE
         if not bill.awaits_payer:

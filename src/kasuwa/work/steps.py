@@ -30,6 +30,11 @@ def lanes_of(steps: Iterable[Step]) -> list[str]:
     return sorted({lane for step in steps for lane in (step.lane, *step.also)})
 
 
+def rail_kinds_of(steps: Iterable[Step]) -> list[str]:
+    """The kinds of jobs that ask a rail. All others wait for a business time, and nobody may hurry them."""
+    return sorted(step.kind for step in steps if step.call is not ports.call_nobody)
+
+
 class Stepper:
     def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault, meter: Meter) -> None:
         self._vault = vault

@@ -23,7 +23,7 @@ from kasuwa.core.transactions import EventPayload
 from kasuwa.db import deliveries, pool
 from kasuwa.db.clock import Clock
 from kasuwa.db.deliveries import Delivery, Recorded
-from kasuwa.db.merchants import KEY_PLACE
+from kasuwa.db.merchants import open_key
 from kasuwa.db.pool import Connection
 from kasuwa.db.pooled import Queries
 from kasuwa.observe.log import where_it_broke
@@ -187,8 +187,8 @@ class Courier:
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_SECONDS]
         if wanted:
-            for merchant_id, sealed in await connection.fetch(deliveries.KEYS, wanted):
-                self._keys[merchant_id] = (self._vault.open(merchant_id, KEY_PLACE, sealed), now)
+            for merchant_id, sealed, verifier in await connection.fetch(deliveries.KEYS, wanted):
+                self._keys[merchant_id] = (open_key(self._vault, merchant_id, sealed, verifier), now)
 
     async def _switch_off(self, connection: Queries, outcomes: list[Recorded]) -> None:
         for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():

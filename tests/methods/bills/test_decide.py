@@ -143,6 +143,7 @@ def test_a_new_bill_is_pending_and_holds_amount_fee_and_vat() -> None:
         txn_ref=row.txn_ref,
         order_ref="bill-1042",
         message="The biller has not confirmed yet; verify later",
+        commission="75.00",
     )
 
 

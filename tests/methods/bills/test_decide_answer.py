@@ -25,7 +25,7 @@ TOKEN = {"token": "12345678901234567890", "units": "23.89"}
 
 DELIVERED = Answer(ports.SUCCESSFUL, "00", "Delivered", TOKEN)
 EMPTY_HANDED = Answer(ports.SUCCESSFUL, "00", "Delivered")
-DECLINED = Answer(ports.FAILED, "16", "The biller refused it")
+DECLINED = Answer(ports.FAILED, "16", "Refused")
 IN_PROGRESS = Answer(ports.UNKNOWN, "09", "The biller is still at it")
 SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
 NOT_FOUND = Answer(ports.NOT_FOUND, "25", "No such order")
@@ -79,7 +79,8 @@ def test_a_failure_gives_the_hold_back_and_says_why() -> None:
     sent = Sent.new()
     decision = sent.hear(DECLINED)
     assert decision.groups == (Group(sent.row.txn_ref, WALLET_SHORT, posts=(), ends=hold_key(sent.row.key)),)
-    assert (decision.reply.txn_status, decision.reply.message) == (FAILED, "The biller refused it")
+    assert (decision.reply.txn_status, decision.reply.message) == (FAILED, "The biller: Refused")
+    assert decision.reply.commission == "0.00"
     assert len(decision.rows) == 1
 
 

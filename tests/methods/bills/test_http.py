@@ -62,6 +62,7 @@ def test_electricity_is_paid_from_the_wallet_and_brings_a_token_and_units(shop: 
         "txnRef": body["txnRef"],
         "orderRef": "lights",
         "message": "Bill Payment Successful",
+        "commission": "75.00",
         "token": body["token"],
         "units": "23.89",
     }
@@ -102,8 +103,76 @@ def test_its_event_names_the_bill_and_tells_no_token(shop: Shop) -> None:
         "chargedAmount": "5000.00",
         "paymentMethod": "bill",
         "endpoint": "test",
+        "currency": "NGN",
         "orderRef": "lights",
+        "commission": "75.00",
     }
+
+
+def test_a_bill_that_failed_shows_no_fee_and_no_commission_and_says_who_refused(shop: Shop) -> None:
+    body = pay(shop, orderRef="refused", reference="00000000016")
+    assert (body["txnStatus"], body["message"], body["commission"]) == ("failed", "The biller: Refused", "0.00")
+    found = verify(shop, "refused")
+    assert [found[name] for name in ("amount", "fee", "vat", "commission")] == ["5000.00", "0.00", "0.00", "0.00"]
+    (event,) = shop.put("resources", inquire="events").body["data"]
+    assert (event["payload"]["txnStatus"], event["payload"]["commission"]) == ("failed", "0.00")
+
+
+# --- not paid ---------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_tells_what_a_bill_costs_and_pays_nothing(shop: Shop) -> None:
+    assert pay(shop, orderRef="maybe", dry_run=True) == {
+        "status": 200,
+        "orderRef": "maybe",
+        "message": "Dry run: the bill can be paid; nothing was",
+        "dry_run": True,
+        "amount": "5000.00",
+        "fee": "100.00",
+        "vat": "7.50",
+        "commission": "75.00",
+    }
+    assert shop.wallet() == UNTOUCHED
+    assert verify(shop, "maybe")["status"] == 104
+    assert shop.put("resources", inquire="events").body["data"] == []
+    # Neither its orderRef nor the guard against duplicates remembers it.
+    assert pay(shop, orderRef="maybe")["txnStatus"] == "successful"
+    assert shop.wallet() == PAID
+
+
+def test_a_dry_run_is_refused_for_all_that_would_refuse_the_bill(shop: Shop) -> None:
+    assert pay(shop, dry_run=True, paycode="nothing")["status"] == 104
+    assert pay(shop, dry_run=True, amount="1")["status"] == 104
+    paid = pay(shop, orderRef="paid")
+    assert "Likely duplicate" in pay(shop, dry_run=True)["message"]
+    assert pay(shop, dry_run=True, orderRef="paid", amount="600.00")["status"] == 104
+    assert pay(shop, dry_run=True, orderRef="paid")["txnRef"] == paid["txnRef"]
+    shop.put("disburse", action="transfer", amount="9994000.00", bankcode="058", accountnumber="0000000000")
+    assert pay(shop, dry_run=True, amount="4000.00")["status"] == 301
+
+
+def test_a_bill_in_another_currency_is_refused(shop: Shop) -> None:
+    refused = pay(shop, currency="USD")
+    assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
+    assert shop.wallet() == UNTOUCHED
+    assert pay(shop, currency="NGN")["txnStatus"] == "successful"
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"amount": "5000.00"}, ["amount"]),
+        ({"orderRef": "lights"}, ["orderRef"]),
+        ({"amount": 12.5, "orderRef": "lights"}, ["amount", "orderRef"]),
+        ({"amount": "x", "orderRef": 5}, ["amount", "orderRef"]),
+    ],
+)
+def test_a_resolve_that_means_to_pay_is_told_to_send_pay(shop: Shop, said: dict[str, Any], named: list[str]) -> None:
+    body = shop.put("bills", action="resolve", paycode=PREPAID, reference=METER, **said).body
+    assert body["status"] == 104
+    assert [fault["field"] for fault in body["errors"]] == named
+    assert all("send action pay" in fault["reason"] for fault in body["errors"])
+    assert shop.wallet() == UNTOUCHED
 
 
 # --- refused ----------------------------------------------------------------------------------------------------

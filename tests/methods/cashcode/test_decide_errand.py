@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Context, Decision, Merchant, More, Needs, Outcome, Post, Refusal, Row, Seen
+from kasuwa.core.decision import Context, Decision, Job, Merchant, More, Needs, Outcome, Post, Refusal, Row, Seen
 from kasuwa.core.purpose import Addition, Errand, Purpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import Transaction
@@ -80,8 +80,8 @@ def ended(table: Table, way: str, code: str, channel: str) -> Decision:
     if way == "cancelled":
         outcome = table.cancel(txn_ref, given())
     elif way == "expired":
-        job = next(row for row in table.rows.values() if type(row).__name__ == "Job")
-        outcome = table.expire(job, given())  # type: ignore[arg-type]
+        job = table.one(Job)
+        outcome = table.expire(job, msgspec.structs.replace(given(), now=job.due))
     elif way == "locked":
         for _ in range(2):
             wrong = table.redeem(given(), **said, pin="0000")

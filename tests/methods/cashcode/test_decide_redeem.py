@@ -83,6 +83,7 @@ def test_its_event_names_the_order() -> None:
         "paymentMethod": "cashcode",
         "endpoint": "test",
         "orderRef": "cash-1",
+        "currency": "NGN",
     }
     assert decision.events[0].reference == table.one(Transaction).txn_ref
 
@@ -113,6 +114,14 @@ def test_guesses_of_another_ten_minutes_are_counted_anew() -> None:
 def test_another_merchants_code_is_an_unknown_one() -> None:
     table = Table(Entry(directory_key(VAULT, KIND, "0123456789"), MERCHANT.merchant_id + 1, KIND, "cash-1"))
     assert refusal(table.redeem(cashcode="0123456789")) == UNKNOWN_CODE
+
+
+@pytest.mark.parametrize("wrong", ["1580", "2480", "2570", "2581", "0852"])
+def test_a_pin_that_is_wrong_in_any_one_digit_is_wrong(wrong: str) -> None:
+    table, code = standing()
+    assert refusal(table.redeem(cashcode=code, pin=wrong)) == WRONG_PIN
+    assert state_of(table) == ("active", 0, 0)
+    assert decided(table.redeem(cashcode=code, pin="2580")).reply.status == 200
 
 
 def test_the_third_wrong_pin_locks_and_gives_the_money_back() -> None:
@@ -183,6 +192,14 @@ def test_expiry_gives_the_hold_back_with_one_event() -> None:
     assert state_of(table) == ("expired", 0, 0)
     assert table.redeem(cashcode=code) == ENDED["expired"]
     assert table.expire(job) == Decision()
+
+
+def test_an_expiry_that_is_run_early_ends_nothing_and_stays() -> None:
+    table, code = standing(life_time=5)
+    job = table.one(Job)
+    early = decided(table.expire(job, later(seconds=299)))
+    assert early == Decision(jobs=(job,))
+    assert decided(table.redeem(later(seconds=299), cashcode=code)).reply.status == 200
 
 
 def test_a_code_whose_time_is_over_pays_nothing_though_its_job_has_not_run() -> None:

@@ -235,3 +235,67 @@ def test_redeem_cancel_and_wrong_pins_at_once_end_it_once(shop: Shop, deployment
         assert state in ("redeemed", "cancelled", "locked")
         assert shop.wallet().balance == before - (COST if paid else 0)
         assert shop.wallet().held == 0
+
+
+# --- crossings ----------------------------------------------------------------------------------------------
+
+
+def test_a_pin_that_differs_in_its_last_digit_alone_draws_nothing(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    code = generate(shop, orderRef="cash-1")["cashcode"]
+    assert redeem(shop, code, pin="2581")["status"] == 203
+    assert shop.wallet() == held(COST)
+    assert redeem(shop, code, pin="2580")["txnStatus"] == "successful"
+
+
+def test_cash_in_another_currency_is_refused_and_so_is_a_dry_run(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    said: Any
+    for field, said in (("currency", {"currency": "USD"}), ("dry_run", {"dry_run": True})):
+        refused = generate(shop, **said)
+        assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
+    assert shop.wallet() == spent(0)
+    assert generate(shop, currency="NGN", dry_run=False)["txnStatus"] == "pending"
+
+
+def test_a_code_that_was_not_used_shows_no_fee(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    generate(shop, orderRef="cash-1")
+    cancel(shop, "cash-1")
+    found = verify(shop, "cash-1")
+    assert (found["txnStatus"], found["fee"], found["vat"]) == ("failed", "0.00", "0.00")
+
+
+def test_a_code_is_paid_up_to_the_second_it_expires_and_not_after(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    first, second = (generate(shop, orderRef=name, life_time=5)["cashcode"] for name in ("first", "second"))
+    shop.advance(seconds=299)
+    assert redeem(shop, first)["txnStatus"] == "successful"
+    shop.advance(seconds=1)
+    assert redeem(shop, second)["status"] == 104
+    assert [verify(shop, name)["state"] for name in ("first", "second")] == ["redeemed", "expired"]
+    assert shop.wallet() == spent(COST)
+
+
+def test_a_code_that_expires_while_it_is_redeemed_ends_once(
+    open_shop: Callable[..., Shop], deployment: Deployment
+) -> None:
+    """Tellers draw while business time passes the expiry: whoever is first decides, and the other finds it ended."""
+    shop = open_shop(now=START)
+    codes = {name: generate(shop, orderRef=name, life_time=5)["cashcode"] for name in map(str, range(8))}
+
+    def draw(name: str) -> bool:
+        with deployment.wire() as wire:
+            return bool(redeem(Shop(wire, shop.mid, shop.key), codes[name])["status"] == 200)
+
+    def expire() -> None:
+        with deployment.wire() as wire:
+            Shop(wire, shop.mid, shop.key).advance(minutes=6)
+
+    with ThreadPoolExecutor(4) as pool:
+        expiring = pool.submit(expire)
+        drawn = dict(zip(codes, pool.map(draw, codes), strict=True))
+        expiring.result()
+    states = {name: verify(shop, name)["state"] for name in codes}
+    assert states == {name: "redeemed" if paid else "expired" for name, paid in drawn.items()}
+    assert shop.wallet() == spent(COST * sum(drawn.values()))

@@ -61,12 +61,18 @@ def test_a_failure_gives_the_hold_back_and_says_what_the_bank_said() -> None:
     sent = Sent.new()
     decision = sent.hear(DECLINED)
     assert decision.groups == (Group(sent.row.txn_ref, WALLET_SHORT, ends=sent.hold.key),)
-    assert (decision.reply.txn_status, decision.reply.message) == (FAILED, "No sufficient funds")
+    assert (decision.reply.txn_status, decision.reply.message) == (
+        FAILED,
+        "The beneficiary's bank: No sufficient funds",
+    )
 
 
 @pytest.mark.parametrize(
     ("answer", "status", "message"),
-    [(APPROVED, SUCCESSFUL, "Transfer Successful"), (DECLINED, FAILED, "No sufficient funds")],
+    [
+        (APPROVED, SUCCESSFUL, "Transfer Successful"),
+        (DECLINED, FAILED, "The beneficiary's bank: No sufficient funds"),
+    ],
 )
 def test_the_end_is_written_with_its_time_code_and_story(answer: Answer, status: str, message: str) -> None:
     sent = Sent.new()
@@ -94,6 +100,7 @@ def test_the_end_has_exactly_one_event_with_the_payload_of_the_contract(answer: 
         "paymentMethod": "transfer",
         "endpoint": "test",
         "orderRef": "order-1042",
+        "currency": "NGN",
     }
 
 
@@ -184,7 +191,7 @@ def test_a_story_that_never_ends_does_not_grow_for_ever_and_is_always_json() -> 
 def test_whatever_a_bank_says_is_kept_to_the_letter(said: str) -> None:
     (row,) = Sent.new().hear(Answer(ports.FAILED, "05", said)).rows
     assert isinstance(row, Transaction)
-    assert msgspec.json.decode(row.trail)[-1]["said"] == row.message == said
+    assert msgspec.json.decode(row.trail)[-1]["said"] == row.message == f"The beneficiary's bank: {said}"
 
 
 # --- final is final ---------------------------------------------------------------------------------------------

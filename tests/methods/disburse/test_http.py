@@ -101,8 +101,25 @@ def test_an_open_transfer_that_fails_gives_all_of_it_back(shop: Shop) -> None:
 
 def test_a_transfer_refused_by_the_bank_is_failed_with_its_reason_and_costs_nothing(shop: Shop) -> None:
     sent = shop.transfer(accountnumber=FAILING)
-    assert (sent["status"], sent["txnStatus"], sent["message"]) == (200, "failed", "Do not honour")
+    reason = "The beneficiary's bank: Do not honour"
+    assert (sent["status"], sent["txnStatus"], sent["message"]) == (200, "failed", reason)
+    found = shop.verify(sent["orderRef"])
+    assert (found["amount"], found["fee"], found["vat"], found["message"]) == ("1500.00", "0.00", "0.00", reason)
     assert shop.wallet() == spent(0)
+
+
+def test_a_transfer_in_another_currency_is_refused_and_naira_may_be_named(shop: Shop) -> None:
+    for currency in ("USD", "GHS", "EUR"):
+        refused = shop.transfer(currency=currency, orderRef="abroad")
+        assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
+    assert shop.wallet() == spent(0)
+    assert shop.verify("abroad") == UNKNOWN
+    assert [shop.transfer(currency=said)["txnStatus"] for said in ("NGN", "NG")] == ["successful"] * 2
+
+
+def test_naming_the_currency_makes_no_other_request_of_a_repeat(shop: Shop) -> None:
+    first = shop.transfer(orderRef="again")
+    assert shop.transfer(orderRef="again", currency="NGN")["txnRef"] == first["txnRef"]
 
 
 def test_a_short_wallet_refuses_with_301_and_keeps_nothing(shop: Shop) -> None:
@@ -135,7 +152,7 @@ def test_each_final_transfer_leaves_one_event_and_an_open_one_none(shop: Shop, d
     rows = deployment.fetch(
         "select e.payload from event e join merchant m using (merchant_id) where m.mid = $1 order by e.seq", shop.mid
     )
-    common = {"status": 200, "paymentMethod": "transfer", "endpoint": "test"}
+    common = {"status": 200, "paymentMethod": "transfer", "endpoint": "test", "currency": "NGN"}
     assert [msgspec.json.decode(row[0]) for row in rows] == [
         common | {k: good[k] for k in ("txnRef", "orderRef", "txnStatus")} | {"chargedAmount": "1500.00"},
         common | {k: bad[k] for k in ("txnRef", "orderRef", "txnStatus")} | {"chargedAmount": "0.00"},

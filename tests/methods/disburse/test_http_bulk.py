@@ -69,36 +69,168 @@ def test_bad_orders_fail_with_their_reason_and_the_others_go(open_shop: Callable
     ]
     lines = shop.bulk(orders)["data"]
     assert [line["txnStatus"] for line in lines] == ["processing", *["failed"] * 5, "processing"]
-    assert [line.get("orderRef") for line in lines] == ["first", "no bank", "two faults", None, None, None, "last"]
-    assert ["txnRef" in line for line in lines] == [True, *[False] * 5, True]
+    assert [lines[n]["orderRef"] for n in (0, 1, 2, 6)] == ["first", "no bank", "two faults", "last"]
+    assert [lines[n]["orderRef"] for n in (3, 4, 5)] == [lines[n]["txnRef"] for n in (3, 4, 5)]
     assert lines[1]["message"].startswith("bankcode: ")
     assert "amount: " in lines[2]["message"]
     assert "accountnumber: " in lines[2]["message"]
     assert all(line["message"] for line in lines)
     shop.advance(seconds=0)
-    assert shop.verify("no bank")["status"] == 104
     assert shop.wallet() == spent(2 * 151_075)
 
 
-def test_a_reference_twice_in_one_bulk_is_a_repeat_of_the_first(open_shop: Callable[..., Shop]) -> None:
+def test_every_refused_order_of_a_bulk_is_a_failed_transfer_that_verify_knows(
+    open_shop: Callable[..., Shop],
+) -> None:
     shop = open_shop(now=START)
-    lines = shop.bulk([order("twice"), order("twice"), order("twice", amount="1.00")])["data"]
-    assert lines[0] == lines[1]
-    assert (lines[2]["orderRef"], lines[2]["txnStatus"], "txnRef" in lines[2]) == ("twice", "failed", False)
+    orders = [order("no bank", bankcode="999"), order("short", amount="10000000.00"), order(None, amount="x"), 5]
+    body = shop.bulk(orders)
+    assert body["status"] == 202
+    assert body["message"].startswith("No order of this bulk was accepted: 4 failed")
+    for line, amount in zip(body["data"], ("1500.00", "10000000.00", "0.00", "0.00"), strict=True):
+        for reference in (line["orderRef"], line["txnRef"]):
+            assert shop.verify(reference) == {
+                "status": 200,
+                "txnStatus": "failed",
+                "txnRef": line["txnRef"],
+                "orderRef": line["orderRef"],
+                "amount": amount,
+                "fee": "0.00",
+                "vat": "0.00",
+                "message": line["message"],
+            }
+    events = shop.put("resources", inquire="events").body["data"]
+    assert {event["txnRef"] for event in events} == {line["txnRef"] for line in body["data"]}
+    assert shop.wallet() == spent(0)
+
+
+def test_a_refused_order_sent_again_stays_refused_and_a_new_orderref_goes(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    big = order("big", amount="10000000.00")
+    (first,) = shop.bulk([big])["data"]
+    assert "under a new orderRef" in first["message"]
+    shop.put("sandbox", action="fund_wallet", currency="NGN", amount="1000.00")
+    assert shop.bulk([big])["data"] == [first]
+    (corrected,) = shop.bulk([order("big", amount="1.00")])["data"]
+    assert (corrected["txnStatus"], "txnRef" in corrected) == ("conflict", False)
+    assert shop.status_of("big") == "failed"
+    assert shop.bulk([{**big, "orderRef": "big again"}])["data"][0]["txnStatus"] == "processing"
+
+
+def test_a_reference_twice_in_one_bulk_is_a_conflict_of_the_second(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    body = shop.bulk([order("twice"), order("twice"), order("twice", amount="1.00")])
+    lines = body["data"]
+    assert [line["txnStatus"] for line in lines] == ["processing", "conflict", "conflict"]
+    assert ["txnRef" in line for line in lines] == [True, False, False]
+    assert body["message"].startswith("Bulk transfer accepted in part: 1 of 3 orders; 0 failed, 2 in conflict")
     shop.advance(seconds=0)
     assert shop.status_of("twice") == "successful"
     assert shop.wallet() == spent(151_075)
 
 
-def test_a_reference_used_before_the_bulk_is_a_repeat_too(open_shop: Callable[..., Shop]) -> None:
+def test_a_reference_used_before_with_another_content_is_a_conflict(open_shop: Callable[..., Shop]) -> None:
     shop = open_shop(now=START)
     first = shop.transfer(orderRef="before")
     lines = shop.bulk([order("before"), order("before ", amount="2.00"), order("new")])["data"]
     assert (lines[0]["txnRef"], lines[0]["txnStatus"]) == (first["txnRef"], "successful")
     other = shop.bulk([order("before", amount="2.00")])["data"][0]
-    assert (other["txnStatus"], "txnRef" in other) == ("failed", False)
+    assert (other["txnStatus"], "txnRef" in other) == ("conflict", False)
+    assert shop.status_of("before") == "successful"
     shop.advance(seconds=0)
     assert shop.wallet() == spent(2 * 151_075 + 1_275)
+
+
+def test_a_later_bulk_with_a_changed_order_says_conflict_and_verify_tells_the_first(
+    open_shop: Callable[..., Shop],
+) -> None:
+    shop = open_shop(now=START)
+    shop.bulk([order("a"), order("b", accountnumber="0000000500")])
+    shop.advance(seconds=0)
+    later = shop.bulk([order("a", amount="2.00"), order("b", amount="2.00", accountnumber="0000000500"), order("c")])
+    assert [line["txnStatus"] for line in later["data"]] == ["conflict", "conflict", "processing"]
+    assert (shop.status_of("a"), shop.status_of("b")) == ("successful", "failed")
+    shop.advance(seconds=0)
+    assert shop.wallet() == spent(2 * 151_075)
+
+
+def test_a_bulk_with_one_orderref_twice_is_answered_the_same_under_its_idempotency_key(
+    open_shop: Callable[..., Shop],
+) -> None:
+    shop = open_shop(now=START)
+    said = {"action": "transfer", "type": "bulk", "data": [order("twice"), order("twice"), order("x", bankcode="999")]}
+    key = {"idempotency-key": "bulk-1"}
+    first = shop.ask("disburse", said, headers=key)
+    shop.advance(seconds=0)
+    again = shop.ask("disburse", said, headers=key)
+    assert again.body == first.body
+    assert [line["txnStatus"] for line in first.body["data"]] == ["processing", "conflict", "failed"]
+    assert shop.wallet() == spent(151_075)
+    changed = shop.ask("disburse", {**said, "data": [order("other")]}, headers=key)
+    assert changed.body["status"] == 104
+
+
+def test_a_bulk_repeated_while_the_rail_is_away_sends_each_order_once(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    shop.put("sandbox", action="fault", rail="bank", kind="unavailable", times=2)
+    orders = [order("a"), order("b"), order("bad", bankcode="999")]
+    first = shop.bulk(orders)["data"]
+    shop.advance(seconds=1)
+    again = shop.bulk(orders)["data"]
+    assert [line["txnRef"] for line in again] == [line["txnRef"] for line in first]
+    assert [line["txnStatus"] for line in again] == ["processing", "processing", "failed"]
+    shop.advance(minutes=1)
+    assert [line["txnStatus"] for line in shop.bulk(orders)["data"]] == ["successful", "successful", "failed"]
+    assert shop.wallet() == spent(2 * 151_075)
+
+
+# --- a bulk by its batchRef -------------------------------------------------------------------------------------
+
+
+def test_a_bulk_is_verified_by_its_batchref(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    earlier = shop.transfer(orderRef="earlier")
+    orders = [
+        order("a"),
+        order("b", accountnumber="0000000500"),
+        order("a"),
+        order("c", bankcode="9"),
+        order("earlier"),
+    ]
+    sent = shop.bulk(orders)
+    found = shop.verify(sent["batchRef"])
+    assert (found["status"], found["batchRef"], found["txnStatus"]) == (200, sent["batchRef"], "processing")
+    shop.advance(seconds=0)
+    found = shop.put("disburse", action="verify", batchRef=sent["batchRef"]).body
+    assert found == shop.verify(sent["batchRef"])
+    assert found["txnStatus"] == "partial"
+    lines = found["data"]
+    assert [line["orderRef"] for line in lines] == ["a", "b", "a", "c", "earlier"]
+    assert [line["txnStatus"] for line in lines] == ["successful", "failed", "conflict", "failed", "successful"]
+    assert [line.get("txnRef") for line in lines] == [line.get("txnRef") for line in sent["data"]]
+    assert lines[4]["txnRef"] == earlier["txnRef"]
+    assert [line.get("fee") for line in lines] == ["10.00", "0.00", None, "0.00", "10.00"]
+
+
+def test_the_state_of_a_whole_bulk_follows_from_its_orders(open_shop: Callable[..., Shop]) -> None:
+    shop = open_shop(now=START)
+    good = shop.bulk([order("a"), order("b")])["batchRef"]
+    bad = shop.bulk([order("c", accountnumber="0000000500"), order("d", bankcode="999")])["batchRef"]
+    clash = shop.bulk([order("a", amount="2.00")])["batchRef"]
+    shop.advance(seconds=0)
+    assert [shop.status_of(ref) for ref in (good, bad, clash)] == ["successful", "failed", "conflict"]
+
+
+def test_another_merchants_batchref_is_unknown(open_shop: Callable[..., Shop]) -> None:
+    shop, other = open_shop(now=START), open_shop(now=START)
+    batch = shop.bulk([order("a")])["batchRef"]
+    unknown = {"status": 104, "message": "Invalid Transaction Reference"}
+    assert other.verify(batch) == unknown
+    assert other.put("disburse", action="verify", batchRef=batch).body == unknown
+    assert other.put("disburse", action="verify", batchRef="nothing").body == unknown
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------
 
 
 def test_the_same_bulk_again_moves_nothing(open_shop: Callable[..., Shop]) -> None:
@@ -124,10 +256,9 @@ def test_an_order_the_wallet_does_not_cover_fails_and_those_after_it_go(open_sho
     orders = [order("fits", amount="9000000.00"), order("does not", amount="2000000.00"), order("fits too")]
     lines = shop.bulk(orders)["data"]
     assert [line["txnStatus"] for line in lines] == ["processing", "failed", "processing"]
-    assert "txnRef" not in lines[1]
     assert "wallet" in lines[1]["message"]
     shop.advance(seconds=0)
-    assert shop.verify("does not")["status"] == 104
+    assert shop.status_of("does not") == "failed"
     assert shop.wallet() == spent(900_005_375 + 151_075)
 
 

@@ -220,7 +220,11 @@ def test_a_transfer_that_fails_returns_to_the_savings_with_its_interest() -> Non
     savings_id = books.open_savings(deposit="1000.00")
     books.go_to("2026-01-15")
     reply = books.cash_out(savings_id, "400.00", "transfer", answer=DECLINED)
-    assert (reply.txn_status, reply.balance, reply.message) == (FAILED, "1000.00", "No sufficient funds")
+    assert (reply.txn_status, reply.balance, reply.message) == (
+        FAILED,
+        "1000.00",
+        "The beneficiary's bank: No sufficient funds",
+    )
     assert books.record(savings_id).accrued_interest == "10.00"
     assert books.account(chart.savings(savings_id)).held == 0
 

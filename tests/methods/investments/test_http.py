@@ -95,7 +95,7 @@ def test_wallet_and_savings_move_as_one_with_their_events(shop: Shop, deployment
     rows = deployment.fetch(
         "select e.payload from event e join merchant m using (merchant_id) where m.mid = $1 order by e.seq", shop.mid
     )
-    common = {"status": 200, "txnStatus": "successful", "endpoint": "test", "savings_id": savings_id}
+    common = {"status": 200, "txnStatus": "successful", "endpoint": "test", "currency": "NGN", "savings_id": savings_id}
     assert [msgspec.json.decode(row[0]) for row in rows] == [
         common | {"txnRef": brought["txnRef"], "chargedAmount": "1000.00", "paymentMethod": "wallet"},
         common | {"txnRef": taken["txnRef"], "chargedAmount": "250.00", "paymentMethod": "cash"},

@@ -258,7 +258,7 @@ def test_a_failed_disbursement_gives_all_back_and_approving_again_retries(lender
     loan_id = lender.request().data.loan_id
     reply = lender.process(loan_id, bank=BAD)
     assert reply.data.state == "approved"
-    assert reply.message == "The disbursement failed (Do not honour); approve again to retry"
+    assert reply.message == "The disbursement failed (The beneficiary's bank: Do not honour); approve again to retry"
     assert lender.wallet() == OPENING
     assert lender.lines(loan_id) == []
     assert lender.waiting() == []
@@ -290,7 +290,7 @@ def test_while_the_bank_has_not_said_the_loan_is_disbursing(lender: Lender) -> N
     ("ending", "state", "said"),
     [
         (GOOD, "active", "Loan Disbursed"),
-        (BAD, "approved", "The disbursement failed (Do not honour); approve again to retry"),
+        (BAD, "approved", "The disbursement failed (The beneficiary's bank: Do not honour); approve again to retry"),
     ],
 )
 def test_whoever_waits_for_the_bank_while_a_call_back_ends_it_is_told_the_loan(

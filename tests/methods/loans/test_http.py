@@ -115,7 +115,7 @@ def test_a_disbursement_that_fails_gives_the_money_back_and_can_be_tried_again(b
     reply = bank.loans("process", loan_id=loan_id, status="approve")
     assert (reply["data"]["state"], reply["message"]) == (
         "approved",
-        "The disbursement failed (Do not honour); approve again to retry",
+        "The disbursement failed (The beneficiary's bank: Do not honour); approve again to retry",
     )
     assert bank.wallet() == Wallet(OPENING, OPENING, 0)
     good = {"bankAccount": {"account_number": GOOD, "bank_code": "058"}}

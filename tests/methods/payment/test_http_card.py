@@ -227,6 +227,7 @@ def test_events_tell_the_end_of_a_payment_and_of_its_refund_in_order(till: Till)
         "chargedAmount": "1500.00",
         "paymentMethod": "card",
         "endpoint": "test",
+        "currency": "NGN",
         "customer_txnref": "basket-9",
     }
     assert log[1]["payload"]["paymentMethod"] == "refund"

@@ -1,15 +1,20 @@
 """The rules of personalized accounts: one reference, one account, found by whoever pays into it. (D37)"""
 
-import msgspec
+from typing import Any
 
+import msgspec
+import pytest
+
+from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import Decision, More, Seen
 from kasuwa.core.directory import Entry, directory_key
 from kasuwa.core.inbound import ACCOUNT, Personalized, personalized_key
-from kasuwa.methods.resources.decide import decide_personalized, gives_numbers, sealed_place
+from kasuwa.methods.resources.decide import choose_bank, decide_personalized, sealed_place
 from kasuwa.methods.resources.wire import PersonalizedRequest
 from tests.rules import MERCHANT, VAULT, context, merchant
 
 REQUEST = PersonalizedRequest(name="Ada Obi", reference="r 1", email="ada@example.com")
+NO_BANKS: tuple[Any, ...] = ("no such bank", "999", True, 5.5, {}, [], -1, 10**30, "x" * 10_000, "bank")
 KEY = personalized_key(MERCHANT.merchant_id, "r 1")
 
 
@@ -49,14 +54,28 @@ def test_the_same_reference_answers_the_same_account() -> None:
     assert (again.rows, again.numbers, again.reply) == ((), 0, decide().reply)
 
 
-def test_a_bank_may_be_asked_for_that_gives_numbers() -> None:
-    elsewhere = merchant(inbound_bank="058")
-    for code in (None, "035", "000017"):
-        assert gives_numbers(MERCHANT, code) is None
-    for code in (None, "058", "000013"):
-        assert gives_numbers(elsewhere, code) is None
-    for code in ("", "058", "035 ", "Wema Bank", "999"):
-        assert gives_numbers(MERCHANT, code) == "035 (Wema Bank), or left out"
+@pytest.mark.parametrize(
+    ("said", "chosen"),
+    [
+        *((said, "Wema Bank") for said in (None, "", "035", "000017", "wema", "WEMA bank plc", 35)),
+        *((said, "Providus Bank") for said in ("providus", " Providus  Bank ", "101", "000023", 101)),
+        *((said, "Guaranty Trust Bank") for said in ("058", "gtb", "Guaranty Trust Bank", 58)),
+        *((other, "Wema Bank") for other in NO_BANKS),
+    ],
+)
+def test_a_bank_is_a_preference_by_name_or_code_and_never_refused(said: Any, chosen: str) -> None:
+    assert choose_bank(MERCHANT, said).name == chosen
+
+
+def test_a_deployment_that_has_one_bank_gives_its_numbers_whatever_is_preferred() -> None:
+    live = merchant("live", inbound_bank="058")
+    assert {choose_bank(live, said).cbn_code for said in (None, "providus", "035", "058")} == {"058"}
+
+
+def test_a_wallet_provider_without_numbers_of_its_own_is_not_chosen() -> None:
+    without = [bank for bank in banks_by_code().values() if bank.cbn_code is None or bank.kind == "mobile_money"]
+    assert without
+    assert {choose_bank(MERCHANT, bank.nip_code).name for bank in without} == {"Wema Bank"}
 
 
 def test_a_bvn_is_sealed_for_its_account() -> None:

@@ -169,8 +169,10 @@ def test_a_tariff_of_ones_own_is_charged_with_vat_from_the_wallet() -> None:
     assert counter.wallet() == 10_000 + 1_000 - 108
     counter.ask("terminate", reference=reference)
     assert counter.wallet() == 10_892 + 9_000 - 215
-    assert [(r.narration, r.amount, r.fee) for r in counter.records(reference)[-2:]] == [
+    assert [(r.narration, r.amount, r.fee) for r in counter.records(reference)[-4:]] == [
+        ("VAT on Card Withdrawal Fee", 8, 0),
         ("Card Withdrawal", 1_000, 100),
+        ("VAT on Card Termination Fee", 15, 0),
         ("Card Termination", 9_000, 200),
     ]
 
@@ -236,3 +238,30 @@ def test_blocking_twice_and_unblocking_an_active_card_change_nothing() -> None:
     before = counter.shelf.holdings()
     assert counter.ask("block", reference=reference) == done("Card blocked successfully")
     assert counter.shelf.holdings() == before
+
+
+# --- the monthly fee, run by whoever and whenever -----------------------------------------------------------------
+
+
+def test_a_stale_job_run_again_takes_no_second_month() -> None:
+    counter = dollars()
+    reference = counter.create()
+    (first,) = counter.jobs()
+    counter.pass_time(first.due)
+    assert counter.on_card(reference) == 10_000 - 108
+    for _ in range(2):
+        counter.run(first)
+    assert counter.on_card(reference) == 10_000 - 108
+    (again,) = counter.jobs()
+    assert (again.due > first.due, again.attempt) == (True, 1)
+
+
+def test_a_job_run_before_its_day_takes_nothing_and_stays() -> None:
+    counter = dollars()
+    reference = counter.create()
+    (job,) = counter.jobs()
+    counter.run(job)
+    assert counter.on_card(reference) == 10_000
+    assert [kept.due for kept in counter.jobs()] == [job.due]
+    counter.pass_time(job.due)
+    assert counter.on_card(reference) == 10_000 - 108

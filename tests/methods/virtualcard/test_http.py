@@ -67,19 +67,23 @@ def test_creation_takes_the_amount_the_fee_and_its_vat_from_the_wallet_of_the_cu
     assert (dollars.balance, naira.balance) == (10_000, 500_000)
 
 
-def test_a_new_card_has_three_records_newest_first(shop: Shop) -> None:
+def test_a_new_card_has_its_funding_and_its_fee_on_record_newest_first(shop: Shop) -> None:
     card = Card(shop, amount="100.00")
     assert card.told() == [
         ("Card Funding", 100.0, 0.0, "Successful"),
+        ("VAT on Card Issuance Fee", 0.15, 0.0, "Successful"),
         ("Card Issuance Fee", 2.0, 0.0, "Successful"),
         ("Card Funding Debit", 100.0, 0.0, "Successful"),
     ]
     record = card.records()[0]
-    assert list(record) == ["id", "amount", "fee", "narration", "description", "dateCreated", "status", "currency"]
+    ours = ["reference", "effect"]
+    contract = ["id", "amount", "fee", "narration", "description", "dateCreated", "status", "currency"]
+    assert list(record) == [*contract, *ours]
+    assert [line["effect"] for line in card.records()] == [100.0, 0.0, 0.0, 0.0]
     assert isinstance(record["id"], int)
     assert (record["description"], record["currency"]) == ("Card Funding", "USD")
     assert record["dateCreated"] == "2026-01-05T08:30:00.000Z"
-    assert len({line["id"] for line in card.records()}) == 3
+    assert len({line["id"] for line in card.records()}) == 4
 
 
 @pytest.mark.parametrize(
@@ -163,8 +167,9 @@ def test_funding_takes_the_amount_and_its_fee(shop: Shop, amount: str, fee: int,
     minor = round(float(amount) * 100)
     assert shop.wallet("USD").balance == before - minor - fee - vat
     assert card.balance == 10_000 + minor
-    assert card.told()[:2] == [
+    assert card.told()[:3] == [
         ("Card Funding", minor / 100, fee / 100, "Successful"),
+        ("VAT on Card Funding Fee", vat / 100, 0.0, "Successful"),
         ("Card Funding Debit", minor / 100, fee / 100, "Successful"),
     ]
 
@@ -260,11 +265,11 @@ def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable
     card.ask("withdraw", amount=1)
     shop.advance(seconds=1)
     card.ask("withdraw", amount=2)
-    assert len(card.records(from_date="2026-01-06", to_date="2026-01-06")) == 3
+    assert len(card.records(from_date="2026-01-06", to_date="2026-01-06")) == 4
     assert card.records(from_date="2026-01-05", to_date="2026-01-05") == []
     assert [line["amount"] for line in card.records(from_date="2026-01-07", end_date="2026-01-07")] == [1.0]
     assert [line["amount"] for line in card.records(from_date="2026-01-08")] == [2.0]
-    assert len(card.records(to_date="2026-01-07T00:00:00")) == 4
+    assert len(card.records(to_date="2026-01-07T00:00:00")) == 5
     assert card.ask("transactions", from_date="2026-01-08", to_date="2026-01-07")["errors"] == [
         {"field": "to_date", "reason": "not before from_date"}
     ]
@@ -274,10 +279,11 @@ def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable
 def test_without_days_a_list_shows_the_last_thirty(shop: Shop) -> None:
     card = Card(shop, currency="NGN", amount=1000)
     shop.advance(days=30)
-    assert len(card.records()) == 3
+    made = len(card.records())
     shop.advance(days=1)
-    assert card.told() == [("Monthly Fee", 50.0, 0.0, "Successful")]
-    assert len(card.records(from_date="2026-01-05")) == 4
+    fees = [("Monthly Fee", 50.0, 0.0, "Successful"), ("VAT on Monthly Fee", 3.75, 0.0, "Successful")]
+    assert card.told() == fees
+    assert len(card.records(from_date="2026-01-05")) == made + len(fees)
 
 
 def test_a_list_is_paged(shop: Shop) -> None:
@@ -286,6 +292,6 @@ def test_a_list_is_paged(shop: Shop) -> None:
         card.ask("withdraw", amount=amount)
     page = card.ask("transactions", offset=1, limit=2)
     assert [line["amount"] for line in page["data"]] == [4.0, 3.0]
-    assert (page["total"], page["offset"], page["limit"]) == (8, 1, 2)
+    assert (page["total"], page["offset"], page["limit"]) == (9, 1, 2)
     assert len(card.ask("transactions", limits=3)["data"]) == 3
     assert card.ask("transactions", limit=201)["status"] == 104

@@ -51,6 +51,8 @@ def test_a_purchase_is_paid_by_the_card_and_told_to_the_merchant(shop: Shop) -> 
             "chargedAmount": "12.50",
             "paymentMethod": "virtual_card",
             "endpoint": "test",
+            "currency": "USD",
+            "reference": card.reference,
         }
     ]
 

@@ -11,7 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from kasuwa.core.rates import Rate, cost_abroad, cost_in_home, worth_in_home
 from kasuwa.core.transactions import FINAL, Transaction
 from kasuwa.ledger.chart import Account
-from kasuwa.methods.virtualcard.decide import Card, CardRecord
+from kasuwa.methods.virtualcard.decide import Card, CardRecord, effect_of
 from tests.methods.virtualcard.counter import BILLING, Counter
 from tests.untimed import untimed
 
@@ -157,6 +157,13 @@ class Cards(RuleBasedStateMachine):
             assert self.counter.on_card(reference) == expected
             if self.state(reference) == "terminated":
                 assert expected == 0
+
+    @invariant()
+    def the_lines_of_a_card_add_up_to_its_balance(self) -> None:
+        for reference, expected in self.expected.items():
+            lines = self.counter.records(reference)
+            assert sum(effect_of(line.narration, line.status, line.amount) for line in lines) == expected
+            assert all(line.txn_ref for line in lines if line.narration.startswith(("Card Purchase", "Card Refund")))
 
     @invariant()
     def a_card_has_one_job_until_it_ends(self) -> None:

@@ -37,7 +37,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.money import format_minor, percent_of
-from kasuwa.core.references import hold_key, movement_reference, row_key
+from kasuwa.core.references import account_key, hold_key, movement_reference, row_key
 from kasuwa.core.scenario import Scenario, plan_call
 from kasuwa.core.tariff import Charge
 from kasuwa.core.transactions import (
@@ -77,6 +77,8 @@ LIKELY_DUPLICATE = Refusal(
     "under another orderRef",
 )
 WALLET_SHORT = Refusal(NOT_COVERED, "The wallet does not cover the amount and its fee; fund it and try again")
+
+DRY_RUN_MESSAGE = "Dry run: the bill can be paid; nothing was"
 
 MESSAGES = {
     PENDING: "The biller has not confirmed yet; verify later",
@@ -169,6 +171,11 @@ FORMS = {
 # --- what may be asked --------------------------------------------------------------------------------------
 
 
+def currency_fits(merchant: Merchant, currency: str | None) -> str | None:
+    """Billers are paid in NGN from the NGN wallet; any other currency would be paid as naira. Spec silent: D30"""
+    return None if currency in (None, CURRENCY) else f"{CURRENCY}, or left out: bills are paid in {CURRENCY} alone"
+
+
 def find_faults(request: PayRequest, item: Terms, merchant: Merchant) -> tuple[Fault, ...]:
     """What is wrong with the fields that the item decides about, all of it."""
     reasons = {
@@ -224,6 +231,7 @@ class Work(msgspec.Struct, frozen=True):
 
 
 WORK: "msgspec.json.Decoder[Work]" = msgspec.json.Decoder(Work)
+ORDER: "msgspec.json.Decoder[Order]" = msgspec.json.Decoder(Order)
 
 
 def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
@@ -234,7 +242,7 @@ def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
 
 def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
     merchant = context.merchant
-    digest = context.digest(msgspec.msgpack.encode(request, enc_hook=int))
+    digest = digest_of(request, context)
     first = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref))
     if first is not None:
         return repeat_bill(first, digest, context, seen)
@@ -255,9 +263,27 @@ def decide_pay(request: PayRequest, context: Context, seen: Seen) -> Decision | 
             return More(Needs(((Transaction, earlier),)))
         if not has_failed(seen.get(Transaction, earlier)):
             return LIKELY_DUPLICATE
+    if request.dry_run:
+        return foresee_bill(request, item, amount, context, seen)
     decision = order_bill(request, item, amount, digest, context)
     decision.rows += (Guard(guarded, merchant.merchant_id, request.order_ref, context.now),)
     return decision
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """What two requests under one orderRef must have in common to be the same. It is hashed and kept for ever, so its
+    fields never change: a field that PayRequest gains later is not one of these."""
+
+    paycode: str
+    reference: str
+    amount: int | None
+    orderRef: str
+
+
+def digest_of(request: PayRequest, context: Context) -> bytes:
+    amount = None if request.amount is None else int(request.amount)
+    compared = Compared(request.paycode, request.reference, amount, request.order_ref)
+    return context.digest(msgspec.msgpack.encode(compared))
 
 
 def has_failed(earlier: Transaction | None) -> bool:
@@ -278,6 +304,25 @@ def kept_goods(row: Transaction, context: Context, seen: Seen) -> Goods:
     if voucher is None:
         return NO_GOODS
     return GOODS.decode(context.unseal(voucher_place(row.txn_ref), voucher.sealed))
+
+
+def foresee_bill(request: PayRequest, item: Paycode, amount: int, context: Context, seen: Seen) -> Decision | Refusal:
+    """What a bill would cost. All that would refuse it refuses its dry run as well, a wallet that is short included."""
+    vat = percent_of(item.fee, context.merchant.tariff.vat_percent_on_fees)
+    wallet = seen.get(chart.Account, account_key(context.merchant.merchant_id, WALLET))
+    if wallet is None or wallet.available < amount + item.fee + vat:
+        return WALLET_SHORT
+    reply = PayReply(
+        status=200,
+        order_ref=request.order_ref,
+        message=DRY_RUN_MESSAGE,
+        dry_run=True,
+        amount=format_minor(amount),
+        fee=format_minor(item.fee),
+        vat=format_minor(vat),
+        commission=format_minor(percent_of(amount, item.discount)),
+    )
+    return Decision(reply=reply)
 
 
 def order_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, context: Context) -> Decision:
@@ -322,6 +367,11 @@ def order_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
     )
 
 
+def commission_of(row: Transaction) -> int:
+    """What a bill brings back to the wallet; a bill that has failed brings nothing."""
+    return 0 if row.status == FAILED else ORDER.decode(row.detail).commission
+
+
 def reply_bill(row: Transaction, goods: Goods, code: int = 200) -> PayReply:
     return PayReply(
         status=code,  # type: ignore[arg-type]
@@ -329,6 +379,7 @@ def reply_bill(row: Transaction, goods: Goods, code: int = 200) -> PayReply:
         txn_ref=row.txn_ref,
         order_ref=row.order_ref,
         message=row.message,
+        commission=format_minor(commission_of(row)),
         token=goods.token,
         units=goods.units,
         pin=goods.pin,

@@ -5,6 +5,7 @@ import msgspec
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Post, Row, Seen
+from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
 from kasuwa.core.requery import Kinds, ask_again, ending_of
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, contradiction, end_transaction
@@ -35,6 +36,7 @@ from kasuwa.rails.ports import Answer
 
 KINDS = Kinds(SEND, ASK)
 
+BILLER_SAYS = "The biller: "
 GARBLED = "What the biller gave could not be read"
 
 
@@ -92,8 +94,10 @@ def keep_final(row: Transaction, answer: Answer, job: Job | None, goods: Goods) 
 def end_bill(row: Transaction, job: Job, answer: Answer, ending: str, goods: Goods, context: Context) -> Decision:
     delivered = ending == SUCCESSFUL
     work = WORK.decode(job.work)
-    message = MESSAGES[SUCCESSFUL] if delivered else answer.message
-    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario)
+    message = MESSAGES[SUCCESSFUL] if delivered else f"{BILLER_SAYS}{answer.message}"
+    commission = format_minor(work.order.commission if delivered else 0)
+    told = {"orderRef": row.order_ref, "commission": commission}
+    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario, told=told)
     rows: tuple[Row, ...] = (end.row,)
     if delivered and goods != NO_GOODS:
         rows += (seal_goods(row, goods, context),)

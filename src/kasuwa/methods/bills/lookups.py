@@ -7,7 +7,7 @@ from kasuwa.core.billers import Biller, Item, Listed, Listing
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.scenario import PlanCall
-from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE, amount_fault, reference_fault
+from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE, amount_fault, currency_fits, reference_fault
 from kasuwa.methods.bills.wire import (
     BillLine,
     CatalogueLines,
@@ -26,6 +26,14 @@ UNKNOWN_BILL = "no bill has this id, or not in this category"
 FOUND = "Customer found"
 OTHER_NAME = "Customer found, but under another name: check the reference before you pay"
 NO_NAMES = "This biller has no name query; the reference has its form"
+
+
+# --- what is meant otherwise --------------------------------------------------------------------------------------
+
+
+def means_to_pay(merchant: Merchant, said: object) -> str | None:
+    """Two public clients resolve with an amount and an orderRef and believe they have paid. Spec silent: D30"""
+    return None if said is None else "resolve pays nothing: send action pay"
 
 
 # --- what the catalogue has against a body that is refused anyway -----------------------------------------------
@@ -58,11 +66,16 @@ def find_item(rails: Rails, paycode: str) -> Listed | None:
 
 
 PULL_RULES = (Rule(("category",), names_category, foretells=True), Rule(("bills_id",), names_bill, foretells=True))
-RESOLVE_RULES = (
+CUSTOMER_RULES = (
     Rule(("paycode",), names_item, foretells=True),
     Rule(("paycode", "reference"), fits_biller, foretells=True),
 )
-PAY_RULES = (*RESOLVE_RULES, Rule(("paycode", "amount"), fits_price, foretells=True))
+RESOLVE_RULES = (Rule(("amount",), means_to_pay), Rule(("order_ref",), means_to_pay), *CUSTOMER_RULES)
+PAY_RULES = (
+    Rule(("currency",), currency_fits),
+    *CUSTOMER_RULES,
+    Rule(("paycode", "amount"), fits_price, foretells=True),
+)
 
 
 # --- the catalogue --------------------------------------------------------------------------------------------

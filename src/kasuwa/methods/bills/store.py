@@ -4,6 +4,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import SealedReader
+from kasuwa.core.transactions import FAILED
 from kasuwa.methods.bills.decide import GOODS, NO_GOODS, voucher_place
 from kasuwa.methods.bills.wire import VerifyReply, VerifyRequest
 
@@ -11,7 +12,8 @@ UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
 # By either reference; the merchant's own wins should one look like ours.
 BILL = """
-    select t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, v.sealed
+    select t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, v.sealed,
+        (t.detail ->> 'commission')::bigint
     from transaction t left join bill_voucher v on v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref
     where t.merchant_id = $1 and t.kind = 'bill' and (t.order_ref = $2 or t.txn_ref = $2)
     order by t.order_ref = $2 desc, t.key limit 1
@@ -22,7 +24,8 @@ async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: Sealed
     row = await reader.fetchrow(BILL, merchant.merchant_id, request.txn_ref)
     if row is None:
         return UNKNOWN_REFERENCE
-    status, txn_ref, order_ref, amount, fee, vat, message, sealed = row
+    status, txn_ref, order_ref, amount, fee, vat, message, sealed, commission = row
+    is_charged = status != FAILED
     goods = NO_GOODS
     if sealed is not None:
         goods = GOODS.decode(reader.unseal(merchant.merchant_id, voucher_place(txn_ref), sealed))
@@ -32,8 +35,9 @@ async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: Sealed
         txn_ref=txn_ref,
         order_ref=order_ref,
         amount=format_minor(amount),
-        fee=format_minor(fee),
-        vat=format_minor(vat),
+        fee=format_minor(fee if is_charged else 0),
+        vat=format_minor(vat if is_charged else 0),
+        commission=format_minor(commission if is_charged else 0),
         message=message,
         token=goods.token,
         units=goods.units,

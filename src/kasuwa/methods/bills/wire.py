@@ -1,11 +1,11 @@
 """What `PUT /bills` takes and answers. (api.md, D29, D30)"""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Reference
+from kasuwa.core.fields import Amount, Currency, Reference
 
 BillsId = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
 
@@ -55,10 +55,13 @@ class PullReply(msgspec.Struct, kw_only=True):
 
 
 class ResolveRequest(msgspec.Struct, kw_only=True):
-    """`reference` is the customer's: a meter, a smartcard, a phone number."""
+    """`reference` is the customer's: a meter, a smartcard, a phone number. Whoever sends an amount or an orderRef means
+    to pay, and is refused: nothing is paid here."""
 
     paycode: Reference
     reference: Reference
+    amount: Any = None
+    order_ref: Any = field(name="orderRef", default=None)
 
 
 class ResolveReply(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -74,12 +77,15 @@ class ResolveReply(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class PayRequest(msgspec.Struct, kw_only=True):
-    """`amount` is needed where the item's is open; a fixed price may be left out."""
+    """`amount` is needed where the item's is open; a fixed price may be left out. Billers are paid in NGN alone:
+    `currency` may say so. `dry_run` answers what it would cost, and pays nothing."""
 
     paycode: Reference
     reference: Reference
     amount: Amount | None = None
+    currency: Currency | None = None
     order_ref: Reference = field(name="orderRef")
+    dry_run: bool | None = None
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
@@ -100,11 +106,19 @@ class Goods(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class PayReply(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """`commission` is what the item's discount brings back to the wallet. A dry run has no txnStatus and no txnRef, and
+    tells what the bill would cost."""
+
     status: Literal[200, 201]
-    txn_status: BillStatus = field(name="txnStatus")
-    txn_ref: str = field(name="txnRef")
+    txn_status: BillStatus | UnsetType = field(name="txnStatus", default=UNSET)
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
     order_ref: str = field(name="orderRef")
     message: str
+    dry_run: Literal[True] | UnsetType = UNSET
+    amount: str | UnsetType = UNSET
+    fee: str | UnsetType = UNSET
+    vat: str | UnsetType = UNSET
+    commission: str
     token: str | UnsetType = UNSET
     units: str | UnsetType = UNSET
     pin: str | UnsetType = UNSET
@@ -118,6 +132,7 @@ class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     amount: str
     fee: str
     vat: str
+    commission: str
     message: str
     token: str | UnsetType = UNSET
     units: str | UnsetType = UNSET

@@ -1,12 +1,15 @@
 """`PUT /cashcode`: codes that draw cash. Read this first."""
 
 from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.cashcode import decide, decide_end, decide_redeem, store, wire
 from kasuwa.rails import ports
 
 GENERATE_RULES = (
     Rule(("amount",), decide.amount_fits),
     Rule(("life_time",), decide.life_time_fits),
+    Rule(("currency",), decide.currency_fits),
+    REFUSE_DRY_RUN,
 )
 
 CASHCODE = Method(
@@ -42,6 +45,7 @@ CASHCODE = Method(
             name="cancel",
             request=wire.OrderRequest,
             reply=wire.CancelReply,
+            rules=(REFUSE_DRY_RUN,),
             needs=decide_end.need_cancel,
             decide=decide_end.decide_cancel,
             summary="Take a cashcode back that was not used; what was held for it returns",

@@ -128,6 +128,11 @@ def amount_fits(merchant: Merchant, amount: int) -> str | None:
     return outside_limits(merchant, CURRENCY, amount)
 
 
+def currency_fits(merchant: Merchant, currency: str | None) -> str | None:
+    """Cash is paid in NGN from the NGN wallet; any other currency would be held as naira. Spec silent: D32"""
+    return None if currency in (None, CURRENCY) else f"{CURRENCY}, or left out: cash is drawn in {CURRENCY} alone"
+
+
 def life_time_fits(merchant: Merchant, minutes: int | None) -> str | None:
     if minutes is None or LEAST_MINUTES <= minutes <= MOST_MINUTES:
         return None
@@ -144,7 +149,7 @@ def need_generate(request: GenerateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_generate(request: GenerateRequest, context: Context, seen: Seen) -> Decision | Refusal | More:
-    digest = context.digest(msgspec.msgpack.encode(request, enc_hook=int))
+    digest = digest_of(request, context)
     merchant_id = context.merchant.merchant_id
     first = seen.get(Transaction, transaction_key(merchant_id, KIND, request.order_ref))
     if first is not None:
@@ -166,6 +171,23 @@ def decide_generate(request: GenerateRequest, context: Context, seen: Seen) -> D
     decision.reply = reply_generate(issued.row, issued.code, shown=issued.shown)
     decision.repeat = reply_generate(issued.row, issued.code)
     return decision
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """What two requests under one orderRef must have in common to be the same. It is hashed and kept for ever, so its
+    fields never change: a field that GenerateRequest gains later is not one of these."""
+
+    amount: int
+    pin: str
+    channel: str
+    orderRef: str
+    life_time: int | None
+
+
+def digest_of(request: GenerateRequest, context: Context) -> bytes:
+    life_time = None if request.life_time is None else int(request.life_time)
+    compared = Compared(int(request.amount), request.pin, request.channel, request.order_ref, life_time)
+    return context.digest(msgspec.msgpack.encode(compared))
 
 
 def reply_generate(row: Transaction, code: Cashcode, *, shown: str | None = None) -> GenerateReply:

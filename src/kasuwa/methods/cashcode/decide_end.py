@@ -166,6 +166,8 @@ def decide_expiry(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     assert standing is not None
     if standing.code.state != ACTIVE:
         return Decision()
+    if context.now < standing.code.expires_at and standing.expiry is not None:
+        return Decision(jobs=(standing.expiry,))  # not due yet, whoever runs it: it is put back
     return end_code(standing, EXPIRED, 0, context, seen)
 
 

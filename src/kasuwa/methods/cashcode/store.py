@@ -4,7 +4,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
-from kasuwa.core.transactions import transaction_key
+from kasuwa.core.transactions import FAILED, transaction_key
 from kasuwa.methods.cashcode.decide import KIND, cashcode_key
 from kasuwa.methods.cashcode.decide_end import UNKNOWN_ORDER
 from kasuwa.methods.cashcode.wire import OrderRequest, VerifyReply
@@ -29,8 +29,9 @@ async def verify_code(request: OrderRequest, merchant: Merchant, reader: Reader)
         state=state,
         amount=format_minor(amount),
         paid=format_minor(paid),
-        fee=format_minor(fee),
-        vat=format_minor(vat),
+        # A code that was not redeemed costs nothing.
+        fee=format_minor(0 if status == FAILED else fee),
+        vat=format_minor(0 if status == FAILED else vat),
         channel=channel,
         expires_at=utc_text(expires_at),
         message=message,

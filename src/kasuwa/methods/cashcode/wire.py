@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, Amount, Pin, Reference, Whole
+from kasuwa.core.fields import END, Amount, Currency, Pin, Reference, Whole
 
 Channel = Literal["ATM", "POS", "WEB"]
 Code = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
@@ -14,13 +14,16 @@ TxnStatus = Literal["pending", "successful", "failed"]
 
 
 class GenerateRequest(msgspec.Struct, kw_only=True):
-    """A code that draws an amount of cash. `life_time` is in minutes."""
+    """A code that draws an amount of cash. `life_time` is in minutes. Cash is drawn in NGN alone: `currency` may say
+    so."""
 
     amount: Amount
     pin: Pin
     channel: Channel
     order_ref: Reference = field(name="orderRef")
     life_time: Whole | None = None
+    currency: Currency | None = None
+    dry_run: bool | None = None
 
 
 class GenerateReply(msgspec.Struct, kw_only=True):
@@ -40,6 +43,7 @@ class OrderRequest(msgspec.Struct, kw_only=True):
     """A cashcode by the orderRef that it was generated under."""
 
     order_ref: Reference = field(name="orderRef")
+    dry_run: bool | None = None
 
 
 class VerifyReply(msgspec.Struct, kw_only=True):

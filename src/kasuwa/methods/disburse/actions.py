@@ -2,12 +2,15 @@
 
 from functools import partial
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
 from kasuwa.core.banks import account_fits_bank, bank_is_known
-from kasuwa.methods.disburse import decide, decide_answer, steps, store, wire
+from kasuwa.core.dry_run import REFUSE_DRY_RUN
+from kasuwa.methods.disburse import decide, decide_answer, decide_bulk, steps, store, wire
 
 TRANSFER_RULES = (
     Rule(("amount",), decide.amount_fits),
+    Rule(("currency",), decide.currency_fits),
+    REFUSE_DRY_RUN,
     Rule(("bank_code",), bank_is_known),
     Rule(("bank_code", "account_number"), account_fits_bank),
 )
@@ -41,8 +44,9 @@ DISBURSE = Method(
             variant=("type", "bulk"),
             request=wire.BulkRequest,
             reply=wire.BulkReply,
-            needs=partial(decide.need_bulk, rules=TRANSFER_RULES),
-            decide=partial(decide.decide_bulk, rules=TRANSFER_RULES),
+            rules=(REFUSE_DRY_RUN,),
+            needs=partial(decide_bulk.need_bulk, rules=TRANSFER_RULES),
+            decide=partial(decide_bulk.decide_bulk, rules=TRANSFER_RULES),
             summary="Send up to 1,000 transfers at once, each on its own",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),
@@ -50,8 +54,9 @@ DISBURSE = Method(
             name="verify",
             request=wire.VerifyRequest,
             reply=wire.VerifyReply,
+            rules=(one_of("batch_ref", "txn_ref"),),
             read=store.verify_transfer,
-            summary="What became of a transfer, by its orderRef or txnRef",
+            summary="The state of a transfer, by its orderRef or txnRef, or of a bulk, by its batchRef",
             example={"action": "verify", "txnRef": "order-1042"},
         ),
     ),

@@ -12,15 +12,11 @@ Postings of a transfer (all in the wallet's currency):
 Money that another slice sends (a loan's principal, a savings account's cash-out, a split's payout) goes the same way:
 `send_money` with its own source account and its errand. The fee is the wallet's all the same, under a hold of its own.
 
-An unknown outcome is never sent again as a new transfer: see decide_answer.py.
+An unknown outcome is never sent again as a new transfer: see decide_answer.py. Bulk transfers are in decide_bulk.py.
 """
-
-from functools import partial
-from typing import Any
 
 import msgspec
 
-from kasuwa.core.body import read_untyped
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
 from kasuwa.core.decision import (
@@ -32,9 +28,7 @@ from kasuwa.core.decision import (
     Refusal,
     Reserve,
     Seen,
-    refuse_fields,
 )
-from kasuwa.core.decoding import decode
 from kasuwa.core.merchant import outside_limits
 from kasuwa.core.purpose import Errand
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
@@ -51,7 +45,7 @@ from kasuwa.core.transactions import (
     transaction_key,
 )
 from kasuwa.ledger import chart
-from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply, TransferReply, TransferRequest
+from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
 
 KIND = "transfer"
 CURRENCY = "NGN"
@@ -82,6 +76,11 @@ MESSAGES = {
 
 def amount_fits(merchant: Merchant, amount: int) -> str | None:
     return outside_limits(merchant, CURRENCY, amount)
+
+
+def currency_fits(merchant: Merchant, currency: str | None) -> str | None:
+    """Banks are paid in NGN from the NGN wallet; any other currency would be sent as naira. Spec silent: D28"""
+    return None if currency in (None, CURRENCY) else f"{CURRENCY}, or left out: transfers are made in {CURRENCY} alone"
 
 
 # --- a transfer is asked for ------------------------------------------------------------------------------
@@ -128,8 +127,28 @@ def decide_transfer(request: TransferRequest, context: Context, seen: Seen) -> D
     return decision
 
 
+class Compared(msgspec.Struct, frozen=True):
+    """What two requests under one orderRef must have in common to be the same. It is hashed and kept for ever, so its
+    fields never change: a field that TransferRequest gains later is not one of these."""
+
+    amount: int
+    bankcode: str
+    accountnumber: str
+    sender_name: str | None
+    narration: str | None
+    orderRef: str | None
+
+
 def digest_of(request: TransferRequest, context: Context) -> bytes:
-    return context.digest(msgspec.msgpack.encode(request, enc_hook=int))
+    compared = Compared(
+        int(request.amount),
+        request.bank_code,
+        request.account_number,
+        request.sender_name,
+        request.narration,
+        request.order_ref,
+    )
+    return context.digest(msgspec.msgpack.encode(compared))
 
 
 def repeat_transfer(first: Transaction, digest: bytes) -> Decision | Refusal:
@@ -208,92 +227,4 @@ def reply_transfer(row: Transaction, code: int = 200) -> TransferReply:
         txn_ref=row.txn_ref,
         order_ref=row.order_ref,
         message=row.message,
-    )
-
-
-# --- many at once -------------------------------------------------------------------------------------------
-
-
-def read_order(raw: Any, merchant: Merchant, rules: Any) -> TransferRequest | Refusal:
-    try:
-        read = decode(TransferRequest, bytes(raw), rules, merchant)
-    except msgspec.DecodeError:
-        read = ()
-    return read if isinstance(read, TransferRequest) else refuse_fields(*read)
-
-
-def need_bulk(request: BulkRequest, merchant: Merchant, *, rules: Any) -> Needs:
-    orders = [read_order(raw, merchant, rules) for raw in request.data]
-    named = [order.order_ref for order in orders if isinstance(order, TransferRequest) and order.order_ref is not None]
-    keys = dict.fromkeys(transaction_key(merchant.merchant_id, KIND, order_ref) for order_ref in named)
-    return Needs(tuple((Transaction, key) for key in keys), (WALLET,))
-
-
-def decide_bulk(request: BulkRequest, context: Context, seen: Seen, *, rules: Any) -> Decision:
-    """Each order stands alone; a second use of a reference inside one bulk is a repeat of the first."""
-    first_number = context.number
-    batch_ref = movement_reference("BT", context.permutation(first_number), lagos_day(context.now))
-    firsts: dict[str, tuple[TransferRequest, int]] = {}
-    names: list[str | None] = []
-    parts: list[Decision | Refusal] = []
-    for place, raw in enumerate(request.data):
-        order = read_order(raw, context.merchant, rules)
-        names.append(order.order_ref if isinstance(order, TransferRequest) else said_order_ref(raw))
-        if isinstance(order, Refusal):
-            parts.append(order)
-            continue
-        if order.order_ref is not None:
-            first, first_place = firsts.setdefault(order.order_ref, (order, place))
-            if first_place != place:
-                parts.append(Decision(reply=SameAs(first_place)) if first == order else REFERENCE_USED)
-                continue
-        part = decide_order(order, context, seen, first_number + place + 1, batch_ref)
-        parts.append(part)
-        if isinstance(part, Decision) and part.faults is not None:
-            context = msgspec.structs.replace(context, faults=part.faults)
-    return Decision(numbers=len(parts) + 1, parts=tuple(parts), join=partial(join_bulk, batch_ref, names))
-
-
-def decide_order(
-    order: TransferRequest, context: Context, seen: Seen, number: int, batch_ref: str
-) -> Decision | Refusal:
-    digest = digest_of(order, context)
-    if order.order_ref is not None:
-        first = seen.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.order_ref))
-        if first is not None:
-            return repeat_transfer(first, digest)
-    decision = order_transfer(order, digest, context, number, batch_ref)
-    decision.numbers = 0  # the bulk counts for all of its orders
-    return decision
-
-
-class SameAs(msgspec.Struct, frozen=True):
-    """The reply of an order that repeats an earlier one of the same bulk."""
-
-    place: int
-
-
-def said_order_ref(raw: Any) -> str | None:
-    """The reference of an order that could not be read, where it says one."""
-    said = read_untyped(bytes(raw))
-    order_ref = said.get("orderRef") if isinstance(said, dict) else None
-    return order_ref if isinstance(order_ref, str) else None
-
-
-def join_bulk(batch_ref: str, names: list[str | None], results: list[Decision | Refusal]) -> BulkReply:
-    rows = []
-    for name, result in zip(names, results, strict=True):
-        if isinstance(result, Decision) and isinstance(result.reply, SameAs):
-            result = results[result.reply.place]
-        rows.append(reply_order(name, result))
-    return BulkReply(batch_ref=batch_ref, message="Bulk transfer accepted; verify each order", data=rows)
-
-
-def reply_order(name: str | None, result: Decision | Refusal) -> OrderReply:
-    if isinstance(result, Refusal):
-        reasons = "; ".join(f"{fault.field}: {fault.reason}".removeprefix(": ") for fault in result.faults)
-        return OrderReply(order_ref=name, txn_status="failed", message=reasons or result.message)
-    reply = result.reply
-    return OrderReply(
-        order_ref=reply.order_ref, txn_ref=reply.txn_ref, txn_status=reply.txn_status, message=reply.message
     )

@@ -40,6 +40,8 @@ UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
 KINDS = Kinds(SEND, ASK)
 
+BANK_SAYS = "The beneficiary's bank: "
+
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     rows: tuple[tuple[type[Row], bytes], ...]
@@ -81,7 +83,8 @@ def keep_final(
 def end_transfer(
     row: Transaction, job: Job, answer: Answer, ending: str, context: Context, seen: Seen
 ) -> Decision | More:
-    message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else answer.message
+    # The bank's words alone ("No sufficient funds") could be read as being about the merchant's own wallet.
+    message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else f"{BANK_SAYS}{answer.message}"
     work = WORK.decode(job.work)
     told = {"orderRef": row.order_ref, **subject_of(work.order.errand)}
     end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario, told=told)

@@ -5,18 +5,20 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, Amount, BankCode, Reference, ShortText
+from kasuwa.core.fields import AccountNumber, Amount, BankCode, Currency, Reference, ShortText
 
 
 class TransferRequest(msgspec.Struct, kw_only=True):
-    """One transfer from the merchant's wallet to a bank account."""
+    """One transfer from the merchant's wallet to a bank account. Banks are paid in NGN alone: `currency` may say so."""
 
     amount: Amount
+    currency: Currency | None = None
     bank_code: BankCode = field(name="bankcode")
     account_number: AccountNumber = field(name="accountnumber")
     sender_name: ShortText | None = None
     narration: ShortText | None = None
     order_ref: Reference | None = field(name="orderRef", default=None)
+    dry_run: bool | None = None
 
 
 # An order is kept as it was sent until it is read on its own; documents describe it as a transfer.
@@ -27,15 +29,22 @@ class BulkRequest(msgspec.Struct, kw_only=True):
     """Many transfers at once. Each order is read on its own: a bad one fails and the others go."""
 
     data: Annotated[list[Order], Meta(min_length=1, max_length=1000, description="1 to 1,000 orders")]
+    dry_run: bool | None = None
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
-    """Either the orderRef or the txnRef of a transfer."""
+    """The orderRef or the txnRef of a transfer, or the batchRef of a bulk, as `txnRef`; a bulk also as `batchRef`."""
 
-    txn_ref: Reference = field(name="txnRef")
+    txn_ref: Reference | None = field(name="txnRef", default=None)
+    batch_ref: Reference | None = field(name="batchRef", default=None)
 
 
 TxnStatus = Literal["successful", "failed", "pending", "processing"]
+# An order whose orderRef belongs to another order: nothing was sent for it.
+OrderStatus = Literal["successful", "failed", "pending", "processing", "conflict"]
+# Of a bulk besides: `partial`, where every order has ended, some successfully and some not; and `conflict`, where all
+# of them were.
+VerifiedStatus = Literal["successful", "failed", "pending", "processing", "partial", "conflict"]
 
 
 class TransferReply(msgspec.Struct, kw_only=True):
@@ -47,11 +56,11 @@ class TransferReply(msgspec.Struct, kw_only=True):
 
 
 class OrderReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What became of one order of a bulk; an order that was refused has no txnRef."""
+    """The outcome of one order of a bulk. An order in conflict has no txnRef: its orderRef is another order's."""
 
-    order_ref: str | UnsetType | None = field(name="orderRef", default=UNSET)
+    order_ref: str = field(name="orderRef")
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
-    txn_status: TxnStatus = field(name="txnStatus")
+    txn_status: OrderStatus = field(name="txnStatus")
     message: str
 
 
@@ -62,15 +71,27 @@ class BulkReply(msgspec.Struct, kw_only=True):
     data: list[OrderReply]
 
 
-class VerifyReply(msgspec.Struct, kw_only=True):
-    status: Literal[200] = 200
-    txn_status: TxnStatus = field(name="txnStatus")
-    txn_ref: str = field(name="txnRef")
-    order_ref: str = field(name="orderRef")
-    amount: str
-    fee: str
-    vat: str
+class BatchLine(OrderReply, kw_only=True, omit_defaults=True):
+    """One order of a bulk as it is now, with its cost; an order in conflict has none."""
+
+    amount: str | UnsetType = UNSET
+    fee: str | UnsetType = UNSET
+    vat: str | UnsetType = UNSET
+
+
+class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A transfer as it is now; or a bulk, with batchRef and one line in `data` for each order, as they were sent."""
+
+    status: Literal[200]
+    txn_status: VerifiedStatus = field(name="txnStatus")
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    order_ref: str | UnsetType = field(name="orderRef", default=UNSET)
+    batch_ref: str | UnsetType = field(name="batchRef", default=UNSET)
+    amount: str | UnsetType = UNSET
+    fee: str | UnsetType = UNSET
+    vat: str | UnsetType = UNSET
     message: str
     # What the transfer was made for.
     loan_id: str | UnsetType = UNSET
     savings_id: str | UnsetType = UNSET
+    data: list[BatchLine] | UnsetType = UNSET

@@ -2,10 +2,11 @@
 
 from kasuwa.core.action import Command, Known, Lookup, Method, Read, Rule, Write, one_of
 from kasuwa.core.banks import bank_is_known
+from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.people import bvn_may_exist
 from kasuwa.methods.resources import commands, decide, lookups, store, wire
 
-PERSONALIZED_RULES = (Rule(("bvn",), bvn_may_exist), Rule(("bank",), decide.gives_numbers))
+PERSONALIZED_RULES = (Rule(("bvn",), bvn_may_exist), REFUSE_DRY_RUN)
 
 EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.obi@example.com"}
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, BankCode, CardPrefix, EventNumber, Limit, Offset, Reference, ShortText
+from kasuwa.core.fields import AccountNumber, BankCode, CardPrefix, EventNumber, Limit, Offset, Reference
 from kasuwa.core.paging import Paged
 from kasuwa.core.people import Bvn, Email, PersonName
 
@@ -87,13 +87,15 @@ AccountReference = Annotated[
 
 
 class PersonalizedRequest(msgspec.Struct, kw_only=True):
-    """`bank` may name, by any of its codes, the bank that the merchant's numbers are of; no other can be had."""
+    """`bank` is a preference, by name or code. Where that bank's numbers cannot be had, the number is one of the
+    merchant's inbound bank."""
 
     name: PersonName
     reference: AccountReference
     email: Email
     bvn: Bvn | None = None
-    bank: ShortText | None = None
+    bank: Any = None
+    dry_run: bool | None = None
 
 
 class PersonalizedAccount(msgspec.Struct, kw_only=True):

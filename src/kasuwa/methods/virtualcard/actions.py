@@ -1,6 +1,7 @@
 """`PUT /virtualcard`: cards that a merchant makes for its customers. Read this first."""
 
 from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
+from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.virtualcard import (
     decide,
     decide_fees,
@@ -34,6 +35,7 @@ VIRTUALCARD = Method(
                 Rule(("currency",), decide_money.currency_fits),
                 Rule(("currency", "amount"), decide_money.initial_fits),
                 LIMITS_RULE,
+                REFUSE_DRY_RUN,
             ),
             needs=decide_money.need_create,
             decide=decide_money.decide_create,
@@ -60,6 +62,7 @@ VIRTUALCARD = Method(
             name="fund",
             request=wire.AmountRequest,
             reply=wire.DoneReply,
+            rules=(REFUSE_DRY_RUN,),
             needs=decide_money.need_amount,
             decide=decide_money.decide_fund,
             summary="Move money from the wallet to a card",
@@ -69,6 +72,7 @@ VIRTUALCARD = Method(
             name="withdraw",
             request=wire.AmountRequest,
             reply=wire.DoneReply,
+            rules=(REFUSE_DRY_RUN,),
             needs=decide_money.need_amount,
             decide=decide_money.decide_withdraw,
             summary="Move money from a card to the wallet",
@@ -78,7 +82,7 @@ VIRTUALCARD = Method(
             name="limits",
             request=wire.LimitsRequest,
             reply=wire.LimitsReply,
-            rules=(LIMITS_RULE,),
+            rules=(LIMITS_RULE, REFUSE_DRY_RUN),
             needs=decide.need_card,
             decide=decide.decide_limits,
             summary="Set what may be spent with a card at once, in a day and in a month, and where",
@@ -105,6 +109,7 @@ VIRTUALCARD = Method(
             name="block",
             request=wire.CardRequest,
             reply=wire.DoneReply,
+            rules=(REFUSE_DRY_RUN,),
             needs=decide.need_card,
             decide=decide.decide_block,
             summary="Stop purchases with a card",
@@ -114,6 +119,7 @@ VIRTUALCARD = Method(
             name="unblock",
             request=wire.CardRequest,
             reply=wire.DoneReply,
+            rules=(REFUSE_DRY_RUN,),
             needs=decide.need_card,
             decide=decide.decide_unblock,
             summary="Let a blocked card pay again",
@@ -123,6 +129,7 @@ VIRTUALCARD = Method(
             name="terminate",
             request=wire.CardRequest,
             reply=wire.DoneReply,
+            rules=(REFUSE_DRY_RUN,),
             needs=decide.need_card,
             decide=decide_money.decide_terminate,
             summary="End a card for good; what is left on it goes to the wallet",

@@ -154,13 +154,48 @@ def record_key(merchant_id: int, name: str) -> bytes:
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a line of a card's transactions says."""
+    """What a line of a card's transactions says; its currency is the card's unless it is said."""
 
     narration: str
     amount: int
     fee: int = 0
     status: str = DONE
     txn_ref: str | None = None
+    currency: str | None = None
+
+
+# How the lines of a card's transactions change its balance. The others are about the wallet: what it paid for the card,
+# and what came back to it. All lines of a card, the successful ones by these signs, add up to its balance.
+CARD_FUNDING = "Card Funding"
+CARD_REFUND = "Card Refund"
+CARD_PURCHASE = "Card Purchase"
+CARD_WITHDRAWAL = "Card Withdrawal"
+CARD_TERMINATION = "Card Termination"
+MONTHLY_FEE = "Monthly Fee"
+CARD_FUNDING_DEBIT = "Card Funding Debit"
+CARD_ISSUANCE_FEE = "Card Issuance Fee"
+REFUND_TO_WALLET = "Card Refund to Wallet"
+VAT_ON_MONTHLY_FEE = f"VAT on {MONTHLY_FEE}"
+
+SIGNS = {
+    CARD_FUNDING: 1,
+    CARD_REFUND: 1,
+    CARD_PURCHASE: -1,
+    CARD_WITHDRAWAL: -1,
+    CARD_TERMINATION: -1,
+    MONTHLY_FEE: -1,
+    VAT_ON_MONTHLY_FEE: -1,
+}
+
+
+def effect_of(narration: str, status: str, amount: int) -> int:
+    """What a line changed of the card's balance, in minor units: nothing if it failed or is about the wallet."""
+    return SIGNS.get(narration, 0) * amount if status == DONE else 0
+
+
+def vat_line(vat: int, narration: str) -> tuple[Told, ...]:
+    """The VAT on a fee, as a line of its own. (D38)"""
+    return (Told(narration, vat),) if vat else ()
 
 
 def write_lines(context: Context, card: Card, first_number: int, *lines: Told) -> tuple[CardRecord, ...]:
@@ -175,7 +210,7 @@ def write_lines(context: Context, card: Card, first_number: int, *lines: Told) -
             txn_ref=line.txn_ref,
             narration=line.narration,
             status=line.status,
-            currency=card.currency,
+            currency=line.currency or card.currency,
             amount=line.amount,
             fee=line.fee,
             refunded=0,

@@ -19,11 +19,14 @@ from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.decide import (
     BLOCKED,
     DECLINED,
+    MONTHLY_FEE,
     TERMINATED,
+    VAT_ON_MONTHLY_FEE,
     Card,
     Told,
     balance_of,
     sees_all,
+    vat_line,
     write_lines,
 )
 from kasuwa.methods.virtualcard.decide_money import CARD_SHORT, tariff_of
@@ -48,8 +51,10 @@ def need_monthly(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 def decide_monthly(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
     card, here = seen.get(Card, job.subject), seen.get(Job, job.key)
-    if here is None:
-        return Decision()  # terminated while this was on its way
+    if here is None or here.due != job.due:
+        return Decision()  # terminated while this was on its way, or this month was taken by another run
+    if context.now < here.due:
+        return Decision(jobs=(here,))  # not due yet, whoever runs it: it is put back
     assert card is not None
     if card.state == TERMINATED or card.is_expired(context.now):
         return Decision(jobs_done=(here,))
@@ -65,19 +70,20 @@ def decide_monthly(job: Job, answer: Answer, context: Context, seen: Seen) -> De
 
 def take_fee(card: Card, charge: Charge, context: Context, is_covered: bool, job: Job) -> Decision:
     if not is_covered:
-        lines = write_lines(context, card, context.number, Told("Monthly Fee", charge.fee, status=DECLINED))
+        lines = write_lines(context, card, context.number, Told(MONTHLY_FEE, charge.fee, status=DECLINED))
         unpaid = card.unpaid + 1
         state = BLOCKED if unpaid >= MOST_UNPAID else card.state
         changed = msgspec.structs.replace(card, unpaid=unpaid, state=state)
         return Decision(rows=(changed, *lines), jobs=(job,), numbers=1)
-    lines = write_lines(context, card, context.number, Told("Monthly Fee", charge.fee))
+    taken = (*vat_line(charge.vat, VAT_ON_MONTHLY_FEE), Told(MONTHLY_FEE, charge.fee))
+    lines = write_lines(context, card, context.number, *taken)
     changes = (msgspec.structs.replace(card, unpaid=0),) if card.unpaid else ()
     posts = (
         Post(card.account, chart.income("card", card.currency), charge.fee, "card monthly fee"),
         Post(card.account, chart.tax("vat", card.currency), charge.vat, "VAT on fee"),
     )
     group = Group(card.reference, CARD_SHORT, posts=tuple(post for post in posts if post.amount))
-    return Decision(groups=(group,), rows=(*changes, *lines), jobs=(job,), numbers=1)
+    return Decision(groups=(group,), rows=(*changes, *lines), jobs=(job,), numbers=len(lines))
 
 
 def next_month(card: Card, job: Job) -> Job:

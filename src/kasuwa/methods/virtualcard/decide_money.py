@@ -49,7 +49,12 @@ from kasuwa.ledger.chart import Account
 from kasuwa.methods.virtualcard.decide import (
     ACTIVE,
     BLOCKED,
+    CARD_FUNDING,
+    CARD_FUNDING_DEBIT,
+    CARD_ISSUANCE_FEE,
     CARD_TERMINATED,
+    CARD_TERMINATION,
+    CARD_WITHDRAWAL,
     PAN,
     TERMINATED,
     UNKNOWN_CARD,
@@ -64,6 +69,7 @@ from kasuwa.methods.virtualcard.decide import (
     reply_card,
     sees_all,
     show_card,
+    vat_line,
     write_lines,
 )
 from kasuwa.methods.virtualcard.wire import AmountRequest, CardRequest, CreateRequest, DoneReply
@@ -238,9 +244,10 @@ def issue_card(amount: int, context: Context, purse: Purse, card: Card, pan: str
         context,
         card,
         context.number,
-        Told("Card Funding Debit", amount),
-        Told("Card Issuance Fee", charge.fee),
-        Told("Card Funding", amount),
+        Told(CARD_FUNDING_DEBIT, amount),
+        Told(CARD_ISSUANCE_FEE, charge.fee),
+        *vat_line(charge.vat, f"VAT on {CARD_ISSUANCE_FEE}"),
+        Told(CARD_FUNDING, amount),
     )
     data = show_card(card, amount)
     shown = msgspec.structs.replace(data, cardpan=pan, cvv=cvv_of(context, pan, card.expiration))
@@ -291,6 +298,8 @@ def decide_fund(request: AmountRequest, context: Context, seen: Seen) -> Decisio
     if not isinstance(seat, Seat):
         return seat
     card, amount = seat.card, int(request.amount)
+    if request.currency not in (None, card.currency):
+        return refuse_fields(Fault("currency", other_currency(card)))
     if card.state == BLOCKED:
         return CARD_BLOCKED
     if card.is_expired(context.now):
@@ -301,14 +310,20 @@ def decide_fund(request: AmountRequest, context: Context, seen: Seen) -> Decisio
     charge = charge_funding(context.merchant.tariff, card.currency, amount)
     funding = Piece(card.account, amount, "card funding")
     posts = seat.purse.take((funding, *fee_pieces(charge, card.currency, "card funding fee")))
-    debit, credit = Told("Card Funding Debit", amount, charge.fee), Told("Card Funding", amount, charge.fee)
-    lines = write_lines(context, card, context.number, debit, credit)
+    debit, credit = Told(CARD_FUNDING_DEBIT, amount, charge.fee), Told(CARD_FUNDING, amount, charge.fee)
+    vat = vat_line(charge.vat, "VAT on Card Funding Fee")
+    lines = write_lines(context, card, context.number, debit, *vat, credit)
     return Decision(
         reply=DoneReply(message="Virtual card funded successfully"),
         groups=(Group(card.reference, WALLET_SHORT, posts=posts),),
         rows=lines,
         numbers=len(lines),
     )
+
+
+def other_currency(card: Card) -> str:
+    """Amounts are in the card's currency; read as another one they would be many times too much or too little."""
+    return f"{card.currency}, or left out: the currency of this card"
 
 
 def funding_fault(merchant: Merchant, seat: Seat, amount: int) -> str | None:
@@ -326,9 +341,12 @@ def decide_withdraw(request: AmountRequest, context: Context, seen: Seen) -> Dec
     if not isinstance(seat, Seat):
         return seat
     card, amount = seat.card, int(request.amount)
+    if request.currency not in (None, card.currency):
+        return refuse_fields(Fault("currency", other_currency(card)))
     charge = charge_flat(context.merchant.tariff, tariff_of(context.merchant, card.currency).withdraw)
     posts = seat.purse.give(card.account, amount, "card withdrawal")
-    lines = write_lines(context, card, context.number, Told("Card Withdrawal", amount, charge.fee))
+    vat = vat_line(charge.vat, "VAT on Card Withdrawal Fee")
+    lines = write_lines(context, card, context.number, *vat, Told(CARD_WITHDRAWAL, amount, charge.fee))
     return Decision(
         reply=DoneReply(message="Withdrawal Successful"),
         groups=(Group(card.reference, CARD_SHORT, posts=posts), *fee_groups(seat, charge, "card withdrawal fee")),
@@ -345,7 +363,8 @@ def decide_terminate(request: CardRequest, context: Context, seen: Seen) -> Deci
     charge = charge_flat(context.merchant.tariff, tariff_of(context.merchant, card.currency).terminate)
     posts = seat.purse.give(card.account, left, "card termination")
     emptied = (Group(card.reference, CARD_SHORT, posts=posts),) if posts else ()
-    lines = write_lines(context, card, context.number, Told("Card Termination", left, charge.fee))
+    vat = vat_line(charge.vat, "VAT on Card Termination Fee")
+    lines = write_lines(context, card, context.number, *vat, Told(CARD_TERMINATION, left, charge.fee))
     return Decision(
         reply=DoneReply(message="Card terminated successfully"),
         groups=(*emptied, *fee_groups(seat, charge, "card termination fee")),

@@ -38,6 +38,7 @@ from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.decide import (
     BLOCKED,
     BOUNDS,
+    CARD_PURCHASE,
     DECLINED,
     DONE,
     PAN,
@@ -213,12 +214,14 @@ def authorise(
     bill = make_bill(card, asked.amount, currency, context)
     decline = told_decline(scenario) or find_decline(card, asked, bill, context, seen)
     basket = Basket(card.reference, asked.amount, currency, asked.merchant_name, asked.category)
-    row = begin_purchase(card, basket, bill, key, context)
+    told = {"reference": card.reference}
     if decline is not None or bill is None:
         refused = decline or NO_EXCHANGE
-        end = end_transaction(context, row, FAILED, refused.code, refused.message, METHOD, scenario, told={})
+        row = begin_purchase(card, basket, None, key, context)
+        end = end_transaction(context, row, FAILED, refused.code, refused.message, METHOD, scenario, told=told)
         return end.row, record_purchase(card, end, DECLINED, context)
-    end = end_transaction(context, row, SUCCESSFUL, APPROVED, meanings()[APPROVED], METHOD, scenario, told={})
+    row = begin_purchase(card, basket, bill, key, context)
+    end = end_transaction(context, row, SUCCESSFUL, APPROVED, meanings()[APPROVED], METHOD, scenario, told=told)
     decision = record_purchase(card, end, DONE, context)
     # The balance was seen under its lock; were it wrong all the same, the floor refuses.
     decision.groups = (Group(row.txn_ref, CARD_SHORT, posts=bill.posts),) if bill.posts else ()
@@ -234,6 +237,7 @@ def told_decline(scenario: Scenario) -> Decline | None:
 
 
 def begin_purchase(card: Card, basket: Basket, bill: Bill | None, key: str | None, context: Context) -> Transaction:
+    """A purchase is what the card pays for it; one that is declined has no bill, and is what the shop asked for."""
     txn_ref = movement_reference(LETTERS, context.permutation(context.number), lagos_day(context.now))
     return begin_transaction(
         context,
@@ -253,7 +257,7 @@ def digest_of(basket: Basket, context: Context) -> bytes:
 
 def record_purchase(card: Card, end: Ending, status: str, context: Context) -> Decision:
     row = end.row
-    told = Told("Card Purchase", row.amount, status=status, txn_ref=row.txn_ref)
+    told = Told(CARD_PURCHASE, row.amount, status=status, txn_ref=row.txn_ref, currency=row.currency)
     lines = write_lines(context, card, context.number + 1, told)
     return Decision(rows=(row, *lines), jobs=end.jobs, events=(end.event,), numbers=2)
 

@@ -30,6 +30,8 @@ from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, begin_transaction, end_transaction, transaction_key
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.decide import (
+    CARD_REFUND,
+    REFUND_TO_WALLET,
     TERMINATED,
     Card,
     CardRecord,
@@ -112,9 +114,11 @@ def give_back(
     if isinstance(posts, Refusal):
         return posts
     row = begin_refund(sale, key, context)
-    end = end_transaction(context, row, SUCCESSFUL, APPROVED, meanings()[APPROVED], METHOD, NO_SCENARIO, told={})
+    told = {"reference": card.reference, "refundOf": sale.row.txn_ref}
+    end = end_transaction(context, row, SUCCESSFUL, APPROVED, meanings()[APPROVED], METHOD, NO_SCENARIO, told=told)
     event = msgspec.structs.replace(end.event, object=sale.row.txn_ref, object_seq=sale.record.refunds + 2)
-    lines = write_lines(context, card, context.number + 1, Told("Card Refund", sale.back, txn_ref=row.txn_ref))
+    narration = REFUND_TO_WALLET if card.state == TERMINATED else CARD_REFUND
+    lines = write_lines(context, card, context.number + 1, Told(narration, sale.back, txn_ref=row.txn_ref))
     counted = msgspec.structs.replace(
         sale.record, refunded=sale.record.refunded + sale.asked, refunds=sale.record.refunds + 1
     )

@@ -3,11 +3,13 @@
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from msgspec import UNSET
+
 from kasuwa.core.calendar import lagos_day, moment_of, utc_text
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.reading import ReplyReader, Snapshot
-from kasuwa.methods.virtualcard.decide import UNKNOWN_CARD, card_key
+from kasuwa.methods.virtualcard.decide import UNKNOWN_CARD, card_key, effect_of
 from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, TransactionsRequest
 
 # What is listed where no days are asked for. Spec silent: D38
@@ -21,11 +23,13 @@ CARD_AND_NOW = """
     from card c join book b on b.merchant_id = c.merchant_id
     where c.key = $1 and c.merchant_id = $2
 """
-LISTED = "from card_record where merchant_id = $1 and card = $2 and created_at >= $3 and created_at < $4"
-COUNT = f"select count(*) {LISTED}"
+LISTED = "r.merchant_id = $1 and r.card = $2 and r.created_at >= $3 and r.created_at < $4"
+COUNT = f"select count(*) from card_record r where {LISTED}"
+# A refund's transaction names its purchase as what it belongs to.
 LIST = f"""
-    select shown_id, amount, fee, narration, created_at, status, currency {LISTED}
-    order by created_at desc, number desc offset $5 limit $6
+    select r.shown_id, r.amount, r.fee, r.narration, r.created_at, r.status, r.currency, r.txn_ref, t.batch_ref
+    from card_record r left join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref
+    where {LISTED} order by r.created_at desc, r.number desc offset $5 limit $6
 """
 
 
@@ -48,7 +52,7 @@ async def list_in(request: TransactionsRequest, merchant: Merchant, reader: Snap
     offset, limit = request.window
     rows = await reader.fetch(LIST, merchant.merchant_id, key, begin, end, offset, limit)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id, key, begin, end)
-    lines = [show_line(*row) for row in rows]
+    lines = [show_line(request.reference, *row) for row in rows]
     return TransactionsReply(reference=request.reference, data=lines, total=total, offset=offset, limit=limit)
 
 
@@ -63,7 +67,16 @@ def days_asked(request: TransactionsRequest, today: date) -> tuple[date, date]:
 
 
 def show_line(
-    shown_id: int, amount: int, fee: int, narration: str, created_at: datetime, status: Any, currency: str
+    reference: str,
+    shown_id: int,
+    amount: int,
+    fee: int,
+    narration: str,
+    created_at: datetime,
+    status: Any,
+    currency: str,
+    txn_ref: str | None,
+    refund_of: str | None,
 ) -> TransactionLine:
     return TransactionLine(
         id=shown_id,
@@ -74,4 +87,8 @@ def show_line(
         date_created=utc_text(created_at),
         status=status,
         currency=currency,
+        reference=reference,
+        effect=effect_of(narration, status, amount) / MINOR_PER_MAJOR,
+        txn_ref=UNSET if txn_ref is None else txn_ref,
+        refund_of=UNSET if refund_of is None else refund_of,
     )

@@ -45,19 +45,23 @@ class CreateRequest(msgspec.Struct, kw_only=True):
     country: Country | None = None
     card_type: CardType | None = None
     limits: SpendingLimits | None = None
+    dry_run: bool | None = None
 
 
 class CardRequest(msgspec.Struct, kw_only=True):
     """A card, by the reference it was given when it was created."""
 
     reference: Reference
+    dry_run: bool | None = None
 
 
 class AmountRequest(msgspec.Struct, kw_only=True):
-    """So much of a card's currency."""
+    """So much of a card's currency, which `currency` may name."""
 
     reference: Reference
     amount: Amount
+    currency: Currency | None = None
+    dry_run: bool | None = None
 
 
 class LimitsRequest(msgspec.Struct, kw_only=True):
@@ -65,6 +69,7 @@ class LimitsRequest(msgspec.Struct, kw_only=True):
 
     reference: Reference
     limits: SpendingLimits
+    dry_run: bool | None = None
 
 
 class GetRequest(msgspec.Struct, kw_only=True):
@@ -132,7 +137,9 @@ class DoneReply(msgspec.Struct, kw_only=True):
 
 
 class TransactionLine(msgspec.Struct, kw_only=True):
-    """The card transaction record of api.md; amount and fee are in the card's currency."""
+    """The card transaction record of api.md. Amount and fee are in `currency`: the card's, but for a purchase that was
+    declined in another. `effect` is what the line changed of the card's balance, below zero where it was spent: the
+    effects of all lines add up to the balance. Purchases and refunds have a txnRef; a refund names its purchase."""
 
     id: int
     amount: float
@@ -142,6 +149,10 @@ class TransactionLine(msgspec.Struct, kw_only=True):
     date_created: str = field(name="dateCreated")
     status: Literal["Successful", "Failed"]
     currency: str
+    reference: str
+    effect: float
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    refund_of: str | UnsetType = field(name="refundOf", default=UNSET)
 
 
 class TransactionsReply(msgspec.Struct, kw_only=True):

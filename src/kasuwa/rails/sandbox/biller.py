@@ -52,15 +52,15 @@ TIMED_OUT = "68"
 LATE_TO_ENQUIRIES = frozenset({"68", "97"})
 
 MEANINGS = {
-    "06": "The biller could not deliver",
+    "06": "Could not deliver",
     "07": "Unknown customer",
-    "09": "The biller is still at it",
-    "13": "Below the biller's minimum amount",
-    "16": "The biller refused it",
-    "17": "The customer cancelled",
-    "30": "The biller cannot be reached",
+    "09": "Delivery in progress",
+    "13": "Below the minimum amount",
+    "16": "Refused",
+    "17": "Cancelled by the customer",
+    "30": "Not reachable",
     "51": "The customer's balance is insufficient",
-    "91": "The operator cannot be reached",
+    "91": "Operator not reachable",
 }
 
 # Kobo for a kilowatt-hour: what a prepaid meter of the sandbox is sold units at.

@@ -1,0 +1,30 @@
+"""`dry_run` is honoured or refused by name by every write, and never ignored: whoever sends it expects that nothing
+moves."""
+
+import pytest
+
+from kasuwa.core.action import Write
+from tests.shop import Shop
+from tests.walk.rows import ROWS, Row, freshened
+
+# Honoured: tested where the action is.
+HONOURED = {"bills-pay"}
+METHODS = ("bills", "cashcode", "disburse", "resources", "virtualcard")
+# Shows a card and changes nothing of it; and what belongs to the plans of payments.
+LEFT_OUT = {"virtualcard-get", "resources-recurrent", "resources-installment", "resources-installments"}
+WRITES = [row for row in ROWS if row.method in METHODS and isinstance(row.action, Write) and row.title not in LEFT_OUT]
+REFUSED = [row for row in WRITES if row.title not in HONOURED]
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=[row.title for row in REFUSED])
+def test_a_dry_run_is_refused_by_name_where_it_is_not_honoured(row: Row, shop: Shop) -> None:
+    before = shop.wallets()
+    refused = shop.ask(row.method, {**freshened(row, row.example), "dry_run": True}).body
+    assert refused["status"] == 104
+    assert "dry_run" in [fault["field"] for fault in refused["errors"]]
+    assert shop.wallets() == before
+
+
+def test_every_write_knows_the_field() -> None:
+    assert {row.title for row in WRITES} >= HONOURED
+    assert [row.title for row in WRITES if "dry_run" not in row.action.request.__struct_fields__] == []

@@ -1,0 +1,120 @@
+"""Every sealed column is bound to its row: what is sealed in one does not open in another of the same merchant.
+
+The ciphertexts of two real rows are swapped, and opened as the service opens them. A column that is sealed and not
+listed here makes the last test fail.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import asyncpg
+import pytest
+
+from kasuwa.console.passwords import open_secret, seal_secret
+from kasuwa.core.secrets import Unsealable, Vault
+from kasuwa.db.console_users import User
+from kasuwa.db.merchants import open_key
+from kasuwa.db.migrate import open_vault
+from kasuwa.methods.bills.decide import voucher_place
+from kasuwa.methods.clients import decide_client
+from kasuwa.methods.resources import decide as personalized
+from kasuwa.methods.virtualcard.decide import pan_place
+from kasuwa.settings import read_settings, secret_key_of
+from tests.methods.clients.enrolment import BVN, OTHER_BVN, enrol
+from tests.methods.virtualcard.holders import Card
+from tests.running import Deployment
+from tests.shop import Shop
+
+METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
+
+
+class Sealed(NamedTuple):
+    """A sealed column: what names its rows, and how the service opens one."""
+
+    named_by: str
+    open: Callable[[Vault, int, Any, bytes], bytes]
+
+
+def at(place: Callable[[Any], str]) -> Callable[[Vault, int, Any, bytes], bytes]:
+    return lambda vault, merchant_id, name, sealed: vault.open(merchant_id, place(name), sealed)
+
+
+PLACES = {
+    "client.bvn_sealed": Sealed("client_id", at(decide_client.sealed_place)),
+    "personalized_account.bvn_sealed": Sealed("key", at(personalized.sealed_place)),
+    "card.sealed_pan": Sealed("key", at(pan_place)),
+    "bill_voucher.sealed": Sealed("txn_ref", at(voucher_place)),
+    "merchant_key.sealed": Sealed("verifier", lambda vault, of, name, sealed: open_key(vault, of, sealed, name)),
+    "repeat.reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
+}
+# Of payments, whose own tests swap them; and of people, below.
+ELSEWHERE = {"payment.sealed_card", "saved_card.sealed", "console_user.totp_sealed"}
+
+
+def make_two_of_each(shop: Shop, deployment: Deployment) -> None:
+    for number, bvn in enumerate((BVN, OTHER_BVN)):
+        enrol(shop, bvn=bvn, phone=f"0803123456{number}")
+        payee: dict[str, Any] = {
+            "name": "Ada Obi",
+            "reference": f"payee-{number}",
+            "email": "ada@example.com",
+            "bvn": bvn,
+        }
+        shop.put("resources", request="personalized-accounts", **payee)
+        Card(shop)
+        bill = shop.put("bills", **METER, amount=f"{number + 5}000.00", orderRef=f"bill-{number}").body
+        assert bill["token"]
+        shop.transfer(headers={"idempotency-key": f"key-{number}"})
+    deployment.command("merchant", "roll-key", shop.mid)
+
+
+async def read_vault(deployment: Deployment) -> Vault:
+    connection = await asyncpg.connect(deployment.dsn)
+    try:
+        return await open_vault(connection, secret_key_of(read_settings({}, data=deployment.directory)))
+    finally:
+        await connection.close()
+
+
+@pytest.mark.parametrize("column", sorted(PLACES))
+def test_what_is_sealed_in_one_row_does_not_open_in_another(
+    column: str, deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    make_two_of_each(shop, deployment)
+    vault = asyncio.run(read_vault(deployment))
+    table, _, name = column.partition(".")
+    query = f"select t.merchant_id, t.{PLACES[column].named_by}, t.{name} from {table} t join merchant m"
+    rows = deployment.fetch(f"{query} using (merchant_id) where m.mid = $1 and t.{name} is not null", shop.mid)
+    assert len(rows) >= 2
+    opener = PLACES[column].open
+    plain = [opener(vault, *row) for row in rows]
+    assert all(plain)
+    assert len({row[2] for row in rows}) == len(rows)
+    for here, there in ((rows[0], rows[1]), (rows[1], rows[0])):
+        with pytest.raises(Unsealable):
+            opener(vault, here[0], here[1], there[2])
+    with pytest.raises(Unsealable):
+        opener(vault, rows[0][0] + 1_000_000, rows[0][1], rows[0][2])
+
+
+def test_a_second_factor_is_one_persons() -> None:
+    vault = Vault(bytes(32))
+    sealed = seal_secret(vault, 1, "JBSWY3DPEHPK3PXP")
+
+    def person(user_id: int) -> User:
+        known: dict[str, Any] = dict.fromkeys(User.__struct_fields__)
+        return User(**{**known, "user_id": user_id, "totp_sealed": sealed})
+
+    assert open_secret(vault, person(1)) == "JBSWY3DPEHPK3PXP"
+    with pytest.raises(Unsealable):
+        open_secret(vault, person(2))
+
+
+def test_no_sealed_column_is_left_out(deployment: Deployment) -> None:
+    rows = deployment.fetch(
+        "select table_name || '.' || column_name from information_schema.columns"
+        " where table_schema = 'public' and data_type = 'bytea' and column_name like '%sealed%'"
+    )
+    assert {row[0] for row in rows} == (set(PLACES) | ELSEWHERE) - {"repeat.reply"}
