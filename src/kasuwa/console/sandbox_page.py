@@ -10,7 +10,7 @@ from kasuwa.core.catalogue import load
 from kasuwa.core.money import CURRENCIES
 
 RAILS = ("bank", "card", "biller", "mobile", "identity", "issuer")
-FAULT_KINDS = ("timeout", "reset", "unavailable", "decline")
+FAULT_KINDS = ("timeout", "reset", "unavailable", "decline", "none")
 
 # The buttons of `PUT /sandbox`: each an action, what it is called, and what it asks for. One whose action is not
 # there yet is not shown.
@@ -24,6 +24,7 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
             Ask("hours", "Hours", mode="numeric", kind="whole"),
             Ask("minutes", "Minutes", mode="numeric", kind="whole"),
             Ask("seconds", "Seconds", mode="numeric", kind="whole"),
+            Ask("until", "Or until, such as 2026-01-31T10:00:00+01:00"),
         ),
     ),
     (
@@ -122,6 +123,7 @@ async def press_button(visit: Visit) -> Response:
 def words_of(action: str, body: dict[str, Any]) -> str:
     if action == "advance":
         ran = ", ".join(f"{count} × {kind}" for kind, count in body["ran"].items())
-        return f"It is {body['now']} now. Ran: {ran or 'nothing fell due'}."
+        more = f" More is due: advance until {body['until']} to go on." if body.get("more") else ""
+        return f"It is {body['now']} now. Ran: {ran or 'nothing fell due'}.{more}"
     told = ", ".join(f"{name}: {value}" for name, value in body.items() if name not in ("status", "message"))
     return ". ".join(part for part in (body.get("message", ""), told) if part)

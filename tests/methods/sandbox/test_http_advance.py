@@ -71,11 +71,11 @@ def test_an_advance_whose_time_is_over_says_so_and_another_goes_on(deployments: 
         shop = deployment.open_shop(now=START)
         with shop.wire:
             refs = sent_late(shop, inbox)
-            replies = [shop.advance(days=10)]
+            replies = [shop.advance_once(days=10)]
             while replies[-1].get("more"):
                 assert replies[-1]["until"] == "2026-01-15T09:00:00.000+01:00"
                 assert replies[-1]["now"] == shop.now()
-                replies.append(shop.advance(until=replies[-1]["until"]))
+                replies.append(shop.advance_once(until=replies[-1]["until"]))
             assert len(replies) > 1
             assert sum(reply["ran"].get("webhook", 0) for reply in replies) == DAYS
             moments = [reply["now"] for reply in replies]
@@ -93,13 +93,13 @@ def test_where_a_clock_runs_an_advance_that_stopped_can_be_gone_on_with(deployme
         shop = deployment.open_shop()
         with shop.wire:
             refs = sent_late(shop, inbox)
-            reply, ran = shop.advance(days=DAYS), 0
+            reply, ran = shop.advance_once(days=DAYS), 0
             while True:
                 ran += reply["ran"].get("webhook", 0)
                 if not reply.get("more"):
                     break
                 assert datetime.fromisoformat(reply["until"]) > datetime.fromisoformat(shop.now())
-                reply = shop.advance(until=reply["until"])
+                reply = shop.advance_once(until=reply["until"])
     assert ran == DAYS
     assert [letter.payload["txnRef"] for letter in inbox.letters] == refs
 
