@@ -65,7 +65,8 @@ class Gatherer:
 class Reading:
     """What plain reads are given (`core.reading.SealedReader`): the pool's questions, and the vault's answer."""
 
-    def __init__(self, readers: Pool, vault: Vault) -> None:
+    def __init__(self, readers: Pool, vault: Vault, public_url: str = "") -> None:
+        self.public_url = public_url
         self.fetch = readers.fetch
         self.fetchrow = readers.fetchrow
         self.gather_row = Gatherer(readers).gather_row

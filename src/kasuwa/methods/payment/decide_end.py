@@ -95,15 +95,14 @@ def end_payment(
 
 
 def told_of(row: Transaction, detail: Detail) -> dict[str, str]:
-    """What a payment's event carries besides: the merchant's own reference and, of money that came in on a
-    personalized account, that account. (D37, D39)"""
-    told = {"customer_txnref": row.order_ref} if row.order_ref else {}
+    """What a payment's event carries besides: its currency, the merchant's own reference and, of money that came in
+    on a personalized account, that account. (D37, D39)"""
+    told = {"currency": row.currency} | ({"customer_txnref": row.order_ref} if row.order_ref else {})
     if not detail.account_reference:
         return told
     return {
         **told,
         "accountReference": detail.account_reference,
-        "currency": row.currency,
         "account": detail.shown,
         "accountDetails": detail.business_name,
         "bankname": detail.provider,

@@ -161,6 +161,8 @@ def reply_refund(row: Transaction, payment: Payment) -> RefundReply:
         txn_ref=payment.txn_ref,
         refund_ref=row.txn_ref,
         txn_status=row.status,  # type: ignore[arg-type]
+        amount=format_minor(row.amount),
+        currency=row.currency,
         refunded_amount=format_minor(payment.refunded),
         refundable_amount=format_minor(refundable(payment)),
         message=row.message,
@@ -205,7 +207,7 @@ def end_refund(row: Transaction, payment: Payment, job: Job, answer: Answer, end
     paid_back = ending == SUCCESSFUL
     message = MESSAGES[SUCCESSFUL] if paid_back else f"{MESSAGES[FAILED]}: {answer.message}"
     work = WORK.decode(job.work)
-    told = {"refundOf": payment.txn_ref}
+    told = {"refundOf": payment.txn_ref, "currency": row.currency}
     end = end_transaction(context, row, ending, answer.code, message, REFUND, work.scenario, told=told)
     left = msgspec.structs.replace(
         payment,
