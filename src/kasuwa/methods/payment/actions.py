@@ -294,7 +294,7 @@ RESOURCES = (
             request=wire.InstallmentRequest,
             reply=wire_reply.InstallmentChanged,
             needs=decide_installments.need_installment,
-            decide=decide_installments.decide_installment,
+            decide=partial(decide_installments.decide_installment, status),
             summary=summary,
             example={"inquire": "installments", "id": "<id>", "status": status},
         )

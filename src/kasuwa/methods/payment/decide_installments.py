@@ -48,12 +48,13 @@ def need_installment(request: InstallmentRequest, merchant: Merchant) -> Needs:
     return Needs(((Plan, key), (Job, job_key(key))))
 
 
-def decide_installment(request: InstallmentRequest, context: Context, seen: Seen) -> Decision | Refusal:
+def decide_installment(status: str, request: InstallmentRequest, context: Context, seen: Seen) -> Decision | Refusal:
+    """`status` is the variant of the action: resume, pause or cancel."""
     key = plan_key(context.merchant.merchant_id, request.id)
     plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
     if plan is None or plan.kind != INSTALMENT:
         return UNKNOWN_PLAN
-    wanted = {"resume": ACTIVE, "pause": PAUSED, "cancel": CANCELLED}[request.status]
+    wanted = {"resume": ACTIVE, "pause": PAUSED, "cancel": CANCELLED}[status]
     if plan.state == wanted:
         return Decision(reply=shown(plan))
     if plan.state in ENDED or plan.state == CANCELLED:

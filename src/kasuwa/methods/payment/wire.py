@@ -215,10 +215,9 @@ class InstallmentsRequest(msgspec.Struct, kw_only=True):
 
 
 class InstallmentRequest(msgspec.Struct, kw_only=True):
-    """One installment plan is resumed, paused or cancelled."""
+    """One installment plan is resumed, paused or cancelled, as `status` says."""
 
     id: Reference
-    status: Literal["resume", "pause", "cancel"]
 
 
 class ChargesRequest(msgspec.Struct, kw_only=True):
