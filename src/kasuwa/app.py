@@ -306,7 +306,7 @@ def make_dispatch(house: House, engine: Any) -> Dispatch:
     parts = Parts(
         directory=house.directory,
         writer=house.writer,
-        reader=gather.Reading(house.reader, house.vault),
+        reader=gather.Reading(house.reader, house.vault, house.world.public_url),
         steps=house.stepper,
         rails=house.rails,
         engine=engine,

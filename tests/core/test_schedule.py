@@ -135,9 +135,10 @@ def test_a_value_is_within_its_range(frequency: Frequency, good: list[str], bad:
     assert [value_reason(frequency, said) for said in bad] == [VALUE_REASONS[frequency]] * len(bad)
 
 
-def test_without_a_value_the_day_of_enrolment_is_the_anchor() -> None:
+def test_without_a_value_the_hour_weekday_or_day_of_enrolment_is_the_anchor() -> None:
     enrolled = lagos("2026-01-31T00:30")  # Still the 30th in UTC.
-    assert make_recurrence("daily", None, enrolled) == Recurrence("daily", 9)
+    assert make_recurrence("daily", None, enrolled) == Recurrence("daily", 0)
+    assert make_recurrence("daily", None, lagos("2026-01-31T17:45")) == Recurrence("daily", 17)
     assert make_recurrence("weekly", None, enrolled) == Recurrence("weekly", 6)
     monthly = make_recurrence("monthly", None, enrolled)
     found = due_times(monthly, enrolled)

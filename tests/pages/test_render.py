@@ -177,3 +177,50 @@ def test_a_notice_has_its_status() -> None:
     page = render_notice(404, "There is no such payment", "Check the address.")
     assert page.http == 404
     assert "<h1>There is no such payment</h1>" in text_of(page)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[abc",
+        "http://[::zz]/",
+        "https://shop.example:99999/",
+        "https://shop.example:port/",
+        "https://sh\N{FULLWIDTH FULL STOP}p.example/",
+        "https://\N{SNOWMAN}.example/",
+        "javascript:alert(1)",
+        "https://",
+        "//shop.example/",
+        "",
+        "\x00",
+    ],
+)
+@pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
+def test_an_address_that_cannot_be_used_never_breaks_the_page(kind: str, url: str) -> None:
+    bill = make_bill(kind, status="successful", awaits_payer=False, redirect_url=url or None)
+    page = render_bill(bill, ADDRESS)
+    assert page.http == 200
+    assert "location" not in dict(page.headers)
+    if kind in ("challenge", "handoff"):
+        assert page.body == bill.result
+    waiting = make_bill(kind, redirect_url=url or None)
+    assert render_bill(waiting, ADDRESS).http == 200
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (
+            "https://shop.example/d\N{LATIN SMALL LETTER E WITH ACUTE}j\N{CJK UNIFIED IDEOGRAPH-5DF2}",
+            "/d%C3%A9j%E5%B7%B2?",
+        ),
+        ("https://shop.example/a\r\nset-cookie: b=1", "/aset-cookie:%20b=1?"),
+        ("https://shop.example/a%20b", "/a%20b?"),
+        ("https://shop.example/\x01", "/%01?"),
+    ],
+)
+def test_what_a_header_cannot_hold_is_escaped(url: str, expected: str) -> None:
+    page = render_bill(make_bill("challenge", status="failed", awaits_payer=False, redirect_url=url), ADDRESS)
+    location = dict(page.headers)["location"]
+    assert location.startswith(f"https://shop.example{expected}txnRef=")
+    assert location.isascii()

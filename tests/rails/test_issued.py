@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.issuing import DEFAULT_ISSUING
+from kasuwa.core.magic import told_by_card
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.issued import IssuedCards
@@ -101,6 +102,23 @@ def test_what_became_of_it_is_asked_by_its_key(answer: Answer) -> None:
     assert desk.asked == ["7 GP1", "7 GP1"]
 
 
+@pytest.mark.parametrize(("http", "status"), [("timeout", ports.SUCCESSFUL), ("reset", ports.NOT_FOUND)])
+def test_a_lost_session_of_an_issued_card_is_found_here_and_not_at_the_rail_behind(http: str, status: str) -> None:
+    cards, desk = rail(NEVER)
+    told = told_by_card(OURS.number, OURS.cvv, OURS.pin)
+    lost = order(step=ports.BEGIN, issued=True, told=told, age_seconds=5, scenario=Scenario(http=http))
+    found = run(cards.query(lost, None))
+    assert found.status == status
+    assert found.facts == ({"session": "issued", "auth": "PIN"} if status == ports.SUCCESSFUL else {})
+    assert desk.asked == []
+
+
+def test_a_charge_of_an_issued_card_that_never_arrived_is_not_asked_of_the_rail_behind() -> None:
+    told = told_by_card(OURS.number, OURS.cvv, OURS.pin)
+    lost = order(step=ports.CHARGE, issued=True, told=told, age_seconds=5)
+    assert run(rail(NEVER)[0].query(lost, None)).status == ports.NOT_FOUND
+
+
 def test_it_is_refunded_by_the_keys_of_both() -> None:
     cards, desk = rail()
     back = order(key="7 GP|RF|1", refund_of="7 GP1", amount=400, session="issued")
@@ -147,7 +165,8 @@ def test_any_other_card_goes_on_to_the_rail_behind_and_our_issuer_hears_nothing(
     for call in (cards.charge(known, THEIRS), cards.refund(known)):
         assert run(call).status == ports.SUCCESSFUL
     assert run(cards.validate(known, "123456")).status == ports.SUCCESSFUL
-    late = msgspec.structs.replace(known, age_seconds=5)
+    told = told_by_card(THEIRS.number, THEIRS.cvv, THEIRS.pin)
+    late = msgspec.structs.replace(known, step=ports.CHARGE, told=told, age_seconds=5)
     for call in (cards.query(late, None), cards.query_refund(late)):
         assert run(call).status == ports.SUCCESSFUL
     assert run(cards.charge(order("token"), THEIRS)).facts["session"].startswith("sbx-")

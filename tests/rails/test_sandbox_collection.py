@@ -1,12 +1,14 @@
 """The collection rails of the test environment: every magic card, account and telephone, every fault, now and later."""
 
 import asyncio
+from datetime import date
 from typing import Any
 
 import msgspec
 import pytest
 
 from kasuwa.core.catalogue import load
+from kasuwa.core.magic import Told, told_by_card
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, CardSecrets, CollectOrder, NoAnswer, Unavailable
@@ -25,6 +27,7 @@ LATER = {"09": "successful", "68": "successful", "06": "failed", "96": "failed",
 REQUERY_SECONDS = 5.0
 RIGHT, WRONG, EXPIRED, LOST = "123456", "000000", "111111", "999999"
 OPEN = (ports.UNKNOWN, ports.PROCESSING)
+PROVED = Told(auth="PIN", pin="00", proof="right")
 
 
 def order(method: str = "card", **changes: Any) -> CollectOrder:
@@ -49,7 +52,15 @@ def charge(number: str, pin: str = "1234", **changes: Any) -> Answer:
 
 
 def ask_card(number: str, age: float = REQUERY_SECONDS, **changes: Any) -> Answer:
-    return run(CARDS.query(order(session=session(number), age_seconds=age, **changes), None))
+    """What became of a charge with the right PIN."""
+    told = told_by_card(number, "100", "1234")
+    sent = order(step=ports.CHARGE, session=session(number), told=told, age_seconds=age, **changes)
+    return run(CARDS.query(sent, None))
+
+
+def sent_with(step: str, asked: CollectOrder, **changes: Any) -> CollectOrder:
+    """An order as it is asked after, once the payer has proved it."""
+    return msgspec.structs.replace(asked, step=step, told=PROVED, **changes)
 
 
 def token(number: str, **changes: Any) -> Answer:
@@ -145,7 +156,7 @@ def test_ordinary_cards_are_approved(number: str) -> None:
     assert run(CARDS.refund(order(session=session(number)))).status == ports.SUCCESSFUL
 
 
-def test_a_session_whose_number_nobody_heard_was_never_opened() -> None:
+def test_a_session_of_which_neither_number_nor_card_is_known_was_never_opened() -> None:
     assert run(CARDS.query(order(age_seconds=60), None)).status == ports.NOT_FOUND
     assert run(CARDS.query(order("token", age_seconds=60), card("4111110000000013"))).status == ports.SUCCESSFUL
 
@@ -161,6 +172,21 @@ def test_a_saved_card_under_suspicion_is_flagged_as_any_other() -> None:
     assert token("4111110000000013", scenario=Scenario(rr="59")).facts["fraud"] == "flagged"
 
 
+@pytest.mark.parametrize(
+    ("number", "day", "code"),
+    [
+        ("4111110000000013", date(2030, 12, 31), "00"),
+        ("4111110000000013", date(2031, 1, 1), "54"),
+        ("5438898014560229", date(2031, 1, 1), "00"),
+    ],
+)
+def test_a_saved_card_is_declined_once_it_has_expired(number: str, day: date, code: str) -> None:
+    """The sample card of the public clients never does."""
+    assert token(number, sent_on=day).code == code
+    asked = order("token", step=ports.CHARGE, sent_on=day, age_seconds=REQUERY_SECONDS)
+    assert run(CARDS.query(asked, card(number))).code == code
+
+
 # --- accounts -------------------------------------------------------------------------------------------------------
 
 
@@ -173,17 +199,17 @@ def test_every_magic_account_answers_after_its_otp_as_a_transfer_to_it_would(row
         assert (first.status, first.code) == (row["final"], row["response_code"])
         return
     assert first.status not in (ports.SUCCESSFUL, ports.FAILED)
-    later = run(DEBIT.query(msgspec.structs.replace(asked, age_seconds=REQUERY_SECONDS), None))
+    later = run(DEBIT.query(sent_with(ports.VALIDATE, asked, age_seconds=REQUERY_SECONDS), None))
     assert later.status == (ports.NOT_FOUND if row["response_code"] == "25" else row["final"])
 
 
 def test_the_third_figure_of_an_account_says_how_the_answer_comes() -> None:
     slow, told = order("account", payer="0000000010"), order("account", payer="0000000020")
     assert run(DEBIT.validate(slow, RIGHT)).status in OPEN
-    late = {"age_seconds": REQUERY_SECONDS}
-    assert run(DEBIT.query(msgspec.structs.replace(slow, **late), None)).status == ports.SUCCESSFUL
+    late = sent_with(ports.VALIDATE, slow, age_seconds=REQUERY_SECONDS)
+    assert run(DEBIT.query(late, None)).status == ports.SUCCESSFUL
     assert run(DEBIT.validate(told, RIGHT)).status in OPEN
-    assert run(DEBIT.query(msgspec.structs.replace(told, age_seconds=1e6), None)).status in OPEN
+    assert run(DEBIT.query(sent_with(ports.VALIDATE, told, age_seconds=1e6), None)).status in OPEN
 
 
 def test_an_ordinary_account_is_debited_and_an_inbound_transfer_waits_to_be_told() -> None:
@@ -269,7 +295,8 @@ def test_what_was_reset_was_never_seen(method: str) -> None:
 @pytest.mark.parametrize("method", RAILS)
 def test_what_timed_out_has_happened_all_the_same(method: str) -> None:
     payer = {"account": "0000000000", "phone": "08000000000"}.get(method, "")
-    asked = order(method, session="sbx-00-00-PIN", payer=payer, scenario=Scenario(http="timeout"), age_seconds=5)
+    sent = order(method, session="sbx-00-00-PIN", payer=payer, scenario=Scenario(http="timeout"), age_seconds=5)
+    asked = sent_with(ports.VALIDATE if method == "account" else ports.CHARGE, sent)
     assert run(RAILS[method].query(asked, None)).status == ports.SUCCESSFUL
 
 
@@ -282,7 +309,8 @@ def test_the_scenario_overrides_everything_and_delays_as_it_says(method: str, co
     first = run(rail.begin(asked, None)) if method == "phone" else run(rail.validate(asked, RIGHT))
     assert first.status in (ports.UNKNOWN, ports.CHALLENGE)
     for age, status in ((59.0, ports.UNKNOWN), (60.0, end)):
-        found = run(rail.query(msgspec.structs.replace(asked, age_seconds=age), None))
+        step = ports.BEGIN if method == "phone" else ports.VALIDATE
+        found = run(rail.query(sent_with(step, asked, age_seconds=age), None))
         assert found.status == status
     refunded = run(rail.refund(order(method, session="sbx-00-00-PIN", scenario=Scenario(rr=code))))
     assert refunded.status == end

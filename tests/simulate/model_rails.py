@@ -114,19 +114,21 @@ WRONG_PINS = ("0000", "9999")
 RIGHT_OTP, UNKNOWN_OTP = "123456", "999999"
 MOST_TRIES = 3
 PATIENCE = 600
+VALIDATED: Reply = {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validation Successful"}
 
 
 @dataclass
 class Payment:
     """What a payment is besides its transaction: the card's number, or none where the payer transfers it; what came in
-    so far of such a transfer; whether the payer's OTP is awaited, and whether it is over for want of a right one or
-    because its ten minutes are, which validate answers alike. (D16)"""
+    so far of such a transfer; whether the payer is sent an OTP and whether that is awaited; and whether it is over
+    because three OTPs were wrong, which validate answers differently from every other end. (D16)"""
 
     key: str
     number: str
     currency: str
     charged: int
     expires_at: datetime
+    by_otp: bool = False
     awaits: bool = False
     tries: int = 0
     received: int = 0
@@ -235,18 +237,22 @@ class Rails(Books):
         """initiate with a card whose holder is sent an OTP: nothing moves before validate."""
         txn = self.open_payment(key, number, currency, amount, bearer, UNTIL_TOLD)
         self.begin(txn)
-        self.payments[key].awaits = True
+        self.payments[key].by_otp = self.payments[key].awaits = True
         return {"status": 202, "apply_auth": "OTP"}
 
     def validate(self, key: str, otp: str) -> Reply:
         txn, payment = self.txns[key], self.payments[key]
         if payment.unvalidated:
             return refuse(203)
+        if txn.status == SUCCESSFUL:
+            return VALIDATED
         if not payment.awaits:
-            return refuse(104)
+            asked_after = payment.by_otp and not txn.is_final
+            return {"status": 200, "txnStatus": PENDING, "message": "PENDING"} if asked_after else refuse(104)
         if otp not in (RIGHT_OTP, UNKNOWN_OTP):
             payment.tries += 1
             if payment.tries == MOST_TRIES:
+                payment.unvalidated = True
                 self.give_up(txn)
             return refuse(203)
         payment.awaits = False
@@ -257,12 +263,11 @@ class Rails(Books):
         if txn.is_final:
             self.end(txn, txn.status)
         if txn.status == SUCCESSFUL:
-            return {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validation Successful"}
+            return VALIDATED
         return {"status": 200, "txnStatus": txn.status}
 
     def give_up(self, txn: Txn) -> None:
-        """No right OTP in time."""
-        self.payments[txn.key].unvalidated = True
+        """No right OTP in time, or three wrong ones."""
         self.end(txn, FAILED)
 
     def charge_token(self, key: str, of: str, currency: str, amount: int, scenario: str) -> Reply:
@@ -336,9 +341,6 @@ class Rails(Books):
         elif txn.kind == "payment":
             payment = self.payments[txn.key]
             payment.awaits = False
-            payment.unvalidated |= (
-                txn.status == FAILED and self.now >= payment.expires_at and txn.outcome.after == PATIENCE
-            )
             self.move(("unapplied:main:NGN", "rail:debit:NGN", payment.received))
         else:
             super().follow(txn)

@@ -136,11 +136,15 @@ NEEDS_ENDPOINT = frozenset({"resources-resend"})
 # Where events go is set for a moment only: what the worker delivers meanwhile is not to be counted by later rows.
 SETS_ENDPOINT = frozenset({"resources-resend", "sandbox-webhook"})
 
+# Nothing is due on the day it is made: the saved card is only confirmed.
+LATER_INSTALLMENTS = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030": "500.00"}, "total": "1500.00"}
+
 # What a row uses up, or an earlier one has, is made for it alone, by the example of another row.
 USES_UP: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-pay_account": ("payment-charge-bank_transfer", {}),
     "sandbox-card_purchase": ("virtualcard-create", {}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
+    "resources-installments": ("payment-charge-token", {"amount": None, "installment": LATER_INSTALLMENTS}),
 }
 
 
@@ -166,7 +170,8 @@ def play(shop: Shop, until: Row | None = None) -> list[Played]:
         if row.title in USES_UP:
             title, changes = USES_UP[row.title]
             made = next(earlier.row for earlier in played if earlier.row.title == title)
-            played.append(Played(made, {}, shop.ask(made.method, {**made.example, **changes})))
+            made_of = known_references({**made.example, **changes}, played)
+            played.append(Played(made, {}, shop.ask(made.method, made_of)))
         if row == until:
             break
         fields = known_references(row.example, played)

@@ -32,7 +32,12 @@ class ReplyReader(Reader, Protocol):
 
 
 class SealedReader(ReplyReader, Protocol):
-    """What an action's read is given: some of what it answers is not kept plain."""
+    """What an action's read is given: some of what it answers is not kept plain, and some are addresses of ours."""
+
+    @property
+    def public_url(self) -> str:
+        """The address at which payers reach this deployment."""
+        ...
 
     def gather_row(self, query: str, *key: Any) -> Awaitable[Any]:
         """One row by its key, asked together with others that come at the same time: see db/gather.py."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from kasuwa.core.calendar import USUAL_HOUR, lagos_day, moment_of
+from kasuwa.core.calendar import LAGOS, lagos_day, moment_of
 from kasuwa.core.money import MINOR_PER_MAJOR, parse_minor, percent_of
 
 Frequency = Literal["daily", "weekly", "monthly"]
@@ -46,11 +46,12 @@ def value_reason(frequency: Frequency, said: str) -> str | None:
 
 
 def make_recurrence(frequency: Frequency, said: str | None, enrolled: datetime) -> Recurrence:
-    """Where no value is said, the day of enrolment is the anchor, at the usual hour. Spec silent: D25"""
+    """Where no value is said, the anchor is the first charge's own: its hour, its weekday or its day. What is due by
+    weekday or day is due at the usual hour. Spec silent: D25"""
     if said is not None:
         return Recurrence(frequency, int(said))
     day = lagos_day(enrolled)
-    anchors = {"daily": USUAL_HOUR, "weekly": day.isoweekday(), "monthly": day.day}
+    anchors = {"daily": enrolled.astimezone(LAGOS).hour, "weekly": day.isoweekday(), "monthly": day.day}
     return Recurrence(frequency, anchors[frequency])
 
 

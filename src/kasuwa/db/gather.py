@@ -85,14 +85,15 @@ async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
 class Reading:
     """What dispatch reads with: each reply through a reader of its own."""
 
-    def __init__(self, readers: Pool, vault: Vault) -> None:
+    def __init__(self, readers: Pool, vault: Vault, public_url: str = "") -> None:
         self._readers = readers
         self._gatherer = Gatherer(readers)
         self._vault = vault
+        self._public_url = public_url
         self.fetchrow = readers.fetchrow
 
     def for_one_reply(self) -> "ReplyReading":
-        return ReplyReading(self._readers, self._gatherer, self._vault)
+        return ReplyReading(self._readers, self._gatherer, self._vault, self._public_url)
 
 
 class TornRead(Exception):
@@ -103,10 +104,11 @@ class ReplyReading:
     """Reads for one reply (`core.reading.SealedReader`): one statement, or one snapshot for several. A second read
     raises TornRead, whatever it would have found."""
 
-    def __init__(self, readers: Pool, gatherer: Gatherer, vault: Vault) -> None:
+    def __init__(self, readers: Pool, gatherer: Gatherer, vault: Vault, public_url: str) -> None:
         self._readers = readers
         self._gatherer = gatherer
         self._has_read = False
+        self.public_url = public_url
         self.unseal = vault.open
         self.digest = vault.digest
 

@@ -8,7 +8,7 @@ import base64
 import io
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import segno
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -30,6 +30,9 @@ JSON = "application/json"
 SVG = "image/svg+xml"
 
 HEADINGS = {"successful": "Payment successful", "failed": "Payment failed", "pending": "Payment pending"}
+
+# What may stand in an address as it is; everything else is escaped.
+URL_CHARACTERS = "%/:?#[]@!$&'()*+,;=~"
 
 # 15 % of a code may be covered; enough for a screen, and the picture stays coarse enough for a cheap camera.
 ERROR_CORRECTION = "m"
@@ -131,19 +134,18 @@ def render_waiting(bill: Bill, address: str) -> Page:
 
 def render_end(bill: Bill) -> Page:
     """Back to the merchant, with how it ended; without an address to go to, the bare result. Spec silent: D15"""
-    if bill.redirect_url is None:
+    back = way_back(bill)
+    if back is None:
         return bare(JSON, bill.result)
-    location = ("location", with_outcome(bill.redirect_url, bill.reference, bill.status))
-    return Page(303, b"", (location, *headers_of(HTML, policy_of(framed=True))))
+    return Page(303, b"", (("location", back), *headers_of(HTML, policy_of(framed=True))))
 
 
 def render_receipt(bill: Bill) -> Page:
-    back = bill.redirect_url and with_outcome(bill.redirect_url, bill.reference, bill.status)
     facts: dict[str, Any] = {
         "bill": bill,
         "heading": HEADINGS[bill.status],
         "sum": sum_of(bill.amount, bill.currency),
-        "back": back,
+        "back": way_back(bill),
     }
     return draw("ended.html", policy_of(), facts)
 
@@ -153,11 +155,24 @@ def render_notice(http: int, heading: str, words: str) -> Page:
     return draw("notice.html", policy_of(framed=True), facts, http)
 
 
-def with_outcome(url: str, reference: str, status: str) -> str:
-    """The merchant's address with how it ended, after what it may already ask."""
-    parts = urlsplit(url)
+def way_back(bill: Bill) -> str | None:
+    """Where the payer goes from here; None where there is no address, or none that a browser could be sent to."""
+    return bill.redirect_url and with_outcome(bill.redirect_url, bill.reference, bill.status)
+
+
+def with_outcome(url: str, reference: str, status: str) -> str | None:
+    """The merchant's address with how it ended, after what it may already ask. What is not ASCII in it is escaped as
+    browsers do. None where it cannot be read: the payment is over, and its page must be shown all the same."""
+    try:
+        parts = urlsplit(url)
+        port_is_read = parts.port is None or parts.port >= 0
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname or not parts.netloc.isascii() or not port_is_read:
+        return None
     outcome = urlencode({"txnRef": reference, "txnStatus": status})
-    return urlunsplit(parts._replace(query=f"{parts.query}&{outcome}" if parts.query else outcome))
+    whole = urlunsplit(parts._replace(query=f"{parts.query}&{outcome}" if parts.query else outcome))
+    return quote(whole, safe=URL_CHARACTERS)
 
 
 # --- the QR code as a picture ---------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ announced as PIN, the one authentication that goes on to completion, and whichev
 no CVV either, and is charged without: its holder has paid this merchant with the CVV before. Spec silent: D15
 
 Nothing is kept here. The session only says whose card it was; what became of an order is asked of the issuer by its
-key, also where nobody heard of a session: an answer that was lost may have been a purchase.
+key, also where nobody heard of a session: an answer that was lost may have been a purchase. The order says whether
+its card was issued here, so that a query without the card's number does not go to the rail behind.
 """
 
 import msgspec
@@ -33,7 +34,9 @@ AUTH = "PIN"
 FACTS = {"session": SESSION}
 
 APPROVED = "00"
+NEVER_OPENED = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
 NOT_ISSUED = Answer(ports.FAILED, "14", "Invalid card number", FACTS)
+OPENED = Answer(ports.SUCCESSFUL, APPROVED, "", {**FACTS, "auth": AUTH})
 IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request in progress", FACTS)
 
 # In the test environment a line that refuses calls is back by then (sandbox.md).
@@ -52,7 +55,7 @@ class IssuedCards:
         http = scenario_of(order).http
         if http is not None:
             raise (Unavailable if http == "unavailable" else NoAnswer)(f"the issuer: {http}")
-        return Answer(ports.SUCCESSFUL, APPROVED, "", {**FACTS, "auth": AUTH})
+        return OPENED
 
     async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
         if not self._is_ours(order, card):
@@ -86,12 +89,15 @@ class IssuedCards:
         return found or await self._others.query_refund(order)
 
     def _is_ours(self, order: CollectOrder, card: CardSecrets | None) -> bool:
-        return order.session == SESSION or (card is not None and self._issuing.covers(card.number))
+        return order.session == SESSION or order.issued or (card is not None and self._issuing.covers(card.number))
 
     async def _ask_after(self, order: CollectOrder, card: CardSecrets | None) -> Answer | None:
         """What our issuer knows of an order; None where it is somebody else's."""
         if not may_be_ours(order):
             return None
+        if order.issued and order.step == ports.BEGIN:
+            # A session of ours keeps nothing: it is as open as when it was begun.
+            return OPENED if order.scenario.http != "reset" else NEVER_OPENED
         answer = await self._issuer.query(order.key)
         if answer.status == ports.NOT_FOUND:
             return answer if self._is_ours(order, card) else None

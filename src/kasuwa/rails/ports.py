@@ -13,7 +13,7 @@ told "processing". Spec silent: D28
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol
 
 import msgspec
@@ -22,6 +22,7 @@ from kasuwa.core import requery
 from kasuwa.core.billers import Listing, Sheet
 from kasuwa.core.codes import ERROR, UNREADABLE_ANSWER
 from kasuwa.core.decision import Job, Refusal
+from kasuwa.core.magic import NOTHING_TOLD, Told
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 
 
@@ -154,30 +155,60 @@ class CardSecrets(msgspec.Struct, frozen=True):
         return "CardSecrets(…)"
 
 
+# The steps of a payment at its rail.
+BEGIN = "begin"
+CHARGE = "charge"
+VALIDATE = "validate"
+
+
 class CollectOrder(msgspec.Struct, frozen=True):
-    """One payment, or the refund of one, as a rail sees it. `key` is its idempotency key over all merchants; `shop` is
-    whom payers know the merchant as; `session` is what the rail called it when it began; `payer` is whom it asks (a
-    telephone, an account), `provider` through whom; `attempt` counts the tries of one due date; a refund is that of the
-    payment whose key is `refund_of`. `age_seconds` and `scenario` are for the sandbox alone."""
+    """One payment, or the refund of one, as a rail sees it. `key` is its idempotency key over all merchants; `step` is
+    the step that is sent or, in a query, the one that was sent last; `shop` is whom payers know the merchant as;
+    `session` is what the rail called it when it began; `payer` is whom it asks (a telephone, an account), `provider`
+    through whom; `attempt` counts the tries of one due date; `issued` says that the card is of our own ranges; a refund
+    is that of the payment whose key is `refund_of`. `sent_on` (the business day of the step), `age_seconds`, `told`
+    and `scenario` are for the sandbox alone."""
 
     key: str
     method: str
     amount: int
     currency: str
+    step: str = ""
     session: str = ""
     payer: str = ""
     provider: str = ""
     attempt: int = 1
     shop: str = ""
+    issued: bool = False
     refund_of: str = ""
+    sent_on: date | None = None
     age_seconds: float = 0
+    told: Told = NOTHING_TOLD
     scenario: Scenario = NO_SCENARIO
 
 
 class CollectionRail(Protocol):
-    """Whoever takes money from payers: a card network, the banks' direct debit, the mobile operators. `begin` opens
-    a session (its facts say which and what the payer must do); `charge` takes the money, or asks the payer first;
-    `validate` brings the payer's code, or None where the payer declined; `query` asks what became of it."""
+    """Whoever takes money from payers: a card network, the banks' direct debit, the mobile operators.
+
+    `begin` opens a session; its facts say which (`session`) and what the payer must do (`auth`). `charge` takes the
+    money, or answers CHALLENGE where the payer must act first. `validate` brings the payer's code, or None where the
+    payer declined.
+
+    `query` answers for `order.step`, the step that was sent last under the key, with what that step has answered or
+    would have answered had its answer not been lost. It brings no secret and proves nothing, so:
+
+        SUCCESSFUL   begin: the session is open, with its `session` and `auth` as facts; nothing was charged.
+                     charge, validate: the money was taken, with the payer's proof (PIN, code, approval on a page)
+        CHALLENGE    the payer must still act: the payment waits for it until it expires
+        WRONG        the code that `validate` brought is not right: it counts as a try
+        FAILED       declined, by the payer or the payer's bank
+        UNKNOWN, PROCESSING   the rail is at it: it is asked again later
+        NOT_FOUND    the rail never saw the step
+
+    A rail that cannot tell a wrong code from none at all answers CHALLENGE. A query never answers SUCCESSFUL for a
+    charge or a validate whose proof the rail has not checked. Facts that the step would have told come with the query
+    as well. tests/rails/collection_contract.py holds every adapter to this.
+    """
 
     async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer: ...
 

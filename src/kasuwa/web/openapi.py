@@ -71,7 +71,10 @@ def describe_method(method: Method, schemas: Any, environment: str) -> dict[str,
         replies.append(reply)
         title = title_of(action)
         examples[title] = {"summary": action.summary, "value": dict(action.example)}
-        answers[title] = {"summary": f"To {title}", "value": recorded[f"{method.name}-{title.replace(' ', '-')}"]}
+        name = f"{method.name}-{title.replace(' ', '-')}"
+        if name in recorded:
+            # A row that is newer than the recordings is described without an answer.
+            answers[title] = {"summary": f"To {title}", "value": recorded[name]}
     lines = [f"- `{title_of(action)}`: {action.summary}" for action in method.actions]
     return {
         "operationId": method.name,

@@ -19,10 +19,11 @@ class Envelope(msgspec.Struct):
     request: Any = None
     type: Any = None
     method: Any = None
+    status: Any = None
     payment_type: Any = field(name="paymentType", default=None)
 
 
-VARIANT_FIELDS = {"type": "type", "method": "method", "paymentType": "payment_type"}
+VARIANT_FIELDS = {"type": "type", "method": "method", "status": "status", "paymentType": "payment_type"}
 
 
 class Choice(msgspec.Struct):

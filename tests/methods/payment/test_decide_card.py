@@ -10,7 +10,7 @@ from kasuwa.core.decision import Decision
 from kasuwa.core.scenario import PlannedFault, Scenario
 from kasuwa.methods.payment import decide, decide_card
 from kasuwa.methods.payment.decide import KEPT, WORK, sealed_card_place
-from kasuwa.methods.payment.decide_card import NOT_ANY_MORE, NOT_AWAITED, Code
+from kasuwa.methods.payment.decide_card import NOT_AWAITED, TIME_IS_OVER, TRIES_ARE_OVER, Code
 from kasuwa.rails.ports import CardSecrets
 from tests.methods.payment.desk import (
     APPROVED,
@@ -73,6 +73,9 @@ def test_nothing_that_holds_a_secret_shows_it_in_a_trace() -> None:
         assert "123456" not in repr(secret)
 
 
+INSTALLMENT = {"payment_schedule": {"05-02-2026": "1000", "05-03-2026": "500"}, "total": "1500.00"}
+
+
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -84,7 +87,9 @@ def test_nothing_that_holds_a_secret_shows_it_in_a_trace() -> None:
         ({"amount": None}, ["amount"]),
         ({"amount": "0.99"}, ["amount"]),
         ({"amount": "10000000.01"}, ["amount"]),
-        ({"recurrent": {"frequency": "daily"}}, ["is_recurring"]),
+        ({"is_recurring": False, "recurrent": {"frequency": "daily"}}, ["is_recurring"]),
+        ({"recurrent": {"value": "31"}}, ["recurrent.value"]),
+        ({"amount": None, "recurrent": {}, "installment": INSTALLMENT}, ["installment"]),
         ({"is_recurring": True, "recurrent": {"frequency": "monthly", "value": "31"}}, ["recurrent.value"]),
         ({"split": [{"ref_code": "RSnobody", "percentage": "50"}]}, ["split.0.ref_code"]),
         ({"card": {**CARD, "expiry_year": "25"}, "country": "ZA"}, ["card.expiry_year", "country"]),
@@ -248,26 +253,42 @@ def test_three_wrong_codes_fail_a_payment_and_no_fourth_is_taken(desk: Desk) -> 
     assert paying.hear(WRONG).reply.message == "The OTP was wrong three times; the payment has failed"
     assert paying.stands == ("failed", "done", None)
     for _ in range(2):
-        assert validate(desk, paying.txn_ref) == NOT_ANY_MORE
+        assert validate(desk, paying.txn_ref) == TRIES_ARE_OVER
 
 
 def test_after_ten_minutes_a_code_is_too_late_whether_or_not_somebody_has_ended_the_payment(desk: Desk) -> None:
     paying = awaiting(desk)
     desk.wait(minutes=10)
-    assert validate(desk, paying.txn_ref) == NOT_ANY_MORE
+    assert validate(desk, paying.txn_ref) == TIME_IS_OVER
     paying.hear(NOBODY_ASKED)
     assert paying.row.message == "The customer did not complete the payment in time"
-    assert validate(desk, paying.txn_ref) == NOT_ANY_MORE
+    assert validate(desk, paying.txn_ref) == TIME_IS_OVER
 
 
-def test_a_code_for_what_ended_otherwise_or_is_not_ours_or_unknown_is_refused(desk: Desk) -> None:
-    done = paid_card(desk)
-    assert validate(desk, done.txn_ref) == NOT_AWAITED
+def test_a_code_for_what_ended_otherwise_or_is_unknown_is_refused(desk: Desk) -> None:
+    declined = awaiting(desk)
+    validate(desk, declined.txn_ref)
+    declined.hear(DECLINED)
+    refused = validate(desk, declined.txn_ref)
+    assert (refused.code, DECLINED.message in refused.message) == (104, True)
     assert validate(desk, "GP|nothing") == decide.UNKNOWN_REFERENCE
+
+
+def test_a_repeated_code_of_a_successful_payment_is_answered_its_outcome(desk: Desk) -> None:
+    paying = awaiting(desk)
+    validate(desk, paying.txn_ref)
+    first = paying.hear(APPROVED).reply
+    again = validate(desk, paying.txn_ref)
+    assert isinstance(again, Decision)
+    assert (again.reply, again.rows, again.jobs, again.groups) == (first, (), (), ())
+
+
+def test_a_code_while_the_outcome_of_the_last_one_is_unknown_is_answered_pending(desk: Desk) -> None:
     lost = awaiting(desk)
     validate(desk, lost.txn_ref)
     lost.hear(SILENT)
-    assert validate(desk, lost.txn_ref) == NOT_AWAITED
+    told = validate(desk, lost.txn_ref)
+    assert (told.reply.status, told.reply.txn_status, told.then, told.rows) == (200, "pending", None, ())
 
 
 def test_a_second_code_while_the_first_is_at_the_rail_waits_for_it(desk: Desk) -> None:

@@ -11,7 +11,6 @@ from kasuwa.core.scenario import PlannedFault
 from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.decide import DETAIL, WALLET_SHORT
-from kasuwa.methods.payment.decide_card import NOT_AWAITED
 from kasuwa.methods.payment.decide_collect import REQUIRED, PayerFields, collect, need_collect
 from kasuwa.methods.payment.decide_refund import MADE_FOR_ANOTHER
 from kasuwa.methods.payment.decide_split import Beneficiary, beneficiary_key
@@ -136,7 +135,8 @@ def test_a_card_is_charged_at_once_and_its_code_is_brought_as_ever(desk: Desk) -
     assert (reply.status, reply.state) == (202, "otp")
     assert isinstance(desk.put("validate", txnRef=paying.txn_ref, otp="123456"), Decision)
     assert paying.hear(APPROVED).reply.message == "deposit successful"
-    assert desk.put("validate", txnRef=paying.txn_ref, otp="123456") == NOT_AWAITED
+    again = desk.put("validate", txnRef=paying.txn_ref, otp="123456")
+    assert (again.reply.message, again.reply.txn_status) == ("Validation Successful", "successful")
 
 
 def test_what_was_made_for_another_slice_is_not_refunded_by_payments(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,13 +12,15 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Job
 from kasuwa.core.scenario import PlannedFault
 from kasuwa.core.schedule import next_due
-from kasuwa.methods.payment.decide import DETAIL, WORK
-from kasuwa.methods.payment.decide_plan import IS_OVER, UNKNOWN_PLAN, Plan, recurrence_of, retry_classes
-from kasuwa.methods.payment.store import reply_instalments
+from kasuwa.core.transactions import encode_text
+from kasuwa.methods.payment.decide import DETAIL, WORK, Payment
+from kasuwa.methods.payment.decide_installments import reply_installments
+from kasuwa.methods.payment.decide_plan import IS_OVER, TERMS, UNKNOWN_PLAN, Plan, recurrence_of, retry_classes
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.methods.payment.desk import (
     APPROVED,
+    CARD,
     DECLINED,
     NOBODY_ASKED,
     NOT_FOUND,
@@ -25,7 +28,10 @@ from tests.methods.payment.desk import (
     Desk,
     Paying,
     begin,
+    charge,
     fields_of,
+    initiate,
+    opened,
     paid_card,
 )
 from tests.rules import NOW
@@ -57,6 +63,52 @@ def fall_due(desk: Desk) -> Paying:
 
 def change(desk: Desk, status: str | None) -> Any:
     return desk.put("recurrent", id=desk.plan().plan_id, status=status)
+
+
+# --- the price of later charges ---------------------------------------------------------------------------------------
+
+FOREIGN = {"card_no": "4242424242424242", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
+
+
+@pytest.mark.parametrize("bearer", ["merchant", "customer", None])
+@pytest.mark.parametrize("foreign", [False, True])
+@pytest.mark.parametrize("kind", ["recurrent", "instalment"])
+def test_a_later_charge_is_priced_like_the_first(kind: str, foreign: bool, bearer: str | None) -> None:
+    desk = Desk()
+    card = FOREIGN if foreign else CARD
+    planned: dict[str, Any] = {"recurrent": DAILY, "amount": "1500.00"}
+    if kind == "instalment":
+        schedule = {"05-01-2026": 1500, "05-02-2026": 1500}
+        planned = {"installment": {"payment_schedule": schedule, "total": "3000.00"}, "amount": "1500.00"}
+    first = initiate(desk, card=card, bearer=bearer, **planned)
+    first.hear(opened("PIN"))
+    charge(desk, first, "PIN", card=card)
+    first.hear(APPROVED)
+    before = desk.balances()
+    second = fall_due(desk)
+    second.hear(APPROVED)
+    for attribute in ("amount", "fee", "vat", "currency"):
+        assert getattr(second.row, attribute) == getattr(first.row, attribute)
+    for attribute in ("charged", "settled"):
+        assert getattr(second.payment, attribute) == getattr(first.payment, attribute)
+    assert desk.balance("wallet:main:NGN") - before["wallet:main:NGN"] == first.payment.settled
+    assert (first.payment.charged > 150_000) is (bearer == "customer")
+    local = initiate(desk, bearer=bearer, amount="1500.00")
+    assert (local.row.fee == first.row.fee) is not foreign
+
+
+def test_nothing_is_ever_charged_for_nothing() -> None:
+    """A recurrence of 0.00, as an earlier version could make it, is paused at its next date."""
+    desk = Desk()
+    recurrent(desk)
+    plan = desk.plan()
+    terms = msgspec.structs.replace(TERMS.decode(plan.detail), amount=0)
+    desk.rows[plan.key] = msgspec.structs.replace(plan, detail=encode_text(terms))
+    job = waiting(desk)
+    desk.now = job.due
+    payments = len(desk.of_type(Payment))
+    desk.hear(job, NOBODY_ASKED)
+    assert (desk.plan().state, len(desk.of_type(Payment))) == ("paused", payments)
 
 
 # --- beginning ------------------------------------------------------------------------------------------------------
@@ -293,8 +345,8 @@ def test_the_last_instalment_may_be_retried_for_all_its_days_and_the_plan_then_e
     instalments(desk, {"05-01-2026": 50, "20-01-2026": 50})
     for _ in range(4):
         fall_due(desk).hear(DECLINED)
-    assert (desk.plan().state, desk.plan().misses) == ("finished", 1)
-    assert [line.paid for line in reply_instalments(desk.plan()).payment_schedule] == [True, False]
+    assert (desk.plan().state, desk.plan().misses) == ("incomplete", 1)
+    assert [line.paid for line in reply_installments(desk.plan()).payment_schedule] == [True, False]
 
 
 @pytest.mark.parametrize(

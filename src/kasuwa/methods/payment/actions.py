@@ -15,6 +15,7 @@ from kasuwa.methods.payment import (
     decide_card,
     decide_foretell,
     decide_inbound,
+    decide_installments,
     decide_plan,
     decide_refund,
     decide_split,
@@ -180,7 +181,7 @@ PAYMENT = Method(
             request=wire.VerifyRequest,
             reply=wire_reply.VerifyReply,
             read=store.verify_payment,
-            summary="What became of a payment, by txnRef or customer_txnref",
+            summary="What became of a payment, by txnRef or customer_txnref; or of a refund, by refundRef",
             example={"action": "verify", "txnRef": "<txnRef>"},
         ),
         Write(
@@ -280,11 +281,28 @@ RESOURCES = (
     ),
     Read(
         name="installments",
-        request=wire.PlansRequest,
+        request=wire.InstallmentsRequest,
         reply=list[wire_reply.InstallmentReply],
         read=store.list_installments,
-        summary="All instalment plans, finished ones too",
+        summary="All installment plans, finished ones too; or one, by its id",
         example={"inquire": "installments"},
+    ),
+    *(
+        Write(
+            name="installments",
+            variant=("status", status),
+            request=wire.InstallmentRequest,
+            reply=wire_reply.InstallmentChanged,
+            needs=decide_installments.need_installment,
+            decide=partial(decide_installments.decide_installment, status),
+            summary=summary,
+            example={"inquire": "installments", "id": "<id>", "status": status},
+        )
+        for status, summary in (
+            ("resume", "Resume a paused installment plan: what fell due meanwhile is charged at once"),
+            ("pause", "Pause an installment plan"),
+            ("cancel", "Cancel an installment plan: nothing more is charged"),
+        )
     ),
 )
 

@@ -19,9 +19,10 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Job, Refusal, Reserve, Row, Seen
+from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Refusal, Reserve, Row, Seen
 from kasuwa.core.directory import list_as
 from kasuwa.core.inbound import ACCOUNT, PAYMENT
+from kasuwa.core.magic import NOTHING_TOLD, Told, told_by_card
 from kasuwa.core.pricing import Price
 from kasuwa.core.purpose import Errand, subject_of
 from kasuwa.core.references import hold_key, job_key, payment_reference, row_key
@@ -58,6 +59,10 @@ PAGE = "page"
 
 # How long a payer may take. Spec silent: D16, D20
 PATIENCE = timedelta(minutes=10)
+
+# Why a payment failed, where that was not the rail's answer.
+EXPIRED = "expired"
+TRIES_USED_UP = "tries"
 
 # Refusals, in order of precedence.
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
@@ -116,8 +121,9 @@ class InstalmentWish(msgspec.Struct, frozen=True):
 
 
 class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a payment was asked with; it never changes. `shown` is the account number that was paid into, at the bank
-    `provider` and in the name of `business_name`; `account_reference` says whose personalized account that is."""
+    """What a payment was asked with; a card's charge may add to it. `bearer_said`: the request names the bearer, else
+    it is the tariff's. `shown` is the account number that was paid into, at the bank `provider` and in the name of
+    `business_name`; `account_reference` says whose personalized account that is."""
 
     country: str = "NG"
     fullname: str = ""
@@ -125,6 +131,7 @@ class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
     redirect_url: str = ""
     business_name: str = ""
     bearer: str = "merchant"
+    bearer_said: bool = False
     payer: str = ""
     provider: str = ""
     page: str = ""
@@ -241,13 +248,16 @@ KEPT: "msgspec.json.Decoder[KeptCard]" = msgspec.json.Decoder(KeptCard)
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a payment's job knows besides its rows. `sealed` is a saved card, in base64; `shop` is what the payer knows
-    the merchant as; `refund_of` is the payment that a refund gives back."""
+    """What a payment's job knows besides its rows. `step` is the job kind of the step that was sent last: a job that
+    asks is about that one. `sealed` is a saved card, in base64; `shop` is what the payer knows the merchant as;
+    `issued` says that the card is of our own ranges; `refund_of` is the payment that a refund gives back; `told` is
+    what the values sent tell the test environment."""
 
     sent_at: float
     method: str
     amount: int
     currency: str
+    step: str = ""
     session: str = ""
     payer: str = ""
     provider: str = ""
@@ -255,7 +265,9 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     token: str = ""
     sealed: str = ""
     shop: str = ""
+    issued: bool = False
     refund_of: str = ""
+    told: Told = NOTHING_TOLD
     scenario: Scenario = NO_SCENARIO
 
 
@@ -295,12 +307,15 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
         method=ask.method,
         amount=ask.price.charged,
         currency=ask.currency,
+        step=kind,
         payer=ask.detail.payer,
         provider=ask.detail.provider,
         attempt=ask.attempt,
         token="" if ask.saved is None else ask.saved.token,
         sealed=ask.sealed_saved,
         shop=context.merchant.name,
+        issued=ask.card is not None and context.issuing.covers(ask.card.number),
+        told=told_by_secrets(ask.card, context.merchant),
         scenario=scenario,
     )
     job = payment_job(row, ask.method, kind, context.now, work)
@@ -316,6 +331,13 @@ def begin(ask: Ask, context: Context, kind: str, number: int | None = None) -> D
         beside=ask.card,
         faults=faults,
     )
+
+
+def told_by_secrets(card: CardSecrets | None, merchant: Merchant) -> Told:
+    """What a card tells the test environment; in live, nothing."""
+    if card is None or merchant.environment != "test":
+        return NOTHING_TOLD
+    return told_by_card(card.number, card.cvv, card.pin)
 
 
 def found_by(detail: Detail, txn_ref: str, context: Context) -> tuple[Row, ...]:
@@ -400,4 +422,5 @@ def hold_fee(row: Transaction, errand: Errand | None, context: Context) -> tuple
 
 def at_the_rail(job: Job, kind: str, work: Work, context: Context) -> Job:
     """The payment's one job, taken to the rail now by whoever asked."""
+    work = msgspec.structs.replace(work, step=kind)
     return msgspec.structs.replace(job, kind=kind, due=context.now, attempt=0, work=encode_text(work))

@@ -19,16 +19,19 @@ from kasuwa.methods.payment.decide import (
     CHARGE,
     DETAIL,
     EXPIRE,
+    EXPIRED,
     FACTS,
     INITIATED,
     OPEN,
+    TRIES_USED_UP,
     VALIDATE,
     WORK,
     Facts,
     Payment,
+    Work,
     payment_key,
 )
-from kasuwa.methods.payment.decide_card import EXPIRED, MOST_TRIES, TRIES_USED_UP, expected_stage
+from kasuwa.methods.payment.decide_card import MOST_TRIES, expected_stage
 from kasuwa.methods.payment.decide_end import end_payment, ending_accounts
 from kasuwa.methods.payment.decide_reply import reply_payer_step, reply_payment, reply_validated
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -73,7 +76,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     if job.kind == EXPIRE and answer.code is None:
         return end_payment(row, told, here, FAILED, EXPIRED, TOO_LATE, context, seen)
     ending = ending_of(answer, 0)
-    if job.kind == OPEN and ending == SUCCESSFUL:
+    if is_opening(here) and ending == SUCCESSFUL:
         # A session is open: nothing was charged, whatever the word, and without its authentication nothing can be.
         if told.auth:
             return ask_payer(row, told, here, INITIATED, context)
@@ -82,6 +85,11 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
         decision = end_payment(row, told, here, ending, answer.code, answer.message, context, seen)
         return as_the_step_answers(decision, row, told, job, ending, context)
     return go_on(row, told, here, answer, context, seen)
+
+
+def is_opening(job: Job) -> bool:
+    """Whether the job is about the session that initiate opens: it opens it, or asks after an answer that was lost."""
+    return job.kind == OPEN or (job.kind == ASK and WORK.decode(job.work).step == OPEN)
 
 
 def learn(payment: Payment, answer: Answer) -> Payment:
@@ -106,7 +114,7 @@ def as_the_step_answers(
     if isinstance(decision, More) or ending != SUCCESSFUL or not isinstance(decision.reply, PaymentReply):
         return decision
     if job.kind == CHARGE and payment.method in PAYER_METHODS:
-        decision.reply = reply_payer_step(row, payment, DETAIL.decode(payment.detail), context.public_url)
+        decision.reply = reply_payer_step(payment, DETAIL.decode(payment.detail), context.public_url)
     if job.kind == VALIDATE:
         decision.reply = reply_validated(decision.reply)
     return decision
@@ -188,7 +196,7 @@ def ask_again(
     """By the ladder, under the same key. Only what was refused before anything was done is sent again."""
     work = WORK.decode(job.work)
     age = context.now.timestamp() - work.sent_at
-    asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, answer))
+    asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, work, answer))
     if work.method == "token" and ending_of(answer, age) == FAILED:
         return end_payment(row, payment, job, FAILED, answer.code, answer.message, context, seen)
     if context.now >= payment.expires_at and nobody_paid(asked, job, answer):
@@ -207,14 +215,14 @@ def ask_again(
     return Decision(reply=reply, rows=(kept, asked), jobs=(again,))
 
 
-def stage_while_unknown(payment: Payment, answer: Answer) -> str:
-    """A payer is awaited only while the rail is known to have asked and nobody has acted: it said so when the payment
-    began (its `auth`), or it says now that what we began is open. After that a step that went out may have been
-    done, and nothing is asked of the payer twice."""
+def stage_while_unknown(payment: Payment, work: Work, answer: Answer) -> str:
+    """A payer is awaited only while the rail is known to have asked and nobody has acted: the payment was waiting for
+    the payer already, or the rail says now that what we began is open. Once the payer's answer has gone out it may
+    have been taken, and nothing is asked of the payer twice."""
     if payment.method not in PAYER_METHODS:
         return ASKING
-    unheard = not payment.auth and knows_of_it(answer)
-    return AWAITING_PAYER if payment.stage == AWAITING_PAYER or unheard else ASKING
+    begun = work.step == CHARGE and knows_of_it(answer)
+    return AWAITING_PAYER if payment.stage == AWAITING_PAYER or begun else ASKING
 
 
 def knows_of_it(answer: Answer) -> bool:

@@ -12,13 +12,15 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST, NOT_VALIDATED
 from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Row, Seen, refuse_fields
-from kasuwa.core.pricing import Price
+from kasuwa.core.magic import NOTHING_TOLD, Told, proof_of
+from kasuwa.core.pricing import bearer_of
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario, plan_call
 from kasuwa.core.secrets import derive
-from kasuwa.core.transactions import Transaction, extend_trail, transaction_key
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
 from kasuwa.methods.payment import decide_ask as ask_rules
 from kasuwa.methods.payment.decide import (
+    ASKING,
     AT_THE_RAIL,
     AWAITING_3DS,
     AWAITING_OTP,
@@ -27,17 +29,17 @@ from kasuwa.methods.payment.decide import (
     CHARGE,
     CHARGING,
     DETAIL,
+    EXPIRED,
     INITIATED,
     KIND,
     OPEN,
     SAVED,
+    TRIES_USED_UP,
     UNKNOWN_REFERENCE,
     VALIDATE,
     VALIDATING,
     WORK,
     Ask,
-    CardFacts,
-    InstalmentWish,
     Payment,
     SavedCard,
     Work,
@@ -46,8 +48,10 @@ from kasuwa.methods.payment.decide import (
     find_saved,
     payment_key,
     saved_card_key,
+    told_by_secrets,
 )
-from kasuwa.methods.payment.decide_reply import reply_payment
+from kasuwa.methods.payment.decide_reply import reply_completed, reply_payment, reply_validated
+from kasuwa.methods.payment.decide_terms import add_terms
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 
 # Other pages only show something: whoever pays, pays elsewhere.
@@ -60,7 +64,8 @@ MOST_TRIES = 3
 PAGE_TOKEN_DIGITS = 48
 
 NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
-NOT_ANY_MORE = Refusal(NOT_VALIDATED, "The time or the tries for this OTP are used up; the payment has failed")
+TRIES_ARE_OVER = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payment has failed")
+TIME_IS_OVER = Refusal(INVALID_REQUEST, "The time for this payment is over and it has failed; begin a new payment")
 
 
 def page_token(context: Context) -> str:
@@ -82,16 +87,20 @@ def decide_initiate(request: InitiateCard, context: Context, seen: Seen) -> Deci
 
 def ask_card(request: InitiateCard, context: Context, seen: Seen) -> Ask | Refusal:
     country, currency = ask_rules.money_of(request)
-    faults = ask_rules.expiry_faults(request.card.expiry_month, request.card.expiry_year, lagos_day(context.now))
+    card, today = request.card, lagos_day(context.now)
+    faults = ask_rules.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
     faults += ask_rules.card_money_faults(country, currency)
-    faults += ask_rules.recurrent_faults(request.is_recurring, request.recurrent)
+    faults += ask_rules.recurrent_faults(request)
+    faults += ask_rules.both_plans_faults(request.recurrent is not None, request.installment is not None)
     now = ask_rules.amount_now(request, currency, context)
     if isinstance(now, list):
         return refuse_fields(*faults, *now)
     amount, instalments = now
     facts = ask_rules.card_facts(context, request.card)
-    price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
-    faults += card_split_faults(request, facts, currency, price, instalments, context, seen)
+    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    price = ask_rules.price_of(bearer, context.merchant, ask_rules.class_of_card(facts), currency, amount)
+    parts = ask_rules.parts_of(request)
+    faults += ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
@@ -111,23 +120,6 @@ def ask_card(request: InitiateCard, context: Context, seen: Seen) -> Ask | Refus
     )
 
 
-def card_split_faults(
-    request: InitiateCard | ChargeToken,
-    facts: CardFacts,
-    currency: str,
-    price: Price,
-    wish: InstalmentWish | None,
-    context: Context,
-    seen: Seen,
-) -> list[Fault]:
-    parts = ask_rules.parts_of(request)
-    if not parts:
-        return []
-    fee_class = ask_rules.class_of_card(facts)
-    settled = ask_rules.settlements_of(request, context.merchant, fee_class, currency, price, wish)
-    return ask_rules.split_faults(parts, currency, settled, context, seen)
-
-
 # --- charge -------------------------------------------------------------------------------------------------------
 
 
@@ -139,26 +131,28 @@ def need_payment(txn_ref: str, merchant: Merchant) -> Needs:
 
 
 def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
-    return need_payment(request.txn_ref, merchant)
+    return Needs((*need_payment(request.txn_ref, merchant).rows, *ask_rules.need_split(request, merchant).rows))
 
 
 def decide_charge(request: ChargeCard, context: Context, seen: Seen) -> Decision | Refusal:
     row, payment, job = see_payment(request.txn_ref, context.merchant, seen)
     if row is None or payment is None or payment.method != "card":
         return UNKNOWN_REFERENCE
+    terms = add_terms(request, row, payment, context, seen)
     faults = charge_faults(request, row, payment, context)
-    if faults:
-        return refuse_fields(*faults)
+    if isinstance(terms, list) or faults:
+        return refuse_fields(*faults, *(terms if isinstance(terms, list) else ()))
     if row.is_final or payment.stage != INITIATED:
         # Repeated while the payer is awaited, the same step; after the end, the result. Spec silent: D15
         return Decision(reply=reply_payment(row, payment, context.public_url), wait=payment.stage in AT_THE_RAIL)
     assert job is not None
-    work = WORK.decode(job.work)
+    row, amended = terms
+    work = msgspec.structs.replace(WORK.decode(job.work), amount=amended.charged)
     scenario, faults_left = scenario_now(context, work)
-    sent = work_of(work, payment, context, scenario)
-    rows = moved(row, payment, CHARGING, context, "charged")
-    job = at_the_rail(job, CHARGE, sent, context)
     secrets = ask_rules.secrets_of(request.card)
+    sent = work_of(work, payment, context, scenario, told_by_secrets(secrets, context.merchant))
+    rows = moved(row, amended, CHARGING, context, "charged")
+    job = at_the_rail(job, CHARGE, sent, context)
     reply = reply_payment(*rows, context.public_url)
     return Decision(reply=reply, rows=rows, jobs=(job,), then=job, beside=secrets, faults=faults_left)
 
@@ -167,7 +161,7 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
     """What differs from the first step. Spec silent: D15"""
     faults = []
     card, detail = request.card, DETAIL.decode(payment.detail)
-    if payment.auth and request.auth_type != payment.auth:
+    if payment.auth and request.auth_type not in (None, payment.auth):
         faults.append(Fault("auth_type", f"{payment.auth}, as apply_auth said"))
     if request.amount is not None and request.amount != row.amount:
         faults.append(Fault("amount", "as it was initiated"))
@@ -196,8 +190,15 @@ def scenario_now(context: Context, work: Work) -> tuple[Scenario, tuple[PlannedF
     return planned, left
 
 
-def work_of(work: Work, payment: Payment, context: Context, scenario: Scenario) -> Work:
-    return msgspec.structs.replace(work, sent_at=context.now.timestamp(), session=payment.session, scenario=scenario)
+def work_of(work: Work, payment: Payment, context: Context, scenario: Scenario, told: Told) -> Work:
+    return msgspec.structs.replace(
+        work, sent_at=context.now.timestamp(), session=payment.session, told=told, scenario=scenario
+    )
+
+
+def told_by_code(work: Work, otp: str | None, merchant: Merchant) -> Told:
+    """What the payer's code tells the test environment, beside what the card told; in live, nothing."""
+    return msgspec.structs.replace(work.told, proof=proof_of(otp)) if merchant.environment == "test" else NOTHING_TOLD
 
 
 def moved(row: Transaction, payment: Payment, stage: str, context: Context, step: str) -> tuple[Transaction, Payment]:
@@ -248,17 +249,21 @@ def bring_code(txn_ref: str, otp: str | None, context: Context, seen: Seen, *, a
     if payment.stage in AT_THE_RAIL:
         return Decision(reply=reply_payment(row, payment, context.public_url), wait=True)
     if row.is_final:
-        return NOT_ANY_MORE if was_not_validated(row, payment) else NOT_AWAITED
+        return tell_outcome(row, payment)
+    if payment.stage == ASKING and asks_for_code(payment):
+        # What became of the last step is not known yet: it may have been taken, and no answer may deny it.
+        return Decision(reply=reply_payment(row, payment, context.public_url))
     straight = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
     if payment.stage != awaited and not (straight and awaited == expected_stage(payment.auth)):
         return NOT_AWAITED
     if context.now >= payment.expires_at:
         # Whoever ends it is a moment late.
-        return NOT_ANY_MORE
+        return TIME_IS_OVER
     assert job is not None
     work = WORK.decode(job.work)
     scenario, faults_left = scenario_now(context, work)
-    job = at_the_rail(job, VALIDATE, work_of(work, payment, context, scenario), context)
+    told = told_by_code(work, otp, context.merchant)
+    job = at_the_rail(job, VALIDATE, work_of(work, payment, context, scenario, told), context)
     rows = moved(row, payment, VALIDATING, context, "validated")
     return Decision(
         reply=reply_payment(*rows, context.public_url),
@@ -274,13 +279,18 @@ def expected_stage(auth: str) -> str:
     return AWAITING_3DS if auth == "3DSecure" else AWAITING_OTP
 
 
-def was_not_validated(row: Transaction, payment: Payment) -> bool:
-    """Whether it failed for want of a right code in time: then a late code is told so. Spec silent: D16"""
-    return row.code in (EXPIRED, TRIES_USED_UP)
+def asks_for_code(payment: Payment) -> bool:
+    return payment.method == "account" or (payment.method == "card" and payment.auth in ("OTP", "3DSecure"))
 
 
-EXPIRED = "expired"
-TRIES_USED_UP = "tries"
+def tell_outcome(row: Transaction, payment: Payment) -> Decision | Refusal:
+    """What a code is answered after the end: the outcome of a successful payment, else why it is too late. Spec silent:
+    D7, D16"""
+    if row.status == SUCCESSFUL:
+        return Decision(reply=reply_validated(reply_completed(row, payment)))
+    late = {EXPIRED: TIME_IS_OVER, TRIES_USED_UP: TRIES_ARE_OVER}
+    failed = Refusal(INVALID_REQUEST, f"This payment has failed ({row.message}) and awaits no validation")
+    return late.get(row.code or "", failed)
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -310,7 +320,7 @@ def ask_token(request: ChargeToken, context: Context, seen: Seen) -> Ask | Refus
     saved = find_saved(context.merchant.merchant_id, request.token, seen)
     faults = [] if saved is not None else [Fault("token", "no saved card has this token")]
     faults += ask_rules.card_money_faults(country, currency)
-    faults += ask_rules.recurring_fault(request)
+    faults += ask_rules.schedule_faults(request, installments=True)
     now = ask_rules.amount_now(request, currency, context)
     if isinstance(now, list):
         faults += now
@@ -318,8 +328,10 @@ def ask_token(request: ChargeToken, context: Context, seen: Seen) -> Ask | Refus
         return refuse_fields(*faults)
     amount, instalments = now
     facts = SAVED.decode(saved.detail)
-    price = ask_rules.price_of(request, context.merchant, ask_rules.class_of_card(facts), currency, amount)
-    faults = card_split_faults(request, facts, currency, price, instalments, context, seen)
+    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    price = ask_rules.price_of(bearer, context.merchant, ask_rules.class_of_card(facts), currency, amount)
+    parts = ask_rules.parts_of(request)
+    faults = ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(ask_rules.detail_of(request, context), card=facts, instalments=instalments)

@@ -121,7 +121,6 @@ def told_of(row: Transaction, detail: Detail) -> dict[str, str]:
     return {
         **told,
         "accountReference": detail.account_reference,
-        "currency": row.currency,
         "account": detail.shown,
         "accountDetails": detail.business_name,
         "bankname": detail.provider,

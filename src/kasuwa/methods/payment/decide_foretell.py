@@ -53,7 +53,8 @@ def find_card_money(merchant: Merchant, foresight: Foresight, said: Said) -> lis
 
 
 def find_expiry(merchant: Merchant, foresight: Foresight, said: Said) -> list[Fault]:
-    return expiry_faults(said["card.expiry_month"], said["card.expiry_year"], lagos_day(foresight.now))
+    month, year = said["card.expiry_month"], said["card.expiry_year"]
+    return expiry_faults(month, year, lagos_day(foresight.now), merchant, str(said["card.card_no"]))
 
 
 def find_account(merchant: Merchant, foresight: Foresight, said: Said) -> list[Fault]:
@@ -74,7 +75,11 @@ LIMITS = foretold(find_limits, "currency", "amount")
 HOME_RULES = (LIMITS, foretold(find_home, "country"), foretold(find_home, "currency"))
 TOKEN_RULES = (LIMITS, foretold(find_card_money, "country"), foretold(find_card_money, "country", "currency"))
 EXPIRY = ("card.expiry_month", "card.expiry_year")
-CARD_RULES = (*TOKEN_RULES, foretold(find_expiry, *EXPIRY), foretold(find_expiry, *reversed(EXPIRY)))
+CARD_RULES = (
+    *TOKEN_RULES,
+    foretold(find_expiry, "card.card_no", *EXPIRY),
+    foretold(find_expiry, "card.card_no", *reversed(EXPIRY)),
+)
 ACCOUNT_RULES = (
     *HOME_RULES,
     foretold(find_account, "account.bank_code", at="account.bankcode"),

@@ -46,6 +46,10 @@ ACTIVE = "active"
 PAUSED = "paused"
 STOPPED = "stopped"
 FINISHED = "finished"
+# How an installment plan ends otherwise: by its merchant, with some of the total collected, or with nothing of it.
+CANCELLED = "cancelled"
+INCOMPLETE = "incomplete"
+UNPAID = "unpaid"
 
 # Cycles that fail one after another before a plan is paused. Spec silent: D25
 MOST_MISSES = 3
@@ -139,7 +143,7 @@ def follow_up(row: Transaction, payment: Payment, detail: Detail, context: Conte
     plain = Detail(
         country=detail.country, fullname=detail.fullname, email=detail.email, bearer=detail.bearer, split=detail.split
     )
-    if detail.recurrent is not None:
+    if detail.recurrent is not None and row.amount:
         wish = make_recurrence(detail.recurrent.frequency, detail.recurrent.value, context.now)  # type: ignore[arg-type]
         terms = Terms(row.amount, 0, wish.frequency, wish.value, (), plain, row.order_ref)
         plans.append(new_plan(RECURRENT, terms, next_due(wish, context.now), row, payment, context))
@@ -184,7 +188,7 @@ def need_due(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 def decide_due(job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
     """Charge the saved card for the due date. The charge's own job is taken up at once. A card that was forgotten
-    meanwhile pauses its plan."""
+    meanwhile pauses its plan, and so does an amount of nothing: no charge is ever of 0."""
     plan, here = seen.get(Plan, job.subject), seen.get(Job, job.key)
     if plan is None or here is None or plan.state != ACTIVE or plan.charging:
         return Decision(jobs_done=() if here is None else (here,))
@@ -192,7 +196,7 @@ def decide_due(job: Job, answer: Answer, context: Context, seen: Seen) -> Decisi
     if not seen.has(key):
         return More(Needs(((SavedCard, key),)))
     saved = find_saved(plan.merchant_id, plan.token, seen)
-    if saved is None:
+    if saved is None or not amount_of(plan):
         return Decision(rows=(hold_on(plan, PAUSED),), jobs_done=(here,))
     decision = begin(ask_for(plan, saved, context), context, CHARGE)
     charged = decision.rows[0]
@@ -207,9 +211,13 @@ def decide_due(job: Job, answer: Answer, context: Context, seen: Seen) -> Decisi
     )
 
 
+def amount_of(plan: Plan) -> int:
+    terms = TERMS.decode(plan.detail)
+    return terms.amount if plan.kind == RECURRENT else terms.later[plan.cycle - 1][1]
+
+
 def ask_for(plan: Plan, saved: SavedCard, context: Context) -> Ask:
-    terms, facts = TERMS.decode(plan.detail), SAVED.decode(saved.detail)
-    amount = terms.amount if plan.kind == RECURRENT else terms.later[plan.cycle - 1][1]
+    terms, facts, amount = TERMS.decode(plan.detail), SAVED.decode(saved.detail), amount_of(plan)
     bearer: Literal["merchant", "customer"] = "customer" if terms.detail.bearer == "customer" else "merchant"
     price = price_collection(context.merchant.tariff, card_class(facts.country), plan.currency, amount, bearer)
     detail = msgspec.structs.replace(terms.detail, card=facts, errand=Errand(plan.kind, plan.plan_id))
@@ -260,7 +268,7 @@ def missed_cycles(plan: Plan) -> list[int]:
 
 def hold_on(plan: Plan, state: str) -> Plan:
     """Nothing is charged until somebody starts it again; whoever stopped it meanwhile has the last word."""
-    return msgspec.structs.replace(plan, state=plan.state if plan.state == STOPPED else state, attempt=0)
+    return msgspec.structs.replace(plan, state=plan.state if plan.state in (STOPPED, CANCELLED) else state, attempt=0)
 
 
 def wait_for(plan: Plan, due: datetime) -> Addition:
@@ -279,8 +287,15 @@ def go_on(plan: Plan) -> Addition:
     """To the next due date, or to the end."""
     due = following_due(plan)
     if due is None:
-        return Addition(rows=(msgspec.structs.replace(plan, state=FINISHED, attempt=0),))
+        return Addition(rows=(msgspec.structs.replace(plan, state=final_state(plan), attempt=0),))
     return wait_for(msgspec.structs.replace(plan, cycle=plan.cycle + 1, cycle_due=due, attempt=0), due)
+
+
+def final_state(plan: Plan) -> str:
+    """How an installment plan stands when its last date is over, by what it has collected. Spec silent: D26"""
+    if plan.paid >= TERMS.decode(plan.detail).total:
+        return FINISHED
+    return INCOMPLETE if plan.paid else UNPAID
 
 
 PURPOSES = (Purpose(RECURRENT, need_plan, end_charge), Purpose(INSTALMENT, need_plan, end_charge))

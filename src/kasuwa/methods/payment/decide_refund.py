@@ -104,7 +104,7 @@ def decide_refund(request: RefundRequest, context: Context, seen: Seen) -> Decis
         return UNKNOWN_REFERENCE
     if row.status != SUCCESSFUL:
         return NOT_PAID
-    if not is_own(payment) and not FACTS.decode(payment.facts).surplus:
+    if not is_own(payment.detail) and not FACTS.decode(payment.facts).surplus:
         return MADE_FOR_ANOTHER
     if not CHANNELS[payment.method].pays_back:
         return CANNOT_PAY_BACK
@@ -118,23 +118,28 @@ def source_of(payment: Payment, currency: str, context: Context, seen: Seen) -> 
     """The account that a refund is paid from: the wallet, or where the payment's money went; and what must be seen for
     a payment that was made for a loan or savings."""
     errand = DETAIL.decode(payment.detail).errand
-    if errand is None or is_own(payment):
+    if errand is None or is_own(payment.detail):
         return chart.wallet(currency), None
     purpose: Purpose = context.purposes[errand.purpose]
     account = None if purpose.account is None else purpose.account(errand.reference, currency)
     return account or chart.wallet(currency), unseen_needs(purpose, errand, context, seen)
 
 
-def is_own(payment: Payment) -> bool:
+def is_own(detail: str) -> bool:
     """Whether its money went to the merchant, as that of a recurrence or an instalment plan does too."""
-    errand = DETAIL.decode(payment.detail).errand
+    errand = DETAIL.decode(detail).errand
     return errand is None or errand.purpose in CHARGES
 
 
 def refundable(payment: Payment) -> int:
-    """Of a payment that was made for a loan or savings, what that had no use for."""
-    whole = payment.charged if is_own(payment) else FACTS.decode(payment.facts).surplus
+    """What is left to refund."""
+    whole = refundable_whole(payment.detail, payment.facts, payment.charged)
     return whole - payment.refunded - payment.refunding
+
+
+def refundable_whole(detail: str, facts: str, charged: int) -> int:
+    """What could be refunded at first: of a payment that was made for a loan or savings, what that had no use for."""
+    return charged if is_own(detail) else FACTS.decode(facts).surplus
 
 
 def order_refund(
@@ -184,6 +189,8 @@ def reply_refund(row: Transaction, payment: Payment) -> RefundReply:
         txn_ref=payment.txn_ref,
         refund_ref=row.txn_ref,
         txn_status=row.status,  # type: ignore[arg-type]
+        amount=format_minor(row.amount),
+        currency=row.currency,
         refunded_amount=format_minor(payment.refunded),
         refundable_amount=format_minor(refundable(payment)),
         message=row.message,
@@ -236,7 +243,7 @@ def end_refund(
     work = WORK.decode(job.work)
     told = {"refundOf": payment.txn_ref, **subject_of(errand)}
     added: Addition | More = NOTHING_MORE
-    if paid_back and errand is not None and not is_own(payment):
+    if paid_back and errand is not None and not is_own(payment.detail):
         rule = context.purposes[errand.purpose].end_refund
         added = NOTHING_MORE if rule is None else rule(errand.reference, row.amount, context, seen)
     if isinstance(added, More):

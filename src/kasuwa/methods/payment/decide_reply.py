@@ -1,5 +1,7 @@
 """A payment as its merchant is told of it, wherever it stands. (D15–D24)"""
 
+from typing import Protocol
+
 import msgspec
 from msgspec import UNSET
 
@@ -12,10 +14,12 @@ from kasuwa.methods.payment.decide import (
     AWAITING_OTP,
     AWAITING_PAYER,
     DETAIL,
+    EXPIRED,
     FACTS,
     INITIATED,
     PATIENCE,
     PENDING_MESSAGE,
+    TRIES_USED_UP,
     CardFacts,
     Detail,
     Payment,
@@ -34,24 +38,55 @@ MESSAGES = {
     "mobile_money": "The customer approves with the provider",
 }
 COMPLETED = {SUCCESSFUL: "Charge Successful", FAILED: "Charge Failed"}
+# Whose words a decline is told in, so that "No sufficient funds" is not read as the merchant's wallet.
+DECLINED_BY = {
+    "card": "the card's bank",
+    "token": "the card's bank",
+    "account": "the account's bank",
+    "bank_transfer": "the bank",
+    "ussd": "the bank",
+    "qrpay": "the payer's bank",
+    "phone": "the operator",
+    "mobile_money": "the provider",
+}
 EXPIRES_SECONDS = int(PATIENCE.total_seconds())
+
+
+class Standing(Protocol):
+    """Where a payment stands, as far as its payer's next step depends on it: a `Payment`, or what verify reads."""
+
+    @property
+    def txn_ref(self) -> str: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def charged(self) -> int: ...
+
+    @property
+    def received(self) -> int: ...
+
+    @property
+    def stage(self) -> str: ...
+
+    @property
+    def auth(self) -> str: ...
+
+    @property
+    def facts(self) -> str: ...
 
 
 def reply_payment(row: Transaction, payment: Payment, public_url: str, code: int = 200) -> PaymentReply:
     if row.is_final:
         return reply_completed(row, payment)
     detail = DETAIL.decode(payment.detail)
-    reply = reply_open(row, payment, detail, public_url, code)
+    reply = reply_step(payment, detail, public_url) or reply_waiting(payment, code)
     return msgspec.structs.replace(reply, **subject_of(detail.errand))
 
 
-def reply_open(row: Transaction, payment: Payment, detail: Detail, public_url: str, code: int) -> PaymentReply:
-    if payment.stage == INITIATED:
-        return reply_initiated(payment, detail, public_url)
-    if payment.stage in (AWAITING_OTP, AWAITING_3DS):
-        return reply_challenge(payment, detail, public_url)
-    if payment.stage == AWAITING_PAYER:
-        return reply_payer_step(row, payment, detail, public_url)
+def reply_waiting(payment: Payment, code: int) -> PaymentReply:
+    """The reply while the rail is to be asked."""
     status = 201 if code == UNREADABLE_ANSWER else 200
     return PaymentReply(
         status=status,  # type: ignore[arg-type]
@@ -61,11 +96,22 @@ def reply_open(row: Transaction, payment: Payment, detail: Detail, public_url: s
     )
 
 
+def reply_step(payment: Standing, detail: Detail, public_url: str) -> PaymentReply | None:
+    """The step that the payer or the merchant must take next; None while the rail is to be asked."""
+    if payment.stage == INITIATED:
+        return reply_initiated(payment, detail, public_url)
+    if payment.stage in (AWAITING_OTP, AWAITING_3DS):
+        return reply_challenge(payment, detail, public_url)
+    if payment.stage == AWAITING_PAYER:
+        return reply_payer_step(payment, detail, public_url)
+    return None
+
+
 def page_url(public_url: str, detail: Detail) -> str:
     return f"{public_url}/pay/{detail.page}"
 
 
-def reply_initiated(payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
+def reply_initiated(payment: Standing, detail: Detail, public_url: str) -> PaymentReply:
     reply = PaymentReply(status=202, txn_ref=payment.txn_ref, apply_auth=payment.auth, message=MESSAGES[payment.auth])
     if payment.auth == "OTP":
         reply.validate = OTP_PROMPT
@@ -74,7 +120,7 @@ def reply_initiated(payment: Payment, detail: Detail, public_url: str) -> Paymen
     return reply
 
 
-def reply_challenge(payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
+def reply_challenge(payment: Standing, detail: Detail, public_url: str) -> PaymentReply:
     reply = PaymentReply(status=202, txn_ref=payment.txn_ref, message=MESSAGES[payment.auth])
     if payment.method == "card":
         reply.fraud_status = FACTS.decode(payment.facts).fraud
@@ -87,7 +133,7 @@ def reply_challenge(payment: Payment, detail: Detail, public_url: str) -> Paymen
     return reply
 
 
-def reply_payer_step(row: Transaction, payment: Payment, detail: Detail, public_url: str) -> PaymentReply:
+def reply_payer_step(payment: Standing, detail: Detail, public_url: str) -> PaymentReply:
     """What the payer is shown, by the payment's type."""
     reply = PaymentReply(status=202, txn_ref=payment.txn_ref, auth_type="device", message=MESSAGES[payment.method])
     if payment.method == "ussd":
@@ -101,14 +147,14 @@ def reply_payer_step(row: Transaction, payment: Payment, detail: Detail, public_
         reply.qr_image = f"{page_url(public_url, detail)}/qr.svg"
         reply.expires = EXPIRES_SECONDS
     elif payment.method == "bank_transfer":
-        show_account(reply, row, payment, detail)
+        show_account(reply, payment, detail)
     elif payment.method == "mobile_money" and detail.page:
         reply.auth_type = UNSET
         reply.auth_url = page_url(public_url, detail)
     return reply
 
 
-def show_account(reply: PaymentReply, row: Transaction, payment: Payment, detail: Detail) -> None:
+def show_account(reply: PaymentReply, payment: Standing, detail: Detail) -> None:
     reply.account_number = detail.shown
     reply.account_name = detail.business_name
     reply.bank_name = detail.provider
@@ -122,12 +168,20 @@ def short_message(received: int, charged: int) -> str:
     return f"{format_minor(received)} of {format_minor(charged)} has arrived; the rest is awaited"
 
 
+def completed_message(status: str, method: str, code: str | None, said: str) -> str:
+    """How a payment ended, and for a failed one who says why: its rail's code came with it, or it was ended here."""
+    if status == SUCCESSFUL or not said:
+        return COMPLETED[status]
+    own = code is None or code in (EXPIRED, TRIES_USED_UP)
+    return f"{COMPLETED[status]}: {said}" if own else f"{COMPLETED[status]}: {DECLINED_BY[method]} says: {said}"
+
+
 def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
     detail = DETAIL.decode(payment.detail)
     reply = PaymentReply(
         txn_ref=payment.txn_ref,
         txn_status=row.status,  # type: ignore[arg-type]
-        message=COMPLETED[row.status],
+        message=completed_message(row.status, payment.method, row.code, row.message),
         bank_message=row.message,
         fullname=detail.fullname,
         email=detail.email,

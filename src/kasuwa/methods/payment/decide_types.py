@@ -10,7 +10,7 @@ from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs
 from kasuwa.core.emvco import Shown, write_payload
 from kasuwa.core.inbound import free_number
 from kasuwa.core.people import canonical_phone
-from kasuwa.core.pricing import MOBILE_MONEY_CLASSES
+from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import FeeClass
 from kasuwa.methods.payment import decide_ask as ask_rules
@@ -69,9 +69,10 @@ def ask_type(
 ) -> Ask | Refusal:
     """What all of them share: limits, price, split."""
     currency = str(request.currency or ask_rules.HOME_CURRENCY)
-    faults = [*faults, *ask_rules.recurring_fault(request)]
+    faults = [*faults, *ask_rules.schedule_faults(request)]
     faults += ask_rules.limit_faults(context.merchant, currency, amount)
-    price = ask_rules.price_of(request, context.merchant, fee_class, currency, amount)
+    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    price = ask_rules.price_of(bearer, context.merchant, fee_class, currency, amount)
     faults += ask_rules.split_faults(ask_rules.parts_of(request), currency, (price.settled,), context, seen)
     if faults:
         return refuse_fields(*faults)
@@ -150,7 +151,8 @@ def shown_name(request: ChargeShown, merchant: Merchant) -> str:
 
 def ask_qrpay(request: ChargeShown, context: Context, seen: Seen) -> Ask | Refusal:
     token = page_token(context)
-    price = ask_rules.price_of(request, context.merchant, "qrpay", ask_rules.HOME_CURRENCY, int(request.amount))
+    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    price = ask_rules.price_of(bearer, context.merchant, "qrpay", ask_rules.HOME_CURRENCY, int(request.amount))
     faults = home_faults(request)
     name = shown_name(request, context.merchant)
     reference = context.permutation(context.number)

@@ -5,15 +5,16 @@ who died has none: it asks the rail what became of it, and decides nothing itsel
 """
 
 from base64 import b64decode
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
 from kasuwa.core.secrets import Vault
-from kasuwa.methods.payment.decide import ASK, CHANNELS, KEPT, OPEN, VALIDATE, WORK, Work, saved_card_place
+from kasuwa.methods.payment.decide import ASK, CHANNELS, CHARGE, KEPT, OPEN, VALIDATE, WORK, Work, saved_card_place
 from kasuwa.methods.payment.decide_card import Code
 from kasuwa.methods.payment.decide_refund import ASK_REFUND
 from kasuwa.rails import ports
@@ -50,7 +51,7 @@ async def send(rail: CollectionRail, job: Job, order: CollectOrder, work: Work, 
         assert isinstance(beside, Code)
         return await rail.validate(order, beside.otp)
     card = beside if isinstance(beside, CardSecrets) else None
-    if job.kind == OPEN or work.method not in ("card", "token"):
+    if order.step == ports.BEGIN:
         return await rail.begin(order, card)
     if work.method == "card" and not work.session:
         return await begin_and_charge(rail, order, card)
@@ -93,12 +94,26 @@ def order_of(job: Job, work: Work, now: datetime) -> CollectOrder:
         method=work.method,
         amount=work.amount,
         currency=work.currency,
+        step=step_of(job, work),
         session=work.session,
         payer=work.payer,
         provider=work.provider,
         attempt=work.attempt,
         shop=work.shop,
+        issued=work.issued,
         refund_of=rail_key(job.merchant_id, work.refund_of) if work.refund_of else "",
+        sent_on=lagos_day(datetime.fromtimestamp(work.sent_at, UTC)),
         age_seconds=now.timestamp() - work.sent_at,
+        told=work.told,
         scenario=work.scenario,
     )
+
+
+def step_of(job: Job, work: Work) -> str:
+    """Which of the rail's steps the payment's step is: where no card is charged, a charge begins it."""
+    kind = work.step or job.kind
+    if kind == VALIDATE:
+        return ports.VALIDATE
+    if kind == CHARGE and work.method in ("card", "token"):
+        return ports.CHARGE
+    return ports.BEGIN if kind in (OPEN, CHARGE) else ""

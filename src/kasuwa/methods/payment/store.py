@@ -5,39 +5,54 @@ from datetime import datetime
 import msgspec
 from msgspec import UNSET
 
-from kasuwa.core.calendar import lagos_day, utc_text
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.purpose import BELONGING, subject_in, subject_of
 from kasuwa.core.reading import Reader, SealedReader, Snapshot
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
-from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Payment, payment_key
+from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Detail, Payment, payment_key
 from kasuwa.methods.payment.decide_ask import HOME_CURRENCY
-from kasuwa.methods.payment.decide_plan import TERMS, Plan, missed_cycles, reply_plan
-from kasuwa.methods.payment.decide_reply import COMPLETED, card_reply, short_message
+from kasuwa.methods.payment.decide_installments import UNKNOWN_PLAN, reply_installments
+from kasuwa.methods.payment.decide_plan import Plan, reply_plan
+from kasuwa.methods.payment.decide_refund import refundable_whole
+from kasuwa.methods.payment.decide_reply import card_reply, completed_message, reply_step, short_message
 from kasuwa.methods.payment.decide_split import Beneficiary, beneficiary_account
-from kasuwa.methods.payment.wire import PlansRequest, VerifyRequest
+from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest, VerifyRequest
 from kasuwa.methods.payment.wire_reply import (
-    InstallmentLine,
+    STEP_FIELDS,
     InstallmentReply,
     RecurrentReply,
+    RefundLine,
     VerifyReply,
 )
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
-NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or customer_txnref"))
+NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or customer_txnref or refundRef"))
 AWAITING = "Awaiting Validation"
+# How the service's references of refunds begin. (D6)
+REFUND_PREFIX = "GP|RF|"
 
+# Everything of one payment in one statement, its refunds too, so that they are of one moment.
 BY_KEYS = """
-    select u.n, t.status, t.txn_ref, t.order_ref, t.message, t.currency, p.method, p.charged, p.received, p.refunded,
-        p.token, p.detail, p.facts
+    select u.n, t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
+        p.expires_at,
+        case when p.refunds > 0 or p.refunding > 0 then (
+            select json_agg(json_build_array(r.txn_ref, r.status, r.amount, r.message, r.detail ->> 'comment',
+                    r.created_at) order by r.created_at desc, r.txn_ref desc)::text
+            from transaction r
+            where r.merchant_id = u.merchant and r.kind = 'refund' and r.detail ->> 'payment' = t.txn_ref
+        ) end,
+        t.txn_ref, p.method, p.charged, p.received, p.stage, p.auth, p.facts
     from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
-        lateral (select status, txn_ref, order_ref, message, currency from transaction
+        lateral (select status, code, txn_ref, order_ref, message, currency from transaction
             where key = u.txn and merchant_id = u.merchant offset 0) t,
-        lateral (select method, charged, received, refunded, token, detail, facts from payment
+        lateral (select method, charged, received, refunded, refunding, refunds, token, detail, facts, stage, auth,
+                expires_at from payment
             where key = u.payment and merchant_id = u.merchant offset 0) p
 """
+PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
 # The successful one of those that share a merchant's reference, else the newest. Spec silent: D7
 BY_CUSTOMER_REFERENCE = """
     select txn_ref from (
@@ -61,12 +76,60 @@ BY_WALLET = """
 """
 
 
+class Refund(msgspec.Struct, frozen=True, array_like=True):
+    """A refund as the statement lists it."""
+
+    txn_ref: str
+    status: str
+    amount: int
+    message: str
+    comment: str
+    created_at: datetime
+
+
+REFUNDS: "msgspec.json.Decoder[list[Refund]]" = msgspec.json.Decoder(list[Refund])
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Where a payment stands (`decide_reply.Standing`)."""
+
+    txn_ref: str
+    method: str
+    charged: int
+    received: int
+    stage: str
+    auth: str
+    facts: str
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A payment as the statement found it."""
+
+    standing: Standing
+    status: str
+    code: str | None
+    order_ref: str
+    message: str
+    currency: str
+    refunded: int
+    refunding: int
+    token: str | None
+    detail: str
+    expires_at: datetime
+    refunds: str | None
+
+
 async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
+    refund_ref = refund_named(request)
+    if refund_ref is not None:
+        async with reader.snapshot() as moment:
+            payment = await read_refunded(refund_ref, merchant, moment)
+        return UNKNOWN_REFERENCE if payment is None else reply_refund(payment, refund_ref)
     said = request.txn_ref
     if said is None and request.customer_txnref is None:
         return NO_REFERENCE
     if said is not None and "|" not in said and said.startswith("GP"):
-        return await verify_by_reference(said, merchant, reader)
+        return await verify_by_reference(said, merchant, reader, reader.public_url)
     async with reader.snapshot() as moment:
         if said is None:
             found = await moment.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
@@ -78,13 +141,26 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Sea
         if "|" in txn_ref:
             row = await moment.fetchrow(BY_WALLET, merchant.merchant_id, txn_ref)
             return UNKNOWN_REFERENCE if row is None else reply_wallet(*row)
-        return await verify_by_reference(txn_ref, merchant, moment)
+        return await verify_by_reference(txn_ref, merchant, moment, reader.public_url)
 
 
-async def verify_by_reference(txn_ref: str, merchant: Merchant, reader: Snapshot) -> VerifyReply | Refusal:
+async def verify_by_reference(
+    txn_ref: str, merchant: Merchant, reader: Snapshot, public_url: str
+) -> VerifyReply | Refusal:
+    payment = await find_payment(txn_ref, merchant, reader)
+    return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, public_url)
+
+
+async def read_refunded(refund_ref: str, merchant: Merchant, moment: Snapshot) -> Found | None:
+    """The payment that a refund belongs to."""
+    txn_ref = await payment_of_refund(refund_ref, merchant, moment)
+    return None if txn_ref is None else await find_payment(txn_ref, merchant, moment)
+
+
+async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> Found | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.gather_row(BY_KEYS, *keys, merchant.merchant_id)
-    return UNKNOWN_REFERENCE if row is None else reply_verify(*row[1:])
+    return None if row is None else Found(Standing(*row[12:]), *row[1:12])
 
 
 def reply_wallet(
@@ -110,47 +186,102 @@ def reply_wallet(
     )
 
 
-def reply_verify(
-    status: str,
-    txn_ref: str,
-    order_ref: str,
-    message: str,
-    currency: str,
-    method: str,
-    charged: int,
-    received: int,
-    refunded: int,
-    token: str | None,
-    detail: str,
-    facts: str,
-) -> VerifyReply:
-    asked = DETAIL.decode(detail)
-    waiting = short_message(received, charged) if received else AWAITING
-    reply = VerifyReply(
-        txn_status=status,  # type: ignore[arg-type]
-        txn_ref=txn_ref,
-        customer_txnref=order_ref or None,
-        message=PENDING_MESSAGE if status == PENDING else COMPLETED[status],
-        charged_amount=charged / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
-        currency=currency,
-        payment_method=method,
+def refund_named(request: VerifyRequest) -> str | None:
+    if request.refund_ref is not None:
+        return request.refund_ref
+    return request.txn_ref if (request.txn_ref or "").startswith(REFUND_PREFIX) else None
+
+
+async def payment_of_refund(refund_ref: str, merchant: Merchant, reader: Reader) -> str | None:
+    key = transaction_key(merchant.merchant_id, "refund", refund_ref)
+    found = await reader.fetchrow(PAYMENT_OF_REFUND, key, merchant.merchant_id)
+    return None if found is None else str(found[0])
+
+
+def refunds_of(payment: Found) -> list[Refund]:
+    return REFUNDS.decode(payment.refunds) if payment.refunds else []
+
+
+def reply_refund(payment: Found, refund_ref: str) -> VerifyReply:
+    """A refund in the shape of a payment's verification. Spec silent: D18"""
+    refund = next(line for line in refunds_of(payment) if line.txn_ref == refund_ref)
+    standing, asked = payment.standing, DETAIL.decode(payment.detail)
+    left = refundable_whole(payment.detail, standing.facts, standing.charged) - payment.refunded - payment.refunding
+    return VerifyReply(
+        txn_status=refund.status,  # type: ignore[arg-type]
+        txn_ref=standing.txn_ref,
+        customer_txnref=payment.order_ref or None,
+        message=refund.message,
+        charged_amount=refund.amount / MINOR_PER_MAJOR if refund.status == SUCCESSFUL else 0,
+        currency=payment.currency,
+        payment_method="refund",
         fullname=asked.fullname,
         email=asked.email,
-        bank_message=waiting if status == PENDING else message,
-        fraud_status=FACTS.decode(facts).fraud,
+        bank_message=refund.message,
+        fraud_status=FACTS.decode(standing.facts).fraud,
+        refund_ref=refund_ref,
+        amount=format_minor(refund.amount),
+        refunded_amount=format_minor(payment.refunded),
+        refundable_amount=format_minor(left),
+    )
+
+
+def reply_verify(payment: Found, public_url: str) -> VerifyReply:
+    status, standing, asked = payment.status, payment.standing, DETAIL.decode(payment.detail)
+    waiting = short_message(standing.received, standing.charged) if standing.received else AWAITING
+    reply = VerifyReply(
+        txn_status=status,  # type: ignore[arg-type]
+        txn_ref=standing.txn_ref,
+        customer_txnref=payment.order_ref or None,
+        message=PENDING_MESSAGE
+        if status == PENDING
+        else completed_message(status, standing.method, payment.code, payment.message),
+        charged_amount=standing.charged / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
+        currency=payment.currency,
+        payment_method=standing.method,
+        fullname=asked.fullname,
+        email=asked.email,
+        bank_message=waiting if status == PENDING else payment.message,
+        fraud_status=FACTS.decode(standing.facts).fraud,
         **subject_of(asked.errand),
     )
     if asked.errand is not None and asked.errand.meta:
         reply.meta = msgspec.json.decode(asked.errand.meta)
-    if FACTS.decode(facts).surplus:
-        reply.unapplied_amount = format_minor(max(0, FACTS.decode(facts).surplus - refunded))
+    surplus = FACTS.decode(standing.facts).surplus
+    if surplus:
+        reply.unapplied_amount = format_minor(max(0, surplus - payment.refunded))
     if status == SUCCESSFUL:
-        reply.refunded_amount = format_minor(refunded)
+        reply.refunded_amount = format_minor(payment.refunded)
         if asked.card is not None:
             reply.card = card_reply(asked.card)
-        if token is not None:
-            reply.card_token = token
+        if payment.token is not None:
+            reply.card_token = payment.token
+        if refunds := refunds_of(payment):
+            reply.refunds = [refund_line(line) for line in refunds]
+    elif status == PENDING:
+        show_step(reply, payment, asked, public_url)
     return reply
+
+
+def refund_line(line: Refund) -> RefundLine:
+    return RefundLine(
+        refund_ref=line.txn_ref,
+        txn_status=line.status,  # type: ignore[arg-type]
+        amount=format_minor(line.amount),
+        message=line.message,
+        comment=line.comment,
+        date_created=utc_text(line.created_at),
+    )
+
+
+def show_step(reply: VerifyReply, payment: Found, asked: Detail, public_url: str) -> None:
+    """What the payer must do next, as `charge` tells it: the answer to that may have been lost. Spec silent: D17"""
+    step = reply_step(payment.standing, asked, public_url)
+    if step is None:
+        return
+    for name in STEP_FIELDS:
+        setattr(reply, name, getattr(step, name))
+    reply.expires_at = utc_text(payment.expires_at)
 
 
 # --- a payment's rows, for its payer's page ---------------------------------------------------------------------------
@@ -184,43 +315,14 @@ async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: Rea
     return [reply_plan(Plan(*row)) for row in rows]
 
 
-async def list_installments(request: PlansRequest, merchant: Merchant, reader: Reader) -> list[InstallmentReply]:
-    rows = await reader.fetch(PLANS, merchant.merchant_id, "instalment")
-    return [reply_instalments(Plan(*row)) for row in rows]
-
-
-def reply_instalments(plan: Plan) -> InstallmentReply:
-    terms = TERMS.decode(plan.detail)
-    first = terms.total - sum(amount for _, amount in terms.later)
-    done = len(terms.later) if plan.state == "finished" else plan.cycle - 1
-    missed = missed_cycles(plan)
-    lines = [
-        InstallmentLine(
-            date=day_text(datetime.fromisoformat(due)),
-            amount=format_minor(amount),
-            paid=n < done and n + 1 not in missed,
-        )
-        for n, (due, amount) in enumerate(terms.later)
-    ]
-    if first:
-        lines.insert(0, InstallmentLine(date=day_text(plan.created_at), amount=format_minor(first), paid=True))
-    return InstallmentReply(
-        id=plan.plan_id,
-        state=plan.state,
-        total=format_minor(terms.total),
-        paid=format_minor(plan.paid),
-        currency=plan.currency,
-        next_charge=utc_text(plan.cycle_due) if plan.state == "active" else None,
-        payment_schedule=lines,
-        card_token=plan.token,
-        txn_ref=plan.last_ref,
-        email=terms.detail.email,
-        date_created=utc_text(plan.created_at),
-    )
-
-
-def day_text(moment: datetime) -> str:
-    return f"{lagos_day(moment):%d-%m-%Y}"
+async def list_installments(
+    request: InstallmentsRequest, merchant: Merchant, reader: Reader
+) -> list[InstallmentReply] | Refusal:
+    plans = [Plan(*row) for row in await reader.fetch(PLANS, merchant.merchant_id, "instalment")]
+    if request.id is None:
+        return [reply_installments(plan) for plan in plans]
+    named = [reply_installments(plan) for plan in plans if plan.plan_id == request.id]
+    return named or UNKNOWN_PLAN
 
 
 # --- who gets a part ------------------------------------------------------------------------------------------------

@@ -22,12 +22,17 @@ from kasuwa.core.fields import (
 )
 
 Country = Annotated[str, Meta(pattern="^[A-Z]{2}" + END, max_length=2, description="a country as two capital letters")]
+# A name, an IPv4 address or this machine's IPv6 one, in ASCII: an international name comes as browsers send it (xn--…).
+HOST = r"([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?|\[::1\])"
+PORT = r"(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[0-9]{1,4}))?"
+# Neither spaces nor characters that control how text is shown.
+REST = r"([/?#][^\s\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*)?"
 Url = Annotated[
     str,
     Meta(
-        pattern=r"^https?://[^\s]+" + END,
+        pattern=f"^https?://{HOST}{PORT}{REST}{END}",
         max_length=2048,
-        description="an http or https URL of at most 2,048 characters",
+        description="an http or https URL of at most 2,048 characters, its host in ASCII",
     ),
 ]
 TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}" + END, max_length=2, description="two digits")]
@@ -70,9 +75,10 @@ Split = Annotated[list[Part], Meta(min_length=1, max_length=50, description="1 t
 
 
 class Recurrent(msgspec.Struct, kw_only=True):
-    """When the next charges come: an hour (daily), an ISO weekday (weekly), a day (monthly)."""
+    """When the next charges come: an hour (daily), an ISO weekday (weekly), a day (monthly). Left out, the frequency is
+    monthly and the value that of the first charge. Spec silent: D25"""
 
-    frequency: Literal["daily", "weekly", "monthly"]
+    frequency: Literal["daily", "weekly", "monthly"] | None = None
     value: Annotated[str, Meta(pattern="^[0-9]{1,2}" + END, max_length=2, description="one or two digits")] | None = (
         None
     )
@@ -86,7 +92,7 @@ class Installment(msgspec.Struct, kw_only=True):
 
 
 class Common(msgspec.Struct, kw_only=True):
-    """The fields that every payment type shares."""
+    """The fields that every payment type shares. Types that cannot be charged again refuse the last three."""
 
     user: User | None = None
     country: Country | None = None
@@ -95,6 +101,9 @@ class Common(msgspec.Struct, kw_only=True):
     redirect_url: Url | None = None
     bearer: Bearer | None = None
     split: Split | None = None
+    is_recurring: bool | None = None
+    recurrent: Recurrent | None = None
+    installment: Installment | None = None
 
 
 class InitiateCard(Common, kw_only=True):
@@ -102,16 +111,14 @@ class InitiateCard(Common, kw_only=True):
 
     card: Card
     amount: Amount | None = None
-    is_recurring: bool = False
-    recurrent: Recurrent | None = None
-    installment: Installment | None = None
 
 
 class ChargeCard(InitiateCard, kw_only=True):
-    """The second step: the same body, the reference and the authentication that the first step asked for."""
+    """The second step: the same body, the reference and the authentication that the first step asked for. What only
+    this step brings counts as if the first had brought it."""
 
     txn_ref: Reference = field(name="txnRef")
-    auth_type: Literal["PIN", "OTP", "3DSecure"]
+    auth_type: Literal["PIN", "OTP", "3DSecure"] | None = None
 
 
 class ChargeToken(Common, kw_only=True):
@@ -119,8 +126,6 @@ class ChargeToken(Common, kw_only=True):
 
     token: Reference
     amount: Amount | None = None
-    is_recurring: bool = False
-    installment: Installment | None = None
 
 
 class Account(msgspec.Struct, kw_only=True):
@@ -133,7 +138,6 @@ class ChargeAccount(Common, kw_only=True):
 
     amount: Amount
     account: Account
-    is_recurring: bool = False
 
 
 class ChargeUssd(Common, kw_only=True):
@@ -143,7 +147,6 @@ class ChargeUssd(Common, kw_only=True):
     bank: Literal["gtb", "zenith"]
     phonenumber: Phone | None = None
     accountnumber: AccountNumber | None = None
-    is_recurring: bool = False
 
 
 class ChargePhone(Common, kw_only=True):
@@ -151,7 +154,6 @@ class ChargePhone(Common, kw_only=True):
 
     amount: Amount
     phonenumber: Phone
-    is_recurring: bool = False
 
 
 class ChargeShown(Common, kw_only=True):
@@ -159,7 +161,6 @@ class ChargeShown(Common, kw_only=True):
 
     amount: Amount
     business_name: ShortText | None = None
-    is_recurring: bool = False
 
 
 class ChargeMobileMoney(Common, kw_only=True):
@@ -169,7 +170,6 @@ class ChargeMobileMoney(Common, kw_only=True):
     type: Literal["paga", "paga_connect", "ghana", "mpesa"]
     phonenumber: Phone | None = None
     network: ShortText | None = None
-    is_recurring: bool = False
 
 
 class ValidateRequest(msgspec.Struct, kw_only=True):
@@ -181,10 +181,11 @@ class ValidateRequest(msgspec.Struct, kw_only=True):
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
-    """Either the service's own reference or the merchant's."""
+    """A payment by the service's own reference or the merchant's; or a refund, also by its reference as `txnRef`."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
     customer_txnref: Reference | None = None
+    refund_ref: Reference | None = field(name="refundRef", default=None)
 
 
 class RefundRequest(msgspec.Struct, kw_only=True):
@@ -204,6 +205,19 @@ class RecurrentRequest(msgspec.Struct, kw_only=True):
 
 class PlansRequest(msgspec.Struct):
     """Nothing more is asked."""
+
+
+class InstallmentsRequest(msgspec.Struct, kw_only=True):
+    """All installment plans, or the one named; with `status` that one is changed. Spec silent: D26"""
+
+    id: Reference | None = None
+    status: Literal["resume", "pause", "cancel"] | None = None
+
+
+class InstallmentRequest(msgspec.Struct, kw_only=True):
+    """One installment plan is resumed, paused or cancelled, as `status` says."""
+
+    id: Reference
 
 
 class ChargesRequest(msgspec.Struct, kw_only=True):

@@ -59,8 +59,22 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     payment_method: str | UnsetType = UNSET
 
 
+class RefundLine(msgspec.Struct, kw_only=True):
+    """One refund of a payment, whatever became of it."""
+
+    refund_ref: str = field(name="refundRef")
+    txn_status: PaymentStatus = field(name="txnStatus")
+    amount: str
+    message: str
+    comment: str
+    date_created: str = field(name="dateCreated")
+
+
 class VerifyReply(msgspec.Struct, kw_only=True):
-    """`chargedAmount` is a number here. Spec silent: D17"""
+    """`chargedAmount` is a number here. While a payment is pending, the payer's next step is told as `charge` told it
+    or, where its answer was lost, would have. `refunds` lists all refunds, newest first, failed ones too. Of a refund
+    that was asked for by its own reference, `refundRef`, status, message and amount are the refund's, `txnRef` and the
+    rest its payment's. Spec silent: D17, D18"""
 
     status: Literal[200] = 200
     txn_status: PaymentStatus = field(name="txnStatus")
@@ -82,15 +96,41 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     savings_id: str | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
     unapplied_amount: str | UnsetType = field(name="unappliedAmount", default=UNSET)
+    refund_ref: str | UnsetType = field(name="refundRef", default=UNSET)
+    refundable_amount: str | UnsetType = field(name="refundableAmount", default=UNSET)
+    refunds: list[RefundLine] | UnsetType = UNSET
+    # The step that the payer must take.
+    apply_auth: str | UnsetType = UNSET
+    auth_type: str | UnsetType = UNSET
+    validate: str | UnsetType = UNSET
+    auth_url: str | UnsetType = field(name="authURL", default=UNSET)
+    ussd_code: str | UnsetType = UNSET
+    qr_code: str | UnsetType = UNSET
+    qr_image: str | UnsetType = UNSET
+    account_number: str | UnsetType = field(name="accountNumber", default=UNSET)
+    account_name: str | UnsetType = field(name="accountName", default=UNSET)
+    bank_name: str | UnsetType = field(name="bankName", default=UNSET)
+    amount: str | UnsetType = UNSET
+    expires_at: str | UnsetType = UNSET
+
+
+# What a pending payment's step and its verification tell alike.
+STEP_FIELDS = (
+    *("apply_auth", "auth_type", "validate", "auth_url", "ussd_code", "qr_code", "qr_image"),
+    *("account_number", "account_name", "bank_name", "amount"),
+)
 
 
 class RefundReply(msgspec.Struct, kw_only=True):
-    """`refundedAmount` is what has gone back of the payment so far, `refundableAmount` what still may."""
+    """One refund: its `amount`, and of its payment `refundedAmount`, what has gone back so far, and `refundableAmount`,
+    what still may."""
 
     status: Literal[200] = 200
     txn_ref: str = field(name="txnRef")
     refund_ref: str = field(name="refundRef")
     txn_status: PaymentStatus = field(name="txnStatus")
+    amount: str
+    currency: str
     refunded_amount: str = field(name="refundedAmount")
     refundable_amount: str = field(name="refundableAmount")
     message: str
@@ -149,6 +189,12 @@ class InstallmentReply(msgspec.Struct, kw_only=True):
     txn_ref: str = field(name="txnRef")
     email: str
     date_created: str = field(name="dateCreated")
+
+
+class InstallmentChanged(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    message: str
+    data: InstallmentReply
 
 
 class Charges(msgspec.Struct, kw_only=True):

@@ -3,30 +3,27 @@
 A two-digit code rides in what the payer gives: RR, SS and FF of a magic card number, RR of a magic account or
 telephone. A card's session carries the codes on from one step to the next, as a real network's session would. What
 stays open ends by business time, never by being looked at. (data/magic_values.md)
+
+Each rail says in one place what a step comes to (`result_of`). The step itself answers that at once; a query answers
+the same for a step whose answer was lost, from what the order tells of the card and of the payer's proof (`told`).
 """
 
 from functools import cache
 from hashlib import blake2b
 
+import msgspec
+
 from kasuwa.core.banks import MAGIC_PREFIX
 from kasuwa.core.catalogue import load
+from kasuwa.core.magic import APPROVED, SAMPLE_CARD, Told, codes_in, proof_of, told_by_card
 from kasuwa.core.references import reference_in
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, CardSecrets, CollectOrder, NoAnswer, Unavailable
 from kasuwa.rails.sandbox import bank
 
-MAGIC_BINS = frozenset({"411111", "512345", "506099"})
-# BIN(6) RR SS FF NNN C: the charge, later charges by token, the refund.
-CHARGE_CODE, TOKEN_CODE, REFUND_CODE = slice(6, 8), slice(8, 10), slice(10, 12)
-
-AUTH_BY_CVV = {"000": "OTP", "100": "PIN", "200": "3DSecure"}
-DEFAULT_AUTH = "OTP"
-
-RIGHT_OTP, EXPIRED_OTP, UNKNOWN_OTP = "123456", "111111", "999999"
-PIN_CODES = {"0000": "55", "9999": "75"}
-
-APPROVED = "00"
 CANCELLED, CANCELLATION = "17", "Customer cancellation"
+WRONG_PIN = "55"
+EXPIRED_CARD = "54"
 FLAGGED = "59"
 NO_ANSWER = "68"
 # Open at first; how the first re-query finds them. 99 ends only by being told.
@@ -39,6 +36,8 @@ BACK_AFTER = {"91": 3}
 
 MAGIC_PHONES = ("080000000", "02400000", "07000000")
 USSD_PREFIX = {"gtb": "*737*000*", "zenith": "*966*000*"}
+
+NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
 
 
 @cache
@@ -80,17 +79,19 @@ def answer_first(order: CollectOrder, code: str) -> Answer:
 
 
 def answer_later(order: CollectOrder, code: str) -> Answer:
-    if order.scenario.http == "reset":
-        return Answer(ports.NOT_FOUND, "25", "Unable to locate record")
-    early = order.age_seconds < max(order.scenario.delay, bank.FIRST_REQUERY_SECONDS)
-    if early or code == NEVER_ENDS:
-        return in_progress("09" if code != NEVER_ENDS else code)
+    if code == NEVER_ENDS:
+        return in_progress(code)
     if code in ENDS_LATER:
         end = ENDS_LATER[code]
         return final(end) if end == APPROVED else Answer(ports.FAILED, end, card_meanings()[end])
     if order.attempt >= BACK_AFTER.get(code, order.attempt + 1):
         return final(APPROVED)
     return final(code)
+
+
+def is_early(order: CollectOrder) -> bool:
+    """Whether a question comes before the answer can be known."""
+    return order.age_seconds < max(order.scenario.delay, bank.FIRST_REQUERY_SECONDS)
 
 
 def meet_fault(order: CollectOrder) -> None:
@@ -103,100 +104,141 @@ def meet_fault(order: CollectOrder) -> None:
         raise NoAnswer(f"the rail: {http}")
 
 
-def judge_otp(otp: str | None) -> Answer | None:
-    """What a wrong code answers; None for the right one."""
-    if otp is None:
+def judge_proof(order: CollectOrder) -> Answer | None:
+    """What a payer's code that is not right answers; None for the right one, also where the answer to it is lost."""
+    proof = order.told.proof
+    if proof == "declined":
         return Answer(ports.FAILED, CANCELLED, CANCELLATION)
-    if otp == UNKNOWN_OTP:
-        raise NoAnswer("the rail does not answer")
-    if otp == RIGHT_OTP:
+    if proof in ("right", "lost"):
         return None
-    return Answer(ports.WRONG, None, "The OTP has expired" if otp == EXPIRED_OTP else "The OTP is not right")
+    return Answer(ports.WRONG, None, "The OTP has expired" if proof == "expired" else "The OTP is not right")
+
+
+def with_facts(answer: Answer, facts: dict[str, str]) -> Answer:
+    return msgspec.structs.replace(answer, facts={**answer.facts, **facts}) if facts else answer
 
 
 class Sandbox:
-    """What the three rails have in common: a code, first or later."""
+    """What the three rails have in common: a step is answered at once, or when somebody asks after it."""
 
-    def code_of(self, order: CollectOrder, card: CardSecrets | None) -> str:
+    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
+        """What the step comes to: an answer, or the response code that decides it at once or later."""
         raise NotImplementedError
+
+    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+        """What an answer to the step tells besides, and a query as well."""
+        return {}
 
     def refund_code_of(self, order: CollectOrder) -> str:
         return order.scenario.rr or APPROVED
 
     async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        raise NotImplementedError
+        return self._send(msgspec.structs.replace(order, step=ports.BEGIN), card)
 
     async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        meet_fault(order)
-        return answer_first(order, self.code_of(order, card))
+        return self._send(msgspec.structs.replace(order, step=ports.CHARGE), card)
 
     async def validate(self, order: CollectOrder, otp: str | None) -> Answer:
+        told = msgspec.structs.replace(order.told, proof=proof_of(otp))
+        return self._send(msgspec.structs.replace(order, step=ports.VALIDATE, told=told), None)
+
+    def _send(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
         meet_fault(order)
-        return judge_otp(otp) or answer_first(order, self.code_of(order, None))
+        result = self.result_of(order, card)
+        if isinstance(result, str):
+            if order.step == ports.VALIDATE and order.told.proof == "lost":
+                raise NoAnswer("the rail does not answer")
+            result = self.answer_at_once(order, result)
+        return with_facts(result, self.facts_of(order, card))
 
     async def query(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        return answer_later(order, self.code_of(order, card))
+        if order.scenario.http == "reset":
+            return NOT_FOUND
+        result = self.result_of(order, card)
+        if result is NOT_FOUND:
+            return result
+        if is_early(order):
+            result = in_progress(NEVER_ENDS if result == NEVER_ENDS else "09")
+        elif isinstance(result, str):
+            result = self.answer_when_asked(order, result)
+        return with_facts(result, self.facts_of(order, card))
+
+    def answer_at_once(self, order: CollectOrder, code: str) -> Answer:
+        return answer_first(order, code)
+
+    def answer_when_asked(self, order: CollectOrder, code: str) -> Answer:
+        return answer_later(order, code)
 
     async def refund(self, order: CollectOrder) -> Answer:
         meet_fault(order)
         return answer_first(order, self.refund_code_of(order))
 
     async def query_refund(self, order: CollectOrder) -> Answer:
-        return answer_later(order, self.refund_code_of(order))
+        if order.scenario.http == "reset":
+            return NOT_FOUND
+        code = self.refund_code_of(order)
+        if is_early(order):
+            return in_progress(code if code == NEVER_ENDS else "09")
+        return answer_later(order, code)
 
 
 # --- cards --------------------------------------------------------------------------------------------------------
 
 
-def codes_in(number: str) -> tuple[str, str, str]:
-    """RR, SS and FF of a card number."""
-    if number[:6] not in MAGIC_BINS:
-        return APPROVED, APPROVED, APPROVED
-    return number[CHARGE_CODE], number[TOKEN_CODE], number[REFUND_CODE]
-
-
-def with_session(answer: Answer, card: CardSecrets | None) -> Answer:
-    """A saved card's charge opens its session itself: a refund goes under it, so whoever asks is told it too."""
-    assert card is not None, "a saved card is charged by its number"
-    _, charge, refund = codes_in(card.number)
-    facts = {**answer.facts, "session": f"sbx-{charge}-{refund}-token"}
-    return Answer(answer.status, answer.code, answer.message, facts)
+def has_expired(order: CollectOrder, card: CardSecrets) -> bool:
+    if order.sent_on is None or card.number == SAMPLE_CARD:
+        return False
+    return (2000 + int(card.expiry_year), int(card.expiry_month)) < (order.sent_on.year, order.sent_on.month)
 
 
 class SandboxCards(Sandbox):
-    """Sessions are `sbx-RR-FF-AUTH`."""
+    """Sessions are `sbx-RR-FF-AUTH`. A saved card's charge opens its session itself, and tells it to whoever asks: a
+    refund goes under it."""
 
-    async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        meet_fault(order)
-        assert card is not None, "a card payment begins with a card"
-        charge, _, refund = codes_in(card.number)
-        auth = AUTH_BY_CVV.get(card.cvv, DEFAULT_AUTH)
-        return Answer(ports.SUCCESSFUL, APPROVED, "", {"session": f"sbx-{charge}-{refund}-{auth}", "auth": auth})
-
-    async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        meet_fault(order)
+    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
         if order.method == "token":
-            return with_session(answer_first(order, self.code_of(order, card)), card)
-        auth = order.session.split("-")[3]
-        if auth != "PIN":
+            return self.token_code(order, card)
+        session = self.session_of(order, card)
+        if not session:
+            # Neither the session nor the card is known: as if it had never been opened.
+            return NOT_FOUND
+        _, code, _, auth = session.split("-")
+        if order.step == ports.BEGIN:
+            return Answer(ports.SUCCESSFUL, APPROVED, "")
+        code = order.scenario.rr or code
+        if order.step == ports.VALIDATE and order.told.proof:
+            return judge_proof(order) or code
+        if auth != "PIN" or order.step == ports.VALIDATE:
             return Answer(ports.CHALLENGE, None, "", {"auth": auth})
-        pin = card.pin if card is not None else ""
-        code = self.code_of(order, card) if order.scenario.rr else PIN_CODES.get(pin, self.code_of(order, card))
-        return answer_first(order, code)
+        return self.pin_result(order, card, code)
 
-    def code_of(self, order: CollectOrder, card: CardSecrets | None) -> str:
-        if order.scenario.rr is not None:
-            return order.scenario.rr
-        if card is not None and order.method == "token":
-            return codes_in(card.number)[1]
-        return order.session.split("-")[1] if order.session else APPROVED
+    def pin_result(self, order: CollectOrder, card: CardSecrets | None, code: str) -> Answer | str:
+        told = self.told_of(order, card)
+        if order.step != ports.CHARGE or not told.auth:
+            # Nobody knows which PIN came, or whether one did.
+            return NOT_FOUND
+        if order.scenario.rr or told.pin == APPROVED:
+            return code
+        return told.pin or WRONG_PIN
 
-    async def query(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        if order.method != "token" and not order.session:
-            # A session whose number nobody heard: to us it is as if it had never been opened.
-            return Answer(ports.NOT_FOUND, "25", "Unable to locate record")
-        answer = await super().query(order, card)
-        return with_session(answer, card) if order.method == "token" else answer
+    def token_code(self, order: CollectOrder, card: CardSecrets | None) -> str:
+        assert card is not None, "a saved card is charged by its number"
+        return order.scenario.rr or (EXPIRED_CARD if has_expired(order, card) else codes_in(card.number)[1])
+
+    def told_of(self, order: CollectOrder, card: CardSecrets | None) -> Told:
+        return order.told if card is None else told_by_card(card.number, card.cvv, card.pin)
+
+    def session_of(self, order: CollectOrder, card: CardSecrets | None) -> str:
+        told = self.told_of(order, card)
+        return order.session or (f"sbx-{told.charge}-{told.refund}-{told.auth}" if told.auth else "")
+
+    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+        if order.method == "token":
+            assert card is not None, "a saved card is charged by its number"
+            _, charge, refund = codes_in(card.number)
+            return {"session": f"sbx-{charge}-{refund}-token"}
+        session = self.session_of(order, card)
+        return {} if order.session or not session else {"session": session, "auth": session.split("-")[3]}
 
     def refund_code_of(self, order: CollectOrder) -> str:
         return order.scenario.rr or (order.session.split("-")[2] if order.session else APPROVED)
@@ -208,12 +250,15 @@ class SandboxCards(Sandbox):
 class SandboxDebit(Sandbox):
     """An account is debited after its holder's OTP; an inbound transfer comes when it comes (or is told to)."""
 
-    async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        meet_fault(order)
-        auth = "OTP" if order.method == "account" else "device"
-        return Answer(ports.CHALLENGE, None, "", {"auth": auth})
+    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
+        if order.step == ports.VALIDATE and order.told.proof:
+            return judge_proof(order) or self.code_of(order)
+        return Answer(ports.CHALLENGE, None, "") if order.method == "account" else self.code_of(order)
 
-    def code_of(self, order: CollectOrder, card: CardSecrets | None) -> str:
+    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+        return {"auth": "OTP" if order.method == "account" else "device"}
+
+    def code_of(self, order: CollectOrder) -> str:
         if order.scenario.rr is not None:
             return order.scenario.rr
         if order.method != "account":
@@ -222,44 +267,46 @@ class SandboxDebit(Sandbox):
             return APPROVED
         return NEVER_ENDS if order.payer[8] == bank.UNTIL_TOLD else order.payer[6:8]
 
-    async def validate(self, order: CollectOrder, otp: str | None) -> Answer:
-        meet_fault(order)
-        wrong = judge_otp(otp)
-        if wrong is not None:
-            return wrong
-        code = self.code_of(order, None)
+    def answer_at_once(self, order: CollectOrder, code: str) -> Answer:
+        if order.step == ports.BEGIN:
+            return Answer(ports.CHALLENGE, None, "")
         slow = order.payer.startswith(MAGIC_PREFIX) and order.payer[8] == bank.PROCESSING_FIRST
-        if slow or order.scenario.delay > 0:
-            return bank.in_progress()
-        return bank.answer_with(code)
+        return bank.in_progress() if slow or order.scenario.delay > 0 else bank.answer_with(code)
 
-    async def query(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        code = self.code_of(order, None)
-        if order.scenario.http == "reset":
-            return bank.not_found()
-        if code == NEVER_ENDS or order.age_seconds < max(order.scenario.delay, bank.FIRST_REQUERY_SECONDS):
-            return bank.in_progress()
-        return bank.answer_when_asked(code)
+    def answer_when_asked(self, order: CollectOrder, code: str) -> Answer:
+        return bank.in_progress() if code == NEVER_ENDS else bank.answer_when_asked(code)
 
 
 # --- mobile operators: telephone, USSD, QR, mobile money -----------------------------------------------------------
 
 
 class SandboxMobile(Sandbox):
-    async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        meet_fault(order)
-        facts = {"auth": "redirect" if order.provider.startswith("paga") else "device"}
-        if order.method == "ussd":
-            chance = blake2b(reference_in(order.key).encode(), digest_size=2).digest()
-            number = int.from_bytes(chance, "big") % 9000 + 1000
-            facts = {"auth": "ussd", "ussd_code": f"{USSD_PREFIX[order.provider]}{number}#"}
-        code = self.code_of(order, card)
-        if code in OPEN_AT_FIRST or order.scenario.delay > 0:
-            return Answer(ports.CHALLENGE, None, "", facts)
-        answer = final(code)
-        return Answer(answer.status, answer.code, answer.message, facts)
+    """The payer acts at the operator: at once, later or when told to. On a wallet's page the payer's answer comes by
+    `validate`."""
 
-    def code_of(self, order: CollectOrder, card: CardSecrets | None) -> str:
+    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
+        code = self.code_of(order)
+        if order.step != ports.VALIDATE or not order.told.proof:
+            return code
+        if order.told.proof == "declined":
+            return Answer(ports.FAILED, CANCELLED, CANCELLATION)
+        return APPROVED if code == NEVER_ENDS else code
+
+    def answer_at_once(self, order: CollectOrder, code: str) -> Answer:
+        if order.step == ports.BEGIN and (code in OPEN_AT_FIRST or order.scenario.delay > 0):
+            return Answer(ports.CHALLENGE, None, "")
+        return final(code)
+
+    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+        if order.step == ports.VALIDATE:
+            return {}
+        if order.method != "ussd":
+            return {"auth": "redirect" if order.provider.startswith("paga") else "device"}
+        chance = blake2b(reference_in(order.key).encode(), digest_size=2).digest()
+        number = int.from_bytes(chance, "big") % 9000 + 1000
+        return {"auth": "ussd", "ussd_code": f"{USSD_PREFIX[order.provider]}{number}#"}
+
+    def code_of(self, order: CollectOrder) -> str:
         if order.scenario.rr is not None:
             return order.scenario.rr
         magic = next((head for head in MAGIC_PHONES if order.payer.startswith(head)), None)
@@ -267,10 +314,3 @@ class SandboxMobile(Sandbox):
             return NEVER_ENDS
         # 68 means no answer here too, but nobody took anything: it stays open until it expires.
         return NEVER_ENDS if order.payer[-2:] == NO_ANSWER else order.payer[-2:]
-
-    async def validate(self, order: CollectOrder, otp: str | None) -> Answer:
-        meet_fault(order)
-        if otp is None:
-            return Answer(ports.FAILED, CANCELLED, CANCELLATION)
-        code = self.code_of(order, None)
-        return final(APPROVED if code == NEVER_ENDS else code)

@@ -1,0 +1,100 @@
+"""What a payment may be asked with: addresses, schedules, splits in other currencies, the sample card."""
+
+from typing import Any
+
+import pytest
+
+from kasuwa.core.decision import Decision
+from tests.methods.payment.desk import BODIES, CARD, Desk, charge, fields_of, initiate, opened
+from tests.rules import merchant
+
+# --- where the payer goes back to -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://shop.example",
+        "https://shop.example/done?order=7&x=%20#end",
+        "http://localhost:3000/back",
+        "http://127.0.0.1/",
+        "http://[::1]:8080/",
+        "https://xn--80ak6aa92e.com/",
+        "https://my_shop.example.:65535/?q",
+        "https://shop.example/d\N{LATIN SMALL LETTER E WITH ACUTE}j\N{LATIN SMALL LETTER A WITH GRAVE}",
+    ],
+)
+def test_an_address_that_a_browser_can_go_to_is_taken(url: str) -> None:
+    assert isinstance(Desk().put("initiate", "card", amount="1500.00", card=CARD, redirect_url=url), Decision)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[abc",
+        "http://[::zz]/",
+        "http://shop.example:99999/",
+        "http://shop.example:/x y",
+        "http://shop.example/\u0001",
+        "http://shop.example/\u202e",
+        "http://shop.example/\r\nx: y",
+        "http://sh\N{FULLWIDTH FULL STOP}p.example/",
+        "http://\N{SNOWMAN}.example/",
+        "http://user@shop.example/",
+        "http:///done",
+        "http://-shop.example/",
+        "ftp://shop.example/",
+        "javascript:alert(1)",
+        "/done",
+        "https://shop.example/" + "a" * 2048,
+    ],
+)
+@pytest.mark.parametrize("variant", ["card", "mobile_money", "bank_transfer"])
+def test_an_address_that_cannot_be_gone_to_is_refused_when_it_is_given(url: str, variant: str) -> None:
+    desk = Desk()
+    action = "initiate" if variant == "card" else "charge"
+    said: dict[str, Any] = {"card": CARD} if variant == "card" else {**BODIES[variant]}
+    refused = desk.put(action, variant, **{**said, "amount": "1500.00", "redirect_url": url})
+    assert fields_of(refused) == ["redirect_url"]
+    assert desk.rows == {}
+
+
+# --- what other payment types cannot do -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", sorted(BODIES))
+def test_a_payer_who_cannot_be_charged_again_has_no_schedule(method: str) -> None:
+    schedule = {"payment_schedule": {"05-01-2026": 1500}, "total": "1500.00"}
+    asked: dict[str, Any] = {"is_recurring": True, "recurrent": {"frequency": "daily"}, "installment": schedule}
+    desk = Desk()
+    for name, value in asked.items():
+        refused = desk.put("charge", method, **{"amount": "1500.00", **BODIES[method], name: value})
+        assert fields_of(refused) == [name]
+    assert isinstance(desk.put("charge", method, amount="1500.00", is_recurring=False, **BODIES[method]), Decision)
+
+
+def test_a_split_in_a_currency_that_no_beneficiary_can_be_paid_in_names_it() -> None:
+    desk = Desk()
+    made = desk.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
+    split = [{"ref_code": made.reply.ref_code, "percentage": "50"}]
+    refused = desk.put("initiate", "card", amount="15.00", card=CARD, currency="USD", split=split)
+    assert [(fault.field, "USD" in fault.reason) for fault in refused.faults] == [("split", True)]
+
+
+# --- the sample card --------------------------------------------------------------------------------------------------
+
+SAMPLE = {"card_no": "5438898014560229", "expiry_month": "09", "expiry_year": "19", "ccv": "789", "pin": "3310"}
+
+
+def test_the_sample_card_of_public_clients_is_good_with_any_expiry_in_test_alone() -> None:
+    desk = Desk()
+    paying = initiate(desk, card=SAMPLE)
+    paying.hear(opened("OTP"))
+    assert isinstance(charge(desk, paying, "OTP", card=SAMPLE), Decision)
+    live = Desk(of=merchant("live"))
+    assert fields_of(live.put("initiate", "card", amount="1500.00", card=SAMPLE)) == ["card.expiry_year"]
+    other = {**SAMPLE, "card_no": "5123450000000008"}
+    assert fields_of(desk.put("initiate", "card", amount="1500.00", card=other)) == ["card.expiry_year"]
+    # Beside another fault as well.
+    refused = desk.put("initiate", "card", amount="nothing", card=SAMPLE)
+    assert fields_of(refused) == ["amount"]

@@ -1,0 +1,118 @@
+"""The contract of a collection rail, as checks that every adapter must pass (`CollectionRail` in rails/ports.py).
+
+Each check takes a step whose answer is lost, asks after it, and compares what is said with what the same step answers
+when nothing is lost. None may find a payment successful without the payer's proof.
+
+An adapter is tested through a `Bench`: a rail, the payers it can be tried with, and a way to lose an answer. For a live
+adapter that is a test account at the provider and a connection that is cut after the request has left.
+"""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+import msgspec
+
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionRail, CollectOrder, NoAnswer
+
+# Facts that the caller needs to go on from where the lost step would have led.
+NEEDED_FACTS = ("auth", "session", "ussd_code")
+
+
+class Payer(msgspec.Struct, frozen=True):
+    """Who pays: with a card, from an account, or on a page of a wallet. `saved` is a card without CVV and PIN."""
+
+    method: str = "card"
+    card: CardSecrets | None = None
+    account: str = ""
+    provider: str = ""
+
+
+class Bench(Protocol):
+    """`send` takes a step and answers what the rail says; `lose` does the same, but the answer never arrives (it raises
+    NoAnswer, as the adapter does); `ask` is the query that follows. Orders are new ones from `order`; `proved` tells
+    what the caller knows of a code that it has sent."""
+
+    rail: CollectionRail
+    right_otp: str
+    wrong_otp: str
+
+    def order(self, payer: Payer) -> CollectOrder: ...
+
+    def run(self, call: Coroutine[Any, Any, Answer]) -> Answer: ...
+
+    def losing(self, order: CollectOrder) -> CollectOrder:
+        """The order of a step that the rail will take and whose answer will be lost."""
+        ...
+
+    def asked(self, order: CollectOrder, step: str, card: CardSecrets | None, otp: str | None = "") -> CollectOrder:
+        """The order as it is asked after, once the rail has had the time to finish: a query has no secrets."""
+        ...
+
+
+Step = Callable[[CollectOrder], Coroutine[Any, Any, Answer]]
+
+
+def compare(bench: Bench, order: CollectOrder, sent: Step, asked: CollectOrder, recalled: CardSecrets | None) -> Answer:
+    """What is found after a lost answer, which is what the step answers when it is not lost."""
+    expected = bench.run(sent(order))
+    lost = bench.losing(order)
+    try:
+        bench.run(sent(lost))
+    except NoAnswer:
+        pass
+    else:
+        raise AssertionError("the answer was to be lost")
+    found = bench.run(bench.rail.query(asked, recalled))
+    assert (found.status, found.code, found.message) == (expected.status, expected.code, expected.message)
+    for name in NEEDED_FACTS:
+        known = getattr(asked, name, "")
+        assert found.facts.get(name, known) == expected.facts.get(name, known), name
+    return found
+
+
+def begun(bench: Bench, payer: Payer) -> CollectOrder:
+    """An order whose session is open."""
+    order = bench.order(payer)
+    answer = bench.run(bench.rail.begin(order, payer.card))
+    return msgspec.structs.replace(order, session=answer.facts.get("session", ""))
+
+
+# --- the checks ---------------------------------------------------------------------------------------------------
+
+
+def check_lost_begin(bench: Bench, payer: Payer) -> Answer:
+    """The session is found with what the payer must do, and is no charge."""
+    order = bench.order(payer)
+    asked = bench.asked(bench.losing(order), ports.BEGIN, payer.card)
+    found = compare(bench, order, lambda given: bench.rail.begin(given, payer.card), asked, None)
+    assert found.facts["auth"]
+    return found
+
+
+def check_lost_charge(bench: Bench, payer: Payer) -> Answer:
+    """Of a card: approved or declined by its PIN, else the payer is still to be asked."""
+    order = begun(bench, payer)
+    asked = bench.asked(bench.losing(order), ports.CHARGE, payer.card)
+    return compare(bench, order, lambda given: bench.rail.charge(given, payer.card), asked, None)
+
+
+def check_lost_validate(bench: Bench, payer: Payer, otp: str | None) -> Answer:
+    """A right code, a wrong one, or None where the payer declined."""
+    order = begun(bench, payer)
+    asked = bench.asked(bench.losing(order), ports.VALIDATE, payer.card, otp)
+    return compare(bench, order, lambda given: bench.rail.validate(given, otp), asked, None)
+
+
+def check_lost_saved_card(bench: Bench, payer: Payer) -> Answer:
+    order = bench.order(payer)
+    asked = bench.asked(bench.losing(order), ports.CHARGE, payer.card)
+    return compare(bench, order, lambda given: bench.rail.charge(given, payer.card), asked, payer.card)
+
+
+def check_nothing_proved(bench: Bench, payer: Payer, step: str) -> Answer:
+    """Asked after with nothing known but the order itself, as after a crash: never successful."""
+    order = begun(bench, payer)
+    found = bench.run(bench.rail.query(msgspec.structs.replace(order, step=step, age_seconds=3600), None))
+    assert found.status in (ports.CHALLENGE, ports.NOT_FOUND, ports.UNKNOWN, ports.PROCESSING), found
+    return found

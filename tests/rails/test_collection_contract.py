@@ -1,0 +1,247 @@
+"""The collection rails of this repository against the contract that every adapter must pass."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.issuing import DEFAULT_ISSUING
+from kasuwa.core.magic import proof_of, told_by_card
+from kasuwa.core.scenario import Scenario
+from kasuwa.rails import ports
+from kasuwa.rails.issued import IssuedCards
+from kasuwa.rails.ports import (
+    Answer,
+    CardSecrets,
+    CollectionRail,
+    CollectOrder,
+    NoAnswer,
+    PurchaseOrder,
+    RefundOrder,
+)
+from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
+from tests.rails.collection_contract import (
+    Payer,
+    check_lost_begin,
+    check_lost_charge,
+    check_lost_saved_card,
+    check_lost_validate,
+    check_nothing_proved,
+)
+
+GOOD, SHORT, SLOW = "4111110000000013", "4111115100000011", "4111110900000014"
+FIRST_REQUERY_SECONDS = 5.0
+
+
+def card(number: str = GOOD, cvv: str = "100", pin: str = "1234") -> CardSecrets:
+    return CardSecrets(number, "12", "30", cvv, pin)
+
+
+def saved(number: str = GOOD) -> CardSecrets:
+    return CardSecrets(number, "12", "30")
+
+
+class SandboxBench:
+    """`faults` are the ways in which an answer is lost though the rail took the step."""
+
+    right_otp = "123456"
+    wrong_otp = "000000"
+
+    def __init__(self, rail: CollectionRail, http: str, *, issued: bool = False) -> None:
+        self.rail = rail
+        self._http = http
+        self._issued = issued
+        self._count = 0
+
+    def order(self, payer: Payer) -> CollectOrder:
+        self._count += 1
+        return CollectOrder(
+            f"7 GP{self._count:09d}20260105A",
+            payer.method,
+            150_000,
+            "NGN",
+            payer=payer.account,
+            provider=payer.provider,
+            issued=self._issued,
+        )
+
+    def run(self, call: Coroutine[Any, Any, Answer]) -> Answer:
+        return asyncio.run(call)
+
+    def losing(self, order: CollectOrder) -> CollectOrder:
+        return msgspec.structs.replace(order, scenario=Scenario(http=self._http))
+
+    def asked(self, order: CollectOrder, step: str, card: CardSecrets | None, otp: str | None = "") -> CollectOrder:
+        told = order.told if card is None else told_by_card(card.number, card.cvv, card.pin)
+        if step == ports.VALIDATE:
+            told = msgspec.structs.replace(told, proof=proof_of(otp))
+        return msgspec.structs.replace(order, step=step, told=told, age_seconds=FIRST_REQUERY_SECONDS)
+
+
+@pytest.fixture(params=["timeout", "500"])
+def http(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+# --- the sandbox's cards --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cvv", "auth"), [("000", "OTP"), ("100", "PIN"), ("200", "3DSecure")])
+def test_a_lost_begin_is_found_with_its_session_and_authentication(http: str, cvv: str, auth: str) -> None:
+    found = check_lost_begin(SandboxBench(SandboxCards(), http), Payer(card=card(cvv=cvv)))
+    assert (found.status, found.facts["auth"]) == (ports.SUCCESSFUL, auth)
+
+
+@pytest.mark.parametrize("cvv", ["000", "200"])
+def test_a_lost_charge_of_a_card_that_asks_its_payer_is_still_to_be_proved(http: str, cvv: str) -> None:
+    found = check_lost_charge(SandboxBench(SandboxCards(), http), Payer(card=card(cvv=cvv)))
+    assert found.status == ports.CHALLENGE
+
+
+@pytest.mark.parametrize(
+    ("number", "pin", "code"),
+    [(GOOD, "1234", "00"), (GOOD, "0000", "55"), (GOOD, "9999", "75"), (GOOD, "", "55"), (SHORT, "1234", "51")],
+)
+def test_a_lost_charge_with_a_pin_ends_as_the_pin_and_the_card_say(http: str, number: str, pin: str, code: str) -> None:
+    found = check_lost_charge(SandboxBench(SandboxCards(), http), Payer(card=card(number, pin=pin)))
+    assert (found.status, found.code) == (ports.SUCCESSFUL if code == "00" else ports.FAILED, code)
+
+
+@pytest.mark.parametrize("cvv", ["000", "200"])
+@pytest.mark.parametrize(
+    ("otp", "status"),
+    [
+        ("123456", ports.SUCCESSFUL),
+        ("000000", ports.WRONG),
+        ("111111", ports.WRONG),
+        ("4321", ports.WRONG),
+        (None, ports.FAILED),
+    ],
+)
+def test_a_lost_code_is_found_right_wrong_or_declined_as_it_was(
+    http: str, cvv: str, otp: str | None, status: str
+) -> None:
+    found = check_lost_validate(SandboxBench(SandboxCards(), http), Payer(card=card(cvv=cvv)), otp)
+    assert found.status == status
+
+
+def test_a_lost_right_code_ends_as_the_card_says(http: str) -> None:
+    found = check_lost_validate(SandboxBench(SandboxCards(), http), Payer(card=card(SHORT, "000")), "123456")
+    assert (found.status, found.code) == (ports.FAILED, "51")
+
+
+@pytest.mark.parametrize(("number", "code"), [(GOOD, "00"), ("4111110051000011", "51")])
+def test_a_lost_charge_of_a_saved_card_ends_as_its_number_says(http: str, number: str, code: str) -> None:
+    found = check_lost_saved_card(SandboxBench(SandboxCards(), http), Payer("token", saved(number)))
+    assert (found.status, found.code) == (ports.SUCCESSFUL if code == "00" else ports.FAILED, code)
+
+
+@pytest.mark.parametrize("step", [ports.CHARGE, ports.VALIDATE, ""])
+@pytest.mark.parametrize("cvv", ["000", "100", "200"])
+def test_a_card_of_whose_proof_nothing_is_known_is_never_charged(cvv: str, step: str) -> None:
+    found = check_nothing_proved(SandboxBench(SandboxCards(), "timeout"), Payer(card=card(cvv=cvv)), step)
+    assert found.status == (ports.NOT_FOUND if cvv == "100" and step != ports.VALIDATE else ports.CHALLENGE)
+
+
+def test_a_lost_answer_to_a_slow_charge_ends_when_its_time_has_come(http: str) -> None:
+    """Not at once: such a card is open at first in either case."""
+    bench = SandboxBench(SandboxCards(), http)
+    order = bench.order(Payer(card=card(SLOW)))
+    asked = bench.asked(bench.losing(order), ports.CHARGE, card(SLOW))
+    assert bench.run(bench.rail.query(asked, None)).status == ports.SUCCESSFUL
+    early = msgspec.structs.replace(asked, age_seconds=FIRST_REQUERY_SECONDS - 0.01)
+    assert bench.run(bench.rail.query(early, None)).status == ports.UNKNOWN
+
+
+# --- its accounts, telephones and wallets -----------------------------------------------------------------------------
+
+
+def test_a_lost_begin_of_an_account_still_asks_its_holder(http: str) -> None:
+    found = check_lost_begin(SandboxBench(SandboxDebit(), http), Payer("account", account="0000000000"))
+    assert (found.status, found.facts["auth"]) == (ports.CHALLENGE, "OTP")
+
+
+@pytest.mark.parametrize(
+    ("otp", "status"), [("123456", ports.SUCCESSFUL), ("000000", ports.WRONG), ("111111", ports.WRONG)]
+)
+def test_a_lost_code_of_an_account_is_found_as_it_was(http: str, otp: str, status: str) -> None:
+    found = check_lost_validate(SandboxBench(SandboxDebit(), http), Payer("account", account="0000000000"), otp)
+    assert found.status == status
+
+
+@pytest.mark.parametrize("step", [ports.BEGIN, ports.VALIDATE, ""])
+def test_an_account_of_whose_code_nothing_is_known_is_never_debited(step: str) -> None:
+    payer = Payer("account", account="0000000000")
+    assert check_nothing_proved(SandboxBench(SandboxDebit(), "timeout"), payer, step).status == ports.CHALLENGE
+
+
+@pytest.mark.parametrize(("otp", "status"), [("", ports.SUCCESSFUL), (None, ports.FAILED)])
+def test_a_lost_answer_of_a_payer_on_a_wallets_page_is_found_as_it_was(http: str, otp: str | None, status: str) -> None:
+    found = check_lost_validate(SandboxBench(SandboxMobile(), http), Payer("mobile_money", provider="paga"), otp)
+    assert found.status == status
+
+
+def test_a_wallets_payer_who_has_not_answered_is_still_awaited() -> None:
+    payer = Payer("mobile_money", provider="paga")
+    for step in (ports.BEGIN, ports.VALIDATE):
+        check_nothing_proved(SandboxBench(SandboxMobile(), "timeout"), payer, step)
+
+
+def test_a_lost_begin_of_a_dialled_code_is_found_with_the_code(http: str) -> None:
+    """Open either way: the step would have asked the payer, the query says that the payer is being asked."""
+    bench = SandboxBench(SandboxMobile(), http)
+    order = bench.order(Payer("ussd", provider="gtb"))
+    begun = bench.run(bench.rail.begin(order, None))
+    found = bench.run(bench.rail.query(bench.asked(bench.losing(order), ports.BEGIN, None), None))
+    assert found.facts == begun.facts
+    assert found.status == ports.UNKNOWN
+
+
+# --- cards that were issued here --------------------------------------------------------------------------------------
+
+ISSUED = CardSecrets("4000001234567899", "03", "29", "321", "1111")
+
+
+class Ledger:
+    """An issuer that keeps what it was asked, as the merchant's books do; the answer to a lost call is kept too."""
+
+    def __init__(self, cvv: str) -> None:
+        self._cvv = cvv
+        self._known: dict[str, Answer] = {}
+
+    async def authorise(self, order: PurchaseOrder) -> Answer:
+        right = order.cvv in (None, self._cvv)
+        said = Answer(ports.SUCCESSFUL, "00", "Approved") if right else Answer(ports.FAILED, "N7", "CVV mismatch")
+        self._known[order.key] = said
+        if order.scenario.http is not None:
+            raise NoAnswer(order.scenario.http)
+        return said
+
+    async def refund(self, order: RefundOrder) -> Answer:
+        return self._known[order.purchase_key]
+
+    async def query(self, key: str) -> Answer:
+        return self._known.get(key, Answer(ports.NOT_FOUND, "25", "Unable to locate record"))
+
+
+def issued_bench(http: str, cvv: str = "321") -> SandboxBench:
+    return SandboxBench(IssuedCards(SandboxCards(), Ledger(cvv), DEFAULT_ISSUING), http, issued=True)
+
+
+def test_an_issued_cards_lost_begin_is_found(http: str) -> None:
+    assert check_lost_begin(issued_bench(http), Payer(card=ISSUED)).facts["session"] == "issued"
+
+
+@pytest.mark.parametrize(("cvv", "status"), [("321", ports.SUCCESSFUL), ("999", ports.FAILED)])
+def test_an_issued_cards_lost_charge_is_found_as_its_cvv_says(http: str, cvv: str, status: str) -> None:
+    assert check_lost_charge(issued_bench(http, cvv), Payer(card=ISSUED)).status == status
+
+
+def test_an_issued_saved_cards_lost_charge_is_found(http: str) -> None:
+    assert check_lost_saved_card(issued_bench(http), Payer("token", ISSUED)).status == ports.SUCCESSFUL
+
+
+def test_an_issued_card_that_was_never_charged_is_not_found() -> None:
+    assert check_nothing_proved(issued_bench("timeout"), Payer(card=ISSUED), ports.CHARGE).status == ports.NOT_FOUND
