@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "observe": {"observe"},
     "settings": {"core"},
 }
-ANYTHING = {"app", "supervise", "doctor", "listen", "commands", "__main__"}
+ANYTHING = {"app", "app_console", "supervise", "doctor", "listen", "commands", "__main__"}
 # Slices do not import each other, but these may borrow the others' decide rules.
 BORROWS = {
     "payment": {"disburse"},

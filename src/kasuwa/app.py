@@ -9,8 +9,7 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -60,7 +59,6 @@ from kasuwa.settings import (
     DEMO_KEY,
     DEMO_NAME,
     Settings,
-    console_address,
     issuing_of,
     loopback_allowed,
     public_url_of,
@@ -76,8 +74,6 @@ from kasuwa.work.engine import PlainEngine
 from kasuwa.work.issuer import BookIssuer, IssuerRules
 from kasuwa.work.sandbox import SandboxEngine, fund_opening
 from kasuwa.work.steps import Stepper, lanes_of
-from kasuwa.work.targets import url_fault
-from kasuwa.work.timeline import timeline
 from kasuwa.work.webhooks import Courier
 from kasuwa.work.worker import Worker
 
@@ -375,6 +371,7 @@ async def run_worker(settings: Settings, dsn: str, meter: Meter) -> None:
 
 async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     # What the console is made of takes half a second to import: the other processes and the commands do without.
+    from kasuwa.app_console import console_parts
     from kasuwa.console.server import make_console
 
     house = await House.build(settings, dsn, meter)
@@ -383,7 +380,8 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     request_log = make_request_log(settings)
-    application = make_console(console_parts(house, operators, readers), request_log)
+    dispatch = make_dispatch(house, make_engine(house, operators))
+    application = make_console(console_parts(house, dispatch, operators, readers), request_log)
     present = asyncio.create_task(presence.show_when_listening(settings.host, settings.console_port, dsn))
     await serve_until_stopped(application, Interfaces.ASGI, settings.host, settings.console_port)
     request_log.flush()
@@ -392,43 +390,6 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     await house.close()
     await readers.close()
     await operators.close()
-
-
-def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any:
-    from kasuwa.console.actions import CONSOLE
-    from kasuwa.console.visit import Parts as ConsoleParts
-    from kasuwa.console.words import make_templates
-
-    settings, table = house.settings, make_table((*house.methods, CONSOLE))
-    dispatch = make_dispatch(house, make_engine(house, operators))
-    loopback = loopback_allowed(settings)
-
-    async def act(merchant: Merchant, method: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        answered = await dispatch.answer_as(table[f"/{method}"], merchant, msgspec.json.encode(fields))
-        reply = msgspec.json.decode(answered.body)
-        return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
-
-    async def ping(merchant_id: int, url: str) -> str:
-        async with operators.acquire() as connection:
-            return await house.courier.ping(connection, merchant_id, url)
-
-    return ConsoleParts(
-        environment=settings.environment,
-        console_url=console_address(settings),
-        api_url=public_url_of(settings),
-        directory=house.directory,
-        reader=readers,
-        operators=operators,
-        writer=house.writer,
-        vault=house.vault,
-        methods=house.methods,
-        openapi=describe(house.methods, settings.environment),
-        act=act,
-        ping=ping,
-        url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
-        tell_story=timeline,
-        templates=make_templates(),
-    )
 
 
 # --- the metrics process --------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ RECORDS = {kind.name for kind in TABLE}
 CHANGES = {
     "merchant:owner": {"transfers", "transactions", "events", "settings", "sandbox", "docs", "team"},
     "merchant:developer": {"events", "settings", "sandbox", "docs"},
-    "merchant:finance": {"transfers", "transactions"},
-    "merchant:read-only": set(),
+    "merchant:finance": {"transfers", "transactions", "docs"},
+    "merchant:read-only": {"docs"},
     "operator:admin": {"operator/merchants", "operator/approvals", "operator/laws", "operator/work", "team"},
     "operator:finance": {"operator/merchants", "operator/approvals", "operator/laws"},
     "operator:support": {"operator/merchants", "operator/laws", "operator/work"},

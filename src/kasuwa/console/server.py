@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, Door
 from kasuwa.console.cookies import FORM_COOKIE, clear_session, session_token, set_session, strangers_token
 from kasuwa.console.routes import Page, navigation, pages_of
-from kasuwa.console.visit import NotFound, Parts, Visit
+from kasuwa.console.visit import NotAllowed, NotFound, Parts, Visit
 from kasuwa.core.secrets import same
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, Session
@@ -160,6 +160,8 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
             return response if new_token is None else renewed(response, new_token, parts)
         except Refused as refused:
             return keep_form_cookie(visit, refused.response)
+        except NotAllowed:
+            return not_allowed(visit)
         except NotFound:
             title, why = UNKNOWN[404]
             return visit.show("error.html", 404, title=title, why=why)
@@ -223,10 +225,14 @@ def admit(visit: Visit, page: Page) -> None:
     if session.user.role not in page.roles:
         if page.path == "/" and session.user.mid is None:
             raise Refused(visit.go("/operator/merchants"))
-        why = "Your role does not allow this. Somebody who manages people can change it."
-        raise Refused(visit.show("error.html", 403, title="Not allowed", why=why))
+        raise Refused(not_allowed(visit))
     if visit.parts.is_live and session.user.totp_sealed is None and page.path not in ENROLMENT:
         raise Refused(visit.go("/account/second-factor"))
+
+
+def not_allowed(visit: Visit) -> Response:
+    why = "Your role does not allow this. Somebody who manages people can change it."
+    return visit.show("error.html", 403, title="Not allowed", why=why)
 
 
 def to_sign_in(visit: Visit) -> Response:

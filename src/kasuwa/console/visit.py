@@ -1,6 +1,7 @@
 """One request of a browser, with everything a page may use; and the answers a page can give."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -10,10 +11,12 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from kasuwa.console.access import ROLES_WITH
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.days import Tallies
-from kasuwa.core.action import Method
-from kasuwa.core.decision import Deed, Merchant
+from kasuwa.console.notes import describe_act
+from kasuwa.core.action import VIEW, Action, Method, Write, permission_needed, title_of
+from kasuwa.core.decision import Decision, Deed, Merchant
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.console_sessions import Session
@@ -26,13 +29,14 @@ SAID_COOKIE = "kasuwa_said"
 SAID_SECONDS = 60
 MOST_SAID = 300
 
-Act = Callable[[Merchant, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+Note = Callable[[Decision], Deed]
+Act = Callable[[Merchant, str, Mapping[str, Any], Note | None], Awaitable[dict[str, Any]]]
 
 
 class Parts(msgspec.Struct, kw_only=True):
     """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
-    the same rules as the API; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives;
-    `tallies` is what the overview remembers."""
+    the same rules as the API; `find_action` is the row that a body selects; `ping` sends a signed test event;
+    `tell_story` is the timeline that `explain` gives; `tallies` is what the overview remembers."""
 
     environment: str
     console_url: str
@@ -45,6 +49,7 @@ class Parts(msgspec.Struct, kw_only=True):
     methods: tuple[Method, ...]
     openapi: dict[str, Any]
     act: Act
+    find_action: Callable[[str, Mapping[str, Any]], Action | None]
     ping: Callable[[int, str], Awaitable[str]]
     url_fault: Callable[[str], str | None]
     tell_story: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
@@ -62,6 +67,10 @@ class Parts(msgspec.Struct, kw_only=True):
 
 def has_action(methods: Iterable[Method], method: str, name: str) -> bool:
     return any(m.name == method and any(a.name == name for a in m.actions) for m in methods)
+
+
+class NotAllowed(Exception):
+    """The visitor's role does not have the permission that an action needs."""
 
 
 class NotFound(Exception):
@@ -145,8 +154,32 @@ class Visit(msgspec.Struct):
 
     # --- what pages do with it ----------------------------------------------------------------------------
 
+    def may(self, action: Action, fields: Mapping[str, Any] = {}) -> bool:
+        """Whether the visitor's role has the permission that the action needs."""
+        return self.session is not None and self.user.role in ROLES_WITH[permission_needed(action, fields)]
+
     async def act(self, method: str, /, **fields: Any) -> "Reply":
-        return Reply(await self.parts.act(self.merchant, method, fields))
+        return await self.do(method, fields)
+
+    async def do(self, method: str, fields: Mapping[str, Any], says: str = "") -> "Reply":
+        """Asks for an action as the visitor's merchant. What is more than a look is in the audit trail: a write in the
+        commit that does it, anything else right after. `says` is what the trail calls it. Raises NotAllowed."""
+        action = self.parts.find_action(method, fields)
+        if action is None:
+            return Reply(await self.parts.act(self.merchant, method, fields, None))
+        if not self.may(action, fields):
+            raise NotAllowed
+        if permission_needed(action, fields) == VIEW:
+            return Reply(await self.parts.act(self.merchant, method, fields, None))
+        title = f"{method} {title_of(action)}"
+        note = partial(describe_act, self.user.email, self.address, says or title, title, fields)
+        is_write = isinstance(action, Write)
+        reply = Reply(await self.parts.act(self.merchant, method, fields, note if is_write else None))
+        if reply.is_good and not is_write:
+            async with self.parts.operators.acquire() as connection:
+                deed = note(Decision(reply=reply.body))
+                await audit_trail.append(connection, self.merchant.merchant_id, deed)
+        return reply
 
     async def record(self, what: str, about: str, before: Any = "", after: Any = "") -> None:
         """Into the audit trail of the visitor's merchant, or the operator's own."""

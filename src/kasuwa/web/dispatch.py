@@ -21,7 +21,7 @@ from kasuwa.core.codes import (
     INVALID_REQUEST,
     http_status,
 )
-from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
+from kasuwa.core.decision import Context, Decision, Deed, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
 from kasuwa.core.fields import NotJson, check_json, decode
 from kasuwa.core.reading import SealedReader
 from kasuwa.core.references import book_key
@@ -75,6 +75,9 @@ class Headers(Protocol):
     def __contains__(self, key: str) -> bool: ...
 
 
+# Makes the audit entry of a decision, for who acts in the name of a merchant; it is written in the decision's commit.
+Note = Callable[[Decision], Deed]
+
 JSON_HEADERS = (("content-type", "application/json"),)
 PREPARED_HEADERS = (*JSON_HEADERS, ("vary", "accept-encoding"))
 PACKED_HEADERS = (*PREPARED_HEADERS, ("content-encoding", "gzip"))
@@ -126,12 +129,12 @@ class Dispatch:
         except Exception as error:
             return answer_trouble(path, error)
 
-    async def answer_as(self, path: Path, merchant: Merchant, body: bytes) -> Answered:
-        """For who signed in another way: the same rules from the body on."""
+    async def answer_as(self, path: Path, merchant: Merchant, body: bytes, note: Note | None = None) -> Answered:
+        """For who signed in another way: the same rules from the body on. What is written is noted by `note`."""
         if merchant.suspended:
             return refused(SUSPENDED, strict=False)
         try:
-            return await self._answer_merchant(path, {}, body, merchant)
+            return await self._answer_merchant(path, {}, body, merchant, note)
         except Exception as error:
             return answer_trouble(path, error)
 
@@ -152,7 +155,9 @@ class Dispatch:
         answered.mid = merchant.mid
         return answered
 
-    async def _answer_merchant(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
+    async def _answer_merchant(
+        self, path: Path, headers: Headers, body: bytes, merchant: Merchant, note: Note | None = None
+    ) -> Answered:
         strict = merchant.strict
         remembered = self._understood.get((path.method.name, body))
         understood = remembered or self._understand(path, body, merchant)
@@ -171,7 +176,7 @@ class Dispatch:
             if isinstance(action, Known):
                 reply = action.answer(request, merchant, self._parts.rails)
             else:
-                reply = await self._run(action, request, merchant, headers, scenario)
+                reply = await self._run(action, request, merchant, headers, scenario, note)
             if isinstance(reply, Prepared):
                 if remembered is None:
                     self._remember(path, body, action, request)
@@ -221,6 +226,7 @@ class Dispatch:
         merchant: Merchant,
         headers: Headers,
         scenario: Scenario,
+        note: Note | None = None,
     ) -> Any:
         parts = self._parts
         if isinstance(action, Read):
@@ -235,7 +241,7 @@ class Dispatch:
         unreadable = idempotency_key is None and action.repeatable and "idempotency-key" in headers
         if unreadable or (idempotency_key is not None and not 1 <= len(idempotency_key) <= MOST_KEY):
             return BAD_KEY
-        return await self._write(action, request, merchant, scenario, idempotency_key)
+        return await self._write(action, request, merchant, scenario, idempotency_key, note)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
@@ -244,14 +250,20 @@ class Dispatch:
         return await self._write(action, request, merchant, NO_SCENARIO, None)
 
     async def _write(
-        self, action: Write, request: Any, merchant: Merchant, scenario: Scenario, idempotency_key: str | None
+        self,
+        action: Write,
+        request: Any,
+        merchant: Merchant,
+        scenario: Scenario,
+        idempotency_key: str | None,
+        note: Note | None = None,
     ) -> Any:
         """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
         or its job is run at once."""
         claim = None
         if idempotency_key is not None:
             claim = self._claim(action, request, merchant, idempotency_key)
-        decide = partial(action.decide, request)
+        decide = noted(partial(action.decide, request), note)
         for _ in range(MOST_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim)
             if not isinstance(result, Decision) or result.asks is None:
@@ -260,7 +272,7 @@ class Dispatch:
             told = await self._call(action.ask.rail, action.ask.ask, result.asks, merchant, scenario)
             if isinstance(told, Refusal):
                 return told
-            decide = partial(action.decide, request, told=told)
+            decide = noted(partial(action.decide, request, told=told), note)
         return NO_ANSWER
 
     async def _decide(
@@ -335,6 +347,20 @@ class Dispatch:
 
         result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
         return result.reply if isinstance(result, Decision) else scenario
+
+
+def noted(decide: Callable[..., Any], note: Note | None) -> Callable[..., Any]:
+    """The rule with an audit entry added to whatever it decides; a refusal leaves none."""
+    if note is None:
+        return decide
+
+    def decide_and_note(context: Context, seen: Seen) -> Any:
+        decided = decide(context, seen)
+        if not isinstance(decided, Decision) or decided.asks is not None or decided.wait:
+            return decided
+        return msgspec.structs.replace(decided, deeds=(*decided.deeds, note(decided)))
+
+    return decide_and_note
 
 
 def answer_trouble(path: Path, error: Exception) -> Answered:

@@ -1,6 +1,6 @@
 """From a body's words to a row of the action tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -58,6 +58,12 @@ class Path(msgspec.Struct):
                 choice = self.choices.get((selector, said))
                 return None if choice is None else choice.pick(envelope)
         return None
+
+
+def find_action(path: Path, fields: Mapping[str, Any]) -> Action | None:
+    """The row that the fields of a body select, or None where they select none."""
+    found = path.find(msgspec.convert(dict(fields), Envelope))
+    return None if isinstance(found, Refusal) else found
 
 
 def make_table(methods: Sequence[Method]) -> dict[str, Path]:

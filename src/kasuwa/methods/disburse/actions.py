@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.action import PAY, Method, Read, Rule, Step, Write
 from kasuwa.core.banks import account_fits_bank, bank_is_known
 from kasuwa.methods.disburse import decide, decide_answer, steps, store, wire
 
@@ -33,6 +33,7 @@ DISBURSE = Method(
             rules=TRANSFER_RULES,
             needs=decide.need_transfer,
             decide=decide.decide_transfer,
+            needs_role=PAY,
             summary="Send money from the wallet to a bank account",
             example={"action": "transfer", **EXAMPLE_ORDER},
         ),
@@ -43,6 +44,7 @@ DISBURSE = Method(
             reply=wire.BulkReply,
             needs=partial(decide.need_bulk, rules=TRANSFER_RULES),
             decide=partial(decide.decide_bulk, rules=TRANSFER_RULES),
+            needs_role=PAY,
             summary="Send up to 1,000 transfers at once, each on its own",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),

@@ -1,6 +1,6 @@
 """`PUT /investments`: savings accounts and thrift plans. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
+from kasuwa.core.action import COLLECT, MANAGE, PAY, Method, Read, Rule, Step, Write, one_of
 from kasuwa.methods.disburse.decide import amount_fits
 from kasuwa.methods.investments import (
     decide_cashout,
@@ -31,6 +31,7 @@ INVESTMENTS = Method(
             ),
             needs=decide_savings.need_opening,
             decide=decide_savings.decide_opening,
+            needs_role=MANAGE,
             summary="Open savings for an active client",
             example={
                 "action": "create_savings",
@@ -49,6 +50,7 @@ INVESTMENTS = Method(
             rules=(AMOUNT_RULE, Rule(("currency",), decide_savings.currency_fits), *decide_collect.PAYER_RULES),
             needs=decide_savings.need_deposit,
             decide=decide_savings.decide_deposit,
+            needs_role=COLLECT,
             summary="Bring money into savings, by any payment method or from the wallet; dry_run shows what would be",
             example={
                 "action": "deposit",
@@ -72,6 +74,7 @@ INVESTMENTS = Method(
             reply=decide_collect.PaymentReply,
             needs=decide_collect.need_validate,
             decide=decide_collect.decide_validate,
+            needs_role=COLLECT,
             summary="Bring the OTP of a deposit",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),
@@ -98,6 +101,7 @@ INVESTMENTS = Method(
             rules=CASHOUT_RULES,
             needs=decide_cashout.need_cashout,
             decide=decide_cashout.decide_cashout,
+            needs_role=PAY,
             summary="Take money out of savings, in cash or by transfer; dry_run shows what would be",
             example={
                 "action": "cashout",
@@ -115,6 +119,7 @@ INVESTMENTS = Method(
             rules=CASHOUT_RULES,
             needs=decide_cashout.need_cashout,
             decide=decide_cashout.decide_cashcode,
+            needs_role=PAY,
             summary="Take money out of savings by a code, shown once, that draws it from a cash machine",
             example={
                 "action": "cashout",
@@ -131,6 +136,7 @@ INVESTMENTS = Method(
             rules=(AMOUNT_RULE, Rule(("member_required",), decide_thrift.members_fit)),
             needs=decide_thrift.need_nothing,
             decide=decide_thrift.decide_plan,
+            needs_role=MANAGE,
             summary="Make a thrift plan that members can subscribe to",
             example={
                 "action": "create_plan",
@@ -147,6 +153,7 @@ INVESTMENTS = Method(
             reply=wire.SubscriptionReply,
             needs=decide_thrift.need_subscription,
             decide=decide_thrift.decide_subscription,
+            needs_role=MANAGE,
             summary="Link a client's savings to a thrift plan; dry_run shows what would be",
             example={"action": "subscribe", "savings_id": "<savings_id>", "thrift_id": "<thrift_id>"},
         ),
@@ -172,6 +179,7 @@ INVESTMENTS = Method(
             reply=wire.PlanReply,
             needs=decide_thrift.need_plan,
             decide=decide_thrift.decide_cancel,
+            needs_role=MANAGE,
             summary="Cancel a thrift plan before it runs",
             example={"action": "cancel_plan", "thrift_id": "<thrift_id>"},
         ),

@@ -1,6 +1,6 @@
 """`PUT /virtualcard`: cards that a merchant makes for its customers. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
+from kasuwa.core.action import INTEGRATE, MANAGE, PAY, Method, Read, Rule, Step, Write, one_of
 from kasuwa.methods.virtualcard import (
     decide,
     decide_fees,
@@ -37,6 +37,7 @@ VIRTUALCARD = Method(
             ),
             needs=decide_money.need_create,
             decide=decide_money.decide_create,
+            needs_role=PAY,
             summary="Make a card with an initial balance from the wallet; its number and CVV are shown this once",
             example={
                 "action": "create",
@@ -52,6 +53,8 @@ VIRTUALCARD = Method(
             reply=wire.CardReply,
             needs=decide.need_card,
             decide=decide.decide_get,
+            needs_role=PAY,
+            reads_without="reveal",
             summary="A card as it is now; with reveal, its number and CVV, which the audit trail notes",
             example={"action": "get", "reference": "<reference>", "reveal": True},
             repeatable=False,
@@ -62,6 +65,7 @@ VIRTUALCARD = Method(
             reply=wire.DoneReply,
             needs=decide_money.need_amount,
             decide=decide_money.decide_fund,
+            needs_role=PAY,
             summary="Move money from the wallet to a card",
             example={"action": "fund", "reference": "<reference>", "amount": "50"},
         ),
@@ -71,6 +75,7 @@ VIRTUALCARD = Method(
             reply=wire.DoneReply,
             needs=decide_money.need_amount,
             decide=decide_money.decide_withdraw,
+            needs_role=PAY,
             summary="Move money from a card to the wallet",
             example={"action": "withdraw", "reference": "<reference>", "amount": 20},
         ),
@@ -81,6 +86,7 @@ VIRTUALCARD = Method(
             rules=(LIMITS_RULE,),
             needs=decide.need_card,
             decide=decide.decide_limits,
+            needs_role=MANAGE,
             summary="Set what may be spent with a card at once, in a day and in a month, and where",
             example={
                 "action": "limits",
@@ -107,6 +113,7 @@ VIRTUALCARD = Method(
             reply=wire.DoneReply,
             needs=decide.need_card,
             decide=decide.decide_block,
+            needs_role=MANAGE,
             summary="Stop purchases with a card",
             example={"action": "block", "reference": "<reference>"},
         ),
@@ -116,6 +123,7 @@ VIRTUALCARD = Method(
             reply=wire.DoneReply,
             needs=decide.need_card,
             decide=decide.decide_unblock,
+            needs_role=MANAGE,
             summary="Let a blocked card pay again",
             example={"action": "unblock", "reference": "<reference>"},
         ),
@@ -125,6 +133,7 @@ VIRTUALCARD = Method(
             reply=wire.DoneReply,
             needs=decide.need_card,
             decide=decide_money.decide_terminate,
+            needs_role=PAY,
             summary="End a card for good; what is left on it goes to the wallet",
             example={"action": "terminate", "reference": "<reference>"},
         ),
@@ -149,6 +158,7 @@ SANDBOX = (
         reply=wire.PurchaseReply,
         needs=decide_purchase.need_purchase,
         decide=decide_purchase.decide_purchase,
+        needs_role=INTEGRATE,
         summary="A shop charges a virtual card",
         example={
             "action": "card_purchase",
@@ -164,6 +174,7 @@ SANDBOX = (
         reply=wire.PurchaseReply,
         needs=decide_refund.need_refund,
         decide=decide_refund.decide_refund,
+        needs_role=INTEGRATE,
         summary="A shop gives a purchase back, whole or in part",
         example={"action": "card_refund", "txnRef": "<txnRef>", "amount": "2.50"},
     ),

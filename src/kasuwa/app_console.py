@@ -1,0 +1,58 @@
+"""What the console process is made of: the parts of app.py, as the console's pages use them."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kasuwa.console.actions import CONSOLE
+from kasuwa.console.visit import Note, Parts
+from kasuwa.console.words import make_templates
+from kasuwa.core.action import Action
+from kasuwa.core.decision import Merchant
+from kasuwa.db.pool import Pool
+from kasuwa.settings import console_address, loopback_allowed, public_url_of
+from kasuwa.web.dispatch import Dispatch
+from kasuwa.web.openapi import describe
+from kasuwa.web.table import find_action, make_table
+from kasuwa.work.targets import url_fault
+from kasuwa.work.timeline import timeline
+
+
+def console_parts(house: Any, dispatch: Dispatch, operators: Pool, readers: Pool) -> Parts:
+    """`house` is app.House."""
+    settings, table = house.settings, make_table((*house.methods, CONSOLE))
+    loopback = loopback_allowed(settings)
+
+    async def act(merchant: Merchant, method: str, fields: Mapping[str, Any], note: Note | None) -> dict[str, Any]:
+        answered = await dispatch.answer_as(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
+        reply = msgspec.json.decode(answered.body)
+        return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
+
+    def find(method: str, fields: Mapping[str, Any]) -> Action | None:
+        path = table.get(f"/{method}")
+        return None if path is None else find_action(path, fields)
+
+    async def ping(merchant_id: int, url: str) -> str:
+        async with operators.acquire() as connection:
+            return str(await house.courier.ping(connection, merchant_id, url))
+
+    return Parts(
+        environment=settings.environment,
+        console_url=console_address(settings),
+        api_url=public_url_of(settings),
+        directory=house.directory,
+        reader=readers,
+        operators=operators,
+        writer=house.writer,
+        vault=house.vault,
+        methods=house.methods,
+        openapi=describe(house.methods, settings.environment),
+        act=act,
+        find_action=find,
+        ping=ping,
+        url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
+        tell_story=timeline,
+        templates=make_templates(),
+    )
