@@ -145,6 +145,13 @@ def test_with_a_second_factor_the_password_alone_opens_nothing(deployment: Deplo
     assert visitor.post("/sign-in/code?next=/account", code=code).place == "/account"
     assert visitor.get("/account").http == 200
     assert visitor.cookies["kasuwa_session"] != half
+    # What was known before the code was given is worth nothing after it: not whole, and not half any more either.
+    before = Visitor(deployment)
+    before.cookies["kasuwa_session"] = half
+    assert (before.get("/account").place, before.get("/sign-in/code").place) == (
+        "/sign-in?next=/account",
+        "/sign-in?next=/sign-in/code",
+    )
 
 
 def test_a_code_works_once(deployment: Deployment, visitor: Visitor) -> None:
