@@ -65,6 +65,9 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "hash_header": "x-shop-hash",
         "webhook_loopback": "off",
         "public_url": "https://pay.example",
+        "invitations": "command",
+        "cooling_off_hours": "12",
+        "large_amount": "5000.00",
         "card_label": "ADA",
         "card_ranges": "visa:400001",
     }

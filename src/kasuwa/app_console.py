@@ -7,15 +7,24 @@ from typing import Any
 import msgspec
 
 from kasuwa.console.actions import CONSOLE
+from kasuwa.console.cookies import Cookies
 from kasuwa.console.visit import Note, Parts
 from kasuwa.console.words import make_templates
 from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant
 from kasuwa.db.pool import Pool
-from kasuwa.settings import console_address, loopback_allowed, public_url_of
+from kasuwa.settings import (
+    console_address,
+    cooling_off_of,
+    invitations_of,
+    large_amount_of,
+    loopback_allowed,
+    public_url_of,
+)
 from kasuwa.web.dispatch import Dispatch
 from kasuwa.web.openapi import describe
 from kasuwa.web.table import find_action, make_table
+from kasuwa.work.mail import Links
 from kasuwa.work.targets import url_fault
 from kasuwa.work.timeline import timeline
 
@@ -35,8 +44,7 @@ def console_parts(house: Any, dispatch: Dispatch, operators: Pool, readers: Pool
         return None if path is None else find_action(path, fields)
 
     async def ping(merchant_id: int, url: str) -> str:
-        async with operators.acquire() as connection:
-            return str(await house.courier.ping(connection, merchant_id, url))
+        return str(await house.courier.ping(operators, merchant_id, url))
 
     return Parts(
         environment=settings.environment,
@@ -55,4 +63,8 @@ def console_parts(house: Any, dispatch: Dispatch, operators: Pool, readers: Pool
         url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
         tell_story=timeline,
         templates=make_templates(),
+        cookies=Cookies(console_address(settings).startswith("https://"), settings.environment == "live"),
+        deliver=Links(invitations_of(settings)).deliver,
+        cooling_off=cooling_off_of(settings),
+        large_amount=large_amount_of(settings),
     )
