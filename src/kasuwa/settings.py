@@ -94,8 +94,11 @@ def check_invitations(settings: Settings) -> None:
     way = invitations_of(settings)
     if way == "print" and settings.environment == "live":
         raise SettingsError("KASUWA_INVITATIONS must not be print in live: links are for the people they are made for")
-    if way not in ("print", "command") and not way.startswith(("smtp://", "smtps://")):
-        raise SettingsError("KASUWA_INVITATIONS must be command, an address smtp://…?from=…, or in test print")
+    if way not in ("print", "command") and not MAIL_URL.fullmatch(way):
+        # It is not repeated: there may be a password in it.
+        raise SettingsError(
+            "KASUWA_INVITATIONS must be command, smtp://user:password@host:port?from=address, or in test print"
+        )
 
 
 def issuing_of(settings: Settings) -> Issuing:
@@ -110,6 +113,7 @@ def issuing_of(settings: Settings) -> Issuing:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
 
+MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
 WHOLE_NUMBERS = {"port": (1, 65535), "console_port": (1, 65535), "metrics_port": (1, 65535), "workers": (1, 64)}

@@ -41,7 +41,8 @@ def set_rate(
     rate = given_rate(currency, buy, sell)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
-        await rates.set_rate(connection, currency, rate, entry("", "").actor)
+        told = entry("rate set", currency)
+        await rates.set_rate(connection, currency, rate, told.actor, told.address)
 
     with_connection(data, work)
     typer.echo(f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}")

@@ -26,7 +26,7 @@ from kasuwa.ledger import chart
 MOST_REASON = 500
 KINDS = {"posting": "Manual posting", "write_off": "Write-off", "tariff": "Tariff", "rate": "Rate of exchange"}
 # Operators are proposed on the page of the team.
-TITLES = {**KINDS, people_proposals.KIND: "Operator"}
+TITLES = {**KINDS, people_proposals.KIND: "Change of operator"}
 FIELDS = ("mid", "debit", "credit", "account", "amount", "tariff", "currency", "buy", "sell", "reason")
 
 
@@ -171,7 +171,7 @@ async def carry_out(visit: Visit, connection: Connection, found: Approval) -> st
     if found.kind == "rate":
         rate = msgspec.json.decode(found.proposal, type=ProposedRate)
         both = f"{found.proposer} and {visit.user.email}"
-        await rates.set_rate(connection, rate.currency, Rate(rate.buy, rate.sell), both)
+        await rates.set_rate(connection, rate.currency, Rate(rate.buy, rate.sell), both, visit.address)
         return None
     assert found.mid is not None, "only rates are no merchant's"
     if found.kind == "tariff":

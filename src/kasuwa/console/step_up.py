@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import structlog
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
@@ -20,6 +21,9 @@ from kasuwa.db.console_throttle import FREE_FAILURES, Source
 from kasuwa.db.console_users import User
 from kasuwa.db.merchants import find_merchant_id
 from kasuwa.db.pool import Connection
+from kasuwa.observe.log import where_it_broke
+
+log = structlog.get_logger("kasuwa.console")
 
 CODE, PASSWORD = "confirm_code", "confirm_password"
 HOLDS_FOR = timedelta(minutes=15)
@@ -108,6 +112,12 @@ def note_refused(visit: Visit, response: Response, user: User | None, failures: 
         return response
 
     async def record() -> None:
+        try:
+            await append_entry()
+        except Exception as error:  # the answer has left: nobody is there to be told
+            log.error("a refused sign-in is not in the trail", **where_it_broke(error))
+
+    async def append_entry() -> None:
         name = "an unknown address" if user is None else user.email
         after = f"wrong tries in a row: {failures}"
         async with visit.parts.operators.acquire() as connection:
@@ -121,5 +131,6 @@ def note_refused(visit: Visit, response: Response, user: User | None, failures: 
 
 async def chain_of(connection: Connection, user: User | None) -> int:
     """The chain of the person's merchant; the operator's where there is none."""
-    known = user is not None and user.mid is not None
-    return await find_merchant_id(connection, user.mid) if known and user and user.mid else OPERATORS_CHAIN
+    if user is None or user.mid is None:
+        return OPERATORS_CHAIN
+    return await find_merchant_id(connection, user.mid)
