@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "parent": set(),
     "readiness": {"db", "observe", "settings"},
 }
-ANYTHING = {"app", "prepare", "supervise", "doctor", "listen", "commands", "__main__"}
+ANYTHING = {"app", "app_console", "prepare", "supervise", "doctor", "listen", "commands", "__main__"}
 # Slices do not import each other, but these may borrow the others' decide rules.
 BORROWS = {
     "payment": {"disburse"},

@@ -22,9 +22,8 @@ def test_rates_are_set_by_the_operator_and_used_at_once(deployments: Deployments
             assert shop.wallet().balance == 10_000_000 - -(-1_215 * 160_001 // 100)
         newest, oldest = own.command("rates", "list").splitlines()
         assert ("1499.99" in newest, "1500.00" in oldest) == (True, True)
-        chain = own.fetch("select seq, actor, what, about, after from audit where merchant_id = 0 order by seq")
-        set_now = (2, "kasuwa rates", "rate set", "USD", "buy 1499.99, sell 1600.01")
-        assert [tuple(row) for row in chain][1:] == [set_now]
+        chain = own.fetch("select what, about, after from audit where actor like 'command:%' and what = 'rate set'")
+        assert [tuple(row) for row in chain] == [("rate set", "USD", "buy 1499.99, sell 1600.01")]
         assert "sell must not be below buy" in own.refused_command("rates", "set", "USD", "--buy=2", "--sell=1")
         assert own.command("audit") == "the books are right\n"
         assert own.complaints() == ""

@@ -204,6 +204,12 @@ def test_the_signature_of_a_protocol_is_no_coroutine() -> None:
         'Q = "select 1 from account where key = $1"\nasync def f(reader):\n    await reader.fetchrow(Q, 1)',
         'H = "select 1 from t"\nQ = f"{H} where key = $1"\nasync def f(r):\n    await r.fetch(Q)',
         "async def f(reader, query):\n    await reader.fetch(query)",
+        *(
+            f'Q = "select 1 from t where {first} {how} select 1 from t where {second}"\n'
+            "async def f(r):\n    await r.fetch(Q)"
+            for how in ("union", "union all", "except", "intersect")
+            for first, second in (("merchant_id = $1", "key = $2"), ("key = $2", "merchant_id = $1"))
+        ),
     ],
 )
 def test_an_unsafe_read_is_noticed(text: str) -> None:

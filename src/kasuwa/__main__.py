@@ -10,8 +10,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kasuwa import listen, supervise
-from kasuwa.commands.database import DataOption, one_line_errors, with_connection, with_database
+from kasuwa.commands.database import DataOption, one_line_errors, record, with_connection, with_database
 from kasuwa.core.secrets import Vault
+from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.doctor import examine
 from kasuwa.ledger.audit import audit as audit_books
 from kasuwa.observe import log
@@ -80,6 +81,12 @@ def migrate_command(data: DataOption = None) -> None:
     from kasuwa.prepare import prepare
 
     applied = with_database(data, prepare)
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> None:
+        await record(connection, OPERATORS_CHAIN, "applied migrations", ", ".join(applied))
+
+    if applied:
+        with_connection(data, work)
     typer.echo("\n".join(f"applied {name}" for name in applied) or "nothing to do: the schema is up to date")
 
 

@@ -7,8 +7,7 @@ the others count. All are started by `kasuwa serve` (supervise.py), and all go w
 import asyncio
 import contextlib
 import gc
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,7 +16,6 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
 from kasuwa.core.action import Method, Step
-from kasuwa.core.decision import Merchant
 from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import Permutation
 from kasuwa.core.secrets import Vault, derive
@@ -59,7 +57,6 @@ from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
 from kasuwa.readiness import Readiness, watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
-    console_address,
     issuing_of,
     loopback_allowed,
     public_url_of,
@@ -75,9 +72,7 @@ from kasuwa.work.egress import Egress
 from kasuwa.work.engine import PlainEngine
 from kasuwa.work.issuer import BookIssuer, IssuerRules
 from kasuwa.work.sandbox import SandboxEngine
-from kasuwa.work.steps import Stepper, lanes_of, rail_kinds_of
-from kasuwa.work.targets import url_fault
-from kasuwa.work.timeline import timeline
+from kasuwa.work.steps import Stepper, lanes_of
 from kasuwa.work.webhooks import Courier
 from kasuwa.work.worker import Worker
 
@@ -344,6 +339,7 @@ async def run_worker(settings: Settings, dsn: str, meter: Meter) -> None:
 
 async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     # What the console is made of takes half a second to import: the other processes and the commands do without.
+    from kasuwa.app_console import console_parts
     from kasuwa.console.server import make_console
 
     house = await House.build(settings, dsn, meter)
@@ -353,7 +349,8 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     await house.shelf.look()
     looking = asyncio.create_task(house.shelf.run())
     request_log = make_request_log(settings)
-    application = make_console(console_parts(house, operators, readers), request_log)
+    dispatch = make_dispatch(house, make_engine(house, operators))
+    application = make_console(console_parts(house, dispatch, operators, readers), request_log)
     present = asyncio.create_task(presence.show_when_listening(settings.console_host, settings.console_port, dsn))
     await serve_until_stopped(application, Interfaces.ASGI, settings.console_host, settings.console_port)
     request_log.flush()
@@ -362,44 +359,6 @@ async def run_console(settings: Settings, dsn: str, meter: Meter) -> None:
     await house.close()
     await readers.close()
     await operators.close()
-
-
-def console_parts(house: House, operators: pool.Pool, readers: pool.Pool) -> Any:
-    from kasuwa.console.actions import CONSOLE
-    from kasuwa.console.visit import Parts as ConsoleParts
-    from kasuwa.console.words import make_templates
-
-    settings, table = house.settings, make_table((*house.methods, CONSOLE))
-    dispatch = make_dispatch(house, make_engine(house, operators))
-    loopback = loopback_allowed(settings)
-
-    async def act(merchant: Merchant, method: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        answered = await dispatch.answer_as(table[f"/{method}"], merchant, msgspec.json.encode(fields))
-        reply = msgspec.json.decode(answered.body)
-        return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
-
-    async def ping(merchant_id: int, url: str) -> str:
-        return await house.courier.ping(operators, merchant_id, url)
-
-    return ConsoleParts(
-        environment=settings.environment,
-        console_url=console_address(settings),
-        api_url=public_url_of(settings),
-        proxies=trusted_proxies_of(settings),
-        directory=house.directory,
-        reader=readers,
-        operators=operators,
-        writer=house.writer,
-        vault=house.vault,
-        methods=house.methods,
-        rail_kinds=rail_kinds_of(steps_of(house.methods).values()),
-        openapi=describe(house.methods, settings.environment),
-        act=act,
-        ping=ping,
-        url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
-        tell_story=timeline,
-        templates=make_templates(),
-    )
 
 
 # --- the metrics process --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, may_hold_hash
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, Issuing, read_label, read_ranges
+from kasuwa.core.money import parse_minor
 from kasuwa.core.secrets import KEY_BYTES
 
 SECRET_FILE = "secret.key"
@@ -46,6 +48,9 @@ class Settings(msgspec.Struct, kw_only=True):
     hash_header: str = DEFAULT_HASH_HEADER
     webhook_loopback: str = "on"
     public_url: str | None = None
+    invitations: str | None = None
+    cooling_off_hours: int | None = None
+    large_amount: str = "1000000.00"
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
     longest_step_ms: int = 250
@@ -80,6 +85,36 @@ def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
         raise SettingsError(f"KASUWA_TRUSTED_PROXIES takes addresses and networks, by commas: {error}") from None
 
 
+def invitations_of(settings: Settings) -> str:
+    """How links reach the people they are for: printed in test, else by the system administrator or by mail."""
+    return settings.invitations or ("print" if settings.environment == "test" else "command")
+
+
+def cooling_off_of(settings: Settings) -> timedelta:
+    """How long an operator who was let in, reset or promoted approves nothing."""
+    hours = settings.cooling_off_hours
+    return timedelta(hours=hours if hours is not None else 24 if settings.environment == "live" else 0)
+
+
+def large_amount_of(settings: Settings) -> int:
+    """From what amount on, in kobo, people confirm who they are before money leaves."""
+    amount = parse_minor(settings.large_amount)
+    if not amount:
+        raise SettingsError(f"KASUWA_LARGE_AMOUNT must be an amount such as 1000000.00, not {settings.large_amount!r}")
+    return amount
+
+
+def check_invitations(settings: Settings) -> None:
+    way = invitations_of(settings)
+    if way == "print" and settings.environment == "live":
+        raise SettingsError("KASUWA_INVITATIONS must not be print in live: links are for the people they are made for")
+    if way not in ("print", "command") and not MAIL_URL.fullmatch(way):
+        # It is not repeated: there may be a password in it.
+        raise SettingsError(
+            "KASUWA_INVITATIONS must be command, smtp://user:password@host:port?from=address, or in test print"
+        )
+
+
 def issuing_of(settings: Settings) -> Issuing:
     """How cards are issued, or which of its two settings cannot be used."""
     try:
@@ -92,11 +127,13 @@ def issuing_of(settings: Settings) -> Issuing:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
 
+MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
 WHOLE_NUMBERS = {
     **dict.fromkeys(("port", "console_port", "metrics_port"), (1, 65535)),
     "workers": (1, 64),
+    "cooling_off_hours": (0, 720),
     "sandbox_advance_seconds": (1, 3600),
     "longest_step_ms": (10, 60_000),
 }
@@ -127,6 +164,8 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_CONSOLE must be on or off, not {settings.console!r}")
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
+    check_invitations(settings)
+    large_amount_of(settings)
     issuing_of(settings)
     trusted_proxies_of(settings)
     return settings

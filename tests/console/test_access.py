@@ -13,6 +13,7 @@ from kasuwa.console.record_table import TABLE
 from kasuwa.console.routes import Page
 from tests.console.visitor import DEPLOYED, Visitor, signed_in
 from tests.console.world import World, is_of_one
+from tests.methods.payment.till import Till
 from tests.running import NEWEST, Deployment, Deployments
 from tests.shop import Shop
 
@@ -45,8 +46,8 @@ RECORDS = {kind.name for kind in TABLE}
 CHANGES = {
     "merchant:owner": {"transfers", "transactions", "events", "settings", "sandbox", "docs", "team"},
     "merchant:developer": {"events", "settings", "sandbox", "docs"},
-    "merchant:finance": {"transfers", "transactions"},
-    "merchant:read-only": set(),
+    "merchant:finance": {"transfers", "transactions", "docs"},
+    "merchant:read-only": {"docs"},
     "operator:admin": {"operator/merchants", "operator/approvals", "operator/laws", "operator/work", "team"},
     "operator:finance": {"operator/merchants", "operator/approvals", "operator/laws"},
     "operator:support": {"operator/merchants", "operator/laws", "operator/work"},
@@ -187,6 +188,24 @@ def test_another_merchants_things_are_not_found_like_those_of_nobody(
     assert mine.get("/events/1").http == 200
     assert theirs.get("/events/1").http == 404
     assert theirs.post("/events/1/resend").http == 404
+
+
+def test_a_customers_reference_that_two_merchants_use_finds_each_their_own(deployment: Deployment) -> None:
+    """Searched by the reference of the merchant, of the customer and of the order."""
+    found = []
+    for _ in range(2):
+        shop = deployment.open_shop()
+        with shop.wire:
+            paid = Till(shop).paid(customer_txnref="CUSTOMER-17")
+            sent = shop.transfer(orderRef="ORDER-17")
+        visitor = signed_in(deployment, "merchant:owner", shop.mid)
+        found.append((visitor, paid["txnRef"], sent["txnRef"]))
+    for visitor, payment, transfer in found:
+        for words, reference in (("CUSTOMER-17", payment), ("ORDER-17", transfer), (payment, payment)):
+            seen = visitor.get(f"/transactions?q={quote(words)}")
+            assert (seen.http, seen.place) == (303, f"/transactions/{quote(reference, safe='')}"), seen.words
+            exported = visitor.get(f"/transactions.csv?q={quote(words)}").text
+            assert (exported.count("\n"), reference in exported) == (2, True)
 
 
 def test_nobody_changes_people_of_another_merchant_or_of_the_operator(

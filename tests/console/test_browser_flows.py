@@ -57,6 +57,7 @@ def test_an_invited_person_sets_up_a_second_factor_and_signs_in_with_it(
     page.get_by_role("link", name="Set it up").click()
     secret = page.locator("code.once").inner_text().replace(" ", "")
     page.get_by_label("The code it shows now").fill(pyotp.TOTP(secret).now())
+    page.get_by_label("Your password").fill(PASSWORD)
     press(page, "Switch it on")
     expect(page.get_by_role("status")).to_contain_text("a code is asked for")
     press(page, "Sign out")
@@ -82,6 +83,27 @@ def test_a_key_is_rolled_and_used(owner: Page, shop: Shop) -> None:
     owner.get_by_role("link", name="Back to Settings").click()
     expect(owner.get_by_role("listitem").filter(has_text="works until")).to_have_count(1)
     assert key not in owner.content()
+
+
+def test_who_it_is_is_asked_again_and_what_was_typed_goes_on(
+    deployment: Deployment, shop: Shop, open_page: OpenPage, address: str
+) -> None:
+    page = open_page()
+    email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
+    page.goto(address + link)
+    page.get_by_label("Choose a password").fill(PASSWORD)
+    page.get_by_label("The same again").fill(PASSWORD)
+    press(page, "Set it and sign in")
+    deployment.fetch("update console_session set verified_at = verified_at - interval '1 hour'")
+    page.get_by_role("link", name="Team").click()
+    page.get_by_label("Address").fill(f"colleague.{shop.mid}@example.com")
+    press(page, "Invite")
+    expect(page.get_by_role("heading", name="Confirm it is you")).to_be_visible()
+    assert faults_in_every_look(page, "confirm") == []
+    page.get_by_label("Your password").fill(PASSWORD)
+    press(page, "Confirm and go on")
+    expect(page.get_by_role("row").filter(has_text=f"colleague.{shop.mid}@example.com")).to_have_count(1)
+    assert email in page.content()
 
 
 def test_a_webhook_url_is_set_tried_and_an_event_arrives_and_is_sent_again(owner: Page, shop: Shop) -> None:

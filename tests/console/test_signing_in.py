@@ -42,7 +42,8 @@ def offered_secret(page: Seen) -> tuple[str, str]:
 
 def set_up_codes(visitor: Visitor) -> str:
     secret, sealed = offered_secret(visitor.get("/account/second-factor"))
-    assert visitor.post("/account/second-factor", sealed=sealed, code=pyotp.TOTP(secret).now()).http == 303
+    given = {"sealed": sealed, "code": pyotp.TOTP(secret).now(), "current": PASSWORD}
+    assert visitor.post("/account/second-factor", **given).http == 303
     return secret
 
 
@@ -85,7 +86,7 @@ def test_wrong_tries_are_slowed_down_whether_or_not_the_address_is_known(
         answers = [sign_in(visitor, address, "wrong").http for _ in range(6)]
         assert answers == [401] * 5 + [429]
         assert sign_in(visitor, address).http == 429
-    deployment.fetch("update sign_in_failure set locked_until = now() where locked_until is not null")
+    deployment.fetch("update sign_in_throttle set locked_until = now() where locked_until is not null")
     assert sign_in(visitor, email).http == 303
 
 
@@ -145,6 +146,13 @@ def test_with_a_second_factor_the_password_alone_opens_nothing(deployment: Deplo
     assert visitor.post("/sign-in/code?next=/account", code=code).place == "/account"
     assert visitor.get("/account").http == 200
     assert visitor.cookies["kasuwa_session"] != half
+    # What was known before the code was given is worth nothing after it: not whole, and not half any more either.
+    before = Visitor(deployment)
+    before.cookies["kasuwa_session"] = half
+    assert (before.get("/account").place, before.get("/sign-in/code").place) == (
+        "/sign-in?next=/account",
+        "/sign-in?next=/sign-in/code",
+    )
 
 
 def test_a_code_works_once(deployment: Deployment, visitor: Visitor) -> None:

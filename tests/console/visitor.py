@@ -92,6 +92,13 @@ def sign_in_link(
     return email, f"/link/{deployment.on_connection(work)}"
 
 
+def link_for(deployment: Deployment, email: str) -> str:
+    """The path of the newest link that was handed over to somebody: in test, what the server printed."""
+    found = re.findall(rf"^link for {re.escape(email)}: \S+(/link/\S+)$", deployment.out.read_text(), re.MULTILINE)
+    assert found, f"no link for {email} was printed"
+    return str(found[-1])
+
+
 def signed_in(deployment: Deployment, role: str, mid: str | None = None) -> Visitor:
     visitor = Visitor(deployment)
     _, link = sign_in_link(deployment, role, mid)

@@ -4,9 +4,10 @@ from typing import Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, with_connection
+from kasuwa.commands.database import DataOption, record, with_connection
 from kasuwa.core.billers import Unsellable
 from kasuwa.core.secrets import Vault
+from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import Settings
 from kasuwa.supervise import CannotServe
@@ -28,7 +29,9 @@ def refresh_catalogue(data: DataOption = None) -> None:
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
         try:
-            return await take_edition(connection, biller_of(settings), only_if_due=False)
+            edition = await take_edition(connection, biller_of(settings), only_if_due=False)
+            await record(connection, OPERATORS_CHAIN, "took the bill catalogue", f"edition {edition}")
+            return edition
         except (Unavailable, NoAnswer) as error:
             raise CannotServe(f"the catalogue cannot be taken: {error}") from None
         except Unsellable as error:

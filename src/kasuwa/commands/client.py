@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, with_connection, with_house
+from kasuwa.commands.database import DataOption, entry, record, with_connection, with_house
 from kasuwa.core.decision import Decision, Refusal, Row
 from kasuwa.core.erasure import Trace
 from kasuwa.core.secrets import Vault
@@ -26,6 +26,7 @@ from kasuwa.methods.payment.decide import SavedCard
 from kasuwa.methods.payment.decide_forget import PayersPayment, forget_payer, forget_saved
 from kasuwa.settings import Settings
 from kasuwa.supervise import CannotServe
+from kasuwa.web.dispatch import noted
 
 if TYPE_CHECKING:
     from kasuwa.app import House
@@ -57,12 +58,14 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         client = await find_client(merchant_id, client_id, connection)
         if client is None:
             raise CannotServe(UNKNOWN_CLIENT.message)
-        record = show_client(client, vault.open)
+        what = "exported a client, the BVN revealed" if reveal else "exported a client"
+        await record(connection, merchant_id, what, client_id)
+        profile = show_client(client, vault.open)
         if reveal and client.bvn_sealed is not None:
-            record.bvn = vault.open(merchant_id, sealed_place(client_id), client.bvn_sealed).decode()
+            profile.bvn = vault.open(merchant_id, sealed_place(client_id), client.bvn_sealed).decode()
         found = await people.records_of(connection, merchant_id, client_id)
         records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in found.items()}
-        return msgspec.json.encode({"mid": mid, "client": record, "records": records})
+        return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
 
     typer.echo(msgspec.json.format(with_connection(data, work), indent=2).decode())
 
@@ -75,7 +78,9 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        return await people.clients_by_bvn(connection, merchant_id, hash_bvn(vault.digest, merchant_id, bvn))
+        found = await people.clients_by_bvn(connection, merchant_id, hash_bvn(vault.digest, merchant_id, bvn))
+        await record(connection, merchant_id, "looked for clients by a BVN", ", ".join(found) or "nobody")
+        return found
 
     found = with_connection(data, work)
     if not found:
@@ -97,7 +102,7 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
         merchant = await house.directory.by_id(merchant_id)
         traces = tuple(Trace(kind, key, forget) for name, (kind, forget) in FORGET.items() for key in found[name])
         needs = need_erase(client_id, traces, merchant)
-        rule = partial(decide_erase, client_id, traces)
+        rule = noted(partial(decide_erase, client_id, traces), lambda _: entry("erased a client", client_id))
         result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         if isinstance(result, Refusal):
             raise CannotServe(result.message)

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import pwd
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -12,8 +14,9 @@ import asyncpg
 import typer
 
 from kasuwa import supervise
+from kasuwa.core.decision import Deed
 from kasuwa.core.secrets import Vault
-from kasuwa.db import embedded, merchants, migrate
+from kasuwa.db import audit_trail, embedded, merchants, migrate
 from kasuwa.db.pooler import TransactionPooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Unreachable
@@ -26,7 +29,31 @@ if TYPE_CHECKING:  # the whole house takes most of a second to import: commands 
 
 T = TypeVar("T")
 
+# The variable in which sudo says who was there before; only root is told so by it.
+BEFORE_SUDO = "SUDO_USER"
+
 DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
+
+
+def system_user() -> str:
+    """Who runs this command on this machine; through sudo, who they were before."""
+    uid = os.getuid()
+    try:
+        name = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        name = f"uid {uid}"
+    before = os.environ.get(BEFORE_SUDO, "") if uid == 0 else ""
+    return f"{before} as {name}" if before and before != name and before.isprintable() else name
+
+
+def entry(what: str, about: str, before: str = "", after: str = "") -> Deed:
+    """The audit entry of what a command does: by the system's user, from this machine."""
+    return Deed(f"command:{system_user()}", what, about, socket.gethostname(), before, after)
+
+
+async def record(connection: Any, chain: int, what: str, about: str, before: str = "", after: str = "") -> None:
+    """Into the audit trail of a merchant or of the operator. Call it in the transaction of what it tells of."""
+    await audit_trail.append(connection, chain, entry(what, about, before, after))
 
 
 @contextmanager

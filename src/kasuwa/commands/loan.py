@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kasuwa.commands.database import DataOption, with_house
+from kasuwa.commands.database import DataOption, entry, with_house
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.db import merchants
 from kasuwa.db.batch import Submission
 from kasuwa.methods.loans.decide_late import decide_write_off, need_write_off
 from kasuwa.supervise import CannotServe
+from kasuwa.web.dispatch import noted
 
 if TYPE_CHECKING:
     from kasuwa.app import House
@@ -32,7 +33,8 @@ def write_off(mid: str, loan_id: str, data: DataOption = None) -> None:
         async with house.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
         merchant = await house.directory.by_id(merchant_id)
-        needs, rule = need_write_off(loan_id, merchant), partial(decide_write_off, loan_id)
+        needs = need_write_off(loan_id, merchant)
+        rule = noted(partial(decide_write_off, loan_id), lambda _: entry("wrote off a loan", loan_id))
         result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         if isinstance(result, Refusal):
             raise CannotServe(result.message)

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from kasuwa import supervise
-from kasuwa.commands.database import DataOption, with_connection
+from kasuwa.commands.database import DataOption, record, with_connection
 from kasuwa.core.merchant import MerchantSettings, check_settings
 from kasuwa.core.secrets import Vault
 from kasuwa.db import merchants
@@ -28,7 +28,10 @@ def add_merchant(name: str, data: DataOption = None) -> None:
         sys.exit(f"kasuwa: a merchant's name has 1 to {MOST_NAME} printable characters")
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[int, str, str]:
-        return await merchants.add_merchant(connection, vault, name)
+        async with connection.transaction():
+            merchant_id, mid, key = await merchants.add_merchant(connection, vault, name)
+            await record(connection, merchant_id, "added the merchant", mid, after=name)
+        return merchant_id, mid, key
 
     _, mid, key = with_connection(data, work)
     typer.echo(f"mid {mid}\nkey {key}")
@@ -46,7 +49,11 @@ def roll_key(
     overlap = timedelta(hours=overlap_hours)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
-        return await merchants.roll_key(connection, vault, mid, overlap)
+        async with connection.transaction():
+            key = await merchants.roll_key(connection, vault, mid, overlap)
+            chain = await merchants.find_merchant_id(connection, mid)
+            await record(connection, chain, "rolled the key", mid, after=f"old keys end after {overlap_hours:g} h")
+        return key
 
     typer.echo(f"key {with_connection(data, work)}")
 
@@ -87,10 +94,18 @@ def set_merchant(
             if fault is not None:
                 raise CannotServe(f"--webhook-url: {fault}")
 
+        before: dict[str, Any] = {}
+
         def change(kept: MerchantSettings) -> MerchantSettings:
+            before.update({name: getattr(kept, name) for name in changes})
             return msgspec.structs.replace(kept, **changes)
 
-        return await merchants.change_settings(connection, mid, change, endpoint_set=webhook_url is not None)
+        async with connection.transaction():
+            changed = await merchants.change_settings(connection, mid, change, endpoint_set=webhook_url is not None)
+            chain = await merchants.find_merchant_id(connection, mid)
+            told = [msgspec.json.encode(said).decode() for said in (before, changes)]
+            await record(connection, chain, "changed settings", mid, *told)
+        return changed
 
     typer.echo(msgspec.json.encode(with_connection(data, work)).decode())
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, with_connection
+from kasuwa.commands.database import DataOption, entry, with_connection
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.rates import HOME, Rate, read_rate
@@ -41,7 +41,8 @@ def set_rate(
     rate = given_rate(currency, buy, sell)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
-        await rates.set_rate(connection, currency, rate, "kasuwa rates")
+        told = entry("rate set", currency)
+        await rates.set_rate(connection, currency, rate, told.actor, told.address)
 
     with_connection(data, work)
     typer.echo(f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}")

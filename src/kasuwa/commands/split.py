@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, with_connection, with_house
+from kasuwa.commands.database import DataOption, entry, with_connection, with_house
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Decision, Merchant
 from kasuwa.core.decoding import decode
@@ -20,6 +20,7 @@ from kasuwa.methods.payment.actions import ADD_BENEFICIARY
 from kasuwa.methods.payment.store import read_beneficiaries, read_beneficiary, read_statement
 from kasuwa.settings import Settings
 from kasuwa.supervise import CannotServe
+from kasuwa.web.dispatch import noted
 
 if TYPE_CHECKING:
     from kasuwa.app import House
@@ -41,7 +42,8 @@ def add_beneficiary(mid: str, name: str, bank_code: str, account_number: str, da
         if isinstance(request, tuple):
             raise CannotServe("; ".join(f"{fault.field}: {fault.reason}" for fault in request))
         needs = ADD_BENEFICIARY.needs(request, merchant)
-        rule = partial(ADD_BENEFICIARY.decide, request)
+        about = f"{name}, {bank_code} {account_number}"
+        rule = noted(partial(ADD_BENEFICIARY.decide, request), lambda _: entry("added a beneficiary", about))
         result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         assert isinstance(result, Decision), result
         return str(result.reply.ref_code)

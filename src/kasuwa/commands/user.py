@@ -1,17 +1,19 @@
 """`kasuwa user`: who may sign in to the console. Live has no user but those who are added here, or invited there."""
 
 import sys
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, with_connection
+from kasuwa.commands.database import DataOption, record, with_connection
 from kasuwa.console.access import ROLES, email_fault, roles_beside
 from kasuwa.core.secrets import Vault
 from kasuwa.db import console_users, merchants
+from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.console_users import User
 from kasuwa.db.primary import connect_to_primary
-from kasuwa.settings import Settings, console_address
+from kasuwa.settings import Settings, console_address, cooling_off_of
 
 command = typer.Typer(no_args_is_help=True, help="Add and change people who may sign in to the console.")
 
@@ -19,14 +21,18 @@ command = typer.Typer(no_args_is_help=True, help="Add and change people who may 
 DEMO_USERS = (("owner@kasuwa.test", "GP0000001", "merchant:owner"), ("operator@kasuwa.test", None, "operator:admin"))
 
 
+MidOption = Annotated[str | None, typer.Option(help="The merchant that a merchant's user belongs to.")]
+ResetOption = Annotated[bool, typer.Option("--reset", help="Also where they have a password: it is set anew.")]
+
+
 @command.command(name="add")
 def add_user(
     email: str,
     role: Annotated[str, typer.Option(help="One of " + ", ".join(ROLES) + ".")],
-    mid: Annotated[str | None, typer.Option(help="The merchant that a merchant's user belongs to.")] = None,
+    mid: MidOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a person, or invite one anew: prints a link with which they set their password; it works once."""
+    """Add a person: prints a link with which they set their password; it works once. Hand it to them alone."""
     if email_fault(email) is not None:
         sys.exit(f"kasuwa: {email_fault(email)}")
     if role not in roles_beside(mid):
@@ -34,13 +40,57 @@ def add_user(
         sys.exit(f"kasuwa: --role must be {belongs}: one of {', '.join(roles_beside(mid))}")
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
-        if mid is not None:
-            await merchants.find_merchant_id(connection, mid)
-        known = await console_users.find_user(connection, email)
-        if known is not None and (known.mid, known.role) != (mid, role):
-            sys.exit(f"kasuwa: {email} is {known.role} of {known.mid or 'the operator'} already")
-        user_id = await console_users.add_user(connection, email, mid, role) if known is None else known.user_id
-        token = await console_users.make_link(connection, user_id, "invitation")
+        async with connection.transaction():
+            chain = await chain_of(connection, mid)
+            if await console_users.find_member(connection, email, mid) is not None:
+                sys.exit(f"kasuwa: {email} is there already; a new link: kasuwa user link {email}")
+            user_id = await console_users.add_user(connection, email, mid, role)
+            if mid is None:
+                await cool_off(connection, user_id, settings)
+            token = await console_users.make_link(connection, user_id, "invitation")
+            await record(connection, chain, "added a person", email, after=role)
+        return f"{console_address(settings)}/link/{token}"
+
+    typer.echo(with_connection(data, work))
+
+
+async def cool_off(connection: Any, user_id: int, settings: Settings) -> None:
+    """An operator who comes to others approves nothing for a while; the first one has nobody to approve for."""
+    if await console_users.count_admins(connection, besides=user_id):
+        await console_users.vouch(connection, user_id, None, datetime.now(UTC) + cooling_off_of(settings))
+
+
+async def chain_of(connection: Any, mid: str | None) -> int:
+    return OPERATORS_CHAIN if mid is None else await merchants.find_merchant_id(connection, mid)
+
+
+async def find_one(connection: Any, email: str, mid: str | None) -> User:
+    """The person with this address; where several places have invited it, the one of --mid."""
+    found = [user for user in await console_users.find_all(connection, email) if mid is None or user.mid == mid]
+    if not found:
+        sys.exit(f"kasuwa: nobody has the address {email}")
+    if len(found) > 1:
+        places = ", ".join(user.mid or "the operator" for user in found)
+        sys.exit(f"kasuwa: {email} is known to {places}: say which by --mid")
+    return found[0]
+
+
+@command.command(name="link")
+def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, data: DataOption = None) -> None:
+    """Print a link for somebody who was invited; with --reset, for somebody who cannot sign in any more."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
+        async with connection.transaction():
+            user = await find_one(connection, email, mid)
+            if user.state != "invited" and not reset:
+                sys.exit(f"kasuwa: {email} has joined or is disabled: --reset sets password and second factor anew")
+            if reset:
+                await console_users.begin_anew(connection, user.user_id)
+                if user.mid is None:
+                    await cool_off(connection, user.user_id, settings)
+            token = await console_users.make_link(connection, user.user_id, "invitation")
+            what = "made a link, password and second factor to be set anew" if reset else "made a link"
+            await record(connection, await chain_of(connection, user.mid), what, email)
         return f"{console_address(settings)}/link/{token}"
 
     typer.echo(with_connection(data, work))
@@ -54,19 +104,19 @@ def list_users(data: DataOption = None) -> None:
         return await console_users.everybody(connection)
 
     for user in with_connection(data, work):
-        state = "disabled" if user.disabled_at else "active" if user.password else "invited"
+        state = "disabled" if user.disabled_at else user.state
         typer.echo(f"{user.email}  {user.role}  {user.mid or '-'}  {state}")
 
 
 @command.command(name="disable")
-def disable_user(email: str, data: DataOption = None) -> None:
+def disable_user(email: str, mid: MidOption = None, data: DataOption = None) -> None:
     """End a person's sessions and let them in no more."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
-        user = await console_users.find_user(connection, email)
-        if user is None:
-            sys.exit(f"kasuwa: nobody has the address {email}")
-        await console_users.disable(connection, user.user_id)
+        async with connection.transaction():
+            user = await find_one(connection, email, mid)
+            await console_users.disable(connection, user.user_id)
+            await record(connection, await chain_of(connection, user.mid), "disabled", email, user.role)
 
     with_connection(data, work)
     typer.echo(f"{email} cannot sign in any more")
@@ -78,13 +128,14 @@ async def demo_links(dsn: str) -> list[tuple[str, str]]:
     try:
         links = []
         for email, mid, role in DEMO_USERS:
-            known = await console_users.find_user(connection, email)
+            known = await console_users.find_member(connection, email, mid)
             if known is None:
                 await console_users.add_user(connection, email, mid, role)
-                known = await console_users.find_user(connection, email)
+                known = await console_users.find_member(connection, email, mid)
             assert known is not None
             if known.password is None and known.disabled_at is None:
                 links.append((email, await console_users.make_link(connection, known.user_id, "sign_in")))
+                await record(connection, await chain_of(connection, mid), "made a link", email)
         return links
     finally:
         await connection.close()

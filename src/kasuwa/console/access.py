@@ -2,6 +2,8 @@
 
 import msgspec
 
+from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, VIEW, Permission
+
 ADMIN, OPERATOR_FINANCE, SUPPORT, OPERATOR_READER = OPERATOR_ROLES = (
     "operator:admin",
     "operator:finance",
@@ -37,6 +39,15 @@ RUNS = frozenset({ADMIN})
 KEEPS_BOOKS = frozenset({ADMIN, OPERATOR_FINANCE})
 HELPS = frozenset({ADMIN, SUPPORT})
 MANAGES_PEOPLE = frozenset({OWNER, ADMIN})
+
+# Which roles of a merchant have what an action needs (core/action.py): asked by every page that acts for a person.
+ROLES_WITH: dict[Permission, frozenset[str]] = {
+    VIEW: EVERY_MERCHANT,
+    COLLECT: MOVES_MONEY,
+    PAY: MOVES_MONEY,
+    MANAGE: MOVES_MONEY,
+    INTEGRATE: INTEGRATES,
+}
 
 
 class Door(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ CONSOLE = Method(
     name="console",
     selectors=("action",),
     actions=(
-        *(action for action in payment.SANDBOX if action.name == "beneficiary"),
+        payment.ADD_BENEFICIARY,
         Read(
             name="cards",
             request=wire.PageRequest,

@@ -1,36 +1,56 @@
-"""The cookies: the session's token, and what ties a stranger's form to the browser that asked for it."""
+"""The console's cookies: how they are named and closed, and what ties a stranger's form to its browser."""
 
+from datetime import timedelta
 from hashlib import blake2b
+from typing import Literal
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from kasuwa.db.console_sessions import ABSOLUTE_END
+from kasuwa.db.console_throttle import DEVICE_LIFE
 
-SESSION_COOKIE = "kasuwa_session"
-FORM_COOKIE = "kasuwa_form"
-
-
-def session_token(request: Request) -> str | None:
-    return request.cookies.get(SESSION_COOKIE)
-
-
-def set_session(response: Response, token: str, is_live: bool) -> Response:
-    """Lax, so that a link in a mail finds its reader signed in; forms carry a token of their own besides."""
-    response.set_cookie(
-        SESSION_COOKIE,
-        token,
-        max_age=int(ABSOLUTE_END.total_seconds()),
-        httponly=True,
-        samesite="lax",
-        secure=is_live,
-    )
-    return response
+SESSION, FORM, SAID, DEVICE = "kasuwa_session", "kasuwa_form", "kasuwa_said", "kasuwa_browser"
+SAID_LIFE = timedelta(seconds=60)
+# Lax, so that a link in a mail finds its reader signed in; forms carry a token of their own besides.
+SAME_SITE: dict[str, Literal["lax", "strict"]] = {SESSION: "lax", FORM: "strict", SAID: "strict", DEVICE: "strict"}
+LIVES = {SESSION: ABSOLUTE_END, FORM: None, SAID: SAID_LIFE, DEVICE: DEVICE_LIFE}
 
 
-def clear_session(response: Response) -> Response:
-    response.delete_cookie(SESSION_COOKIE)
-    return response
+class Cookies(msgspec.Struct, frozen=True):
+    """`is_https`: people reach the console by https. Names then begin with `__Host-`, which browsers take only from
+    this very host and only over TLS; on plain http, as on a laptop, no browser would keep such a cookie."""
+
+    is_https: bool
+    is_live: bool
+
+    def name(self, cookie: str) -> str:
+        return f"__Host-{cookie}" if self.is_https else cookie
+
+    def read(self, request: Request, cookie: str) -> str | None:
+        return request.cookies.get(self.name(cookie))
+
+    def put(self, response: Response, cookie: str, value: str) -> Response:
+        life = LIVES[cookie]
+        response.set_cookie(
+            self.name(cookie),
+            value,
+            max_age=None if life is None else int(life.total_seconds()),
+            httponly=True,
+            samesite=SAME_SITE[cookie],
+            secure=self.is_https or self.is_live,
+        )
+        return response
+
+    def drop(self, response: Response, cookie: str) -> Response:
+        response.delete_cookie(self.name(cookie), secure=self.is_https or self.is_live, httponly=True)
+        return response
+
+    def is_in(self, response: Response, cookie: str) -> bool:
+        """Whether a response sets or drops the cookie already."""
+        start = f"{self.name(cookie)}=".encode()
+        return any(name == b"set-cookie" and value.startswith(start) for name, value in response.raw_headers)
 
 
 def strangers_token(cookie: str) -> str:

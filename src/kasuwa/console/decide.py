@@ -11,7 +11,7 @@ import msgspec
 
 from kasuwa.core.codes import NOT_COVERED
 from kasuwa.core.decision import Context, Decision, Fault, Group, Merchant, Needs, Post, Refusal, Row, Seen
-from kasuwa.core.money import parse_minor
+from kasuwa.core.money import CURRENCIES, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
 
@@ -42,7 +42,8 @@ class ManualPosting(Row):
 
 def account_fault(name: str) -> str | None:
     parts = name.split(":")
-    if len(parts) != 3 or parts[0] not in chart.KINDS or not all(parts) or len(name) > MOST_NAME:
+    fits = len(parts) == 3 and parts[0] in chart.KINDS and all(parts) and parts[2] in CURRENCIES
+    if not fits or len(name) > MOST_NAME:
         return "kind:owner:currency, with a kind of the chart: " + ", ".join(sorted(chart.KINDS))
     return None
 

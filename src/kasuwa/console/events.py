@@ -39,7 +39,6 @@ async def resend_event(visit: Visit) -> Response:
     event = await store.find_event(visit.parts.reader, visit.merchant, seq)
     if event is None:
         raise NotFound
-    reply = await visit.act("resources", request="resend", event_id=event_id(visit.merchant.merchant_id, seq))
-    if reply.is_good:
-        await visit.record("sent an event again", event.event_id)
+    asked = event_id(visit.merchant.merchant_id, seq)
+    reply = await visit.do("resources", {"request": "resend", "event_id": asked}, "sent an event again")
     return visit.go(f"/events/{seq}", "It is on its way again." if reply.is_good else reply.message)

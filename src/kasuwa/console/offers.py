@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.console.access import MOVES_MONEY
 from kasuwa.console.forms import Ask
 from kasuwa.console.visit import Visit
 from kasuwa.core.money import format_minor
@@ -51,10 +50,11 @@ OFFERS = (
 
 
 def offers_for(visit: Visit, row: Transaction) -> list[Offer]:
-    if visit.user.role not in MOVES_MONEY:
-        return []
-    return [
-        offer
-        for offer in OFFERS
-        if (offer.kind, offer.status) == (row.kind, row.status) and visit.parts.has_action(offer.method, offer.action)
-    ]
+    """What can be done with it, as far as the visitor's role allows it."""
+    fitting = [offer for offer in OFFERS if (offer.kind, offer.status) == (row.kind, row.status)]
+    return [offer for offer in fitting if may_take(visit, offer)]
+
+
+def may_take(visit: Visit, offer: Offer) -> bool:
+    action = visit.parts.find_action(offer.method, {"action": offer.action})
+    return action is not None and visit.may(action)

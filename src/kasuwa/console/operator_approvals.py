@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console import operator_reads
+from kasuwa.console import operator_reads, people_proposals
 from kasuwa.console.access import KEEPS_BOOKS
 from kasuwa.console.decide import Movement, decide_movement, need_movement, read_movement, write_off
 from kasuwa.console.events import number
+from kasuwa.console.team import hand_over
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import Fault, Refusal
 from kasuwa.core.merchant import MerchantSettings, check_settings
@@ -20,10 +21,12 @@ from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.batch import Broken, Submission
 from kasuwa.db.pool import Connection
+from kasuwa.ledger import chart
 
 MOST_REASON = 500
-OWN = "You proposed this: somebody else must decide it. You may withdraw it."
 KINDS = {"posting": "Manual posting", "write_off": "Write-off", "tariff": "Tariff", "rate": "Rate of exchange"}
+# Operators are proposed on the page of the team.
+TITLES = {**KINDS, people_proposals.KIND: "Change of operator"}
 FIELDS = ("mid", "debit", "credit", "account", "amount", "tariff", "currency", "buy", "sell", "reason")
 
 
@@ -45,6 +48,7 @@ async def show_approvals(visit: Visit, status: int = 200, **told: Any) -> Respon
         "open": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state == "open"],
         "decided": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state != "open"],
         "kinds": KINDS,
+        "titles": TITLES,
         "in_force": in_force,
         "foreign": [(currency, currency) for currency in FOREIGN],
         "said": visit.query,
@@ -70,7 +74,7 @@ async def propose(visit: Visit) -> Response:
     if faults or isinstance(read, tuple):
         return await show_approvals(visit, 422, faults=faults, said=said, asked=kind)
     proposal = msgspec.json.encode(read).decode()
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
         mid = None if kind == "rate" else said["mid"]
         approval_id = await approvals.propose(connection, mid, kind, proposal, said["reason"], visit.user.user_id)
         chain = await chain_of(connection, mid)
@@ -94,7 +98,9 @@ async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Propos
     if kind == "tariff":
         return read_tariff(said["tariff"])
     if kind == "posting":
-        return read_movement(said["debit"], said["credit"], said["amount"], "manual posting")
+        movement = read_movement(said["debit"], said["credit"], said["amount"], "manual posting")
+        unknown = () if isinstance(movement, tuple) else await unknown_accounts(visit, shop.merchant_id, movement)
+        return unknown or movement
     account = await operator_reads.find_account(visit.parts.reader, shop.merchant_id, said["account"])
     if account is None:
         return (Fault("account", "not an account of this merchant"),)
@@ -102,6 +108,16 @@ async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Propos
     if isinstance(movement, Movement) and movement.amount > abs(account.posted):
         return (Fault("amount", "not more than its balance"),)
     return movement
+
+
+async def unknown_accounts(visit: Visit, merchant_id: int, movement: Movement) -> tuple[Fault, ...]:
+    """A manual posting opens no account but those that every merchant may have."""
+    faults = []
+    for field, name in (("debit", movement.debit), ("credit", movement.credit)):
+        known = chart.is_common(name) or await operator_reads.find_account(visit.parts.reader, merchant_id, name)
+        if not known:
+            faults.append(Fault(field, "no such account: choose one of the trial balance"))
+    return tuple(faults)
 
 
 def read_tariff(text: str) -> dict[str, Any] | tuple[Fault, ...]:
@@ -131,26 +147,35 @@ async def decide(visit: Visit) -> Response:
         raise NotFound
     state = "approved" if verdict == "approve" else "rejected"
     async with visit.parts.operators.acquire() as connection, connection.transaction():
-        trouble = await decide_open(visit, connection, approval_id, state)
+        trouble, link = await decide_open(visit, connection, approval_id, state)
     if trouble is not None:
         return await show_approvals(visit, 422, faults={"": trouble})
-    return visit.go("/operator/approvals", f"It is {state}.")
+    told = "" if link is None else " " + await hand_over(visit, *link)
+    return visit.go("/operator/approvals", f"It is {state}.{told}")
 
 
-async def decide_open(visit: Visit, connection: Connection, approval_id: int, state: str) -> str | None:
-    """Returns why an approval stays open, or None when it was decided."""
+async def decide_open(
+    visit: Visit, connection: Connection, approval_id: int, state: str
+) -> tuple[str | None, tuple[str, str] | None]:
+    """Returns why an approval stays open, or None when it was decided; and the link that the decision makes, if any."""
     await connection.execute(approvals.LONGER_IDLE)
     found = await approvals.lock_open(connection, approval_id)
     if found is None:
         raise NotFound
+    link = None
     if state == "approved":
-        trouble = OWN if found.proposed_by == visit.user.user_id else await carry_out(visit, connection, found)
+        trouble = await people_proposals.why_not_approve(connection, visit, found)
+        if trouble is None and found.kind == people_proposals.KIND:
+            done = await people_proposals.carry_out_change(connection, visit, found)
+            trouble, link = (done, None) if isinstance(done, str) else (None, done)
+        elif trouble is None:
+            trouble = await carry_out(visit, connection, found)
         if trouble is not None:
-            return trouble
+            return trouble, None
     await approvals.decide(connection, approval_id, visit.user.user_id, state)
     chain = await chain_of(connection, found.mid)
-    await visit.record_on(connection, chain, f"{state} a {KINDS[found.kind].lower()}", f"approval {approval_id}")
-    return None
+    await visit.record_on(connection, chain, f"{state} a {TITLES[found.kind].lower()}", f"approval {approval_id}")
+    return None, link
 
 
 async def carry_out(visit: Visit, connection: Connection, found: Approval) -> str | None:
@@ -158,7 +183,7 @@ async def carry_out(visit: Visit, connection: Connection, found: Approval) -> st
     if found.kind == "rate":
         rate = msgspec.json.decode(found.proposal, type=ProposedRate)
         both = f"{found.proposer} and {visit.user.email}"
-        await rates.set_rate(connection, rate.currency, Rate(rate.buy, rate.sell), both)
+        await rates.set_rate(connection, rate.currency, Rate(rate.buy, rate.sell), both, visit.address)
         return None
     assert found.mid is not None, "only rates are no merchant's"
     if found.kind == "tariff":
@@ -166,6 +191,8 @@ async def carry_out(visit: Visit, connection: Connection, found: Approval) -> st
         return None
     movement = msgspec.json.decode(found.proposal, type=Movement)
     merchant = await visit.parts.directory.by_id(await merchants.find_merchant_id(connection, found.mid))
+    if found.kind == "posting" and await unknown_accounts(visit, merchant.merchant_id, movement):
+        return "It names an account that does not exist. Reject it."
     rule = partial(decide_movement, movement, found.approval_id)
     needs = need_movement(movement, found.approval_id, merchant)
     result = await visit.parts.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))

@@ -7,20 +7,19 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console import operator_reads
-from kasuwa.console.access import MERCHANT_ROLES, OWNER, email_fault, short_name
+from kasuwa.console.access import OWNER, email_fault
 from kasuwa.console.events import LAST, number
 from kasuwa.console.operator_reads import Shop
 from kasuwa.console.store import PAGE_ROWS
-from kasuwa.console.team import show_invitation
+from kasuwa.console.team import hand_over
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.rates import HOME
 from kasuwa.db import console_users, merchants, rates
-from kasuwa.db.console_users import EmailTaken
+from kasuwa.db.pool import Connection
 
 MOST_NAME = 200
-ROLES = [(role, short_name(role)) for role in MERCHANT_ROLES]
 
 
 async def shop_of(visit: Visit) -> Shop:
@@ -45,7 +44,7 @@ async def add_merchant(visit: Visit) -> Response:
     name = visit.said("name")
     if not name or not name.isprintable() or len(name) > MOST_NAME:
         return await show_merchants(visit, 422, faults={"name": f"1 to {MOST_NAME} printable characters"})
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
         merchant_id, mid, key = await merchants.add_merchant(connection, visit.parts.vault, name)
         await visit.record_on(connection, merchant_id, "added the merchant", mid, after=name)
     return visit.show("operator_new_merchant.html", mid=mid, key=key, name=name)
@@ -58,7 +57,8 @@ async def show_merchant(visit: Visit, status: int = 200, **told: Any) -> Respons
         people = await console_users.users_of(connection, shop.mid)
         exchange = await rates.in_force(connection)
     limits = {currency: kept.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}
-    shared: dict[str, Any] = {"shop": shop, "kept": kept, "people": people, "limits": limits, "roles": ROLES}
+    shared: dict[str, Any] = {"shop": shop, "kept": kept, "people": people, "limits": limits}
+    shared["has_owner"] = any(person.joined_at for person in people)
     shared |= {"exchange": exchange, "home": HOME, "said": {}}
     return visit.show("operator_merchant.html", status, **{**shared, **told})
 
@@ -91,23 +91,37 @@ async def change(visit: Visit, shop: Shop, what: str, **changes: Any) -> None:
 
     kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
     before = {name: getattr(kept, name) for name in changes}
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
         await merchants.change_settings(connection, shop.mid, changed, endpoint_set=False)
         await visit.record_on(connection, shop.merchant_id, what, shop.mid, before, changes)
 
 
-async def invite_member(visit: Visit) -> Response:
-    """A merchant's first owner comes by the operator; later ones by the owner."""
+async def invite_owner(visit: Visit) -> Response:
+    """A merchant's first owner comes by an administrator; everybody after that by the owner. An invitation that was not
+    used is replaced by the new one: an address may have been mistyped."""
     shop, email = await shop_of(visit), visit.said("email")
-    role = visit.said("role") or OWNER
-    fault = email_fault(email) if role in MERCHANT_ROLES else "choose a role"
+    fault = email_fault(email)
     if fault is None:
-        try:
-            async with visit.parts.operators.acquire() as connection:
-                user_id = await console_users.add_user(connection, email, shop.mid, role)
-                token = await console_users.make_link(connection, user_id, "invitation")
-                await visit.record_on(connection, shop.merchant_id, "invited", email, after=role)
-            return show_invitation(visit, email, token)
-        except EmailTaken:
-            fault = "somebody has this address already"
+        async with visit.parts.operators.acquire() as connection, connection.transaction():
+            token = await invite_first(connection, visit, shop, email)
+        if token is not None:
+            return visit.go(f"/operator/merchants/{shop.mid}", await hand_over(visit, email, token))
+        has_one = "This merchant has an owner: further people are invited by the owner."
+        return await show_merchant(visit, 422, faults={"": has_one})
     return await show_merchant(visit, 422, faults={"email": fault}, said={"email": email})
+
+
+async def invite_first(connection: Connection, visit: Visit, shop: Shop, email: str) -> str | None:
+    """The token of a link for the first owner; None where somebody came in for this merchant before."""
+    if await console_users.has_joined(connection, shop.mid):
+        return None
+    await console_users.withdraw_invitations(connection, shop.mid)
+    known = await console_users.find_member(connection, email, shop.mid)
+    if known is None:
+        user_id = await console_users.add_user(connection, email, shop.mid, OWNER)
+    else:
+        user_id = known.user_id
+        await console_users.begin_anew(connection, user_id)
+        await console_users.set_role(connection, user_id, OWNER)
+    await visit.record_on(connection, shop.merchant_id, "invited the first owner", email, after=OWNER)
+    return await console_users.make_link(connection, user_id, "invitation")

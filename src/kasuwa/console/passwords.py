@@ -4,7 +4,10 @@ import asyncio
 import io
 import secrets
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any, TypeVar
 
 import argon2
 import pyotp
@@ -12,6 +15,8 @@ import segno
 
 from kasuwa.core.secrets import Vault, same
 from kasuwa.db.console_users import User
+
+T = TypeVar("T")
 
 LEAST_PASSWORD, MOST_PASSWORD = 12, 200
 TOTP_PLACE = "console_user.totp_sealed {user_id}"
@@ -21,11 +26,36 @@ STEPS_AROUND = (0, -1, 1)
 # The console's own secrets are sealed under the operator's number, which is no merchant's.
 OPERATOR = 0
 
-# Each check takes 64 MiB for a while: two at once are enough, the others wait.
-HASHING = asyncio.Semaphore(2)
+# Each check takes 64 MiB and most of a tenth of a second: two at once, a short queue, and beyond that nobody waits.
+THREADS, MOST_WAITING = 2, 16
 HASHER = argon2.PasswordHasher()
 # What a password is checked against where there is none, so that an unknown address takes as long as a known one.
 NOBODYS = cache(lambda: HASHER.hash(secrets.token_hex(16)))
+
+
+class Busy(Exception):
+    """So many passwords are being checked that another one would wait too long."""
+
+
+class Hashing:
+    """Threads of its own for Argon2: the event loop, and whatever else uses threads, goes on meanwhile."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, "argon2")
+        self._waiting = 0
+
+    async def run(self, work: Callable[..., T], *given: Any) -> T:
+        """What `work` answers; raises Busy. Hold no database connection while waiting for this."""
+        if self._waiting >= THREADS + MOST_WAITING:
+            raise Busy
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+        finally:
+            self._waiting -= 1
+
+
+HASHING = Hashing()
 
 
 def password_fault(password: str, again: str, email: str) -> dict[str, str]:
@@ -37,14 +67,12 @@ def password_fault(password: str, again: str, email: str) -> dict[str, str]:
 
 
 async def hash_password(password: str) -> str:
-    async with HASHING:
-        return await asyncio.to_thread(HASHER.hash, password)
+    return await HASHING.run(HASHER.hash, password)
 
 
 async def is_password(user: User | None, password: str) -> bool:
     kept = NOBODYS() if user is None or user.password is None else user.password
-    async with HASHING:
-        matches = await asyncio.to_thread(_verify, kept, password[:MOST_PASSWORD])
+    matches = await HASHING.run(_verify, kept, password[:MOST_PASSWORD])
     return matches and kept is not NOBODYS()
 
 
@@ -66,9 +94,8 @@ def seal_secret(vault: Vault, user_id: int, secret: str) -> bytes:
     return vault.seal(OPERATOR, TOTP_PLACE.format(user_id=user_id), secret.encode(), secrets.token_bytes(12))
 
 
-def open_secret(vault: Vault, user: User) -> str:
-    assert user.totp_sealed is not None
-    return vault.open(OPERATOR, TOTP_PLACE.format(user_id=user.user_id), user.totp_sealed).decode()
+def open_secret(vault: Vault, user_id: int, sealed: bytes) -> str:
+    return vault.open(OPERATOR, TOTP_PLACE.format(user_id=user_id), sealed).decode()
 
 
 def matching_step(secret: str, code: str) -> int | None:

@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from kasuwa.console.access import MOVES_MONEY
 from kasuwa.console.events import number
 from kasuwa.console.forms import Form, typed
 from kasuwa.console.record_table import Records
@@ -41,9 +40,14 @@ async def show_list(kind: Records, visit: Visit, status: int = 200, **told: Any)
 
 
 def allowed(visit: Visit, kind: Records, forms: tuple[Form, ...]) -> list[Form]:
-    if visit.user.role not in MOVES_MONEY:
-        return []
-    return [form for form in forms if visit.parts.has_action(kind.method, form.action)]
+    """The forms whose actions are there and allowed to the visitor's role."""
+    return [form for form in forms if may_use(visit, kind, form)]
+
+
+def may_use(visit: Visit, kind: Records, form: Form) -> bool:
+    fields = {kind.selector: form.action, **dict(form.fixed)}
+    action = visit.parts.find_action(kind.method, fields)
+    return action is not None and visit.may(action, fields)
 
 
 async def look_up(kind: Records, visit: Visit) -> Response:
@@ -107,14 +111,11 @@ async def make(kind: Records, visit: Visit) -> Response:
     form = next((form for form in allowed(visit, kind, kind.makes) if form.name == visit.path("form")), None)
     if form is None:
         raise NotFound
-    reply = await visit.act(
-        kind.method, **{kind.selector: form.action}, **dict(form.fixed), **typed(form.asks, visit.said)
-    )
+    request = {kind.selector: form.action, **dict(form.fixed), **typed(form.asks, visit.said)}
+    reply = await visit.do(kind.method, request, form.label.lower())
     if not reply.is_good:
         return await show_list(kind, visit, 422, faults=reply.faults, said=dict(visit.form), asked=form.name)
-    made = record_in(reply)
-    await visit.record(form.label.lower(), str(made.get(kind.key, "")))
-    return visit.show("record_made.html", kind=kind, form=form, made=made, message=reply.message)
+    return visit.show("record_made.html", kind=kind, form=form, made=record_in(reply), message=reply.message)
 
 
 async def change(kind: Records, visit: Visit) -> Response:
@@ -124,11 +125,10 @@ async def change(kind: Records, visit: Visit) -> Response:
         raise NotFound
     copied = {name: row[name] for name in form.copies}
     request = {kind.selector: form.action, kind.key: visit.path("reference"), **dict(form.fixed), **copied}
-    reply = await visit.act(kind.method, **request, **typed(form.asks, visit.said))
+    reply = await visit.do(kind.method, {**request, **typed(form.asks, visit.said)}, form.label.lower())
     if not reply.is_good:
         return await show_one(kind, visit, 422, faults=reply.faults, said=dict(visit.form), asked=form.name)
     reference = visit.path("reference")
-    await visit.record(form.label.lower(), reference, str(row.get(kind.state, "")), reply.message)
     return visit.go(f"/{kind.name}/{quote(reference, safe='')}", reply.message or "Done.")
 
 

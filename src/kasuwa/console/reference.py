@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console.access import INTEGRATES
+from kasuwa.console.access import ROLES_WITH, short_name
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.action import Action, Method, title_of
 
@@ -50,7 +50,8 @@ async def show_action(visit: Visit, status: int = 200, **told: Any) -> Response:
         "reply": recorded_reply(visit.parts.openapi, method, action),
         "body": example,
         "answer": None,
-        "may_try": visit.session is not None and visit.user.role in INTEGRATES,
+        "may_try": visit.may(action),
+        "who_may": ", ".join(sorted(short_name(role) for role in ROLES_WITH[action.needs_role])),
         "api_url": visit.parts.api_url,
     }
     return visit.show("reference_action.html", status, **{**shared, **told})
@@ -63,8 +64,11 @@ async def try_action(visit: Visit) -> Response:
         fields = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
         return await show_action(visit, 422, body=body, faults={"body": "one JSON object"})
-    reply = await visit.act(method.name, **fields)
-    await visit.record("tried an action", f"{method.name} {action.name}", after=str(reply.body.get("status", "")))
+    if visit.parts.find_action(method.name, fields) is not action:
+        return await show_action(
+            visit, 422, body=body, faults={"body": f"must ask for {slug_of(action)}, as this page"}
+        )
+    reply = await visit.do(method.name, fields, f"tried {method.name} {title_of(action)}")
     return await show_action(visit, body=body, answer=reply.body)
 
 

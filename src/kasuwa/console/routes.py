@@ -44,8 +44,9 @@ from kasuwa.console.visit import Parts, Visit
 
 
 class Page(msgspec.Struct, frozen=True):
-    """`label` puts it into the navigation; `needs` is an action (method, name) without which it is not there, and
-    `test_only` pages are not there in live."""
+    """`label` puts it into the navigation; `needs` is an action (method, name) without which it is not there,
+    `test_only` pages are not there in live, and one that `confirms` asks who it is where that was not shown for a
+    while."""
 
     verb: str
     path: str
@@ -54,6 +55,7 @@ class Page(msgspec.Struct, frozen=True):
     label: str = ""
     needs: tuple[str, str] | None = None
     test_only: bool = False
+    confirms: bool = False
 
 
 # Who it is.
@@ -92,8 +94,8 @@ WIRE: tuple[Page, ...] = (
     Page("POST", "/events/{seq}/resend", events.resend_event, INTEGRATES),
     Page("GET", "/settings", settings_pages.show_settings, EVERY_MERCHANT, "Settings"),
     Page("GET", "/settings/trail", settings_pages.show_trail, EVERY_MERCHANT),
-    Page("POST", "/settings/key", settings_pages.roll_key, INTEGRATES),
-    Page("POST", "/settings/webhook", settings_pages.set_webhook, INTEGRATES),
+    Page("POST", "/settings/key", settings_pages.roll_key, INTEGRATES, confirms=True),
+    Page("POST", "/settings/webhook", settings_pages.set_webhook, INTEGRATES, confirms=True),
     Page("POST", "/settings/webhook/test", settings_pages.test_webhook, INTEGRATES),
     Page("POST", "/settings/wire", settings_pages.set_wire, INTEGRATES),
     Page("GET", "/sandbox", sandbox_page.show_sandbox, INTEGRATES, "Sandbox", test_only=True),
@@ -102,17 +104,17 @@ WIRE: tuple[Page, ...] = (
 
 OPERATORS: tuple[Page, ...] = (
     Page("GET", "/operator/merchants", operator_merchants.show_merchants, EVERY_OPERATOR, "Merchants"),
-    Page("POST", "/operator/merchants", operator_merchants.add_merchant, RUNS),
+    Page("POST", "/operator/merchants", operator_merchants.add_merchant, RUNS, confirms=True),
     Page("GET", "/operator/merchants/{mid}", operator_merchants.show_merchant, EVERY_OPERATOR),
     Page("POST", "/operator/merchants/{mid}/suspend", operator_merchants.suspend, HELPS),
-    Page("POST", "/operator/merchants/{mid}/limits", operator_merchants.set_limits, KEEPS_BOOKS),
-    Page("POST", "/operator/merchants/{mid}/invite", operator_merchants.invite_member, HELPS),
+    Page("POST", "/operator/merchants/{mid}/limits", operator_merchants.set_limits, KEEPS_BOOKS, confirms=True),
+    Page("POST", "/operator/merchants/{mid}/invite", operator_merchants.invite_owner, RUNS, confirms=True),
     Page("GET", "/operator/merchants/{mid}/books", operator_books.show_books, EVERY_OPERATOR),
     Page("GET", "/operator/merchants/{mid}/accounts/{name}", operator_books.show_statement, EVERY_OPERATOR),
     Page("GET", "/operator/merchants/{mid}/postings/{seq}", operator_books.show_posting, EVERY_OPERATOR),
     Page("GET", "/operator/approvals", operator_approvals.show_approvals, EVERY_OPERATOR, "Approvals"),
-    Page("POST", "/operator/approvals/{kind}", operator_approvals.propose, KEEPS_BOOKS),
-    Page("POST", "/operator/approvals/{approval_id}/{verdict}", operator_approvals.decide, KEEPS_BOOKS),
+    Page("POST", "/operator/approvals/{kind}", operator_approvals.propose, KEEPS_BOOKS, confirms=True),
+    Page("POST", "/operator/approvals/{approval_id}/{verdict}", operator_approvals.decide, KEEPS_BOOKS, confirms=True),
     Page("GET", "/operator/rates", operator_rates.show_rates, EVERY_OPERATOR, "Exchange rates"),
     Page("GET", "/operator/laws", operator_books.show_laws, EVERY_OPERATOR, "Laws of the books"),
     Page("POST", "/operator/laws", operator_books.run_laws, EVERY_OPERATOR),
@@ -125,13 +127,13 @@ OPERATORS: tuple[Page, ...] = (
 # People of both sides, and the documents.
 BOTH: tuple[Page, ...] = (
     Page("GET", "/team", team.show_team, MANAGES_PEOPLE, "Team"),
-    Page("POST", "/team", team.invite, MANAGES_PEOPLE),
-    Page("POST", "/team/{user_id}/role", team.change_role, MANAGES_PEOPLE),
-    Page("POST", "/team/{user_id}/invite", team.invite_again, MANAGES_PEOPLE),
-    Page("POST", "/team/{user_id}/disable", team.disable, MANAGES_PEOPLE),
+    Page("POST", "/team", team.invite, MANAGES_PEOPLE, confirms=True),
+    Page("POST", "/team/{user_id}/role", team.change_role, MANAGES_PEOPLE, confirms=True),
+    Page("POST", "/team/{user_id}/invite", team.invite_again, MANAGES_PEOPLE, confirms=True),
+    Page("POST", "/team/{user_id}/disable", team.disable, MANAGES_PEOPLE, confirms=True),
     Page("GET", "/docs", reference.show_reference, SIGNED_IN, "API reference"),
     Page("GET", "/docs/{method}/{action}", reference.show_action, SIGNED_IN),
-    Page("POST", "/docs/{method}/{action}", reference.try_action, INTEGRATES),
+    Page("POST", "/docs/{method}/{action}", reference.try_action, EVERY_MERCHANT),
 )
 
 

@@ -112,11 +112,9 @@ async def press_button(visit: Visit) -> Response:
         raise NotFound
     said = {ask.name: visit.said(ask.name) for ask in asks}
     given = typed(asks, visit.said)
-    reply = await visit.act("sandbox", action=action, **given)
+    reply = await visit.do("sandbox", {"action": action, **given}, f"used the sandbox: {action}")
     if not reply.is_good:
         return await show_sandbox(visit, 422, faults=reply.faults, said=said, pressed=action)
-    secrets = {ask.name for ask in asks if ask.type == "password"}
-    await visit.record("used the sandbox", action, after={k: v for k, v in given.items() if k not in secrets})
     return visit.go("/sandbox", words_of(action, reply.body))
 
 

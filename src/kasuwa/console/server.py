@@ -4,6 +4,7 @@ In order: who is it (session), may they (role), did they mean it (a form's token
 missing and what is not theirs answer alike. Every response carries the same strict policy.
 """
 
+import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,14 +21,18 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from kasuwa.console import step_up
 from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, Door
-from kasuwa.console.cookies import FORM_COOKIE, clear_session, session_token, set_session, strangers_token
+from kasuwa.console.bodies import BODY_SECONDS, Bodies, Crowded
+from kasuwa.console.cookies import FORM, SESSION, strangers_token
 from kasuwa.console.forwarded import ForwardedClient
+from kasuwa.console.passwords import NOBODYS, Busy
 from kasuwa.console.routes import Page, navigation, pages_of
-from kasuwa.console.visit import NotFound, Parts, Visit
+from kasuwa.console.visit import NotAllowed, NotConfirmed, NotFound, Parts, Visit
 from kasuwa.core.secrets import same
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, Session
+from kasuwa.db.console_throttle import network_of
 from kasuwa.db.progress import is_outage
 from kasuwa.observe.log import RequestIds, RequestLog, where_it_broke
 
@@ -71,9 +76,11 @@ class Refused(Exception):
 
 
 def make_console(parts: Parts, request_log: RequestLog) -> Starlette:
-    pages = pages_of(parts)
+    NOBODYS()  # made now: the first unknown address takes no longer than the second
+    pages, bodies = pages_of(parts), Bodies()
     routes: list[Route | Mount] = [
-        Route(page.path, door(parts, page, pages), methods=[page.verb], include_in_schema=False) for page in pages
+        Route(page.path, door(parts, page, pages, bodies), methods=[page.verb], include_in_schema=False)
+        for page in pages
     ]
     folder = files("kasuwa") / "console" / "static"
     routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
@@ -151,7 +158,7 @@ class Lines:
 # --- the door -----------------------------------------------------------------------------------------------------
 
 
-def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
+def door(parts: Parts, page: Page, pages: Sequence[Page], bodies: Bodies) -> Answer:
     async def answer(request: Request) -> Response:
         visit = Visit(request, parts, [])
         request.scope[PATTERN], request.scope[VISIT] = page.path, visit
@@ -161,13 +168,20 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
             admit(visit, page)
             check_address(visit)
             if page.verb == "POST":
-                await take_form(visit, page)
+                await take_form(visit, page, bodies)
+                await ask_again(visit, page)
                 visit.progress.expect_changes()
             response = await page.answer(visit)
             response = keep_form_cookie(visit, response)
             return response if new_token is None else renewed(response, new_token, parts)
         except Refused as refused:
             return keep_form_cookie(visit, refused.response)
+        except NotConfirmed:
+            return step_up.ask(visit)
+        except Busy:
+            return too_busy(visit)
+        except NotAllowed:
+            return not_allowed(visit)
         except NotFound:
             title, why = UNKNOWN[404]
             return visit.show("error.html", 404, title=title, why=why)
@@ -182,8 +196,7 @@ def door(parts: Parts, page: Page, pages: Sequence[Page]) -> Answer:
 
 def renewed(response: Response, token: str, parts: Parts) -> Response:
     """A page that itself began or ended the session has set its cookie already."""
-    has_set = any(name == b"set-cookie" and b"kasuwa_session=" in value for name, value in response.raw_headers)
-    return response if has_set else set_session(response, token, parts.is_live)
+    return response if parts.cookies.is_in(response, SESSION) else parts.cookies.put(response, SESSION, token)
 
 
 def broken(visit: Visit, pattern: str, error: Exception) -> Response:
@@ -203,8 +216,8 @@ def broken(visit: Visit, pattern: str, error: Exception) -> Response:
 
 async def identify(visit: Visit) -> str | None:
     """Fill in who it is; answers a new token where it is time for one."""
-    visit.form_token = strangers_token(form_cookie(visit.request))
-    token = session_token(visit.request)
+    visit.form_token = strangers_token(form_cookie(visit))
+    token = visit.parts.cookies.read(visit.request, SESSION)
     if token is None or len(token) > 100:
         return None
     async with visit.parts.operators.acquire() as connection:
@@ -229,7 +242,7 @@ def admit(visit: Visit, page: Page) -> None:
         return
     session = visit.session
     if session is None:
-        raise Refused(clear_session(to_sign_in(visit)))
+        raise Refused(visit.parts.cookies.drop(to_sign_in(visit), SESSION))
     if page.roles is HALF_SIGNED_IN:
         if session.is_whole:
             raise Refused(visit.go("/"))
@@ -240,10 +253,31 @@ def admit(visit: Visit, page: Page) -> None:
     if session.user.role not in page.roles:
         if page.path == "/" and session.user.mid is None:
             raise Refused(visit.go("/operator/merchants"))
-        why = "Your role does not allow this. Somebody who manages people can change it."
-        raise Refused(visit.show("error.html", 403, title="Not allowed", why=why))
+        raise Refused(not_allowed(visit))
     if visit.parts.is_live and session.user.totp_sealed is None and page.path not in ENROLMENT:
         raise Refused(visit.go("/account/second-factor"))
+
+
+async def ask_again(visit: Visit, page: Page) -> None:
+    """Where the page wants to know anew who it is, and where the form says so without being asked."""
+    if visit.session is None or not visit.session.is_whole:
+        return
+    asked = await step_up.take(visit)
+    visit.is_confirmed = step_up.is_recent(visit)
+    if asked is not None or (page.confirms and not visit.is_confirmed):
+        raise Refused(asked or step_up.ask(visit))
+
+
+def too_busy(visit: Visit) -> Response:
+    why = "Too many people sign in at this moment. Nothing was changed; try again in a few seconds."
+    response = visit.show("error.html", 503, title="Too busy", why=why)
+    response.headers["retry-after"] = "2"
+    return response
+
+
+def not_allowed(visit: Visit) -> Response:
+    why = "Your role does not allow this. Somebody who manages people can change it."
+    return visit.show("error.html", 403, title="Not allowed", why=why)
 
 
 def to_sign_in(visit: Visit) -> Response:
@@ -261,16 +295,31 @@ def check_address(visit: Visit) -> None:
         raise Refused(visit.show("error.html", 400, title="Address refused", why=UNSTORABLE))
 
 
-async def take_form(visit: Visit, page: Page) -> None:
+def hang_up(visit: Visit, status: int, title: str, why: str) -> Response:
+    """The rest of the body is not read, so nothing more can come on its connection."""
+    response = visit.show("error.html", status, title=title, why=why)
+    response.headers["connection"] = "close"
+    return response
+
+
+async def take_form(visit: Visit, page: Page, bodies: Bodies) -> None:
     """The fields, if they come from a form of ours that this very browser was shown."""
     length = visit.request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > MOST_BODY:
         raise Refused(visit.show("error.html", 413, title="Too large", why="A form has at most 2 MiB."))
     try:
-        visit.form = await visit.request.form(max_files=1, max_fields=MOST_FIELDS)
+        with bodies.reading(network_of(visit.address)):
+            async with asyncio.timeout(BODY_SECONDS):
+                visit.form = await visit.request.form(max_files=1, max_fields=MOST_FIELDS)
     except ClientDisconnect:
         why = "The form broke off before its end. Nothing was changed; send it again."
         raise Refused(visit.show("error.html", 400, title="Broken off", why=why)) from None
+    except Crowded:
+        raise Refused(
+            hang_up(visit, 503, "Too busy", "Too many forms are on their way. Try again in a moment.")
+        ) from None
+    except TimeoutError:
+        raise Refused(hang_up(visit, 408, "Too slow", "The form took too long to arrive. Send it again.")) from None
     said = visit.form.get("csrf")
     fits = isinstance(said, str) and same(said.encode(), visit.form_token.encode())
     if not fits or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -291,9 +340,10 @@ def is_storable(text: str) -> bool:
         return False
 
 
-def form_cookie(request: Request) -> str:
+def form_cookie(visit: Visit) -> str:
     """What ties a stranger's form to its browser; made when it first comes."""
-    kept = request.cookies.get(FORM_COOKIE)
+    request = visit.request
+    kept = visit.parts.cookies.read(request, FORM)
     if kept is None:
         kept = request.state.form_cookie = getattr(request.state, "form_cookie", None) or secrets.token_urlsafe(24)
     return kept
@@ -302,7 +352,7 @@ def form_cookie(request: Request) -> str:
 def keep_form_cookie(visit: Visit, response: Response) -> Response:
     made = getattr(visit.request.state, "form_cookie", None)
     if made is not None:
-        response.set_cookie(FORM_COOKIE, made, httponly=True, samesite="strict", secure=visit.parts.is_live)
+        visit.parts.cookies.put(response, FORM, made)
     return response
 
 

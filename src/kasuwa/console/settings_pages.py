@@ -48,11 +48,12 @@ async def roll_key(visit: Visit) -> Response:
     hours = visit.said("overlap")
     if hours not in dict(OVERLAPS):
         return await show_settings(visit, 422, faults={"overlap": "one of those in the list"})
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
         overlap = timedelta(hours=int(hours))
         key = await merchants.roll_key(connection, visit.parts.vault, visit.merchant.mid, overlap)
+        after = {"old keys end after hours": int(hours)}
+        await visit.record_on(connection, visit.chain, "rolled the key", visit.merchant.mid, after=after)
     visit.parts.directory.forget(visit.merchant.mid)
-    await visit.record("rolled the key", visit.merchant.mid, after={"old keys end after hours": int(hours)})
     return visit.show("new_key.html", key=key, secret=standard_secret(key), hours=int(hours))
 
 
@@ -63,8 +64,7 @@ async def set_webhook(visit: Visit) -> Response:
         fault = f"at most {MOST_URL} characters"
     if fault is not None:
         return await show_settings(visit, 422, url=url, faults={"url": fault})
-    before = await change(visit, endpoint_set=True, webhook_url=url)
-    await visit.record("set the webhook URL", visit.merchant.mid, before.webhook_url, url)
+    await change(visit, "set the webhook URL", endpoint_set=True, webhook_url=url)
     return visit.go("/settings", "Events go there from now on." if url else "Events are switched off.")
 
 
@@ -73,30 +73,28 @@ async def test_webhook(visit: Visit) -> Response:
     if not kept.webhook_url:
         return await show_settings(visit, 422, faults={"url": "set a URL first"})
     said = await visit.parts.ping(visit.merchant.merchant_id, kept.webhook_url)
-    return visit.go("/settings", f"A test event was sent. {said}")
+    return visit.go("/settings", said)
 
 
 async def set_wire(visit: Visit) -> Response:
     codes, order = visit.said("http_codes"), visit.said("webhook_order")
     if codes not in ("compat", "strict") or order not in ("loose", "strict"):
         return await show_settings(visit, 422, faults={"http_codes": "one of those in the list"})
-    before = await change(visit, endpoint_set=False, http_codes=codes, webhook_order=order)
-    told = {"http_codes": before.http_codes, "webhook_order": before.webhook_order}
-    await visit.record("changed settings", visit.merchant.mid, told, {"http_codes": codes, "webhook_order": order})
+    await change(visit, "changed settings", endpoint_set=False, http_codes=codes, webhook_order=order)
     return visit.go("/settings", "Your settings are kept.")
 
 
-async def change(visit: Visit, *, endpoint_set: bool, **changes: Any) -> MerchantSettings:
-    """Keeps the changed settings and answers those before."""
-    before: list[MerchantSettings] = []
+async def change(visit: Visit, what: str, *, endpoint_set: bool, **changes: Any) -> None:
+    """Keeps the changed settings, and what they were before in the audit trail, in one commit."""
+    before: dict[str, Any] = {}
 
     def changed(kept: MerchantSettings) -> MerchantSettings:
-        before.append(kept)
+        before.update({name: getattr(kept, name) for name in changes})
         return msgspec.structs.replace(kept, **changes)
 
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
         await merchants.change_settings(connection, visit.merchant.mid, changed, endpoint_set=endpoint_set)
-    return before[-1]
+        await visit.record_on(connection, visit.chain, what, visit.merchant.mid, before, changes)
 
 
 async def show_trail(visit: Visit) -> Response:

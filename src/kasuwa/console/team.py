@@ -1,4 +1,8 @@
-"""People: a merchant's own, or the operators. Invited by link, given a role, disabled."""
+"""People: a merchant's own, or the operators. Invited by link, given a role, disabled.
+
+A link goes to the person it is for; whoever invites never sees it. What lets an operator in, resets one or changes a
+role is proposed here and approved by another administrator (operator_people.py); to disable takes one.
+"""
 
 from typing import Any
 
@@ -6,9 +10,12 @@ from starlette.responses import Response
 
 from kasuwa.console.access import MEANINGS, email_fault, roles_beside, short_name
 from kasuwa.console.events import number
+from kasuwa.console.people_proposals import ENABLE, INVITE, RESET, ROLE, PersonChange, propose_change
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import console_users
 from kasuwa.db.console_users import EmailTaken, User
+
+TAKEN = "somebody of your team has this address already"
 
 
 async def show_team(visit: Visit, status: int = 200, **told: Any) -> Response:
@@ -16,27 +23,35 @@ async def show_team(visit: Visit, status: int = 200, **told: Any) -> Response:
     async with visit.parts.operators.acquire() as connection:
         people = await console_users.users_of(connection, mid)
     roles = [(role, f"{short_name(role)}: {MEANINGS[role]}") for role in roles_beside(mid)]
-    return visit.show("team.html", status, **{"people": people, "roles": roles, "said": {}, **told})
+    shared = {"people": people, "roles": roles, "said": {}, "takes_two": mid is None}
+    return visit.show("team.html", status, **{**shared, **told})
 
 
 async def invite(visit: Visit) -> Response:
-    email, role = visit.said("email"), visit.said("role")
-    faults = {"email": email_fault(email) or "", "role": "" if role in roles_beside(visit.user.mid) else "choose one"}
+    """An address that is used elsewhere is answered like any other: only its owner learns of it, from the link."""
+    email, role, mid = visit.said("email"), visit.said("role"), visit.user.mid
+    faults = {"email": email_fault(email) or "", "role": "" if role in roles_beside(mid) else "choose one"}
     if not any(faults.values()):
         try:
-            async with visit.parts.operators.acquire() as connection:
-                user_id = await console_users.add_user(connection, email, visit.user.mid, role)
-                token = await console_users.make_link(connection, user_id, "invitation")
+            if mid is None:
+                return await propose_change(visit, PersonChange(INVITE, email, role))
+            return await invite_member(visit, email, role, mid)
         except EmailTaken:
-            faults["email"] = "somebody has this address already"
-        else:
-            await visit.record("invited", email, after=role)
-            return show_invitation(visit, email, token)
+            faults["email"] = TAKEN
     return await show_team(visit, 422, faults=faults, said={"email": email, "role": role})
 
 
-def show_invitation(visit: Visit, email: str, token: str) -> Response:
-    return visit.show("invitation.html", email=email, link=f"{visit.parts.console_url}/link/{token}")
+async def invite_member(visit: Visit, email: str, role: str, mid: str) -> Response:
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
+        user_id = await console_users.add_user(connection, email, mid, role)
+        token = await console_users.make_link(connection, user_id, "invitation")
+        await visit.record_on(connection, visit.chain, "invited", email, after=role)
+    return visit.go("/team", await hand_over(visit, email, token))
+
+
+async def hand_over(visit: Visit, email: str, token: str) -> str:
+    """Sends a link to its person, after the commit that made it. Answers what the page says of that."""
+    return await visit.parts.deliver(email, f"{visit.parts.console_url}/link/{token}")
 
 
 async def member(visit: Visit) -> User:
@@ -52,24 +67,32 @@ async def change_role(visit: Visit) -> Response:
     found, role = await member(visit), visit.said("role")
     if role not in roles_beside(visit.user.mid):
         return await show_team(visit, 422, faults={f"role-{found.user_id}": "choose one"})
-    async with visit.parts.operators.acquire() as connection:
+    if visit.user.mid is None:
+        return await propose_change(visit, PersonChange(ROLE, found.email, role, found.user_id, found.role))
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
         await console_users.set_role(connection, found.user_id, role)
-    await visit.record("changed a role", found.email, found.role, role)
+        await visit.record_on(connection, visit.chain, "changed a role", found.email, found.role, role)
     return visit.go("/team", f"{found.email} is {short_name(role)} now, from the next sign-in on.")
 
 
 async def invite_again(visit: Visit) -> Response:
-    """A new link. Password and second factor begin anew: this is also how a lost telephone is replaced."""
+    """A new link. Who had joined sets password and second factor anew: so a lost telephone is replaced."""
     found = await member(visit)
-    async with visit.parts.operators.acquire() as connection:
+    is_new = found.joined_at is None and found.disabled_at is None
+    if visit.user.mid is None and not is_new:
+        change = ENABLE if found.disabled_at is not None else RESET
+        return await propose_change(visit, PersonChange(change, found.email, found.role, found.user_id))
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
+        if not is_new:
+            await console_users.begin_anew(connection, found.user_id)
         token = await console_users.make_link(connection, found.user_id, "invitation")
-    await visit.record("invited again", found.email)
-    return show_invitation(visit, found.email, token)
+        await visit.record_on(connection, visit.chain, "invited again", found.email)
+    return visit.go("/team", await hand_over(visit, found.email, token))
 
 
 async def disable(visit: Visit) -> Response:
     found = await member(visit)
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.parts.operators.acquire() as connection, connection.transaction():
         await console_users.disable(connection, found.user_id)
-    await visit.record("disabled", found.email, found.role)
+        await visit.record_on(connection, visit.chain, "disabled", found.email, found.role)
     return visit.go("/team", f"{found.email} cannot sign in any more.")

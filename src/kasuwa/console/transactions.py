@@ -138,8 +138,7 @@ async def take_offer(visit: Visit) -> Response:
     offer = next((o for o in offers_for(visit, row) if o.name == visit.path("offer")), None) if row else None
     if row is None or offer is None:
         raise NotFound
-    reply = await visit.act(offer.method, **offer.request(row, visit.said))
+    reply = await visit.do(offer.method, offer.request(row, visit.said), offer.label.lower())
     if not reply.is_good:
         return await show_transaction(visit, 422, reply.faults)
-    await visit.record(offer.label.lower(), row.txn_ref, after=reply.message)
     return visit.go(f"/transactions/{quote(row.txn_ref, safe='')}", reply.message or "Done")

@@ -73,12 +73,12 @@ async def preview_transfer(visit: Visit) -> Response:
 
 async def send_transfer(visit: Visit) -> Response:
     order = {name: visit.said(name) for name in (*SINGLE, "orderRef")}
-    reply = await visit.act("disburse", action="transfer", **{n: v for n, v in order.items() if v})
+    request = {"action": "transfer", **{n: v for n, v in order.items() if v}}
+    reply = await visit.do("disburse", request, "sent a transfer")
     if reply.is_error:
         return offer_again(visit, reply, "/transfers/send", order)
     if not reply.is_good:
         return await show_transfers(visit, 422, said=order, faults=reply.faults)
-    await visit.record("sent a transfer", reply.body["txnRef"], after={n: order[n] for n in ("amount", "bankcode")})
     return visit.go(f"/transactions/{quote(reply.body['txnRef'], safe='')}", reply.message)
 
 
@@ -152,10 +152,10 @@ async def send_bulk(visit: Visit) -> Response:
     except msgspec.DecodeError:
         return await show_transfers(visit, 422, file_fault="the orders could not be read; choose the file again")
     packed = [{name: value for name, value in order.items() if value} for order in orders]
-    reply = await visit.act("disburse", action="transfer", type="bulk", data=packed)
+    request = {"action": "transfer", "type": "bulk", "data": packed}
+    reply = await visit.do("disburse", request, "sent a bulk of transfers")
     if reply.is_error:
         return offer_again(visit, reply, "/transfers/bulk/send", {"orders": str(visit.form.get("orders", ""))})
     if not reply.is_good:
         return await show_transfers(visit, 422, file_fault=reply.message)
-    await visit.record("sent a bulk of transfers", reply.body["batchRef"], after={"orders": len(packed)})
     return visit.show("bulk_sent.html", batch=reply.body["batchRef"], message=reply.message, results=reply.body["data"])

@@ -1,6 +1,8 @@
 """One request of a browser, with everything a page may use; and the answers a page can give."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -10,12 +12,17 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from kasuwa.console.access import ROLES_WITH
 from kasuwa.console.actions import CONSOLE
+from kasuwa.console.cookies import DEVICE, SAID, Cookies
 from kasuwa.console.days import Tallies
-from kasuwa.core.action import Method
+from kasuwa.console.notes import describe_act
+from kasuwa.core.action import PAY, VIEW, Action, Method, Write, permission_needed, title_of
 from kasuwa.core.addresses import Network
 from kasuwa.core.codes import ERROR
-from kasuwa.core.decision import Deed, Merchant
+from kasuwa.core.decision import Decision, Deed, Merchant
+from kasuwa.core.money import parse_minor
+from kasuwa.core.rates import HOME
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.console_sessions import Session
@@ -25,17 +32,20 @@ from kasuwa.db.pool import Connection, Pool
 from kasuwa.db.progress import Progress
 from kasuwa.db.writer import Writer
 
-SAID_COOKIE = "kasuwa_said"
-SAID_SECONDS = 60
 MOST_SAID = 300
+MOST_TOKEN = 100
 
-Act = Callable[[Merchant, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+# Hands a link to the person it is for, and to nobody else: answers what the page says of it.
+Deliver = Callable[[str, str], Awaitable[str]]
+Note = Callable[[Decision], Deed]
+Act = Callable[[Merchant, str, Mapping[str, Any], Note | None], Awaitable[dict[str, Any]]]
 
 
 class Parts(msgspec.Struct, kw_only=True):
     """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
-    the same rules as the API; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives;
-    `tallies` is what the overview remembers; `rail_kinds` are the kinds of jobs that ask a rail."""
+    the same rules as the API; `find_action` is the row that a body selects; `ping` sends a signed test event;
+    `tell_story` is the timeline that `explain` gives; `tallies` is what the overview remembers;
+    `rail_kinds` are the kinds of jobs that ask a rail."""
 
     environment: str
     console_url: str
@@ -50,10 +60,15 @@ class Parts(msgspec.Struct, kw_only=True):
     rail_kinds: list[str]
     openapi: dict[str, Any]
     act: Act
+    find_action: Callable[[str, Mapping[str, Any]], Action | None]
     ping: Callable[[int, str], Awaitable[str]]
     url_fault: Callable[[str], str | None]
     tell_story: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
     templates: jinja2.Environment
+    cookies: Cookies
+    deliver: Deliver
+    cooling_off: timedelta
+    large_amount: int
     tallies: Tallies = msgspec.field(default_factory=dict)
 
     @property
@@ -69,6 +84,14 @@ def has_action(methods: Iterable[Method], method: str, name: str) -> bool:
     return any(m.name == method and any(a.name == name for a in m.actions) for m in methods)
 
 
+class NotConfirmed(Exception):
+    """The visitor has to show again who they are, before this."""
+
+
+class NotAllowed(Exception):
+    """The visitor's role does not have the permission that an action needs."""
+
+
 class NotFound(Exception):
     """No such thing, or not this visitor's: the two look alike."""
 
@@ -82,6 +105,7 @@ class Visit(msgspec.Struct):
     form_token: str = ""
     form: Mapping[str, Any] = {}
     progress: Progress = msgspec.field(default_factory=Progress)
+    is_confirmed: bool = False
 
     @property
     def user(self) -> User:
@@ -101,6 +125,17 @@ class Visit(msgspec.Struct):
     def address(self) -> str:
         return self.request.client.host if self.request.client is not None else ""
 
+    @property
+    def device(self) -> str | None:
+        """The token of a browser in which somebody signed in before."""
+        token = self.parts.cookies.read(self.request, DEVICE)
+        return token if token is not None and len(token) <= MOST_TOKEN else None
+
+    @property
+    def chain(self) -> int:
+        """Whose audit trail tells of the visitor: their merchant's, or the operator's own."""
+        return OPERATORS_CHAIN if self.known_merchant is None else self.known_merchant.merchant_id
+
     def path(self, name: str) -> str:
         return str(self.request.path_params[name])
 
@@ -117,7 +152,7 @@ class Visit(msgspec.Struct):
 
     def show(self, template: str, status: int = 200, **values: Any) -> Response:
         page = self.parts.templates.get_template(template)
-        told = self.request.cookies.get(SAID_COOKIE)
+        told = self.parts.cookies.read(self.request, SAID)
         shared: dict[str, Any] = {
             "visit": self,
             "user": None if self.session is None else self.session.user,
@@ -132,33 +167,53 @@ class Visit(msgspec.Struct):
         }
         response = HTMLResponse(page.render({**shared, **values}), status)
         if told is not None:
-            response.delete_cookie(SAID_COOKIE)
+            self.parts.cookies.drop(response, SAID)
         return response
 
     def go(self, where: str, said: str = "") -> Response:
         """To another page after something was done, which then says so once."""
         response = RedirectResponse(where, status_code=303)
         if said:
-            response.set_cookie(
-                SAID_COOKIE,
-                quote(said),
-                max_age=SAID_SECONDS,
-                httponly=True,
-                samesite="strict",
-                secure=self.parts.is_live,
-            )
+            self.parts.cookies.put(response, SAID, quote(said))
         return response
 
     # --- what pages do with it ----------------------------------------------------------------------------
 
+    def may(self, action: Action, fields: Mapping[str, Any] = {}) -> bool:
+        """Whether the visitor's role has the permission that the action needs."""
+        return self.session is not None and self.user.role in ROLES_WITH[permission_needed(action, fields)]
+
     async def act(self, method: str, /, **fields: Any) -> "Reply":
-        return Reply(await self.parts.act(self.merchant, method, fields))
+        return await self.do(method, fields)
+
+    async def do(self, method: str, fields: Mapping[str, Any], says: str = "") -> "Reply":
+        """Asks for an action as the visitor's merchant. What is more than a look is in the audit trail: a write in the
+        commit that does it, anything else right after. `says` is what the trail calls it. Raises NotAllowed, and
+        NotConfirmed where much money would leave and the visitor has not shown for a while who they are."""
+        action = self.parts.find_action(method, fields)
+        if action is None:
+            return Reply(await self.parts.act(self.merchant, method, fields, None))
+        if not self.may(action, fields):
+            raise NotAllowed
+        permission = permission_needed(action, fields)
+        if permission == PAY and not self.is_confirmed and is_large(method, fields, self.parts.large_amount):
+            raise NotConfirmed
+        if permission == VIEW:
+            return Reply(await self.parts.act(self.merchant, method, fields, None))
+        title = f"{method} {title_of(action)}"
+        note = partial(describe_act, self.user.email, self.address, says or title, title, fields)
+        is_write = isinstance(action, Write)
+        reply = Reply(await self.parts.act(self.merchant, method, fields, note if is_write else None))
+        if reply.is_good and not is_write:
+            async with self.parts.operators.acquire() as connection:
+                deed = note(Decision(reply=reply.body))
+                await audit_trail.append(connection, self.merchant.merchant_id, deed)
+        return reply
 
     async def record(self, what: str, about: str, before: Any = "", after: Any = "") -> None:
         """Into the audit trail of the visitor's merchant, or the operator's own."""
-        chain = OPERATORS_CHAIN if self.known_merchant is None else self.known_merchant.merchant_id
         async with self.parts.operators.acquire() as connection:
-            await self.record_on(connection, chain, what, about, before, after)
+            await self.record_on(connection, self.chain, what, about, before, after)
 
     async def record_on(
         self, connection: Connection, chain: int, what: str, about: str, before: Any = "", after: Any = ""
@@ -193,6 +248,19 @@ class Reply:
             return {}
         named = {fault["field"]: fault["reason"] for fault in self.body.get("errors", ())}
         return named or {"": self.message}
+
+
+# Cards may be of any currency, whatever their request says of it.
+ANY_CURRENCY = frozenset({"virtualcard"})
+
+
+def is_large(method: str, fields: Mapping[str, Any], large: int) -> bool:
+    """Whether a request moves at least so much, in minor units of the home currency; also where that is not known."""
+    if method in ANY_CURRENCY or fields.get("currency") not in (None, "", HOME):
+        return True
+    orders = fields["data"] if isinstance(fields.get("data"), list) else [fields]
+    amounts = [parse_minor(str(order.get("amount", ""))) if isinstance(order, dict) else None for order in orders]
+    return any(amount is None for amount in amounts) or sum(filter(None, amounts)) >= large
 
 
 def as_text(said: Any) -> str:

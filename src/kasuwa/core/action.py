@@ -9,11 +9,20 @@ are data: documents, tests and dispatch all walk the same rows.
 import gzip
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
 from kasuwa.core.decision import Merchant, Refusal
+
+# What a person must be allowed to do to ask for an action. Every row of the tables names one; which roles have it is
+# said once, in console/access.py, and the console's pages, its "try it" and whatever else acts for a person ask there.
+Permission = Literal["view", "collect", "pay", "manage", "integrate"]
+VIEW: Permission = "view"  # shows what is there and changes nothing
+COLLECT: Permission = "collect"  # takes money in from customers, or gives them a way to pay
+PAY: Permission = "pay"  # moves money out or between accounts, or reveals what could (a card's number)
+MANAGE: Permission = "manage"  # changes records that money depends on, or shows personal data of others
+INTEGRATE: Permission = "integrate"  # sends events again, plays the scripted world of the test environment
 
 
 class Foresight(msgspec.Struct, frozen=True):
@@ -75,11 +84,13 @@ class Write(msgspec.Struct, frozen=True):
     decide: Callable[..., Any]
     summary: str
     example: Mapping[str, Any]
+    needs_role: Permission
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
     repeatable: bool = True
     ask: Question | None = None
+    reads_without: str = ""  # without this field in the body the action only shows, which everybody may
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -92,6 +103,7 @@ class Read(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    needs_role: Permission = VIEW
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -107,6 +119,7 @@ class Known(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    needs_role: Permission = VIEW
 
 
 class Lookup(msgspec.Struct, frozen=True):
@@ -123,6 +136,7 @@ class Lookup(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    needs_role: Permission = VIEW
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -173,6 +187,7 @@ class Command(msgspec.Struct, frozen=True):
     run: Callable[..., Awaitable[Any]]
     summary: str
     example: Mapping[str, Any]
+    needs_role: Permission
     rules: tuple[Rule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
@@ -180,6 +195,12 @@ class Command(msgspec.Struct, frozen=True):
 
 
 Action = Write | Read | Known | Lookup | Command
+
+
+def permission_needed(action: Action, fields: Mapping[str, Any]) -> Permission:
+    """The permission that a request for this action needs."""
+    only_shows = isinstance(action, Write) and action.reads_without and not fields.get(action.reads_without)
+    return VIEW if only_shows else action.needs_role
 
 
 def title_of(action: Action) -> str:

@@ -26,11 +26,13 @@ class Session(msgspec.Struct):
     rotated_at: datetime
     seen_at: datetime
     is_previous: bool
+    verified_at: datetime
     user: User
 
 
 FIND = f"""
-    select s.session_id, s.csrf, s.is_whole, s.rotated_at, s.seen_at, s.token_hash <> $1, {COLUMNS}
+    select s.session_id, s.csrf, s.is_whole, s.rotated_at, s.seen_at, s.token_hash <> $1,
+        s.verified_at, {COLUMNS}
     from console_session s join console_user u on u.user_id = s.user_id
     where (s.token_hash = $1 or (s.previous_hash = $1 and s.rotated_at > $2::timestamptz - $3::interval))
       and u.disabled_at is null and s.seen_at > $2::timestamptz - $4::interval
@@ -59,8 +61,8 @@ async def find(connection: Connection, token: str) -> Session | None:
     record = await connection.fetchrow(FIND, hash_of(token), now, GRACE, IDLE_END, ABSOLUTE_END, HALF_END)
     if record is None:
         return None
-    session_id, csrf, is_whole, rotated_at, seen_at, is_previous, *person = record
-    session = Session(session_id, csrf, is_whole, rotated_at, seen_at, is_previous, User(*person))
+    session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, *person = record
+    session = Session(session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, User(*person))
     if now - session.seen_at > SEEN_AFTER:
         await connection.execute(
             "update console_session set seen_at = $2 where session_id = $1", session.session_id, now
@@ -80,6 +82,11 @@ async def rotate(connection: Connection, session: Session) -> str | None:
         session.rotated_at,
     )
     return token if changed else None
+
+
+async def verify(connection: Connection, session_id: int) -> None:
+    """Notes that the person has just given a password or a code again."""
+    await connection.execute("update console_session set verified_at = now() where session_id = $1", session_id)
 
 
 async def end(connection: Connection, session_id: int) -> None:

@@ -12,30 +12,35 @@ from kasuwa.db.pool import Connection
 INVITATION_LIFE = timedelta(days=7)
 SIGN_IN_LIFE = timedelta(days=1)
 
-# So many wrong tries are nobody's business; then each one doubles the wait, up to the longest.
-FREE_FAILURES = 5
-FIRST_WAIT = timedelta(seconds=30)
-LONGEST_WAIT = timedelta(minutes=15)
-
 
 class User(msgspec.Struct):
-    """`mid` is None for operators."""
+    """A person who may sign in, or is invited to."""
 
     user_id: int
     email: str
-    mid: str | None
+    mid: str | None  # None for operators
     role: str
     password: str | None
     totp_sealed: bytes | None
     totp_step: int
     disabled_at: datetime | None
+    joined_at: datetime | None  # None until they first come in by their link
+    made_by: int | None  # the operator who proposed this operator's account or its last reset
+    approves_from: datetime | None  # not before then may this operator approve anything
+
+    @property
+    def state(self) -> str:
+        return "off" if self.disabled_at else "active" if self.joined_at and self.password else "invited"
 
 
 class EmailTaken(Exception):
-    """Somebody has this address already."""
+    """Somebody of the same place has this address, or somebody who joined anywhere."""
 
 
-COLUMNS = "u.user_id, u.email, u.mid, u.role, u.password, u.totp_sealed, u.totp_step, u.disabled_at"
+COLUMNS = """
+    u.user_id, u.email, u.mid, u.role, u.password, u.totp_sealed, u.totp_step, u.disabled_at, u.joined_at, u.made_by,
+    u.approves_from
+"""
 
 
 def hash_of(token: str) -> bytes:
@@ -55,8 +60,55 @@ async def add_user(connection: Connection, email: str, mid: str | None, role: st
 
 
 async def find_user(connection: Connection, email: str) -> User | None:
-    record = await connection.fetchrow(f"select {COLUMNS} from console_user u where lower(email) = lower($1)", email)
+    """Whoever joined under this address: it signs in to one place."""
+    record = await connection.fetchrow(
+        f"select {COLUMNS} from console_user u where lower(email) = lower($1) and joined_at is not null", email
+    )
     return None if record is None else User(*record)
+
+
+async def find_member(connection: Connection, email: str, mid: str | None) -> User | None:
+    """One of a merchant's own people, or of the operators, by address; also one who is only invited."""
+    record = await connection.fetchrow(
+        f"select {COLUMNS} from console_user u where lower(email) = lower($1) and mid is not distinct from $2",
+        email,
+        mid,
+    )
+    return None if record is None else User(*record)
+
+
+async def find_all(connection: Connection, email: str) -> list[User]:
+    """Everybody who has this address or is invited under it, in whatever place."""
+    records = await connection.fetch(
+        f"select {COLUMNS} from console_user u where lower(email) = lower($1) order by user_id", email
+    )
+    return [User(*record) for record in records]
+
+
+async def has_joined(connection: Connection, mid: str) -> bool:
+    """Whether anybody ever came in for this merchant. Waits for whoever else invites for it at the same time."""
+    await connection.execute("select pg_advisory_xact_lock(hashtextextended('kasuwa first owner ' || $1, 0))", mid)
+    found = await connection.fetchval(
+        "select exists (select 1 from console_user where mid = $1 and joined_at is not null)", mid
+    )
+    return bool(found)
+
+
+async def withdraw_invitations(connection: Connection, mid: str) -> None:
+    """Lets nobody in any more who was invited for this merchant and has not come."""
+    waiting = "select user_id from console_user where mid = $1 and joined_at is null and disabled_at is null"
+    for (user_id,) in await connection.fetch(waiting, mid):
+        await disable(connection, user_id)
+
+
+async def count_admins(connection: Connection, besides: int = 0) -> int:
+    """Administrators of the operator who can sign in."""
+    count = await connection.fetchval(
+        "select count(*) from console_user where role = 'operator:admin' and disabled_at is null"
+        " and joined_at is not null and user_id <> $1",
+        besides,
+    )
+    return int(count)
 
 
 async def users_of(connection: Connection, mid: str | None) -> list[User]:
@@ -76,6 +128,13 @@ async def user_of(connection: Connection, user_id: int, mid: str | None) -> User
         f"select {COLUMNS} from console_user u where user_id = $1 and mid is not distinct from $2", user_id, mid
     )
     return None if record is None else User(*record)
+
+
+async def vouch(connection: Connection, user_id: int, made_by: int | None, approves_from: datetime | None) -> None:
+    """Notes who let an operator in or raised their role, and from when on they may approve anything."""
+    await connection.execute(
+        "update console_user set made_by = $2, approves_from = $3 where user_id = $1", user_id, made_by, approves_from
+    )
 
 
 async def set_role(connection: Connection, user_id: int, role: str) -> None:
@@ -114,18 +173,23 @@ async def end_sessions(connection: Connection, user_id: int) -> None:
 # --- links ------------------------------------------------------------------------------------------------------
 
 
+async def begin_anew(connection: Connection, user_id: int) -> None:
+    """Takes back password, second factor, sessions and known browsers: the next link sets everything anew."""
+    await connection.execute(
+        "update console_user set password = null, totp_sealed = null, disabled_at = null where user_id = $1", user_id
+    )
+    await connection.execute("delete from console_device where user_id = $1", user_id)
+    await end_sessions(connection, user_id)
+
+
 async def make_link(connection: Connection, user_id: int, purpose: str) -> str:
-    """A token that lets its user in once. An invitation sets everything anew: password, TOTP and sessions go."""
+    """A token that lets its user in once, instead of those made before. An invitation asks for a password first."""
     token = secrets.token_urlsafe(32)
     life = INVITATION_LIFE if purpose == "invitation" else SIGN_IN_LIFE
     async with connection.transaction():
-        await connection.execute("update console_link set used_at = now() where user_id = $1", user_id)
-        if purpose == "invitation":
-            await connection.execute(
-                "update console_user set password = null, totp_sealed = null, disabled_at = null where user_id = $1",
-                user_id,
-            )
-            await end_sessions(connection, user_id)
+        await connection.execute(
+            "update console_link set used_at = now() where user_id = $1 and used_at is null", user_id
+        )
         await connection.execute(
             "insert into console_link (token_hash, user_id, purpose, expires_at) values ($1, $2, $3, $4)",
             hash_of(token),
@@ -149,41 +213,19 @@ async def read_link(connection: Connection, token: str) -> tuple[User, str] | No
 
 
 async def use_link(connection: Connection, token: str) -> bool:
-    """Of several who use a link at once, one gets in."""
-    used = await connection.fetchval(
+    """Whether the link let its user in: of several who use it at once, one gets in. Raises EmailTaken where the address
+    signs in to another place already; call it in a transaction, so that the link is then not used up."""
+    user_id = await connection.fetchval(
         "update console_link set used_at = now()"
-        " where token_hash = $1 and used_at is null and expires_at > now() returning true",
+        " where token_hash = $1 and used_at is null and expires_at > now() returning user_id",
         hash_of(token),
     )
-    return bool(used)
-
-
-# --- wrong tries --------------------------------------------------------------------------------------------------
-
-
-async def locked_until(connection: Connection, email: str) -> datetime | None:
-    found = await connection.fetchval(
-        "select locked_until from sign_in_failure where email_hash = $1 and locked_until > now()",
-        hash_of(email.lower()),
-    )
-    return found if isinstance(found, datetime) else None
-
-
-async def note_failure(connection: Connection, email: str) -> None:
-    failures = await connection.fetchval(
-        "insert into sign_in_failure as f (email_hash, failures) values ($1, 1)"
-        " on conflict (email_hash) do update set failures = f.failures + 1 returning failures",
-        hash_of(email.lower()),
-    )
-    over = int(failures) - FREE_FAILURES
-    if over >= 0:
-        wait = min(FIRST_WAIT * 2 ** min(over, 10), LONGEST_WAIT)
+    if user_id is None:
+        return False
+    try:
         await connection.execute(
-            "update sign_in_failure set locked_until = now() + $2::interval where email_hash = $1",
-            hash_of(email.lower()),
-            wait,
+            "update console_user set joined_at = coalesce(joined_at, now()) where user_id = $1", user_id
         )
-
-
-async def forget_failures(connection: Connection, email: str) -> None:
-    await connection.execute("delete from sign_in_failure where email_hash = $1", hash_of(email.lower()))
+    except asyncpg.UniqueViolationError:
+        raise EmailTaken from None
+    return True

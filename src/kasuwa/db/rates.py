@@ -60,12 +60,12 @@ async def in_force(connection: Connection) -> dict[str, Quoted]:
     return {line.currency: line for line in (Quoted(*record) for record in await connection.fetch(NEWEST))}
 
 
-async def set_rate(connection: Connection, currency: str, rate: Rate, actor: str) -> None:
+async def set_rate(connection: Connection, currency: str, rate: Rate, actor: str, address: str = "") -> None:
     after = f"buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}"
     async with connection.transaction():
         known = (await in_force(connection)).get(currency)
         await connection.execute(SET, currency, rate.buy, rate.sell, actor)
-        deed = Deed(actor, "rate set", currency, before="" if known is None else known.words, after=after)
+        deed = Deed(actor, "rate set", currency, address, before="" if known is None else known.words, after=after)
         await audit_trail.append(connection, audit_trail.OPERATORS_CHAIN, deed)
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.decision import Post, Row
+from kasuwa.core.money import CURRENCIES
 from kasuwa.core.references import account_key
 
 
@@ -41,6 +42,16 @@ KINDS = {
     "thrift": Kind(0, "a thrift plan's pot, empty between its cycles"),
     "lending": Kind(None, "a merchant's loans all together: the other side of every loan's own accounts"),
 }
+
+
+# Accounts that every merchant has, or may have before anything was posted to them, in each currency. The others
+# belong to one loan, card, savings account or rail, and are opened by what happens to those alone.
+COMMON = frozenset({"wallet:main", "outside:funding", "fx:position", "unapplied:main", "income:write_off", "tax:vat"})
+
+
+def is_common(name: str) -> bool:
+    owner, _, currency = name.rpartition(":")
+    return owner in COMMON and currency in CURRENCIES
 
 
 class Account(Row):

@@ -20,7 +20,7 @@ from kasuwa.core.codes import (
     INVALID_REQUEST,
     http_status,
 )
-from kasuwa.core.decision import Context, Decision, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
+from kasuwa.core.decision import Context, Decision, Deed, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
 from kasuwa.core.decoding import Faults, decode, foretell
 from kasuwa.core.fields import echo_amount
 from kasuwa.core.paging import MOST_PAGE_BYTES, is_page, shorten
@@ -77,6 +77,9 @@ class Headers(Protocol):
 
     def __contains__(self, key: str) -> bool: ...
 
+
+# Makes the audit entry of a decision, for who acts in the name of a merchant; it is written in the decision's commit.
+Note = Callable[[Decision], Deed]
 
 JSON_HEADERS = (("content-type", "application/json"),)
 PREPARED_HEADERS = (*JSON_HEADERS, ("vary", "accept-encoding"))
@@ -148,13 +151,13 @@ class Dispatch:
         answered.mid = merchant.mid
         return answered
 
-    async def answer_as(self, path: Path, merchant: Merchant, body: bytes) -> Answered:
-        """For who signed in another way: the same rules from the body on."""
+    async def answer_as(self, path: Path, merchant: Merchant, body: bytes, note: Note | None = None) -> Answered:
+        """For who signed in another way: the same rules from the body on. What is written is noted by `note`."""
         if merchant.suspended:
             return refused(SUSPENDED, strict=False)
         progress = Progress()
         try:
-            return await self._answer_merchant(path, {}, body, merchant, progress)
+            return await self._answer_merchant(path, {}, body, merchant, progress, note)
         except Exception as error:
             return answer_trouble(path, error, progress)
 
@@ -179,7 +182,13 @@ class Dispatch:
         return merchant
 
     async def _answer_merchant(
-        self, path: Path, headers: Headers, body: bytes, merchant: Merchant, progress: Progress
+        self,
+        path: Path,
+        headers: Headers,
+        body: bytes,
+        merchant: Merchant,
+        progress: Progress,
+        note: Note | None = None,
     ) -> Answered:
         strict = merchant.strict
         remembered = self._understood.get((path.method.name, body))
@@ -199,7 +208,7 @@ class Dispatch:
             if isinstance(action, Known):
                 reply = action.answer(request, merchant, self._parts.rails)
             else:
-                reply = await self._run(path, action, request, merchant, headers, scenario, progress)
+                reply = await self._run(path, action, request, merchant, headers, scenario, progress, note)
             if isinstance(reply, Prepared):
                 if remembered is None:
                     self._remember(path, body, action, request)
@@ -254,6 +263,7 @@ class Dispatch:
         headers: Headers,
         scenario: Scenario,
         progress: Progress,
+        note: Note | None = None,
     ) -> Any:
         parts = self._parts
         if isinstance(action, Read):
@@ -274,7 +284,7 @@ class Dispatch:
         if idempotency_key is not None:
             said = said_under_key(path.method.name, action, request)
             claim = Claim(repeat_key(merchant.merchant_id, idempotency_key), parts.vault.digest(said), opens=True)
-        return await self._write(action, request, merchant, scenario, claim, progress)
+        return await self._write(action, request, merchant, scenario, claim, progress, note)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
@@ -290,10 +300,11 @@ class Dispatch:
         scenario: Scenario,
         claim: Claim | None,
         progress: Progress,
+        note: Note | None = None,
     ) -> Any:
         """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
         or its job is run at once."""
-        decide = partial(action.decide, request)
+        decide = noted(partial(action.decide, request), note)
         for _ in range(MOST_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
             if not isinstance(result, Decision) or result.asks is None:
@@ -302,7 +313,7 @@ class Dispatch:
             told = await self._call(action.ask.rail, action.ask.ask, result.asks, merchant, scenario)
             if isinstance(told, Refusal):
                 return told
-            decide = partial(action.decide, request, told=told)
+            decide = noted(partial(action.decide, request, told=told), note)
         return NO_ANSWER
 
     async def _decide(
@@ -383,6 +394,20 @@ class Dispatch:
 
         result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
         return result.reply if isinstance(result, Decision) else scenario
+
+
+def noted(decide: Callable[..., Any], note: Note | None) -> Callable[..., Any]:
+    """The rule with an audit entry added to whatever it decides; a refusal leaves none."""
+    if note is None:
+        return decide
+
+    def decide_and_note(context: Context, seen: Seen) -> Any:
+        decided = decide(context, seen)
+        if not isinstance(decided, Decision) or decided.asks is not None or decided.wait:
+            return decided
+        return msgspec.structs.replace(decided, deeds=(*decided.deeds, note(decided)))
+
+    return decide_and_note
 
 
 def answer_trouble(path: Path, error: Exception, progress: Progress) -> Answered:

@@ -1,6 +1,6 @@
 """From a body's words to a row of the action tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -61,6 +61,12 @@ class Path(msgspec.Struct):
                 choice = self.choices.get((selector, said))
                 return self.no_action if choice is None else choice.pick(envelope)
         return self.no_action
+
+
+def find_action(path: Path, fields: Mapping[str, Any]) -> Action | None:
+    """The row that the fields of a body select, or None where they select none."""
+    found = path.find(msgspec.convert(dict(fields), Envelope))
+    return None if isinstance(found, Refusal) else found
 
 
 def make_table(methods: Sequence[Method]) -> dict[str, Path]:

@@ -36,6 +36,8 @@ MOST_IN_FLIGHT = MOST_CONNECTIONS
 # Sent or about to be; those whose endpoints may hang have half of the places together.
 MOST_HELD = 8_000
 MOST_CLAIMED = 1_000
+# Test events that people send from the console and wait for, all together.
+MOST_PINGS = 8
 MOST_ILL_TOGETHER = MOST_IN_FLIGHT // 2
 IDLE_SECONDS = 0.1
 RECORD_SECONDS = 0.005
@@ -66,6 +68,7 @@ class Courier:
         self._clock = clock
         self._endpoints = Endpoints()
         self._claimed_at = 0.0
+        self._pinging: set[int] = set()
         self._keys: dict[int, tuple[bytes, float]] = {}
         self._outcomes: list[Recorded] = []
         self._unsent: list[Delivery] = []
@@ -211,10 +214,19 @@ class Courier:
         await self._switch_off(connection, [outcome])
         return outcome
 
-    async def ping(self, connection: Queries, merchant_id: int, url: str) -> str:
-        """A signed event of nothing, sent once and kept nowhere: what became of it, in words. Given a pool, it holds no
-        connection while it sends."""
-        await self._load_keys(connection, {merchant_id})
+    async def ping(self, connections: Queries, merchant_id: int, url: str) -> str:
+        """Sends a signed test event once and keeps nothing of it. Answers what became of it, in words. Given a pool, it
+        holds no connection while it sends; and a merchant has one such event under way, all together a few."""
+        if merchant_id in self._pinging or len(self._pinging) >= MOST_PINGS:
+            return "Nothing was sent: another test is still under way. Wait for it and try again."
+        self._pinging.add(merchant_id)
+        try:
+            await self._load_keys(connections, {merchant_id})
+            return await self._send_ping(merchant_id, url)
+        finally:
+            self._pinging.discard(merchant_id)
+
+    async def _send_ping(self, merchant_id: int, url: str) -> str:
         body = msgspec.json.encode(EventPayload(200, "successful", "TEST", "0.00", "test", self._environment))
         key, _ = self._keys[merchant_id]
         headers = sign(body, key, "evt_test", int(self._clock.now().timestamp()), self._hash_header, badly=False)

@@ -1,6 +1,6 @@
 """`PUT /bills`: airtime and bills, paid from the merchant's wallet. Read this first."""
 
-from kasuwa.core.action import Known, Lookup, Method, Read, Step, Write
+from kasuwa.core.action import PAY, Known, Lookup, Method, Read, Step, Write
 from kasuwa.methods.bills import decide, decide_answer, lookups, steps, store, wire
 
 PREPAID_METER = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
@@ -35,6 +35,7 @@ BILLS = Method(
             needs=decide.need_pay,
             decide=decide.decide_pay,
             rules=lookups.PAY_RULES,
+            needs_role=PAY,
             summary="Pay a bill or top up a phone from the wallet",
             example={"action": "pay", **PREPAID_METER, "amount": "5000.00", "orderRef": "bill-1042"},
         ),

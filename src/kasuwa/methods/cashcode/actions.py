@@ -1,6 +1,6 @@
 """`PUT /cashcode`: codes that draw cash. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.action import INTEGRATE, PAY, Method, Read, Rule, Step, Write
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.cashcode import decide, decide_end, decide_redeem, store, wire
 from kasuwa.rails import ports
@@ -23,6 +23,7 @@ CASHCODE = Method(
             rules=GENERATE_RULES,
             needs=decide.need_generate,
             decide=decide.decide_generate,
+            needs_role=PAY,
             summary="A code, shown once, that draws an amount of cash with its PIN",
             example={
                 "action": "generate",
@@ -48,6 +49,7 @@ CASHCODE = Method(
             rules=(REFUSE_DRY_RUN,),
             needs=decide_end.need_cancel,
             decide=decide_end.decide_cancel,
+            needs_role=PAY,
             summary="Take a cashcode back that was not used; what was held for it returns",
             example={"action": "cancel", "orderRef": "cash-1042"},
             repeatable=False,
@@ -73,6 +75,7 @@ SANDBOX = (
         reply=wire.RedeemReply,
         needs=decide_redeem.need_redeem,
         decide=decide_redeem.decide_redeem,
+        needs_role=INTEGRATE,
         summary="Cash is drawn with a code and its PIN",
         example={
             "action": "redeem_cashcode",

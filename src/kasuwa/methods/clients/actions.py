@@ -1,6 +1,6 @@
 """`PUT /clients`: the people a merchant lends to and saves for. Read this first."""
 
-from kasuwa.core.action import Method, Question, Read, Write
+from kasuwa.core.action import MANAGE, Method, Question, Read, Write
 from kasuwa.methods.clients import decide_client, lookups, store, wire
 from kasuwa.methods.clients.decide_person import CREATE_RULES, UPDATE_RULES
 
@@ -41,6 +41,7 @@ CLIENTS = Method(
             ask=REGISTER,
             needs=decide_client.need_create,
             decide=decide_client.decide_create,
+            needs_role=MANAGE,
             summary="Enrol a client, verified by their BVN where asked",
             example={"action": "create", "data": EXAMPLE_CLIENT, "verify_bvn": True, "status": "pending_approval"},
         ),
@@ -52,6 +53,7 @@ CLIENTS = Method(
             ask=REGISTER,
             needs=decide_client.need_update,
             decide=decide_client.decide_update,
+            needs_role=MANAGE,
             summary="Change a client: objects are merged, arrays replaced, and the status moved",
             example={
                 "action": "update",

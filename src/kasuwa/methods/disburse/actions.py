@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
+from kasuwa.core.action import PAY, Method, Read, Rule, Step, Write, one_of
 from kasuwa.core.banks import account_fits_bank, bank_is_known
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.disburse import decide, decide_answer, decide_bulk, steps, store, wire
@@ -36,6 +36,7 @@ DISBURSE = Method(
             rules=TRANSFER_RULES,
             needs=decide.need_transfer,
             decide=decide.decide_transfer,
+            needs_role=PAY,
             summary="Send money from the wallet to a bank account",
             example={"action": "transfer", **EXAMPLE_ORDER},
         ),
@@ -47,6 +48,7 @@ DISBURSE = Method(
             rules=(REFUSE_DRY_RUN,),
             needs=partial(decide_bulk.need_bulk, rules=TRANSFER_RULES),
             decide=partial(decide_bulk.decide_bulk, rules=TRANSFER_RULES),
+            needs_role=PAY,
             summary="Send up to 1,000 transfers at once, each on its own",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),

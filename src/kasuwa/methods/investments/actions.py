@@ -1,6 +1,6 @@
 """`PUT /investments`: savings accounts and thrift plans. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
+from kasuwa.core.action import COLLECT, MANAGE, PAY, Method, Read, Rule, Step, Write, one_of
 from kasuwa.methods.disburse.decide import amount_fits
 from kasuwa.methods.investments import (
     decide_cashout,
@@ -35,6 +35,7 @@ INVESTMENTS = Method(
             ),
             needs=decide_savings.need_opening,
             decide=decide_savings.decide_opening,
+            needs_role=MANAGE,
             summary="Open savings for an active client",
             example={
                 "action": "create_savings",
@@ -53,6 +54,7 @@ INVESTMENTS = Method(
             rules=(AMOUNT_RULE, Rule(("currency",), decide_savings.currency_fits), *decide_collect.PAYER_RULES),
             needs=decide_savings.need_deposit,
             decide=decide_savings.decide_deposit,
+            needs_role=COLLECT,
             summary="Bring money into savings, by any payment method or from the wallet; dry_run shows what would be",
             example={
                 "action": "deposit",
@@ -76,6 +78,7 @@ INVESTMENTS = Method(
             reply=wire.ValidateReply,
             needs=decide_collect.need_validate,
             decide=decide_savings.decide_validation,
+            needs_role=COLLECT,
             summary="Bring the OTP of a deposit",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),
@@ -110,6 +113,7 @@ INVESTMENTS = Method(
             rules=CASHOUT_RULES,
             needs=decide_cashout.need_cashout,
             decide=decide_cashout.decide_cashout,
+            needs_role=PAY,
             summary="Take money out of savings, in cash or by transfer; dry_run shows what would be",
             example={
                 "action": "cashout",
@@ -127,6 +131,7 @@ INVESTMENTS = Method(
             rules=CASHOUT_RULES,
             needs=decide_cashout.need_cashout,
             decide=decide_cashout.decide_cashcode,
+            needs_role=PAY,
             summary="Take money out of savings by a code, shown once, that draws it from a cash machine",
             example={
                 "action": "cashout",
@@ -143,6 +148,7 @@ INVESTMENTS = Method(
             rules=(AMOUNT_RULE, Rule(("member_required",), decide_thrift.members_fit)),
             needs=decide_thrift.need_nothing,
             decide=decide_thrift.decide_plan,
+            needs_role=MANAGE,
             summary="Make a thrift plan that members can subscribe to",
             example={
                 "action": "create_plan",
@@ -159,6 +165,7 @@ INVESTMENTS = Method(
             reply=wire.SubscriptionReply,
             needs=decide_thrift.need_subscription,
             decide=decide_thrift.decide_subscription,
+            needs_role=MANAGE,
             summary="Link a client's savings to a thrift plan; dry_run shows what would be",
             example={"action": "subscribe", "savings_id": "<savings_id>", "thrift_id": "<thrift_id>"},
         ),
@@ -184,6 +191,7 @@ INVESTMENTS = Method(
             reply=wire.PlanReply,
             needs=decide_thrift.need_plan,
             decide=decide_thrift.decide_cancel,
+            needs_role=MANAGE,
             summary="Cancel a thrift plan before it runs",
             example={"action": "cancel_plan", "thrift_id": "<thrift_id>"},
         ),

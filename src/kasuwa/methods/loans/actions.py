@@ -1,6 +1,6 @@
 """`PUT /loans`: money lent to a merchant's clients, its schedule and its repayment. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write
+from kasuwa.core.action import COLLECT, MANAGE, PAY, Method, Read, Rule, Step, Write
 from kasuwa.methods.loans import decide_late, decide_repay, decide_request, store, wire
 from kasuwa.methods.payment.decide_collect import PAYER_RULES, need_validate
 from kasuwa.rails.ports import call_nobody
@@ -29,6 +29,7 @@ LOANS = Method(
             ),
             needs=decide_request.need_request,
             decide=decide_request.decide_request,
+            needs_role=MANAGE,
             summary="Ask for a loan for an active client, with the schedule it would have from today",
             example={"action": "request", **EXAMPLE_TERMS},
         ),
@@ -38,6 +39,7 @@ LOANS = Method(
             reply=wire.LoanReply,
             needs=decide_request.need_process,
             decide=decide_request.decide_process,
+            needs_role=PAY,
             summary="Approve a loan and pay it out to the client's bank account, or reject or cancel it",
             example={"action": "process", "loan_id": "<loan_id>", "status": "approve"},
         ),
@@ -48,6 +50,7 @@ LOANS = Method(
             reply=wire.RepayReply,
             needs=decide_repay.need_repay,
             decide=decide_repay.decide_repay,
+            needs_role=COLLECT,
             summary="Repay a loan: what is due, an amount, or all of it",
             example={
                 "action": "repay",
@@ -69,6 +72,7 @@ LOANS = Method(
             reply=wire.ValidateReply,
             needs=need_validate,
             decide=decide_repay.decide_validation,
+            needs_role=COLLECT,
             summary="Bring the OTP that the payer's bank sent for a repayment",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),

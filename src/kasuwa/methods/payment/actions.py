@@ -6,7 +6,9 @@ the purposes that payments and transfers are made for here. app.py puts them whe
 
 from functools import partial
 
-from kasuwa.core.action import Known, Method, Read, Rule, Step, Write
+import msgspec
+
+from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, Known, Method, Read, Rule, Step, Write
 from kasuwa.core.banks import account_fits_bank, bank_is_known
 from kasuwa.methods.payment import (
     decide,
@@ -55,6 +57,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_card.need_initiate,
             decide=decide_card.decide_initiate,
+            needs_role=COLLECT,
             summary="Begin a card payment: which authentication does the card want?",
             example={"action": "initiate", "paymentType": "card", **BODY, "card": CARD},
         ),
@@ -66,6 +69,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_card.need_charge,
             decide=decide_card.decide_charge,
+            needs_role=COLLECT,
             summary="Charge the card with the authentication it wants",
             example={
                 "action": "charge",
@@ -84,6 +88,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
             decide=partial(decide_types.begin_with, decide_types.ask_account),
+            needs_role=COLLECT,
             summary="Debit a bank account, after an OTP",
             example={
                 "action": "charge",
@@ -99,6 +104,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_card.need_validate,
             decide=decide_card.decide_validate,
+            needs_role=COLLECT,
             summary="Bring the OTP that the payer's bank sent",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456", "validate": "account"},
         ),
@@ -110,6 +116,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
             decide=partial(decide_types.begin_with, decide_types.ask_ussd),
+            needs_role=COLLECT,
             summary="A code that the payer dials",
             example={"action": "charge", "paymentType": "ussd", "user": USER, "amount": "1000.00", "bank": "gtb"},
         ),
@@ -121,6 +128,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
             decide=partial(decide_types.begin_with, decide_types.ask_phone),
+            needs_role=COLLECT,
             summary="Prompt the payer on the telephone",
             example={"action": "charge", "paymentType": "phone", "amount": "1000.00", "phonenumber": "08000000009"},
         ),
@@ -132,6 +140,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
             decide=partial(decide_types.begin_with, decide_types.ask_qrpay),
+            needs_role=COLLECT,
             summary="A QR code that the payer scans",
             example={"action": "charge", "paymentType": "qrpay", "amount": "1000.00", "business_name": "Ada Stores"},
         ),
@@ -143,6 +152,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
             decide=partial(decide_types.begin_with, decide_types.ask_bank_transfer),
+            needs_role=COLLECT,
             summary="An account number that the payer pays into",
             example={"action": "charge", "paymentType": "bank_transfer", "amount": "1000.00"},
         ),
@@ -154,6 +164,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_ask.need_split,
             decide=partial(decide_types.begin_with, decide_types.ask_mobile_money),
+            needs_role=COLLECT,
             summary="Mobile money: paga, ghana, mpesa",
             example={
                 "action": "charge",
@@ -173,6 +184,7 @@ PAYMENT = Method(
             reply=wire_reply.PaymentReply,
             needs=decide_card.need_token,
             decide=decide_card.decide_token,
+            needs_role=COLLECT,
             summary="Charge a saved card again",
             example={"action": "charge", "paymentType": "token", "token": "<cardToken>", "amount": "1500.00"},
         ),
@@ -190,6 +202,7 @@ PAYMENT = Method(
             reply=wire_reply.RefundReply,
             needs=decide_refund.need_refund,
             decide=decide_refund.decide_refund,
+            needs_role=PAY,
             summary="Pay back all or a part of a payment",
             example={"action": "refund", "txnRef": "<txnRef>", "amount": 500, "comment": "one shirt came back"},
         ),
@@ -239,6 +252,7 @@ ANSWER_CHALLENGE = Write(
     reply=wire_reply.PaymentReply,
     needs=decide_card.need_challenge,
     decide=decide_card.answer_challenge,
+    needs_role=COLLECT,
     summary="The payer approves or declines on a page",
     example={},
     repeatable=False,
@@ -276,6 +290,8 @@ RESOURCES = (
         reply=wire_reply.RecurrentChanged,
         needs=decide_plan.need_recurrent,
         decide=decide_plan.decide_recurrent,
+        needs_role=MANAGE,
+        reads_without="status",
         summary="One recurrent payment; stop it or start it again",
         example={"inquire": "recurrent", "id": "<id>", "status": "stop"},
     ),
@@ -295,6 +311,7 @@ RESOURCES = (
             reply=wire_reply.InstallmentChanged,
             needs=decide_installments.need_installment,
             decide=partial(decide_installments.decide_installment, status),
+            needs_role=MANAGE,
             summary=summary,
             example={"inquire": "installments", "id": "<id>", "status": status},
         )
@@ -314,18 +331,20 @@ ADD_BENEFICIARY = Write(
     rules=(Rule(("bank_code",), bank_is_known), Rule(("bank_code", "account_number"), account_fits_bank)),
     needs=decide_split.need_beneficiary,
     decide=decide_split.decide_beneficiary,
+    needs_role=PAY,
     summary="Somebody who gets a part of split payments",
     example={"action": "beneficiary", "name": "Bola Ade", "bankcode": "058", "accountnumber": "0000000000"},
 )
 
 SANDBOX = (
-    ADD_BENEFICIARY,
+    msgspec.structs.replace(ADD_BENEFICIARY, needs_role=INTEGRATE),
     Write(
         name="pay_account",
         request=wire.PayAccountRequest,
         reply=wire_reply.InboundReply,
         needs=decide_inbound.need_inbound,
         decide=decide_inbound.decide_inbound,
+        needs_role=INTEGRATE,
         summary="A customer's bank transfer into an account that was shown",
         example={"action": "pay_account", "accountNumber": "0123456789", "amount": "1000.00"},
     ),

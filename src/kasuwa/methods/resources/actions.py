@@ -1,6 +1,6 @@
 """`PUT /resources`: what a merchant can look up. Read this first."""
 
-from kasuwa.core.action import Command, Known, Lookup, Method, Read, Rule, Write, one_of
+from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, Command, Known, Lookup, Method, Read, Rule, Write, one_of
 from kasuwa.core.banks import bank_is_known
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.people import bvn_may_exist
@@ -40,6 +40,7 @@ RESOURCES = Method(
             rules=(Rule(("bvn",), bvn_may_exist),),
             rail="identity",
             ask=lookups.ask_bvn,
+            needs_role=MANAGE,
             summary="Whose a Bank Verification Number is",
             example={"inquire": "bvn", "bvn": "12345678901"},
         ),
@@ -59,6 +60,7 @@ RESOURCES = Method(
             rules=PERSONALIZED_RULES,
             needs=decide.need_personalized,
             decide=decide.decide_personalized,
+            needs_role=COLLECT,
             summary="An account number for one reference, for money to come in on",
             example={"request": "personalized-accounts", **EXAMPLE_PAYEE},
         ),
@@ -71,6 +73,7 @@ RESOURCES = Method(
             rules=PERSONALIZED_RULES,
             needs=decide.need_personalized,
             decide=decide.decide_personalized,
+            needs_role=COLLECT,
             summary="As personalized-accounts",
             example={"request": "personalized_account", **EXAMPLE_PAYEE},
         ),
@@ -105,6 +108,7 @@ RESOURCES = Method(
             rules=(one_of("first", "event_id", reason="required, or from and to"),),
             reply=wire.ResendReply,
             run=commands.resend,
+            needs_role=INTEGRATE,
             summary="Send one event again, or a range of them",
             example={"request": "resend", "from": 1, "to": 5},
         ),

@@ -1,6 +1,6 @@
 """`PUT /sandbox`: a world that can be scripted, in the test environment alone. Read this first."""
 
-from kasuwa.core.action import Command, Method, Rule, Write, one_of
+from kasuwa.core.action import INTEGRATE, VIEW, Command, Method, Rule, Write, one_of
 from kasuwa.methods.sandbox import commands, decide, wire
 
 SANDBOX = Method(
@@ -12,6 +12,7 @@ SANDBOX = Method(
             request=wire.NewMerchantRequest,
             reply=wire.NewMerchantReply,
             run=commands.new_merchant,
+            needs_role=INTEGRATE,
             summary="A fresh, funded merchant; one per test, so that worlds never meet",
             example={"action": "new_merchant", "name": "Ada Stores"},
         ),
@@ -21,6 +22,7 @@ SANDBOX = Method(
             reply=wire.DoneReply,
             needs=decide.need_fund,
             decide=decide.decide_fund,
+            needs_role=INTEGRATE,
             summary="Credit the wallet",
             example={"action": "fund_wallet", "currency": "NGN", "amount": "5000.00"},
         ),
@@ -30,6 +32,7 @@ SANDBOX = Method(
             rules=(one_of("order_ref", "txn_ref", reason="required, or orderRef"),),
             reply=wire.SettleReply,
             run=commands.settle,
+            needs_role=INTEGRATE,
             summary="The rail's call-back for anything pending",
             example={"action": "settle", "orderRef": "order-1042", "outcome": "successful"},
         ),
@@ -38,6 +41,7 @@ SANDBOX = Method(
             request=wire.WebhookRequest,
             reply=wire.DoneReply,
             run=commands.set_webhook,
+            needs_role=INTEGRATE,
             summary="Set where this merchant's events go, or switch them off",
             example={"action": "webhook", "url": "http://127.0.0.1:9999/events"},
         ),
@@ -48,6 +52,7 @@ SANDBOX = Method(
             reply=wire.ExplainReply,
             run=commands.explain,
             writes=False,
+            needs_role=VIEW,
             summary="One timeline of what happened to a reference",
             example={"action": "explain", "orderRef": "order-1042"},
         ),
@@ -57,6 +62,7 @@ SANDBOX = Method(
             reply=wire.ClockReply,
             run=commands.clock,
             writes=False,
+            needs_role=VIEW,
             summary="This merchant's business time",
             example={"action": "clock"},
         ),
@@ -66,6 +72,7 @@ SANDBOX = Method(
             rules=(Rule(("seconds", "minutes", "hours", "days", "until"), decide.advance_fault),),
             reply=wire.AdvanceReply,
             run=commands.advance,
+            needs_role=INTEGRATE,
             summary="Move business time forward and run everything that falls due on the way",
             example={"action": "advance", "days": 1},
         ),
@@ -76,6 +83,7 @@ SANDBOX = Method(
             reply=wire.DoneReply,
             needs=decide.need_fault,
             decide=decide.decide_fault,
+            needs_role=INTEGRATE,
             summary="Make this merchant's next calls of a rail fail",
             example={"action": "fault", "rail": "bank", "kind": "timeout", "times": 1},
         ),
@@ -84,6 +92,7 @@ SANDBOX = Method(
             request=wire.ResetRequest,
             reply=wire.DoneReply,
             run=commands.reset,
+            needs_role=INTEGRATE,
             summary="Fresh books for this mid and key; the old ones are kept aside",
             example={"action": "reset"},
         ),

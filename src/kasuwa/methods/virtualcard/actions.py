@@ -1,6 +1,6 @@
 """`PUT /virtualcard`: cards that a merchant makes for its customers. Read this first."""
 
-from kasuwa.core.action import Method, Read, Rule, Step, Write, one_of
+from kasuwa.core.action import INTEGRATE, MANAGE, PAY, Method, Read, Rule, Step, Write, one_of
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.virtualcard import (
     decide,
@@ -39,6 +39,7 @@ VIRTUALCARD = Method(
             ),
             needs=decide_money.need_create,
             decide=decide_money.decide_create,
+            needs_role=PAY,
             summary="Make a card with an initial balance from the wallet; its number and CVV are shown this once",
             example={
                 "action": "create",
@@ -54,6 +55,8 @@ VIRTUALCARD = Method(
             reply=wire.CardReply,
             needs=decide.need_card,
             decide=decide.decide_get,
+            needs_role=PAY,
+            reads_without="reveal",
             summary="A card as it is now; with reveal, its number and CVV, which the audit trail notes",
             example={"action": "get", "reference": "<reference>", "reveal": True},
             repeatable=False,
@@ -65,6 +68,7 @@ VIRTUALCARD = Method(
             rules=(REFUSE_DRY_RUN,),
             needs=decide_money.need_amount,
             decide=decide_money.decide_fund,
+            needs_role=PAY,
             summary="Move money from the wallet to a card",
             example={"action": "fund", "reference": "<reference>", "amount": "50"},
         ),
@@ -75,6 +79,7 @@ VIRTUALCARD = Method(
             rules=(REFUSE_DRY_RUN,),
             needs=decide_money.need_amount,
             decide=decide_money.decide_withdraw,
+            needs_role=PAY,
             summary="Move money from a card to the wallet",
             example={"action": "withdraw", "reference": "<reference>", "amount": 20},
         ),
@@ -85,6 +90,7 @@ VIRTUALCARD = Method(
             rules=(LIMITS_RULE, REFUSE_DRY_RUN),
             needs=decide.need_card,
             decide=decide.decide_limits,
+            needs_role=MANAGE,
             summary="Set what may be spent with a card at once, in a day and in a month, and where",
             example={
                 "action": "limits",
@@ -112,6 +118,7 @@ VIRTUALCARD = Method(
             rules=(REFUSE_DRY_RUN,),
             needs=decide.need_card,
             decide=decide.decide_block,
+            needs_role=MANAGE,
             summary="Stop purchases with a card",
             example={"action": "block", "reference": "<reference>"},
         ),
@@ -122,6 +129,7 @@ VIRTUALCARD = Method(
             rules=(REFUSE_DRY_RUN,),
             needs=decide.need_card,
             decide=decide.decide_unblock,
+            needs_role=MANAGE,
             summary="Let a blocked card pay again",
             example={"action": "unblock", "reference": "<reference>"},
         ),
@@ -132,6 +140,7 @@ VIRTUALCARD = Method(
             rules=(REFUSE_DRY_RUN,),
             needs=decide.need_card,
             decide=decide_money.decide_terminate,
+            needs_role=PAY,
             summary="End a card for good; what is left on it goes to the wallet",
             example={"action": "terminate", "reference": "<reference>"},
         ),
@@ -156,6 +165,7 @@ SANDBOX = (
         reply=wire.PurchaseReply,
         needs=decide_purchase.need_purchase,
         decide=decide_purchase.decide_purchase,
+        needs_role=INTEGRATE,
         summary="A shop charges a virtual card",
         example={
             "action": "card_purchase",
@@ -171,6 +181,7 @@ SANDBOX = (
         reply=wire.PurchaseReply,
         needs=decide_refund.need_refund,
         decide=decide_refund.decide_refund,
+        needs_role=INTEGRATE,
         summary="A shop gives a purchase back, whole or in part",
         example={"action": "card_refund", "txnRef": "<txnRef>", "amount": "2.50"},
     ),

@@ -1,0 +1,138 @@
+"""Wrong passwords and codes, counted by address and by where they come from; and browsers that are known.
+
+Nobody can lock somebody else out: a stranger's wrong tries count against the stranger's own network, and a browser in
+which the person signed in before is counted by itself. What an address collects everywhere slows down only browsers
+that are not known, and then not whoever has the right password and a second factor.
+"""
+
+import ipaddress
+import secrets
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from kasuwa.db.console_users import hash_of
+from kasuwa.db.pool import Connection
+
+# So many wrong tries are forgiven; then each one doubles the wait, up to the longest.
+FREE_FAILURES = 5
+FREE_EVERYWHERE = 50
+FIRST_WAIT = timedelta(seconds=30)
+LONGEST_WAIT = timedelta(minutes=15)
+# A series of wrong tries that has paused for this long is over.
+SERIES_LIFE = timedelta(hours=24)
+# Each wrong try takes so many old rows away: the table cannot grow for ever.
+PRUNED_ROWS = 20
+DEVICE_LIFE = timedelta(days=90)
+MOST_DEVICES = 20
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a try comes from, as it is counted. `is_known`: a browser in which the same person signed in before."""
+
+    key: bytes
+    is_known: bool
+
+
+EVERYWHERE = Source(b"", False)
+
+
+def network_of(address: str) -> str:
+    """The address, or for IPv6 its /64: whoever has one of those has all of its addresses."""
+    try:
+        given = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((given, 64), strict=False)) if given.version == 6 else str(given)
+
+
+async def source_of(connection: Connection, email: str, address: str, device: str | None) -> Source:
+    if device is not None:
+        known = await connection.fetchval(
+            "select true from console_device d join console_user u on u.user_id = d.user_id"
+            " where d.token_hash = $1 and lower(u.email) = lower($2) and d.seen_at > now() - $3::interval",
+            hash_of(device),
+            email,
+            DEVICE_LIFE,
+        )
+        if known:
+            return Source(hash_of(f"browser {device}"), True)
+    return Source(hash_of(f"network {network_of(address)}"), False)
+
+
+async def locked_until(connection: Connection, email: str, source: Source) -> datetime | None:
+    found = await connection.fetchval(
+        "select locked_until from sign_in_throttle where email_hash = $1 and source = $2 and locked_until > now()",
+        hash_of(email.lower()),
+        source.key,
+    )
+    return found if isinstance(found, datetime) else None
+
+
+COUNT = """
+    insert into sign_in_throttle as f (email_hash, source, failures, last_at) values ($1, $2, 1, now())
+    on conflict (email_hash, source) do update set last_at = now(),
+        failures = case when f.last_at < now() - $3::interval then 1 else f.failures + 1 end
+    returning failures
+"""
+PRUNE = """
+    delete from sign_in_throttle where (email_hash, source) in (
+        select email_hash, source from sign_in_throttle where last_at < now() - $1::interval
+        order by last_at limit $2 for update skip locked)
+"""
+
+
+async def note_failure(connection: Connection, email: str, source: Source, everywhere: Source = EVERYWHERE) -> int:
+    """Counts a wrong try against its source and against the address everywhere; answers the source's count."""
+    failures = await count(connection, email, source, FREE_FAILURES)
+    if not source.is_known:
+        await count(connection, email, everywhere, FREE_EVERYWHERE)
+    await connection.execute(PRUNE, SERIES_LIFE, PRUNED_ROWS)
+    return failures
+
+
+async def count(connection: Connection, email: str, source: Source, free: int) -> int:
+    failures = await connection.fetchval(COUNT, hash_of(email.lower()), source.key, SERIES_LIFE)
+    over = int(failures) - free
+    if over >= 0:
+        await connection.execute(
+            "update sign_in_throttle set locked_until = now() + $3::interval where email_hash = $1 and source = $2",
+            hash_of(email.lower()),
+            source.key,
+            min(FIRST_WAIT * 2 ** min(over, 10), LONGEST_WAIT),
+        )
+    return int(failures)
+
+
+async def forget_failures(connection: Connection, email: str, source: Source) -> None:
+    await connection.execute(
+        "delete from sign_in_throttle where email_hash = $1 and source = $2", hash_of(email.lower()), source.key
+    )
+
+
+# --- known browsers -----------------------------------------------------------------------------------------------
+
+
+async def know_device(connection: Connection, user_id: int, device: str | None) -> str:
+    """The token of a browser in which this person has just signed in: a new one, unless it is known already."""
+    now = datetime.now(UTC)
+    if device is not None:
+        known = await connection.fetchval(
+            "update console_device set seen_at = $3 where token_hash = $1 and user_id = $2 returning true",
+            hash_of(device),
+            user_id,
+            now,
+        )
+        if known:
+            return device
+    token = secrets.token_urlsafe(32)
+    await connection.execute(
+        "insert into console_device (token_hash, user_id, seen_at) values ($1, $2, $3)", hash_of(token), user_id, now
+    )
+    await connection.execute(
+        "delete from console_device where user_id = $1 and token_hash not in ("
+        " select token_hash from console_device where user_id = $1 order by seen_at desc limit $2)",
+        user_id,
+        MOST_DEVICES,
+    )
+    return token

@@ -1,0 +1,145 @@
+"""What an action needs is a column of its table, and the same for a page, for "try it" and for whoever else asks.
+
+What each role may ask for is written here once more, by hand: a slip in the tables does not test itself.
+"""
+
+import msgspec
+import pytest
+
+from kasuwa.app import methods_of
+from kasuwa.console.access import MERCHANT_ROLES, ROLES_WITH
+from kasuwa.console.actions import CONSOLE
+from kasuwa.console.record_table import TABLE
+from kasuwa.console.routes import RECORD_PAGES
+from kasuwa.core.action import PAY, VIEW, Action, Command, Read, Write, permission_needed, title_of
+from tests.console.visitor import Seen, Visitor, signed_in
+from tests.running import Deployment
+from tests.shop import Shop
+
+pytestmark = pytest.mark.xdist_group("console")
+
+ROWS = [(method.name, action) for method in (*methods_of("test"), CONSOLE) for action in method.actions]
+# All that takes money out, moves it between accounts, says where it goes, or shows a card's number.
+PAYING = {
+    "bills pay",
+    "cashcode cancel",
+    "cashcode generate",
+    "console beneficiary",
+    "disburse transfer",
+    "disburse transfer bulk",
+    "investments cashout",
+    "investments cashout cashcode",
+    "loans process",
+    "payment refund",
+    "virtualcard create",
+    "virtualcard fund",
+    "virtualcard get",
+    "virtualcard terminate",
+    "virtualcard withdraw",
+}
+TRANSFER = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
+
+
+def named(method: str, action: Action) -> str:
+    return f"{method} {title_of(action)}"
+
+
+def test_what_takes_money_out_is_what_was_meant() -> None:
+    assert {named(method, action) for method, action in ROWS if action.needs_role == PAY} == PAYING
+
+
+def test_nothing_that_writes_needs_less_than_a_permission_to_do_so() -> None:
+    harmless = {"sandbox clock", "sandbox explain"}
+    found = {named(m, a) for m, a in ROWS if isinstance(a, Write | Command) and a.needs_role == VIEW}
+    assert found == harmless
+    assert all(action.needs_role == VIEW for _, action in ROWS if isinstance(action, Read))
+
+
+def test_a_write_that_only_shows_needs_no_more_than_a_look() -> None:
+    rows = {named(method, action): action for method, action in ROWS}
+    assert permission_needed(rows["virtualcard get"], {"reference": "r"}) == VIEW
+    assert permission_needed(rows["virtualcard get"], {"reference": "r", "reveal": True}) == PAY
+    assert permission_needed(rows["resources recurrent"], {"id": "1"}) == VIEW
+    assert permission_needed(rows["resources recurrent"], {"id": "1", "status": "stop"}) != VIEW
+
+
+def test_who_may_pay_and_who_may_integrate_is_what_was_meant() -> None:
+    may = {role: {permission for permission, roles in ROLES_WITH.items() if role in roles} for role in MERCHANT_ROLES}
+    assert may == {
+        "merchant:owner": {"view", "collect", "pay", "manage", "integrate"},
+        "merchant:developer": {"view", "integrate"},
+        "merchant:finance": {"view", "collect", "pay", "manage"},
+        "merchant:read-only": {"view"},
+    }
+
+
+def test_the_pages_of_records_open_for_the_roles_that_their_actions_need() -> None:
+    rows = {(method, action.name): action for method, action in ROWS}
+    for kind in TABLE:
+        for form in (*kind.makes, *kind.forms):
+            roles = ROLES_WITH[rows[kind.method, form.action].needs_role]
+            pages = [page for page in RECORD_PAGES if page.verb == "POST" and page.path.startswith(f"/{kind.name}/")]
+            assert pages
+            assert all(page.roles == roles for page in pages), form
+
+
+# --- "try it" -----------------------------------------------------------------------------------------------------
+
+
+def try_it(visitor: Visitor, page: str, **body: object) -> Seen:
+    visitor.get(f"/docs/{page}")
+    return visitor.post(f"/docs/{page}", body=msgspec.json.encode(body).decode())
+
+
+@pytest.mark.parametrize("role", ["merchant:developer", "merchant:read-only"])
+def test_who_may_not_send_money_sends_none_by_trying_it(deployment: Deployment, shop: Shop, role: str) -> None:
+    visitor, before = signed_in(deployment, role, shop.mid), shop.wallet()
+    assert "owner" in visitor.get("/docs/disburse/transfer").words
+    assert try_it(visitor, "disburse/transfer", **TRANSFER, orderRef="tried").http == 403
+    assert try_it(visitor, "disburse/verify", **TRANSFER, orderRef="tried").http == 422
+    assert try_it(visitor, "disburse/transfer-bulk", **TRANSFER, type="bulk", data=[]).http == 403
+    assert shop.wallet() == before
+    assert shop.verify("tried")["status"] == 104
+    sent = shop.transfer(orderRef="mine")
+    assert sent["txnRef"] in try_it(visitor, "disburse/verify", action="verify", txnRef=sent["txnRef"]).words
+
+
+def test_the_body_must_ask_for_the_action_of_the_page(deployment: Deployment, shop: Shop) -> None:
+    owner = signed_in(deployment, "merchant:owner", shop.mid)
+    for body in (TRANSFER, {**TRANSFER, "type": "bulk"}, {"action": "nonsense"}, {}):
+        refused = try_it(owner, "disburse/verify", **body)
+        assert (refused.http, "must ask for verify" in refused.words) == (422, True)
+    assert shop.wallet().held == 0
+
+
+def test_the_trail_names_what_was_tried_with_its_reference_and_amount(deployment: Deployment, shop: Shop) -> None:
+    finance = signed_in(deployment, "merchant:finance", shop.mid)
+    answer = try_it(finance, "disburse/transfer", **TRANSFER, orderRef="tried")
+    assert '"txnStatus": "successful"' in answer.words
+    [entry] = deployment.fetch(
+        "select what, about, after from audit join merchant using (merchant_id) where mid = $1 and what like 'tried %'",
+        shop.mid,
+    )
+    assert (entry["what"], entry["about"]) == ("tried disburse transfer", shop.verify("tried")["txnRef"])
+    assert msgspec.json.decode(entry["after"]) == {
+        "action": "disburse transfer",
+        "amount": "1500.00",
+        "bankcode": "058",
+        "accountnumber": "0000000000",
+    }
+
+
+def test_what_a_person_sends_is_in_the_trail_in_the_commit_that_sends_it(deployment: Deployment, shop: Shop) -> None:
+    """Of a cashcode: its rows are not written again, so that both still carry the number of the transaction."""
+    owner = signed_in(deployment, "merchant:owner", shop.mid)
+    owner.get("/cashcodes")
+    order = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "by-hand"}
+    assert owner.post("/cashcodes/new/generate", **order).http == 200
+    of_both = """
+        select a.xmin::text = c.xmin::text as together, a.what, a.about = c.txn_ref as same
+        from merchant m join audit a using (merchant_id) join cashcode c using (merchant_id)
+        where m.mid = $1 and a.what not like 'used a link%'
+    """
+    [row] = deployment.fetch(of_both, shop.mid)
+    assert (row["together"], row["what"], row["same"]) == (True, "generate a cashcode", True)
+    assert "2580" not in owner.get("/settings/trail").words

@@ -1,0 +1,113 @@
+"""Every command that changes or reveals something is in the audit trail, with the system's user.
+
+The tree of commands is walked: one that is added must be named here, as one that only looks or with how it is run.
+"""
+
+import getpass
+import importlib
+import pwd
+from collections.abc import Iterator
+
+import pytest
+import typer
+
+from kasuwa import __main__ as main
+from kasuwa.commands import database
+from tests.methods.clients.enrolment import BVN, enrol
+from tests.methods.loans.bank import Bank
+from tests.running import Deployment
+from tests.shop import Shop, fresh
+
+# What changes nothing and shows nothing that is personal or secret. `migrate` on an empty or current database has
+# nothing to tell; what it applies to one of before is noted, and so is what `serve` starts with.
+ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
+ONLY_LOOK |= {"rates list", "split list", "split statement", "user list"}
+
+# How each of the others is run, for a merchant {mid} with a client and a loan; and what the trail says of it.
+RECORDED = {
+    "merchant add": (("Ada Stores",), "added the merchant"),
+    "merchant roll-key": (("{mid}",), "rolled the key"),
+    "merchant set": (
+        ("{mid}", "--http-codes", "strict", "--tariff", '{"vat_percent_on_fees": "7.5"}'),
+        "changed settings",
+    ),
+    "client export": (("{mid}", "{client}", "--reveal"), "exported a client, the BVN revealed"),
+    "client find": (("{mid}", "--bvn", BVN), "looked for clients by a BVN"),
+    "client erase": (("{mid}", "{client}", "--yes"), "erased a client"),
+    "loan write-off": (("{mid}", "{loan}"), "wrote off a loan"),
+    "rates set": (("KES", "--buy", "11.00", "--sell", "12.00"), "rate set"),
+    "split add": (("{mid}", "Bola Ade", "058", "0000000000"), "added a beneficiary"),
+    "bills refresh": ((), "took the bill catalogue"),
+    "user add": (("{email}", "--role", "merchant:finance", "--mid", "{mid}"), "added a person"),
+    "user link": (("{email}",), "made a link"),
+    "user disable": (("{email}",), "disabled"),
+}
+
+
+def commands_of(app: typer.Typer, before: str = "") -> Iterator[str]:
+    for known in app.registered_commands:
+        assert known.callback is not None
+        yield before + (known.name or known.callback.__name__)
+
+
+def test_every_command_is_known_to_leave_an_entry_or_to_need_none() -> None:
+    found = set(commands_of(main.command))
+    for group in main.GROUPS:
+        found |= set(commands_of(importlib.import_module(f"kasuwa.commands.{group}").command, f"{group} "))
+    assert found == ONLY_LOOK | set(RECORDED)
+
+
+def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deployment, shop: Shop) -> None:
+    given = {
+        "{mid}": shop.mid,
+        "{client}": enrol(shop, bvn=BVN)["client_id"],
+        "{loan}": Bank(shop.wire, shop.mid, shop.key).lend(),
+        "{email}": f"{fresh('commanded')}.{shop.mid}@example.com",
+    }
+    newest = "select actor, address, what, about, before, after from audit where actor like 'command:%' order by at"
+    for name, (words, what) in RECORDED.items():
+        before = len(deployment.fetch(newest))
+        deployment.command(*name.split(), *(given.get(word, word) for word in words))
+        entries = deployment.fetch(newest)[before:]
+        assert [entry["what"] for entry in entries] == [what], name
+        assert getpass.getuser() in entries[0]["actor"]
+        assert entries[0]["address"], "the machine it was run on"
+        assert BVN not in str(tuple(entries[0]))
+    settings = deployment.fetch(f"select * from ({newest}) e where what = 'changed settings'")[-1]
+    assert ('"http_codes":"compat"' in settings["before"], '"http_codes":"strict"' in settings["after"]) == (True, True)
+    assert deployment.broken_laws([shop.mid]) == []
+
+
+def test_a_command_that_is_refused_leaves_no_entry(deployment: Deployment, shop: Shop) -> None:
+    entries = "select count(*) from audit where actor like 'command:%'"
+    before = deployment.fetch(entries)[0][0]
+    deployment.refused_command("loan", "write-off", shop.mid, "LN999")
+    deployment.refused_command("user", "disable", "nobody-at-all@example.com")
+    deployment.refused_command("client", "export", shop.mid, "CL999")
+    deployment.refused_command("merchant", "roll-key", "GP9999999")
+    assert deployment.fetch(entries)[0][0] == before
+
+
+def test_through_sudo_the_trail_names_who_it_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only root's word for it counts: anybody can set a variable."""
+    monkeypatch.setenv("SUDO_USER", "ada")
+    monkeypatch.setattr("os.getuid", lambda: 0)
+    assert database.system_user() == f"ada as {pwd.getpwuid(0).pw_name}"
+    monkeypatch.setattr("os.getuid", lambda: 54_321)
+    assert database.system_user() == "uid 54321"
+
+
+def test_a_link_is_made_again_for_who_is_invited_and_with_reset_for_who_has_joined(
+    deployment: Deployment, shop: Shop
+) -> None:
+    email = f"{fresh('linked')}.{shop.mid}@example.com"
+    first = deployment.command("user", "add", email, "--role", "merchant:owner", "--mid", shop.mid)
+    assert "user link" in deployment.refused_command(
+        "user", "add", email, "--role", "merchant:owner", "--mid", shop.mid
+    )
+    assert deployment.command("user", "link", email) != first
+    deployment.fetch("update console_user set joined_at = now(), password = 'x' where email = $1", email)
+    assert "--reset" in deployment.refused_command("user", "link", email)
+    assert "/link/" in deployment.command("user", "link", email, "--reset")
+    [[password]] = deployment.fetch("select password from console_user where email = $1", email)
+    assert password is None

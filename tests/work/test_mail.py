@@ -1,0 +1,108 @@
+"""Links by mail: handed in to a mail server that is ours, as any mail server would take it."""
+
+import asyncio
+import re
+import socketserver
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kasuwa.settings import SettingsError, read_settings
+from kasuwa.work.mail import Links, read_mail_server
+
+LINK = "https://console.example.com/link/a-token-that-lets-somebody-in"
+
+
+class Postbox(socketserver.ThreadingTCPServer):
+    """Takes mail by SMTP, and keeps what came: the recipient and the text."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Conversation)
+        self.letters: list[tuple[str, str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"smtp://127.0.0.1:{self.server_address[1]}?from=console@example.com"
+
+
+class Conversation(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        server: Any = self.server
+        self.wfile.write(b"220 postbox\r\n")
+        to = ""
+        while line := self.rfile.readline().decode().strip():
+            if line.upper().startswith("RCPT"):
+                to = line.partition("<")[2].partition(">")[0]
+            if line.upper() == "DATA":
+                self.wfile.write(b"354 go on\r\n")
+                text = b""
+                while not text.endswith(b"\r\n.\r\n"):
+                    text += self.rfile.readline()
+                server.letters.append((to, text.decode()))
+            self.wfile.write(b"250 fine\r\n")
+            if line.upper() == "QUIT":
+                return
+
+
+@pytest.fixture
+def postbox() -> Iterator[Postbox]:
+    with Postbox() as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield running
+        running.shutdown()
+
+
+def test_a_link_goes_to_its_person_and_the_page_says_so_without_it(postbox: Postbox) -> None:
+    said = asyncio.run(Links(postbox.url).deliver("ada@example.com", LINK))
+    [(to, text)] = postbox.letters
+    assert (to, LINK in re.sub("=\r\n", "", text)) == ("ada@example.com", True)
+    assert ("ada@example.com" in said, LINK in said) == (True, False)
+
+
+def test_a_mail_server_that_is_away_is_said_and_the_link_is_not_shown() -> None:
+    said = asyncio.run(Links("smtp://127.0.0.1:9?from=console@example.com").deliver("ada@example.com", LINK))
+    assert ("could not be sent" in said, LINK in said) == (True, False)
+
+
+def test_without_mail_the_system_administrator_hands_it_over(capsys: pytest.CaptureFixture[str]) -> None:
+    said = asyncio.run(Links("command").deliver("ada@example.com", LINK))
+    assert ("kasuwa user link ada@example.com" in said, LINK in said, capsys.readouterr().out) == (True, False, "")
+    assert LINK not in asyncio.run(Links("print").deliver("ada@example.com", LINK))
+    assert LINK in capsys.readouterr().out
+
+
+def test_a_mail_server_is_read_from_its_address() -> None:
+    found = read_mail_server("smtps://ada:p%40ss@mail.example.com?from=console@example.com")
+    assert (found.host, found.port, found.user, found.password) == ("mail.example.com", 465, "ada", "p@ss")
+    assert read_mail_server("smtp://mail.example.com?from=c@example.com").port == 587
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "smtp://mail.example.com",
+        "smtp://?from=c@example.com",
+        "http://mail.example.com?from=c@x",
+        "smtp://h:port?from=a@b",
+    ],
+)
+def test_an_address_that_is_none_is_refused_without_being_repeated(address: str) -> None:
+    with pytest.raises(ValueError, match="mail server") as error:
+        read_mail_server(address)
+    assert address not in str(error.value)
+
+
+def test_live_prints_no_links_and_a_wrong_way_is_named() -> None:
+    with pytest.raises(SettingsError, match="KASUWA_INVITATIONS"):
+        read_settings({"KASUWA_ENVIRONMENT": "live", "KASUWA_INVITATIONS": "print"})
+    for wrong in ("pigeon", "smtp://no-sender"):
+        with pytest.raises(SettingsError, match="KASUWA_INVITATIONS"):
+            read_settings({"KASUWA_INVITATIONS": wrong})
+    for wrong in ("lots", "0", "-1"):
+        with pytest.raises(SettingsError, match="KASUWA_LARGE_AMOUNT"):
+            read_settings({"KASUWA_LARGE_AMOUNT": wrong})
