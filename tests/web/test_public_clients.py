@@ -44,7 +44,7 @@ def test_what_the_payer_pays_is_told_where_it_is_another_amount(shop: Shop) -> N
 
 
 def test_the_paycode_of_public_samples_buys_airtime(shop: Shop) -> None:
-    order = {"paycode": SAMPLE_PAYCODE, "reference": "08031234567"}
+    order: dict[str, Any] = {"paycode": SAMPLE_PAYCODE, "reference": "08031234567"}
     assert shop.put("bills", action="resolve", **order).body["status"] == 200
     paid = shop.put("bills", action="pay", **order, amount="500", orderRef=fresh("airtime")).body
     assert paid["txnStatus"] == "successful"
