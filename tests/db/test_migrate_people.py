@@ -1,4 +1,4 @@
-"""The console's people of a database from before migration 0019: who had joined, and what still works for them."""
+"""The console's people of a database from before migration 0017: who had joined, and what still works for them."""
 
 import asyncio
 from typing import Any

@@ -11,7 +11,7 @@ import pytest
 from kasuwa.db.migrate import apply_migration, known_migrations
 from tests.running import NEWEST, OLDEST, Deployments
 
-BEFORE, NAME = 13, "0021_order.sql"
+BEFORE, NAME = 13, "0018_order.sql"
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 TRANSACTION = """
     insert into transaction (key, merchant_id, kind, txn_ref, order_ref, currency, amount, fee, vat, duty, status,

@@ -78,7 +78,7 @@ COUNT = """
 PRUNE = """
     delete from sign_in_throttle where (email_hash, source) in (
         select email_hash, source from sign_in_throttle where last_at < now() - $1::interval
-        order by last_at limit $2 for update skip locked)
+        order by last_at, email_hash, source limit $2 for update skip locked)
 """
 
 
@@ -131,7 +131,7 @@ async def know_device(connection: Connection, user_id: int, device: str | None) 
     )
     await connection.execute(
         "delete from console_device where user_id = $1 and token_hash not in ("
-        " select token_hash from console_device where user_id = $1 order by seen_at desc limit $2)",
+        " select token_hash from console_device where user_id = $1 order by seen_at desc, token_hash limit $2)",
         user_id,
         MOST_DEVICES,
     )

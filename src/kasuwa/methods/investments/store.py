@@ -54,7 +54,7 @@ MANY = f"""{SAVINGS} where s.merchant_id = $1 and ($2::text is null or s.client_
     order by s.number desc offset $3 limit $4"""
 COUNT = "select count(*) from savings where merchant_id = $1 and ($2::text is null or client_id = $2)"
 
-# The predicates are spelled as those of the indexes (0018_paid_ahead.sql).
+# The predicates are spelled as those of the indexes (0016_paid_ahead.sql).
 STATEMENT = """
     with moved as (
         select seq, at, reference, kind, amount, credit_after as after from posting

@@ -40,7 +40,7 @@ BY_KEYS = """
         p.expires_at,
         case when p.refunds > 0 or p.refunding > 0 then (
             select json_agg(json_build_array(r.txn_ref, r.status, r.amount, r.message, r.detail ->> 'comment',
-                    r.created_at) order by r.created_at desc, r.txn_ref desc)::text
+                    r.created_at) order by r.created_at desc, r.seq desc, r.key desc)::text
             from transaction r
             where r.merchant_id = u.merchant and r.kind = 'refund' and r.detail ->> 'payment' = t.txn_ref
         ) end,
