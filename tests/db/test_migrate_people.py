@@ -10,7 +10,7 @@ from kasuwa.db import embedded
 from kasuwa.db.migrate import Migration, apply_migration, known_migrations
 from tests.running import NEWEST, OLDEST, running_cluster
 
-PEOPLE = 19
+PEOPLE = 17
 BEFORE = """
     insert into console_user (email, mid, role, password) values
         ('Ada@example.com', 'GP0000001', 'merchant:owner', 'hash'), ('invited@example.com', 'GP0000001',

@@ -6,11 +6,16 @@ form one could read, the values of fields and headers nobody asked for, and in l
 
 import base64
 import subprocess
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 import pytest
+from msgspec import inspect
 
+from kasuwa.core.decoding import is_free_text
+from kasuwa.core.documents import Document
+from kasuwa.core.explain import plans_of
 from kasuwa.db import embedded
 from tests.running import NEWEST, Deployment, Deployments
 from tests.shop import Shop, Wire
@@ -32,6 +37,9 @@ LOOSE = {
 }
 
 TEXT = "canary-5399839876543210-text"
+# A card number as somebody types it into a narration.
+TYPED_CARD = "5399831234567895"
+TYPED = f"typed {TYPED_CARD} here"
 WRONG_KEY = "canary-wrong-key"
 WRONG_MID = "canary-wrong-mid"
 IDEMPOTENCY_KEY = "canary-idempotency-key"
@@ -70,12 +78,28 @@ def send_everywhere(shop: Shop) -> None:
             shop.ask(row.method, {**fields, **extras, "nested": [extras]}, headers=headers)
         for field in fields_of(row):
             shop.ask(row.method, with_value(freshened(row, row.example), field.path, TEXT))
+        for path in free_texts(row.action.request):
+            shop.ask(row.method, with_value(freshened(row, row.example), path, TYPED))
         for path in example_paths(row.example, ()):
             if isinstance(value_at(row.example, path), str):
                 shop.send(row.method, msgspec.json.encode(with_value(row.example, path, TEXT))[:-1])
     shop.send("disburse", TEXT.encode() + b"\xff")
     shop.send(f"{IN_PATH}?{IN_PATH}", b"{}")
     shop.send(f"disburse?{IN_PATH}", b"{}", headers={"x-sandbox-scenario": IN_PATH, "cookie": IN_PATH})
+
+
+def free_texts(kind: type[msgspec.Struct], before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The fields that people write as they like, and a field of every object that is kept whole."""
+    for plan in plans_of(kind):
+        path = (*before, plan.wire_name)
+        if is_free_text(plan):
+            yield path
+        for option in plan.options:
+            inner = option.type if isinstance(option, inspect.Metadata) else option
+            if isinstance(inner, inspect.StructType):
+                yield from free_texts(inner.cls, path)
+            elif isinstance(inner, inspect.CustomType) and issubclass(inner.cls, Document):
+                yield (*path, "note")
 
 
 def dump_of(deployment: Deployment) -> bytes:
@@ -123,6 +147,17 @@ def test_what_nobody_asked_for_is_not_in_the_database(searched: Searched) -> Non
     # A canary of a few digits would be found by chance in any dump: those are looked for as whole values.
     for canary in (value for value in LOOSE.values() if len(value) <= 8):
         assert f'"{canary}"'.encode() not in searched.dump
+
+
+def test_a_card_number_typed_into_a_text_is_kept_masked(searched: Searched) -> None:
+    assert hits(TYPED_CARD, searched.dump) == []
+    assert hits(TYPED_CARD, searched.logs) == []
+    assert b"typed 539983******7895 here" in searched.dump
+
+
+def test_every_kind_of_request_with_texts_is_tried() -> None:
+    tried = {row.title for row in ROWS if list(free_texts(row.action.request))}
+    assert {"disburse-transfer", "payment-refund", "clients-create", "virtualcard-create"} <= tried
 
 
 def test_nothing_that_was_sent_is_in_the_logs(searched: Searched) -> None:

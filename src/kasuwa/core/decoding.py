@@ -5,6 +5,7 @@ read one by one (core/explain.py). Amounts are read from the text of the number,
 hands over the literal as it was sent. (D2)
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
@@ -17,7 +18,8 @@ from kasuwa.core.action import Foresight, Rule
 from kasuwa.core.body import NUL_ESCAPE, UNREADABLE, NumberText, raw_fields, read_untyped
 from kasuwa.core.decision import MOST_FAULTS, Fault, Merchant
 from kasuwa.core.explain import FieldPlan, convert_fields, plans_of, without_notes
-from kasuwa.core.fields import read_scalar
+from kasuwa.core.fields import FREE_TEXT, read_scalar
+from kasuwa.core.masking import mask_card_numbers
 from kasuwa.core.rules import broken_rules
 
 # Larger bodies are read field by field at once, which looks at the lengths of arrays first.
@@ -26,6 +28,8 @@ LARGE_BODY = 16 * 1024
 MOST_OF_A_WRONG_KIND = 4 * 1024
 # Values that are looked at to name those with a U+0000.
 MOST_LOOKED_AT = 10_000
+# Most bodies hold no run of digits as long as a card number, and need not be looked through.
+MAY_HOLD_CARD = re.compile(rb"[0-9](?:[ .\-]?[0-9]){12}")
 NO_NUL = "must not contain U+0000"
 NO_NUL_NAME = "its name must not contain U+0000"
 
@@ -67,6 +71,8 @@ def decode(
         values = {top: getattr(request, top) for rule in asked for top in rule.tops}
     faults += broken_rules(rules, merchant, kind, values)
     if not faults:
+        if MAY_HOLD_CARD.search(body):
+            mask_free_texts(request)
         return request
     refused = Faults(faults)
     # What rules foretell may look at any field.
@@ -96,6 +102,25 @@ def drop_empty_texts(request: msgspec.Struct) -> None:
             for element in value:
                 if isinstance(element, msgspec.Struct):
                     drop_empty_texts(element)
+
+
+def mask_free_texts(request: msgspec.Struct) -> None:
+    """Masks card numbers in texts that people write as they like, at every depth. Documents mask their own."""
+    for plan in plans_of(type(request)):
+        value = getattr(request, plan.name)
+        if isinstance(value, str):
+            if is_free_text(plan):
+                msgspec.structs.force_setattr(request, plan.name, mask_card_numbers(value))
+        elif isinstance(value, msgspec.Struct):
+            mask_free_texts(value)
+        elif isinstance(value, list):
+            for element in value:
+                if isinstance(element, msgspec.Struct):
+                    mask_free_texts(element)
+
+
+def is_free_text(plan: FieldPlan) -> bool:
+    return any(isinstance(option, inspect.Metadata) and option.extra == FREE_TEXT for option in plan.options)
 
 
 # --- the fields of a refused body -----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from kasuwa.core.body import UNTYPED, NumberText
 from kasuwa.core.decision import Fault
 from kasuwa.core.explain import convert_fields, is_absent, plans_of
 from kasuwa.core.fields import OwnType, scalar_schema
+from kasuwa.core.masking import mask_card_numbers
 
 NUMBERS_REASON = "numbers of at most 64 bits"
 MOST_WHOLE = 2**64
@@ -37,7 +38,7 @@ class Document(str, OwnType):
             raise ValueError(wrong[0].reason)
         plans = () if cls.shape is None else plans_of(cls.shape)
         absent = {plan.wire_name for plan in plans if is_absent(plan, said.get(plan.wire_name))}
-        return cls(write_document({name: value for name, value in said.items() if name not in absent}))
+        return cls(write_document(masked({name: value for name, value in said.items() if name not in absent})))
 
     @classmethod
     def faults(cls, said: Any, where: str) -> list[Fault]:
@@ -82,6 +83,20 @@ def least_bytes(said: Any, most: int) -> int:
         inside = (value for item in level for value in (item.values() if isinstance(item, dict) else item))
         level = [value for value in inside if isinstance(value, dict | list)] if found <= most else []
     return found
+
+
+def masked(said: Any) -> Any:
+    """The same with card numbers masked, in texts and where a whole number is one."""
+    if isinstance(said, str):
+        return mask_card_numbers(said)
+    if isinstance(said, dict):
+        return {mask_card_numbers(name): masked(value) for name, value in said.items()}
+    if isinstance(said, list):
+        return [masked(value) for value in said]
+    if isinstance(said, int) and not isinstance(said, bool) and abs(said) < MOST_WHOLE:
+        text = mask_card_numbers(str(said))
+        return said if text == str(said) else text
+    return said
 
 
 def numbers_fit(said: Any) -> bool:

@@ -30,9 +30,12 @@ AMOUNT_REASON = "digits with at most two decimals, above zero, at most 15 digits
 # The end of a text, for patterns: `$` alone would let a newline follow. Written so that others than Python read it too.
 END = r"$(?!\n)"
 
+# Marks texts that people write as they like: a card number in one of them is masked (core/decoding.py).
+FREE_TEXT = {"free_text": True}
+
 # Field types that several slices share. The description is the reason given when a value does not fit.
 Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
-ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters")]
+ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters", extra=FREE_TEXT)]
 AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
 BankCode = Annotated[
     str, Meta(pattern="^[0-9]{3,6}" + END, max_length=6, description="a bank code of 3, 5 or 6 digits")

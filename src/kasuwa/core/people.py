@@ -11,9 +11,11 @@ from msgspec import Meta
 
 from kasuwa.core.catalogue import load
 from kasuwa.core.decision import Merchant
-from kasuwa.core.fields import DAY_TEXT, END, OwnType
+from kasuwa.core.fields import DAY_TEXT, END, FREE_TEXT, OwnType
 
-PersonName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters")]
+PersonName = Annotated[
+    str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters", extra=FREE_TEXT)
+]
 Email = Annotated[
     str, Meta(max_length=254, pattern=rf"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+{END}", description="an e-mail address")
 ]

@@ -5,14 +5,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Pin, Rate, Reference, Whole
+from kasuwa.core.fields import FREE_TEXT, Amount, Pin, Rate, Reference, Whole
 from kasuwa.core.paging import Paged
 from kasuwa.core.people import Day
 from kasuwa.core.rotation import CycleFrequency
 from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
 from kasuwa.methods.payment.decide_collect import PayerFields, PaymentReply, ValidateRequest
 
-Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
+Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 
 
 # --- savings ------------------------------------------------------------------------------------------------

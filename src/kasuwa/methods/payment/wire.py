@@ -7,6 +7,7 @@ from msgspec import Meta, field
 
 from kasuwa.core.fields import (
     END,
+    FREE_TEXT,
     AccountNumber,
     Amount,
     BankCode,
@@ -38,7 +39,7 @@ Url = Annotated[
 TwoDigits = Annotated[str, Meta(pattern="^[0-9]{2}" + END, max_length=2, description="two digits")]
 Month = Annotated[str, Meta(pattern="^(0[1-9]|1[0-2])" + END, max_length=2, description="two digits, 01 to 12")]
 SecurityCode = Annotated[str, Meta(pattern="^[0-9]{3,4}" + END, max_length=4, description="three or four digits")]
-BeneficiaryName = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
+BeneficiaryName = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 Bearer = Literal["merchant", "customer", "account"]
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, Amount, Currency, Day, Reference
+from kasuwa.core.fields import END, FREE_TEXT, Amount, Currency, Day, Reference
 from kasuwa.core.paging import Paged
 
-Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters")]
+Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 PostalText = Annotated[str, Meta(min_length=1, max_length=20, description="1 to 20 characters, or a whole number")]
 PostalNumber = Annotated[int, Meta(ge=0, le=10**12)]
 Country = Annotated[str, Meta(pattern="^[A-Za-z]{2,3}" + END, max_length=3, description="a country code such as NG")]
