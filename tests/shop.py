@@ -71,6 +71,8 @@ class Wire:
         # A server that has heard enough answers and hangs up before all is sent: its answer can still be read.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._connection.request(verb, path, body, dict(headers), encode_chunked=pieces)
+        if self._connection.sock is None:
+            raise ConnectionResetError("the connection was closed before an answer came")
         response = self._connection.getresponse()
         told = {name.lower(): value for name, value in response.getheaders()}
         cookies: SimpleCookie = SimpleCookie()

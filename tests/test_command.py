@@ -235,7 +235,7 @@ def test_migrations_that_race_do_the_work_once(tmp_path: Path, url: str, where: 
 def test_the_catalogue_is_taken_anew_when_it_is_told(ready: str) -> None:
     check_done(run("bills refresh", ready), "edition 2 of the catalogue is listed")
     check_done(run("bills refresh", ready), "edition 3 of the catalogue is listed")
-    assert query(ready, "select count(*) from bill_item where retired_at is null")[0][0] == 217
+    assert query(ready, "select count(*) from bill_item where retired_at is null")[0][0] == 218
 
 
 def test_where_no_biller_rail_is_configured_there_is_no_catalogue_to_take(url: str) -> None:

@@ -27,6 +27,7 @@ import msgspec
 import structlog
 
 from kasuwa import parent
+from kasuwa.core.calendar import public_holidays
 from kasuwa.db import embedded
 from kasuwa.db.borrow import borrow
 from kasuwa.db.last_words import last_words
@@ -163,6 +164,8 @@ class Supervisor:
     def run(self, announce: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: setattr(self, "_stopping", True))
+        # Slow to load: a part that needs the calendar must not do so between two requests.
+        public_holidays()
         try:
             self._parts += [self._start(board) for board in self._boards]
             if self._wait_ready():

@@ -232,5 +232,6 @@ class Cards(Rails):
 
     def told_code(self, key: str) -> Reply:
         code, txn = self.codes[key], self.txns[key]
-        figures = {"amount": money(txn.amount), "paid": money(code.paid), "fee": money(txn.fee), "vat": money(txn.vat)}
+        fee, vat = (0, 0) if txn.status == FAILED else (txn.fee, txn.vat)
+        figures = {"amount": money(txn.amount), "paid": money(code.paid), "fee": money(fee), "vat": money(vat)}
         return {"status": 200, "txnStatus": txn.status, "state": code.state, "channel": code.channel, **figures}

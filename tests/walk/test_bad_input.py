@@ -71,6 +71,11 @@ def send_with(shop: Shop, row: Row, example: dict[str, Any], field: Field, text:
     return shop.send(row.method, msgspec.json.encode(fields).replace(msgspec.json.encode(MARK), text.encode()))
 
 
+def chooses_row(row: Row, field: Field) -> bool:
+    """Whether another value of the field asks for another row of the table, with another reply."""
+    return row.action.variant is not None and field.path == (row.action.variant[0],)
+
+
 def available(shop: Shop) -> dict[str, int]:
     """What can be spent: it moves when a request is taken, not when its outcome is known."""
     return {currency: wallet.available for currency, wallet in shop.wallets().items()}
@@ -84,7 +89,8 @@ def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: Shop, row: R
         had, taken = available(shop), False
         for text in HOSTILE[n % SHARE :: SHARE]:
             heard = send_with(shop, row, example, field, text)
-            check_reply(row, heard, text)
+            if not chooses_row(row, field):
+                check_reply(row, heard, text)
             assert not INSIDES.search(heard.raw), (field.title, text)
             taken = taken or not is_refusal(heard.body)
         assert taken or available(shop) == had, field.title

@@ -17,6 +17,7 @@ from kasuwa.db.merchants import open_key
 from kasuwa.db.migrate import open_vault
 from kasuwa.methods.bills.decide import voucher_place
 from kasuwa.methods.clients import decide_client
+from kasuwa.methods.clients.decide import detail_place
 from kasuwa.methods.resources import decide as personalized
 from kasuwa.methods.virtualcard.decide import pan_place
 from kasuwa.settings import read_settings, secret_key_of
@@ -41,6 +42,7 @@ def at(place: Callable[[Any], str]) -> Callable[[Vault, int, Any, bytes], bytes]
 
 PLACES = {
     "client.bvn_sealed": Sealed("client_id", at(decide_client.sealed_place)),
+    "client.detail_sealed": Sealed("client_id", at(detail_place)),
     "personalized_account.bvn_sealed": Sealed("key", at(personalized.sealed_place)),
     "card.sealed_pan": Sealed("key", at(pan_place)),
     "bill_voucher.sealed": Sealed("txn_ref", at(voucher_place)),

@@ -78,8 +78,8 @@ def send_everywhere(shop: Shop) -> None:
             shop.ask(row.method, {**fields, **extras, "nested": [extras]}, headers=headers)
         for field in fields_of(row):
             shop.ask(row.method, with_value(freshened(row, row.example), field.path, TEXT))
-        for path in free_texts(row.action.request):
-            shop.ask(row.method, with_value(freshened(row, row.example), path, TYPED))
+        for text in free_texts(row.action.request):
+            shop.ask(row.method, with_value(freshened(row, row.example), text, TYPED))
         for path in example_paths(row.example, ()):
             if isinstance(value_at(row.example, path), str):
                 shop.send(row.method, msgspec.json.encode(with_value(row.example, path, TEXT))[:-1])

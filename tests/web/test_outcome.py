@@ -42,9 +42,15 @@ from tests.running import NEWEST, Deployment, Deployments
 from tests.shop import Heard, Shop
 from tests.walk.rows import ROWS, Row, play, ready
 from tests.walk.test_tenancy import everything_of
+from tests.work.eventlog import wait_until
 
 TABLE = make_table(methods_of("test"))
 OPEN = frozenset({"pending", "processing"})
+# Jobs of a merchant that the worker has or may take.
+UNFINISHED = """
+    select count(*) from job j join merchant m using (merchant_id)
+    where m.mid = $1 and (j.run_at <= now() or j.leased_until > now())
+"""
 
 CALLED_BY_STEPS = ("bank", "card", "debit", "mobile", "biller")
 
@@ -317,6 +323,7 @@ def test_an_outage_before_the_first_commit_changes_nothing_and_says_so(
     with Cable(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
         here = Local(shop, local)
         here.wallet()  # the merchant is known to this process from here on
+        wait_until("nothing of the merchant is due", lambda: deployment.fetch(UNFINISHED, shop.mid)[0][0] == 0)
         before = everything_of(deployment, shop)
         cable.cut()
         heard = here.ask(row.method, fields)

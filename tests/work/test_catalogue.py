@@ -78,7 +78,7 @@ def make_old(own: Deployment) -> None:
 
 
 def test_the_first_start_brings_the_first_edition(own: Deployment) -> None:
-    assert own.fetch("select items from bill_edition where edition = 1")[0][0] == 217
+    assert own.fetch("select items from bill_edition where edition = 1")[0][0] == 218
 
 
 def test_a_refresh_lists_new_paycodes_and_both_are_accepted(own: Deployment, shop: Shop) -> None:

@@ -27,7 +27,7 @@ def moment_of(day: date, hour: int = USUAL_HOUR) -> datetime:
 @cache
 def public_holidays() -> Container[date]:
     """Nigeria's, reckoned year by year as they are asked for; feasts that the moon decides are estimates until they
-    are proclaimed. The package is slow to import, and few processes ask."""
+    are proclaimed. The package is slow to import, so the supervisor does it once for all of its parts."""
     from holidays import country_holidays
 
     return country_holidays("NG")

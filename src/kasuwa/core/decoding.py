@@ -34,6 +34,9 @@ NO_NUL = "must not contain U+0000"
 NO_NUL_NAME = "its name must not contain U+0000"
 
 
+RAW_ELEMENTS: "msgspec.json.Decoder[list[msgspec.Raw]]" = msgspec.json.Decoder(list[msgspec.Raw])
+
+
 class Faults(tuple[Fault, ...]):
     """The faults of a body, and of it what could be read, for rules that look at it later."""
 
@@ -137,6 +140,8 @@ def known_fields(kind: type[msgspec.Struct], body: bytes) -> Any:
 
 
 def read_field(plan: FieldPlan, text: bytes) -> Any:
+    if is_raw(plan) and text[:1] == b"[":
+        return RAW_ELEMENTS.decode(text)
     if len(text) > MOST_OF_A_WRONG_KIND and text[:1] in (b"[", b"{") and not (plan.takes_object or plan.takes_array):
         return UNREADABLE
     return read_untyped(text)

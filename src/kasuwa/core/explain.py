@@ -152,6 +152,8 @@ def convert_fields(kind: type[msgspec.Struct], said: Any, path: str) -> tuple[li
 
 def convert_value(plan: FieldPlan, value: Any, where: str) -> tuple[list[Fault], Any, dict[str, Any]]:
     """The faults of a field's value, the value as its type has it or UNREAD, and the parts of it that could be read."""
+    if isinstance(value, msgspec.Raw):
+        return [], value, {}
     if isinstance(value, dict | list):
         faults, read, parts = look_inside(plan, value, where)
         if faults or read is not UNREAD:
@@ -253,8 +255,8 @@ def reason_of(options: Iterable[inspect.Type], value: Any, said: str) -> str:
     inner = tuple(map(without_notes, options))
     wanted = next((EXPECTED[type(one)] for one in inner if type(one) in EXPECTED), "")
     for option in options:
-        if isinstance(option, inspect.Metadata) and option.extra_json_schema:
-            reason = str(option.extra_json_schema["description"])
+        if isinstance(option, inspect.Metadata) and "description" in (option.extra_json_schema or {}):
+            reason = str((option.extra_json_schema or {})["description"])
             return reason if len(options) > 1 else with_kind(wanted, value, reason)
         if isinstance(option, inspect.LiteralType):
             return "one of " + ", ".join(str(one) for one in option.values)

@@ -4,8 +4,9 @@ then the operation's own (D4)."""
 import asyncio
 import os
 import time
+import typing
 from collections.abc import Awaitable, Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Protocol
 
 import msgspec
@@ -214,7 +215,7 @@ class Dispatch:
                     self._remember(path, body, action, request)
                 answered = answer_prepared(reply, headers.get("accept-encoding", ""))
             else:
-                if hasattr(reply, "amount"):
+                if echoes_amount(type(reply)):
                     reply.amount = echo_amount(reply.amount, getattr(request, "amount", None))
                 answered = await reply_page(reply, strict) if is_page(reply) else replied(reply, strict=strict)
         answered.action = action.name
@@ -418,6 +419,12 @@ def answer_trouble(path: Path, error: Exception, progress: Progress) -> Answered
     answered = replied(failure.reply, strict=False)
     answered.http = failure.http or answered.http
     return answered
+
+
+@cache
+def echoes_amount(kind: Any) -> bool:
+    """Whether a reply may repeat the amount as the request had it: its type takes numbers too."""
+    return int in typing.get_args(typing.get_type_hints(kind).get("amount"))
 
 
 def said_under_key(method: str, action: Write, request: Any) -> bytes:

@@ -10,7 +10,7 @@ from kasuwa.core.purpose import Addition, Errand, Purpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.ledger.chart import PENDING, Hold
-from kasuwa.methods.disburse.decide import INCOME, RAIL, VAT, WALLET, WALLET_SHORT, Order, send_money
+from kasuwa.methods.disburse.decide import FEE_SHORT, INCOME, RAIL, VAT, WALLET, WALLET_SHORT, Order, send_money
 from kasuwa.methods.disburse.decide_answer import decide_answer, need_answer
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -61,7 +61,7 @@ def test_the_amount_is_held_on_its_source_and_the_fee_on_the_wallet() -> None:
     (amount,), (fee,) = (group.reserves for group in decision.groups)
     assert (amount.account, amount.amount) == (SOURCE, 500_000)
     assert (fee.account, fee.amount) == (WALLET, 1_075)
-    assert [group.short for group in decision.groups] == [EMPTY, WALLET_SHORT]
+    assert [group.short for group in decision.groups] == [EMPTY, FEE_SHORT]
     assert decision.reply.txn_ref.startswith("GP|CO|")
 
 

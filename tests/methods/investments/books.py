@@ -59,6 +59,7 @@ class Books:
         """As the writer does it, but that what is not here is nowhere."""
         submission = Submission(MERCHANT, needs, rule, next(self.luck).to_bytes(32, "big"))
         for _ in range(MOST_ROUNDS + 1):
+            self.desk.ask(submission, needs)
             for _, key in needs.rows:
                 self.desk.rows.setdefault(key, None)
             for name in needs.accounts:

@@ -131,7 +131,7 @@ def test_each_refusal_in_its_turn_and_nothing_kept() -> None:
     for dry_run in (True, False):
         assert books.cash_out(savings_id, "1000.01", "cashcode", dry_run=dry_run) == SAVINGS_SHORT
         assert books.cash_out(savings_id, "5.00", "cashcode", dry_run=dry_run) == FEE_SHORT
-    for pin in ("123", "12345", "12a4", "", 1234):
+    for pin in ("123", "12345", "12a4", " ", 1234):
         assert [fault.field for fault in books.cash_out(savings_id, "5.00", "cashcode", pin=pin).faults] == ["pin"]
     assert held(books, savings_id) == (0, 0)
     assert books.jobs("cashcode") == []

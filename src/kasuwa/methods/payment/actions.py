@@ -10,6 +10,7 @@ import msgspec
 
 from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, Known, Method, Read, Rule, Step, Write
 from kasuwa.core.banks import account_fits_bank, bank_is_known
+from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.payment import (
     decide,
     decide_answer,
@@ -310,6 +311,7 @@ RESOURCES = (
             request=wire.InstallmentRequest,
             reply=wire_reply.InstallmentChanged,
             needs=decide_installments.need_installment,
+            rules=(REFUSE_DRY_RUN,),
             decide=partial(decide_installments.decide_installment, status),
             needs_role=MANAGE,
             summary=summary,

@@ -219,6 +219,7 @@ class InstallmentRequest(msgspec.Struct, kw_only=True):
     """One installment plan is resumed, paused or cancelled, as `status` says."""
 
     id: Reference
+    dry_run: bool | None = None
 
 
 class ChargesRequest(msgspec.Struct, kw_only=True):
