@@ -99,7 +99,7 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "clients-create": ("data.firstname", "data.middlename", "data.meta.id_card_no"),
     "loans-repay": ("ip", "fingerprint", "customer_txnref", "meta.note", *USER),
     "investments-create_savings": ("name",),
-    "investments-deposit": ("ip", "fingerprint", "customer_txnref", *USER),
+    "investments-deposit": ("ip", "fingerprint", "customer_txnref", "meta.note", *USER),
     "investments-create_plan": ("name",),
     "resources-personalized-accounts": ("name",),
     "virtualcard-create": ("billing.name",),

@@ -19,7 +19,7 @@ class Errand(msgspec.Struct, frozen=True, omit_defaults=True):
 
     purpose: str
     reference: str
-    # What the merchant told of the payer with a repayment or deposit; `meta` is a JSON object as text.
+    # What the merchant told of the payer with a repayment or a deposit; `meta` is a JSON object as text.
     meta: str = ""
     ip: str = ""
     fingerprint: str = ""

@@ -120,6 +120,11 @@ TRACES = {
             and t.detail ->> 'loan_id' in (
                 select l.loan_id from loan l where l.merchant_id = $1 and l.client_id = $2)
     """,
+    "deposit": """
+        select t.key from transaction t where t.merchant_id = $1 and t.kind = 'deposit'
+            and t.detail ->> 'savings_id' in (
+                select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
+    """,
 }
 
 
