@@ -34,8 +34,15 @@ def test_a_client_can_be_erased(shop: Shop, deployment: Deployment) -> None:
     assert msgspec.json.decode(deployment.command("client", "export", shop.mid, client_id))["client"] == left
 
 
-PAYER = {"firstname": "Adaeze", "lastname": "Obiora", "email": "adaeze@example.com"}
-NAMES = ("Adaeze", "Obiora", "adaeze@example.com")
+PAYER = {
+    "firstname": "Adaeze",
+    "lastname": "Obiora",
+    "email": "adaeze@example.com",
+    "ip": "198.51.100.7",
+    "fingerprint": "device-of-adaeze",
+}
+TOLD: dict[str, Any] = {"ip": "198.51.100.8", "fingerprint": "till-of-adaeze", "meta": {"note": "note-of-adaeze"}}
+NAMES = (*PAYER.values(), "198.51.100.8", "till-of-adaeze", "note-of-adaeze")
 
 
 def live_a_life(shop: Shop) -> tuple[str, dict[str, str]]:
@@ -44,14 +51,15 @@ def live_a_life(shop: Shop) -> tuple[str, dict[str, str]]:
     terms: dict[str, Any] = {"interestSettings": {"interestRate": "12", "interestFrequency": "annualized"}, "period": 1}
     loan_id = shop.put("loans", action="request", client_id=client_id, amount=1000, **terms).body["data"]["loan_id"]
     assert shop.put("loans", action="process", loan_id=loan_id, status="approve").body["data"]["state"] == "active"
-    repay: dict[str, Any] = {"action": "repay", "loan_id": loan_id, "user": PAYER}
+    repay: dict[str, Any] = {"action": "repay", "loan_id": loan_id, "user": PAYER, **TOLD}
     first = shop.put("loans", **repay, payment_method="card", card=card(auth="PIN"), amount="100.00").body
     rest = shop.put("loans", action="view", loan_id=loan_id).body["data"]["outstanding"]["payoff"]
     second = shop.put("loans", **repay, payment_method="wallet", amount=rest).body
     shop.advance(minutes=1)
     savings_id = savers.open_savings(shop, client_id, name="Adaeze Obiora's fees", period=1)
     paid: dict[str, Any] = {"payment_method": "card", "card": card(auth="PIN"), "amount": "500.00", "user": PAYER}
-    deposit = savers.invest(shop, "deposit", savings_id=savings_id, **paid)
+    deposit = savers.invest(shop, "deposit", savings_id=savings_id, **paid, **TOLD)
+    brought = savers.invest(shop, "deposit", savings_id=savings_id, payment_method="wallet", amount="10.00", **TOLD)
     thrift_id = savers.make_plan(shop, 2)
     assert savers.join(shop, thrift_id, savings_id)["status"] == 200
     assert savers.invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 200
@@ -61,7 +69,15 @@ def live_a_life(shop: Shop) -> tuple[str, dict[str, str]]:
     emptied = savers.take_out(shop, savings_id, client_id, savers.view(shop, savings_id)["balance"])
     assert savers.view(shop, savings_id)["state"] == "closed", emptied
     token = shop.put("payment", action="verify", txnRef=deposit["txnRef"]).body["cardToken"]
-    moved = {"repaid": first, "by_wallet": second, "deposit": deposit, "sent": sent, "coded": coded, "cash": emptied}
+    moved = {
+        "repaid": first,
+        "by_wallet": second,
+        "deposit": deposit,
+        "brought": brought,
+        "sent": sent,
+        "coded": coded,
+        "cash": emptied,
+    }
     refs = {name: answer["txnRef"] for name, answer in moved.items()}
     return client_id, {**refs, "token": token, "loan": loan_id, "savings": savings_id}
 
@@ -89,7 +105,13 @@ def test_an_export_holds_what_hangs_on_loans_and_savings(
     assert len(refs_of(records, "transfer")) == 2, "the disbursement and the cash-out"
     assert refs_of(records, "transfer")[1] == made["sent"]
     assert refs_of(records, "cashcode") == [made["coded"]]
-    assert sorted(refs_of(records, "movement")) == sorted([made["by_wallet"], made["cash"]])
+    assert sorted(refs_of(records, "movement")) == sorted([made["by_wallet"], made["brought"], made["cash"]])
+    for row in records["payment"]:
+        assert (row["ip"], row["fingerprint"]) == ("198.51.100.7", "device-of-adaeze")
+        assert (row["errand"]["ip"], row["errand"]["fingerprint"]) == ("198.51.100.8", "till-of-adaeze")
+    for row in (row for row in records["movement"] if row["txn_ref"] != made["cash"]):
+        assert (row["ip"], row["fingerprint"]) == ("198.51.100.8", "till-of-adaeze")
+        assert msgspec.json.decode(row["meta"]) == TOLD["meta"]
     assert {row["token"] for row in records["saved_card"]} >= {f"{made['token'][:4]}****"}
     assert [len(records[table]) for table in ("loan", "loan_line", "savings", "thrift_member")] == [1, 1, 1, 1]
     assert made["token"] not in str(records)

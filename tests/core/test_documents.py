@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decoding import decoder
-from kasuwa.core.documents import Document, merge, read_document, write_document
+from kasuwa.core.documents import Document, merge, read_document, same_document, write_document
 from tests.untimed import UNTIMED
 
 WHOLE = st.integers(-(2**63), 2**64 - 1)
@@ -92,3 +92,20 @@ def test_to_say_it_again_changes_nothing(kept: dict[str, Any], said: dict[str, A
     assert merge(once, said) == once
     assert merge({}, said) == said
     assert merge(kept, {}) == kept
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ('{"a":1,"b":{"c":2,"d":[3]}}', '{"b":{"d":[3],"c":2},"a":1}', True),
+        ('{"a":[1,2]}', '{"a":[2,1]}', False),
+        ('{"a":1}', '{"a":true}', False),
+        ('{"a":1.50}', '{"a":1.50}', True),
+        ('{"a":0.1000000000000000000001}', '{"a":0.1000000000000000000002}', False),
+        ('{"a":1}', '{"a":1,"b":null}', False),
+        ("{}", "{}", True),
+    ],
+)
+def test_two_documents_are_the_same_whatever_the_order_of_their_fields(one: str, other: str, same: bool) -> None:
+    assert same_document(one, other) is same
+    assert same_document(other, one) is same

@@ -7,7 +7,8 @@ and the tests of their slice show it.
 
 USER = ("user.firstname", "user.lastname", "user.email", "user.ip", "user.fingerprint")
 CARD = ("card.card_no", "card.expiry_month", "card.expiry_year", "card.ccv", "card.pin")
-COMMON = (*USER, "amount", "country", "currency", "customer_txnref", "redirect_url", "split")
+COMMON = (*USER, "amount", "country", "currency", "customer_txnref", "redirect_url", "split", "meta")
+TOLD = (*USER, "customer_txnref", "meta.note")
 INTEREST = ("interestSettings.interestRate", "interestSettings.interestFrequency")
 CLIENT = (
     *("data.firstname", "data.lastname", "data.middlename", "data.email", "data.gender", "data.dob", "data.phone"),
@@ -83,24 +84,23 @@ WITHOUT_FIELDS = frozenset({"resources-banks", "resources-supported_chargable_ba
 
 # Free text that is kept and nothing else, by row.
 TEXTS: dict[str, tuple[str, ...]] = {
-    "payment-initiate-card": (*USER, "customer_txnref"),
-    "payment-charge-qrpay": (*USER, "customer_txnref", "business_name"),
+    "payment-initiate-card": TOLD,
+    # Of what initiate has brought, the charge changes nothing.
+    "payment-charge-card": ("user.ip", "user.fingerprint", "meta.note"),
+    "payment-charge-token": TOLD,
+    "payment-charge-account": TOLD,
+    "payment-charge-ussd": TOLD,
+    "payment-charge-phone": TOLD,
+    "payment-charge-qrpay": (*TOLD, "business_name"),
+    "payment-charge-bank_transfer": (*TOLD, "business_name"),
+    "payment-charge-mobile_money": TOLD,
     "payment-refund": ("comment",),
     "disburse-transfer": ("sender_name", "narration"),
     "clients-create": ("data.firstname", "data.middlename", "data.meta.id_card_no"),
-    "loans-repay": ("ip", "fingerprint", "customer_txnref", "meta.note"),
+    "loans-repay": ("ip", "fingerprint", "customer_txnref", "meta.note", *USER),
     "investments-create_savings": ("name",),
-    "investments-deposit": ("ip", "fingerprint", "customer_txnref"),
+    "investments-deposit": ("ip", "fingerprint", "customer_txnref", "meta.note", *USER),
     "investments-create_plan": ("name",),
     "resources-personalized-accounts": ("name",),
     "virtualcard-create": ("billing.name",),
-}
-
-# Documented fields that do not arrive yet, by row. This must become empty and stay so.
-NOT_READ: dict[str, tuple[str, ...]] = {"loans-repay": ("meta",)}
-NOT_KEPT: dict[str, tuple[str, ...]] = {
-    "payment-initiate-card": ("user.ip", "user.fingerprint"),
-    "payment-charge-qrpay": ("user.ip", "user.fingerprint"),
-    "loans-repay": ("ip", "fingerprint", "meta.note"),
-    "investments-deposit": ("ip", "fingerprint"),
 }

@@ -20,7 +20,8 @@ from kasuwa.methods.clients.decide import UNKNOWN_CLIENT
 from kasuwa.methods.clients.decide_client import decide_erase, hash_bvn, need_erase, sealed_place, show_client
 from kasuwa.methods.clients.store import find_client
 from kasuwa.methods.disburse.decide_forget import PersonsTransfer, forget_narration
-from kasuwa.methods.investments.decide_forget import PersonsSavings, forget_name
+from kasuwa.methods.investments.decide_forget import PersonsDeposit, PersonsSavings, forget_name
+from kasuwa.methods.investments.decide_forget import forget_told as forget_deposit
 from kasuwa.methods.loans.decide_forget import PersonsRepayment, forget_told
 from kasuwa.methods.payment.decide import SavedCard
 from kasuwa.methods.payment.decide_forget import PayersPayment, forget_payer, forget_saved
@@ -40,6 +41,7 @@ FORGET: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "savings": (PersonsSavings, forget_name),
     "transfer": (PersonsTransfer, forget_narration),
     "repayment": (PersonsRepayment, forget_told),
+    "deposit": (PersonsDeposit, forget_deposit),
 }
 
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]

@@ -123,6 +123,16 @@ def read_document(text: str) -> Any:
     return UNTYPED.decode(text.encode())
 
 
+def same_document(one: str, other: str) -> bool:
+    """Whether two documents say the same, in whatever order their fields come. Numbers are compared as they were
+    written."""
+    return one == other or sorted_text(one) == sorted_text(other)
+
+
+def sorted_text(text: str) -> bytes:
+    return msgspec.json.encode(read_document(text), enc_hook=literal, order="sorted")
+
+
 def merge(kept: Any, said: Any) -> Any:
     """What is kept with what is said now laid over it: objects are merged, all else is replaced."""
     if not isinstance(kept, dict) or not isinstance(said, dict):

@@ -19,7 +19,7 @@ class Errand(msgspec.Struct, frozen=True, omit_defaults=True):
 
     purpose: str
     reference: str
-    # What the merchant told of the payer with a repayment or deposit; `meta` is a JSON object as text.
+    # What the merchant told of the payer with a repayment or a deposit; `meta` is a JSON object as text.
     meta: str = ""
     ip: str = ""
     fingerprint: str = ""
@@ -43,12 +43,14 @@ def subject_of(errand: Errand | None) -> dict[str, Any]:
 
 class Belonging(msgspec.Struct, frozen=True):
     """What the detail of any transaction says about what it belongs to: the movements within the books name it plainly,
-    payments, transfers and cashcodes by their errand."""
+    payments, transfers and cashcodes by their errand. `ip` and `fingerprint` are the payer's."""
 
     errand: Errand | None = None
     loan_id: str = ""
     savings_id: str = ""
     meta: str = ""
+    ip: str = ""
+    fingerprint: str = ""
 
 
 BELONGING: "msgspec.json.Decoder[Belonging]" = msgspec.json.Decoder(Belonging)
@@ -59,6 +61,14 @@ def subject_in(detail: str) -> dict[str, Any]:
     said = BELONGING.decode(detail)
     plain = {"loan_id": said.loan_id, "savings_id": said.savings_id}
     return subject_of(said.errand) or {name: reference for name, reference in plain.items() if reference}
+
+
+def payer_in(detail: str) -> dict[str, str]:
+    """The address and the device of the payer, as far as the detail of a payment or a movement has them."""
+    said = BELONGING.decode(detail)
+    errand = said.errand or Errand("", "")
+    found = {"ip": said.ip or errand.ip, "fingerprint": said.fingerprint or errand.fingerprint}
+    return {name: value for name, value in found.items() if value}
 
 
 class Addition(msgspec.Struct, frozen=True):

@@ -44,6 +44,7 @@ HANGING = {
     "payment": f"""
         with {MINE} select p.detail -> 'errand' as errand, p.method, {MOVED}, p.charged,
             p.detail ->> 'fullname' as fullname, p.detail ->> 'email' as email, p.detail ->> 'payer' as payer,
+            p.detail ->> 'ip' as ip, p.detail ->> 'fingerprint' as fingerprint, p.detail ->> 'meta' as meta,
             p.detail -> 'card' ->> 'mask' as card, left(p.token, 4) || '****' as token
         from paid p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
         where t.merchant_id = $1 order by t.created_at, t.seq, t.key
@@ -118,6 +119,11 @@ TRACES = {
         select t.key from transaction t where t.merchant_id = $1 and t.kind = 'repayment'
             and t.detail ->> 'loan_id' in (
                 select l.loan_id from loan l where l.merchant_id = $1 and l.client_id = $2)
+    """,
+    "deposit": """
+        select t.key from transaction t where t.merchant_id = $1 and t.kind = 'deposit'
+            and t.detail ->> 'savings_id' in (
+                select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
     """,
 }
 

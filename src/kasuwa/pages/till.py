@@ -19,6 +19,7 @@ from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
 from kasuwa.methods.payment.decide import AWAITING_3DS, AWAITING_PAYER, DETAIL, INITIATED, PAGE, Detail, Payment
 from kasuwa.methods.payment.decide_card import MOST_TRIES, AnswerChallenge
 from kasuwa.methods.payment.decide_reply import reply_payment
+from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.pages.bill import Bill
 
 # Which page shows a payment. The others have nothing that a payer could do or see in a browser.
@@ -97,11 +98,16 @@ def bill_of(row: Transaction, payment: Payment, merchant: Merchant, public_url: 
         expires_at=payment.expires_at,
         is_test=merchant.environment == "test",
         redirect_url=detail.redirect_url or None,
-        result=msgspec.json.encode(reply_payment(row, payment, public_url)),
+        result=msgspec.json.encode(result_of(row, payment, public_url)),
         tries_left=MOST_TRIES - payment.tries,
         received=payment.received,
         **shown_by(kind, detail),
     )
+
+
+def result_of(row: Transaction, payment: Payment, public_url: str) -> PaymentReply:
+    """The reply of the API without `meta`, which is the merchant's and not the payer's."""
+    return msgspec.structs.replace(reply_payment(row, payment, public_url), meta=msgspec.UNSET)
 
 
 def shown_by(kind: str, detail: Detail) -> dict[str, str]:

@@ -9,7 +9,8 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.events import event_id, event_seq
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import fee_hold_key, hold_key
+from kasuwa.core.purpose import payer_in
+from kasuwa.core.references import fee_hold_key, hold_key, row_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.pool import Connection, Pool
 from kasuwa.db.rows import columns_of
@@ -29,6 +30,9 @@ EVENTS = "select seq, payload, at from event where merchant_id = $1 and referenc
 ATTEMPTS = """
     select number, at, http, error, ms from attempt where merchant_id = $1 and event_seq = $2 order by number
 """
+
+# What the merchant told of the payer stands in the payment beside its transaction.
+PAYMENT_DETAIL = "select detail::text from payment where merchant_id = $1 and key = $2"
 
 # What is no transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary), or is a
 # reference that several transactions share: a bulk's, a payer's order that took more than one attempt, a loan's.
@@ -128,6 +132,7 @@ async def reference_of_event(connection: Connection | Pool, merchant_id: int, sa
 async def look_up(connection: Connection, row: Transaction) -> list[Happening]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
     story = [Happening(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
+    await add_payer(connection, row, story)
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
         story.append(Happening(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
@@ -136,6 +141,17 @@ async def look_up(connection: Connection, row: Transaction) -> list[Happening]:
     for record in await connection.fetch(EVENTS, *whose):
         story += await look_up_event(connection, row.merchant_id, record)
     return story
+
+
+async def add_payer(connection: Connection, row: Transaction, story: list[Happening]) -> None:
+    """Tells the payer's address and device, where they are known, with the request."""
+    detail = row.detail
+    if row.kind == "payment":
+        key = row_key(row.merchant_id, "payment", row.txn_ref)
+        detail = await connection.fetchval(PAYMENT_DETAIL, row.merchant_id, key) or "{}"
+    told_of = payer_in(detail)
+    if story and told_of:
+        story[0].more = {**story[0].more, **told_of}
 
 
 async def look_up_event(connection: Connection, merchant_id: int, record: Any) -> list[Happening]:

@@ -50,6 +50,22 @@ def test_a_card_asks_for_its_otp_and_validate_brings_the_money(shop: Shop) -> No
     assert (verified["txnStatus"], verified["chargedAmount"]) == ("successful", 10000)
 
 
+@pytest.mark.parametrize("method", ["wallet", "card"])
+def test_what_is_told_with_a_deposit_is_kept_and_verify_shows_its_meta(
+    shop: Shop, deployment: Deployment, method: str
+) -> None:
+    savings_id, meta = open_savings(shop, enrol(shop)), {"till": 3, "rate": 1.5}
+    told: dict[str, Any] = {"ip": "102.89.2.1", "fingerprint": "f0e1", "meta": meta}
+    given: dict[str, Any] = {"card": card(auth="PIN")} if method == "card" else {}
+    done = pay_in(shop, savings_id, method, **given, **told)
+    assert done["txnStatus"] == "successful"
+    assert shop.put("payment", action="verify", txnRef=done["txnRef"]).body["meta"] == meta
+    story = shop.put("sandbox", action="explain", txnRef=done["txnRef"]).body["data"]
+    assert (story[0]["what"], story[0]["ip"], story[0]["fingerprint"]) == ("requested", "102.89.2.1", "f0e1")
+    assert "102.89.2.1" not in str(shop.put("resources", inquire="event_feed").body)
+    assert deployment.broken_laws([shop.mid]) == []
+
+
 def test_a_wrong_otp_brings_nothing(shop: Shop) -> None:
     savings_id = open_savings(shop, enrol(shop))
     begun = pay_in(shop, savings_id, "card", card=card(auth="OTP"))

@@ -29,13 +29,13 @@ def as_payers(paying: Paying) -> PayersPayment:
 
 
 def test_of_a_payment_that_is_over_only_the_payer_is_forgotten(desk: Desk) -> None:
-    paid = as_payers(paid_card(desk, user={"firstname": "Ada", "email": "ada@example.com"}))
+    user = {"firstname": "Ada", "email": "ada@example.com", "ip": "102.89.2.1", "fingerprint": "f0"}
+    paid = as_payers(paid_card(desk, user=user, meta={"basket": 7}))
     before = DETAIL.decode(paid.detail)
-    assert before.fullname
-    assert before.email
+    assert all((before.fullname, before.email, before.ip, before.fingerprint, before.meta))
     forgotten = forget_payer(paid)
     assert isinstance(forgotten, PayersPayment)
-    left = msgspec.structs.replace(before, fullname="", email="", payer="")
+    left = msgspec.structs.replace(before, fullname="", email="", payer="", ip="", fingerprint="", meta="")
     assert DETAIL.decode(forgotten.detail) == left
     assert msgspec.structs.replace(forgotten, detail=paid.detail) == paid
     assert forget_payer(forgotten) == forgotten

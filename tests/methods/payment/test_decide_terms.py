@@ -39,11 +39,12 @@ def brought(desk: Desk) -> dict[str, dict[str, Any]]:
         "installment": {"installment": INSTALLMENT},
         "customer_txnref": {"customer_txnref": "basket-9"},
         "redirect_url": {"redirect_url": "https://shop.example/done"},
-        "user": {"user": {"firstname": "Ada", "email": "ada@example.com"}},
+        "user": {"user": {"firstname": "Ada", "email": "ada@example.com", "ip": "102.89.2.1", "fingerprint": "f0"}},
+        "meta": {"meta": {"basket": 7, "lines": [{"sku": "a", "price": 1.50}]}},
     }
 
 
-NAMES = ("split", "bearer", "recurrent", "installment", "customer_txnref", "redirect_url", "user")
+NAMES = ("split", "bearer", "recurrent", "installment", "customer_txnref", "redirect_url", "user", "meta")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,7 +65,8 @@ def test_what_only_the_charge_brings_ends_as_if_initiate_had_brought_it(desk: De
     for attribute in ("charged", "settled"):
         assert getattr(first.payment, attribute) == getattr(second.payment, attribute)
     details = [DETAIL.decode(paying.payment.detail) for paying in (first, second)]
-    same = ("split", "bearer", "recurrent", "instalments", "redirect_url", "fullname", "email")
+    terms = ("split", "bearer", "recurrent", "instalments", "redirect_url")
+    same = (*terms, "fullname", "email", "ip", "fingerprint", "meta")
     assert [getattr(details[0], one) for one in same] == [getattr(details[1], one) for one in same]
 
 
@@ -92,6 +94,9 @@ def test_a_bearer_brought_by_the_charge_is_charged_at_the_rail(desk: Desk) -> No
         (DAILY, {"is_recurring": False}, ["is_recurring"]),
         ({"installment": INSTALLMENT}, {"installment": OTHER_INSTALLMENT}, ["installment"]),
         ({"customer_txnref": "a"}, {"customer_txnref": "b"}, ["customer_txnref"]),
+        ({"meta": {"basket": 7}}, {"meta": {"basket": 8}}, ["meta"]),
+        ({"meta": {"basket": 7}}, {"meta": {"basket": 7, "till": 1}}, ["meta"]),
+        ({"meta": {"basket": True}}, {"meta": {"basket": 1}}, ["meta"]),
         (DAILY, {"installment": INSTALLMENT}, ["installment"]),
         ({"installment": INSTALLMENT}, DAILY, ["installment"]),
         ({}, {"installment": {"payment_schedule": {"05-02-2026": "100"}, "total": "100.00"}}, ["amount"]),
@@ -107,6 +112,13 @@ def test_what_the_charge_says_otherwise_is_named_and_nothing_changes(
     before = dict(desk.rows)
     assert sorted(fields_of(charge(desk, paying, "PIN", **second))) == (named or ["bearer", "customer_txnref"])
     assert desk.rows == before
+
+
+def test_a_meta_with_its_fields_in_another_order_is_the_same(desk: Desk) -> None:
+    paying = begun(desk, meta={"a": {"x": 1, "y": 2}, "b": [1.50]})
+    kept = DETAIL.decode(paying.payment.detail).meta
+    assert isinstance(charge(desk, paying, "PIN", meta={"b": [1.50], "a": {"y": 2, "x": 1}}), Decision)
+    assert DETAIL.decode(paying.payment.detail).meta == kept
 
 
 def test_two_different_splits_are_refused(desk: Desk) -> None:

@@ -45,7 +45,7 @@ from kasuwa.methods.investments.wire import (
     ValidateReply,
 )
 from kasuwa.methods.payment.decide import DETAIL, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.decide_collect import collect, decide_validate, need_collect
+from kasuwa.methods.payment.decide_collect import collect, decide_validate, need_collect, told_of_payer
 
 # A term of fifty years: longer ones are a slip of the pen.
 LONGEST_PERIOD = 600
@@ -150,7 +150,7 @@ def decide_deposit(request: DepositRequest, context: Context, seen: Seen) -> Dec
         return SAVINGS_CLOSED
     if request.payment_method == "wallet":
         return bring_from_wallet(request, savings, context, seen)
-    errand = Errand(DEPOSIT_PURPOSE, savings.savings_id, ip=request.ip or "", fingerprint=request.fingerprint or "")
+    errand = Errand(DEPOSIT_PURPOSE, savings.savings_id, **told_of_payer(request))
     amount = int(request.amount)
     begun = collect(request.payment_method, request, amount, errand, context, seen, state="validated")
     if not request.dry_run or not isinstance(begun, Decision):
@@ -174,8 +174,17 @@ def bring_from_wallet(
         return show_deposit(sheet, savings, amount)
     account = sheet.account(savings.savings_id)
     bring = Post(WALLET, account.name, amount, "savings deposit")
-    said = request.customer_txnref
-    ending = end_at_once(context, DEPOSIT, DEPOSIT_LETTERS, amount, savings, "wallet", "Deposit Successful", said)
+    ending = end_at_once(
+        context,
+        DEPOSIT,
+        DEPOSIT_LETTERS,
+        amount,
+        savings,
+        "wallet",
+        "Deposit Successful",
+        request.customer_txnref,
+        told_of_payer(request),
+    )
     return Decision(
         reply=DepositReply(
             message=ending.row.message,
@@ -238,12 +247,14 @@ def end_at_once(
     method: str,
     message: str,
     customer_txnref: str | None = None,
+    told_of_payer: dict[str, str] | None = None,
 ) -> Ending:
     """A movement within the books: no rail, so it is final with the commit that makes it. Its key is made of its own
-    reference, because a customer_txnref may be used more than once."""
+    reference, because a customer_txnref may be used more than once. `told_of_payer` is kept with it, and its event does
+    not carry it."""
     txn_ref = movement_reference(letters, context.permutation(context.number), lagos_day(context.now))
     belongs = {"savings_id": savings.savings_id}
-    row = begin_transaction(context, kind, txn_ref, amount, detail=belongs)
+    row = begin_transaction(context, kind, txn_ref, amount, detail={**belongs, **(told_of_payer or {})})
     if customer_txnref is None:
         return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, told=belongs)
     row = msgspec.structs.replace(row, order_ref=customer_txnref)

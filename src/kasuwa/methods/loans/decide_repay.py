@@ -57,7 +57,7 @@ from kasuwa.methods.loans.decide_request import end_watch, hasten_watch, tell
 from kasuwa.methods.loans.decide_standing import Repaid, Standing, repay, stand
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
 from kasuwa.methods.payment.decide import DETAIL, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.decide_collect import collect, decide_validate, need_collect
+from kasuwa.methods.payment.decide_collect import collect, decide_validate, need_collect, told_of_payer
 
 KIND = "repayment"
 NOTHING_CHANGED = "Nothing was changed: the code would be taken to the payer's bank"
@@ -161,13 +161,7 @@ def decide_repay(request: RepayRequest, context: Context, seen: Seen) -> Decisio
     if request.payment_method == METHOD:
         paid = pay_directly(request, credited, amount, context)
     else:
-        errand = Errand(
-            REPAYMENT,
-            loan.loan_id,
-            meta=str(request.meta or ""),
-            ip=request.ip or "",
-            fingerprint=request.fingerprint or "",
-        )
+        errand = Errand(REPAYMENT, loan.loan_id, **told_of_payer(request))
         paid = collect(request.payment_method, request, amount, errand, context, seen)
     if request.dry_run and isinstance(paid, Decision):
         return tell_repay(request, before, credited, paid, context)
@@ -207,8 +201,7 @@ def pay_directly(request: RepayRequest, credited: Credited, amount: int, context
 
 def detail_of(request: RepayRequest) -> dict[str, str]:
     """What is kept with a repayment that the wallet pays."""
-    said = {"loan_id": request.loan_id, "meta": request.meta, "ip": request.ip, "fingerprint": request.fingerprint}
-    return {name: str(value) for name, value in said.items() if value}
+    return {"loan_id": request.loan_id, **told_of_payer(request)}
 
 
 def new_repayment(

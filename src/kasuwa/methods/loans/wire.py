@@ -5,7 +5,6 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
-from kasuwa.core.documents import Document
 from kasuwa.core.fields import Amount, Rate, Reference, Whole
 from kasuwa.core.interest import Method
 from kasuwa.core.paging import Paged
@@ -79,7 +78,6 @@ class RepayRequest(PayerFields, kw_only=True):
     loan_id: Reference
     payment_method: Literal[CollectMethod, "wallet"]
     amount: Amount | None = None
-    meta: Document | None = None
     dry_run: bool | None = None
 
 

@@ -123,11 +123,15 @@ class InstalmentWish(msgspec.Struct, frozen=True):
 class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a payment was asked with; a card's charge may add to it. `bearer_said`: the request names the bearer, else
     it is the tariff's. `shown` is the account number that was paid into, at the bank `provider` and in the name of
-    `business_name`; `account_reference` says whose personalized account that is."""
+    `business_name`; `account_reference` says whose personalized account that is. `ip` and `fingerprint` are the payer's
+    address and device; `meta` is a JSON object as text."""
 
     country: str = "NG"
     fullname: str = ""
     email: str = ""
+    ip: str = ""
+    fingerprint: str = ""
+    meta: str = ""
     redirect_url: str = ""
     business_name: str = ""
     bearer: str = "merchant"

@@ -11,6 +11,7 @@ import msgspec
 
 from kasuwa.core.action import Foresight, Rule
 from kasuwa.core.decision import Context, Decision, Fault, Merchant, More, Needs, Refusal, Seen, refuse_fields
+from kasuwa.core.documents import Document
 from kasuwa.core.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
 from kasuwa.core.purpose import Errand
 from kasuwa.methods.payment.decide import CHARGE, Ask, SavedCard, begin, saved_card_key
@@ -64,6 +65,7 @@ class PayerFields(msgspec.Struct, kw_only=True):
     ip: ShortText | None = None
     fingerprint: ShortText | None = None
     customer_txnref: Reference | None = None
+    meta: Document | None = None
 
 
 # What each type must bring, and who reads it.
@@ -112,6 +114,12 @@ WAYS = {
     "mobile_money": Way(ChargeMobileMoney, ask_mobile_money, ("type", "phonenumber", "network")),
 }
 SHARED = ("country", "currency", "redirect_url", "user", "customer_txnref")
+
+
+def told_of_payer(fields: PayerFields) -> dict[str, str]:
+    """What the merchant tells of the payer, for an errand or for the detail of a movement from the wallet."""
+    said = {"meta": fields.meta, "ip": fields.ip, "fingerprint": fields.fingerprint}
+    return {name: str(value) for name, value in said.items() if value}
 
 
 def need_collect(method: str, fields: PayerFields, merchant: Merchant) -> Needs:

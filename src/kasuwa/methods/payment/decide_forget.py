@@ -22,7 +22,9 @@ def forget_payer(payment: PayersPayment) -> PayersPayment | Refusal:
     """Whatever is under way must first end: its card would be saved then."""
     if payment.is_open:
         return UNDER_WAY
-    detail = msgspec.structs.replace(DETAIL.decode(payment.detail), fullname="", email="", payer="")
+    detail = msgspec.structs.replace(
+        DETAIL.decode(payment.detail), fullname="", email="", payer="", ip="", fingerprint="", meta=""
+    )
     if detail.errand is not None:
         errand = msgspec.structs.replace(detail.errand, meta="", ip="", fingerprint="")
         detail = msgspec.structs.replace(detail, errand=errand)

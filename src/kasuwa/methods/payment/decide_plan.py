@@ -140,8 +140,14 @@ def follow_up(row: Transaction, payment: Payment, detail: Detail, context: Conte
     if row.status != SUCCESSFUL or payment.token is None:
         return Follow()
     plans = []
+    # The payer is not there when the next charges come: address and device are the first charge's alone.
     plain = Detail(
-        country=detail.country, fullname=detail.fullname, email=detail.email, bearer=detail.bearer, split=detail.split
+        country=detail.country,
+        fullname=detail.fullname,
+        email=detail.email,
+        meta=detail.meta,
+        bearer=detail.bearer,
+        split=detail.split,
     )
     if detail.recurrent is not None and row.amount:
         wish = make_recurrence(detail.recurrent.frequency, detail.recurrent.value, context.now)  # type: ignore[arg-type]

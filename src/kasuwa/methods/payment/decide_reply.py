@@ -1,6 +1,6 @@
 """A payment as its merchant is told of it, wherever it stands. (D15–D24)"""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -189,6 +189,7 @@ def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
         fraud_status=FACTS.decode(payment.facts).fraud,
         currency=row.currency,
         payment_method=payment.method,
+        meta=meta_of(detail),
         **subject_of(detail.errand),
     )
     if detail.card is not None:
@@ -196,6 +197,15 @@ def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
     if row.status != FAILED and payment.token is not None:
         reply.card_token = payment.token
     return reply
+
+
+def meta_of(detail: Detail) -> Any:
+    """The `meta` of a payment's request for a reply, as the text it is; UNSET where there was none."""
+    return raw_document(detail.meta or ("" if detail.errand is None else detail.errand.meta))
+
+
+def raw_document(text: str) -> Any:
+    return msgspec.Raw(text.encode()) if text else UNSET
 
 
 def reply_validated(completed: PaymentReply) -> PaymentReply:

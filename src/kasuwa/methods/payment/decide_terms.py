@@ -1,4 +1,4 @@
-"""What the second step of a card payment adds to the first: schedule, split, bearer, references. (D15, D27)
+"""What the second step of a card payment adds to the first: schedule, split, bearer, references, meta. (D15, D27)
 
 Clients send the same body twice. What only the charge brings counts as if initiate had brought it; what both bring must
 be the same. The price follows where the bearer does.
@@ -10,6 +10,7 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Fault, Row, Seen
+from kasuwa.core.documents import same_document
 from kasuwa.core.pricing import Price, bearer_of
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment import decide_ask as ask_rules
@@ -78,6 +79,7 @@ def differences(
     wish = ask_rules.wish_of(request)
     found = {
         "customer_txnref": bool(row.order_ref and request.customer_txnref) and request.customer_txnref != row.order_ref,
+        "meta": bool(detail.meta and request.meta) and not same_document(request.meta or "", detail.meta),
         "split": bool(detail.split and parts) and parts != detail.split,
         "bearer": detail.bearer_said and request.bearer is not None and bearer != detail.bearer,
         "recurrent": detail.recurrent is not None and wish is not None and wish != detail.recurrent,
@@ -94,6 +96,9 @@ def with_terms(request: ChargeCard, detail: Detail, planned: InstalmentWish | No
         detail,
         fullname=detail.fullname or brought.fullname,
         email=detail.email or brought.email,
+        ip=detail.ip or brought.ip,
+        fingerprint=detail.fingerprint or brought.fingerprint,
+        meta=detail.meta or brought.meta,
         redirect_url=detail.redirect_url or brought.redirect_url,
         split=detail.split or brought.split,
         bearer=bearer.bearer,

@@ -3,7 +3,6 @@
 from datetime import datetime
 
 import msgspec
-from msgspec import UNSET
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
@@ -17,7 +16,14 @@ from kasuwa.methods.payment.decide_ask import HOME_CURRENCY
 from kasuwa.methods.payment.decide_installments import UNKNOWN_PLAN, reply_installments
 from kasuwa.methods.payment.decide_plan import Plan, reply_plan
 from kasuwa.methods.payment.decide_refund import refundable_whole
-from kasuwa.methods.payment.decide_reply import card_reply, completed_message, reply_step, short_message
+from kasuwa.methods.payment.decide_reply import (
+    card_reply,
+    completed_message,
+    meta_of,
+    raw_document,
+    reply_step,
+    short_message,
+)
 from kasuwa.methods.payment.decide_split import Beneficiary, beneficiary_account
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest, VerifyRequest
 from kasuwa.methods.payment.wire_reply import (
@@ -181,7 +187,7 @@ def reply_wallet(
         bank_message=message,
         fraud_status="ok",
         refunded_amount=format_minor(0),
-        meta=msgspec.json.decode(meta) if meta else UNSET,
+        meta=raw_document(meta),
         **subject_in(detail),
     )
 
@@ -243,10 +249,9 @@ def reply_verify(payment: Found, public_url: str) -> VerifyReply:
         email=asked.email,
         bank_message=waiting if status == PENDING else payment.message,
         fraud_status=FACTS.decode(standing.facts).fraud,
+        meta=meta_of(asked),
         **subject_of(asked.errand),
     )
-    if asked.errand is not None and asked.errand.meta:
-        reply.meta = msgspec.json.decode(asked.errand.meta)
     surplus = FACTS.decode(standing.facts).surplus
     if surplus:
         reply.unapplied_amount = format_minor(max(0, surplus - payment.refunded))

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
+from kasuwa.core.documents import Document
 from kasuwa.core.fields import (
     END,
     FREE_TEXT,
@@ -93,13 +94,15 @@ class Installment(msgspec.Struct, kw_only=True):
 
 
 class Common(msgspec.Struct, kw_only=True):
-    """The fields that every payment type shares. Types that cannot be charged again refuse the last three."""
+    """The fields that every payment type shares. Types that cannot be charged again refuse the last three. `meta` is an
+    object of the merchant's own: it is kept whole and shown again."""
 
     user: User | None = None
     country: Country | None = None
     currency: Currency | None = None
     customer_txnref: Reference | None = None
     redirect_url: Url | None = None
+    meta: Document | None = None
     bearer: Bearer | None = None
     split: Split | None = None
     is_recurring: bool | None = None

@@ -57,6 +57,8 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     card: CardReply | UnsetType = UNSET
     currency: str | UnsetType = UNSET
     payment_method: str | UnsetType = UNSET
+    # As it came with the request.
+    meta: dict[str, Any] | UnsetType = UNSET
 
 
 class RefundLine(msgspec.Struct, kw_only=True):
