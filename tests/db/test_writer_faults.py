@@ -195,6 +195,32 @@ def test_a_statement_that_never_arrives_is_sent_again_and_done_once(ground: Grou
     assert moved(ground, merchants_made[0]) == [100]
 
 
+def test_a_connection_lost_between_lock_and_write_is_not_replaced_within_its_transaction(ground: Ground) -> None:
+    """What is locked and read on one connection is not written on another, where each statement would commit by
+    itself: the batch is decided again."""
+    made, times = [], []
+
+    async def work() -> None:
+        merchant = await new_merchant(ground)
+        made.append(merchant)
+        async with writing(ground, ground.cluster.dsn) as writer:
+            submission = fund(merchant)
+            decide = submission.decide
+
+            def lose_connection(context: Context, seen: Seen) -> Any:
+                times.append(1)
+                if len(times) == 1:
+                    assert writer._session._writes is not None
+                    writer._session._writes.terminate()
+                return decide(context, seen)
+
+            submission.decide = lose_connection
+            assert await told(writer.submit(submission)) == "fund"
+
+    run(work)
+    assert (len(times), moved(ground, made[0])) == (2, [100])
+
+
 def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_known(ground: Ground) -> None:
     """Whatever it was in truth, it is neither acknowledged nor denied."""
     line = Line(ground.cluster)

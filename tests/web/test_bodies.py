@@ -223,6 +223,24 @@ def test_who_gives_up_waiting_leaves_no_trace() -> None:
     run(work)
 
 
+def test_memory_that_becomes_free_as_somebody_gives_up_goes_to_the_next() -> None:
+    """A task that is cancelled runs a moment later: until then its place in the line is still there."""
+
+    async def work() -> None:
+        memory = BodyMemory(total=10, share=10)
+        await memory.take(1, 10)
+        given_up = asyncio.create_task(memory.take(2, 10))
+        next_ones = [asyncio.create_task(memory.take(owner, 5)) for owner in (2, 3)]
+        await settled()
+        given_up.cancel()
+        memory.give_back(1, 10)
+        await asyncio.gather(*next_ones)
+        assert given_up.cancelled()
+        assert (memory._free, memory._taken, memory._waiting) == (0, {2: 5, 3: 5}, {})
+
+    run(work)
+
+
 def test_large_bodies_of_one_merchant_leave_others_alone(shop: Shop, deployment: Deployment) -> None:
     """More senders than the merchant's share has room for hold their bodies back; everybody else is answered, the
     merchant's own small requests too."""

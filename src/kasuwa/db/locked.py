@@ -129,7 +129,7 @@ class LockedWay:
         if not ours:
             raise asyncpg.LockNotAvailableError("every book is held by others")
         submissions = [entry.submission for entry in ours]
-        results = await decide_on(desk, self._memory, self._session.writing, submissions)
+        results = await decide_on(desk, self._memory, self._session.in_transaction, submissions)
         desk.close_books()
         return ours, Decided(desk, results)
 

@@ -156,6 +156,14 @@ class Session:
         await connection.execute("; ".join(("begin", *more)))
         return connection
 
+    async def in_transaction(self) -> Connection:
+        """The connection that writes, in the transaction that `begin` opened. Raises where that connection is lost: on
+        a new one nothing would be locked, and each statement would commit by itself."""
+        connection = self._writes
+        if connection is None or connection.is_closed() or not connection.is_in_transaction():
+            raise asyncpg.ConnectionDoesNotExistError("the connection was lost, and its transaction with it")
+        return connection
+
     async def rollback(self) -> None:
         """End what a failed statement left open; a connection that cannot even do that is closed."""
         connection = self._writes
@@ -177,7 +185,7 @@ class Session:
         mark = MarkRow(min(desk.books), os.urandom(16), desk.wall)
         parts, rows = changes(desk, mark)
         at_once = not (locked or desk.moved_clocks)
-        connection = await (self.writing() if at_once or locked else self.begin())
+        connection = await (self.writing() if at_once else self.in_transaction() if locked else self.begin())
         self._warned = False
         try:
             await connection.fetch(write_sql(parts), *rows, len(desk.books))

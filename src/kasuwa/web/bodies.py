@@ -125,6 +125,11 @@ class BodyMemory:
             del self._waiting[owner]
         self._grant()
 
+    def _first_of(self, owner: int) -> Waiting | None:
+        """The next of a merchant's bodies that still waits. One whose task was cancelled leaves by itself, a moment
+        after its future was: until then it is passed over."""
+        return next((waiting for waiting in self._waiting[owner] if not waiting.granted.done()), None)
+
     def _grant(self) -> None:
         """Serves one body of each merchant in turn. Stops at the first that is within its share and finds no room: the
         next memory that becomes free is for that one."""
@@ -132,15 +137,18 @@ class BodyMemory:
         while served:
             served = False
             for owner in list(self._waiting):
-                queue = self._waiting[owner]
-                size = queue[0].size
+                queue, first = self._waiting[owner], self._first_of(owner)
+                if first is None:
+                    continue
+                size = first.size
                 if self._taken.get(owner, 0) + size > self._share:
                     continue
                 if size > self._free:
                     return
                 self._free -= size
                 self._taken[owner] = self._taken.get(owner, 0) + size
-                queue.popleft().granted.set_result(None)
+                queue.remove(first)
+                first.granted.set_result(None)
                 # To the end of the line of merchants.
                 del self._waiting[owner]
                 if queue:

@@ -18,7 +18,7 @@ import structlog
 from kasuwa.core.decision import Job
 from kasuwa.core.events import LONGEST_WAIT, NO_ENDPOINT, OFF_AFTER, event_id, sign, wait_after
 from kasuwa.core.scenario import Scenario
-from kasuwa.core.secrets import Vault
+from kasuwa.core.secrets import Unsealable, Vault
 from kasuwa.core.transactions import EventPayload
 from kasuwa.db import deliveries, pool
 from kasuwa.db.clock import Clock
@@ -134,9 +134,10 @@ class Courier:
         parked = [item for item in claimed if item.parked]
         if parked:
             await deliveries.park(connection, parked)
-        self._unsent += [item for item in claimed if item.behind and not item.parked]
-        for item in sorted(claimed, key=attrgetter("seq")):
-            if not (item.behind or item.parked):
+        for item in sorted((item for item in claimed if not item.parked), key=attrgetter("seq")):
+            if item.behind or item.merchant_id not in self._keys:
+                self._unsent.append(item)
+            else:
                 self._endpoints.of(item.merchant_id).add(item, now)
         self._start_sending()
         return len(claimed)
@@ -186,12 +187,17 @@ class Courier:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
     async def _load_keys(self, connection: Queries, merchants: set[int]) -> None:
-        """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once."""
+        """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once. A
+        merchant whose key cannot be opened has none: its events wait, and nobody else's."""
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_SECONDS]
         if wanted:
             for merchant_id, sealed, verifier in await connection.fetch(deliveries.KEYS, wanted):
-                self._keys[merchant_id] = (open_key(self._vault, merchant_id, sealed, verifier), now)
+                try:
+                    self._keys[merchant_id] = (open_key(self._vault, merchant_id, sealed, verifier), now)
+                except Unsealable:
+                    self._keys.pop(merchant_id, None)
+                    log.error("a merchant's key cannot be opened, so its events are not sent", merchant_id=merchant_id)
 
     async def _switch_off(self, connection: Queries, outcomes: list[Recorded]) -> None:
         for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
