@@ -50,8 +50,8 @@ CHANGES = {
     "merchant:read-only": {"docs"},
     "operator:admin": {"operator/merchants", "operator/approvals", "operator/laws", "operator/work", "team"},
     "operator:finance": {"operator/merchants", "operator/approvals", "operator/laws"},
-    "operator:support": {"operator/merchants", "operator/laws", "operator/work"},
-    "operator:read-only": {"operator/laws"},
+    "operator:support": {"operator/merchants", "operator/work"},
+    "operator:read-only": set(),
 }
 
 

@@ -6,13 +6,14 @@ from kasuwa.console.decide import (
     SHORT,
     ManualPosting,
     Movement,
-    decide_movement,
-    need_movement,
+    Verdict,
+    decide_verdict,
+    need_verdict,
     posting_key,
     read_movement,
     write_off,
 )
-from kasuwa.core.decision import Decision, Fault, Post, Seen
+from kasuwa.core.decision import Decision, Deed, Fault, Post, Seen
 from tests.rules import context
 
 WALLET, OUTSIDE = "wallet:main:NGN", "outside:funding:NGN"
@@ -47,15 +48,39 @@ def test_a_write_off_moves_a_balance_towards_zero() -> None:
     assert write_off("rail:bank:NGN", 5) == ("rail:bank:NGN", "income:write_off:NGN")
 
 
-def test_an_approval_is_carried_out_once() -> None:
+DEED = Deed("ada@example.com", "approved a manual posting", "approval 7")
+APPROVED = Verdict(7, "approved", 3, MOVEMENT, DEED)
+REJECTED = Verdict(7, "rejected", 4, MOVEMENT, DEED)
+
+
+def test_an_approved_posting_is_made_with_its_verdict_and_audit_entry() -> None:
     here = context()
     key = posting_key(here.merchant.merchant_id, 7)
-    assert need_movement(MOVEMENT, 7, here.merchant).rows == ((ManualPosting, key),)
-    first = decide_movement(MOVEMENT, 7, here, Seen({key: None}))
+    needs = need_verdict(APPROVED, here.merchant)
+    assert (needs.rows, needs.accounts) == (((ManualPosting, key),), (OUTSIDE, WALLET))
+    first = decide_verdict(APPROVED, here, Seen({key: None}))
     assert isinstance(first, Decision)
     assert [(g.reference, g.short, g.posts) for g in first.groups] == [
         ("approval 7", SHORT, (Post(OUTSIDE, WALLET, 150_000, "manual posting"),))
     ]
-    assert first.rows == (ManualPosting(key, here.merchant.merchant_id, 7),)
-    again = decide_movement(MOVEMENT, 7, here, Seen({key: first.rows[0]}))
-    assert again == Decision()
+    assert first.rows == (ManualPosting(key, here.merchant.merchant_id, 7, "approved", 3),)
+    assert (first.reply, first.deeds) == (first.rows[0], (DEED,))
+
+
+def test_a_rejected_posting_moves_nothing_and_needs_no_account() -> None:
+    here = context()
+    key = posting_key(here.merchant.merchant_id, 7)
+    assert need_verdict(REJECTED, here.merchant).accounts == ()
+    decided = decide_verdict(REJECTED, here, Seen({key: None}))
+    assert isinstance(decided, Decision)
+    assert (decided.groups, decided.rows) == ((), (ManualPosting(key, here.merchant.merchant_id, 7, "rejected", 4),))
+
+
+@pytest.mark.parametrize(("first", "second"), [(APPROVED, APPROVED), (APPROVED, REJECTED), (REJECTED, APPROVED)])
+def test_the_first_verdict_stands_and_is_answered_to_a_second(first: Verdict, second: Verdict) -> None:
+    here = context()
+    key = posting_key(here.merchant.merchant_id, 7)
+    decided = decide_verdict(first, here, Seen({key: None}))
+    assert isinstance(decided, Decision)
+    again = decide_verdict(second, here, Seen({key: decided.rows[0]}))
+    assert again == Decision(reply=decided.rows[0])

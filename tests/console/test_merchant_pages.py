@@ -73,6 +73,17 @@ def test_filters_in_the_address_narrow_the_list(owner: Visitor, shop: Shop) -> N
     assert "a date such as" in owner.get("/transactions?from=tomorrow").words
 
 
+def test_a_failed_transaction_shows_no_charges(owner: Visitor, shop: Shop) -> None:
+    good, bad = (shop.transfer(accountnumber=number)["txnRef"] for number in ("0000000000", "0000005100"))
+    rows = {row["txnRef"]: row for row in csv.DictReader(io.StringIO(owner.get("/transactions.csv").text))}
+    assert (rows[bad]["status"], rows[bad]["charges"]) == ("failed", "0.00")
+    assert rows[good]["charges"] != "0.00"
+    pages = {ref: owner.get(f"/transactions/{quote(ref, safe='')}").words for ref in (good, bad)}
+    told = {ref: page.partition(" Fee ")[2].partition(" Answer ")[0].split() for ref, page in pages.items()}
+    assert told[bad] == ["NGN", "0.00", "VAT", "NGN", "0.00"]
+    assert told[good] != told[bad]
+
+
 def test_a_whole_reference_leads_to_its_transaction(owner: Visitor, shop: Shop) -> None:
     sent = shop.transfer(orderRef="mine-1")
     for words in (sent["txnRef"], "mine-1"):

@@ -1,11 +1,19 @@
 """The operator's pages over HTTP: merchants, books down to the posting, work, and what takes two."""
 
+import asyncio
 import base64
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from tests.console.visitor import Visitor, link_for, sign_in_link, signed_in
+from kasuwa.console import operator_reads
+from kasuwa.console.operator_reads import TrailCursor
+from kasuwa.console.store import PAGE_ROWS
+from kasuwa.db.audit_lock import AUDIT_LOCK
+from kasuwa.ledger.audit import audit
+from tests.console.visitor import Seen, Visitor, link_for, sign_in_link, signed_in
 from tests.methods.virtualcard.holders import BILLING
 from tests.running import Deployment, Deployments
 from tests.shop import Shop
@@ -96,6 +104,93 @@ def test_the_laws_are_run_and_hold(admin: Visitor, shop: Shop) -> None:
     shop.transfer()
     admin.get("/operator/laws")
     assert "The books are right" in admin.post("/operator/laws").words
+
+
+def test_the_result_of_a_check_of_the_laws_is_shown_to_others_with_its_time(
+    deployment: Deployment, finance: Visitor
+) -> None:
+    finance.get("/operator/laws")
+    assert finance.post("/operator/laws").http == 200
+    reader = signed_in(deployment, "operator:read-only")
+    page = reader.get("/operator/laws")
+    assert "every law holds" in page.words
+    assert "Checked " in page.words
+    assert "Check them now" not in page.words
+    assert reader.post("/operator/laws").http == 403
+
+
+def test_the_laws_are_checked_by_one_at_a_time(deployment: Deployment, admin: Visitor) -> None:
+    admin.get("/operator/laws")
+    deployment.fetch("select pg_advisory_lock($1)", AUDIT_LOCK)
+    try:
+        answer = admin.post("/operator/laws")
+    finally:
+        deployment.fetch("select pg_advisory_unlock($1)", AUDIT_LOCK)
+    assert (answer.http, "under way already" in answer.words) == (409, True)
+    assert admin.post("/operator/laws").http == 200
+    assert admin.post("/operator/laws").http == 200, "nobody keeps the lock"
+
+
+def test_a_check_of_the_laws_that_takes_too_long_is_stopped_and_says_so(deployment: Deployment, admin: Visitor) -> None:
+    """A table that the laws read and nothing else here does is locked meanwhile."""
+    admin.get("/operator/laws")
+
+    async def check_while_locked(connection: Any) -> Seen:
+        async with connection.transaction():
+            await connection.execute("lock table client_bvn in access exclusive mode")
+            return await asyncio.to_thread(admin.post, "/operator/laws")
+
+    answer = deployment.on_connection(check_while_locked)
+    assert (answer.http, "kasuwa audit" in answer.words) == (503, True)
+    assert admin.post("/operator/laws").http == 200, "nobody keeps the lock"
+
+
+def test_each_law_has_the_deadline_that_was_asked_for(deployment: Deployment) -> None:
+    async def check(connection: Any) -> None:
+        with pytest.raises(TimeoutError):
+            await audit(connection, seconds=0)
+
+    deployment.on_connection(check)
+
+
+SAME_MOMENT = """
+    insert into audit (merchant_id, seq, at, actor, address, what, about, before, after, hash)
+    select m.merchant_id, 1000 + n, '2027-01-01 00:00:00.123456Z', 'ada', '', 'same moment', '', '', '', ''
+    from merchant m, generate_series(1, 60) n where mid = any($1)
+"""
+
+
+def test_no_page_of_the_trail_skips_entries_of_one_moment(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    """In a transaction that is rolled back, past the trigger that gives entries their times."""
+    mids = [open_shop().mid for _ in range(2)]
+
+    async def walk(connection: Any) -> list[tuple[str | None, int]]:
+        seen, before, planted = [], operator_reads.NEWEST_ENTRIES, connection.transaction()
+        await planted.start()
+        await connection.execute("set local session_replication_role = replica")
+        await connection.execute(SAME_MOMENT, mids)
+        while page := (await operator_reads.list_trail(connection, before))[:PAGE_ROWS]:
+            seen += [(entry.mid, entry.seq) for entry in page if entry.what == "same moment"]
+            before = TrailCursor.read(TrailCursor(page[-1].at, page[-1].merchant_id, page[-1].seq).text())
+        await planted.rollback()
+        return seen
+
+    seen = deployment.on_connection(walk)
+    assert sorted(seen) == sorted((mid, 1000 + n) for mid in mids for n in range(1, 61))
+
+
+def test_a_trail_address_that_is_nonsense_shows_the_newest(admin: Visitor) -> None:
+    newest = admin.get("/operator/trail").words
+    for before in (
+        "x",
+        "2026-01-01_1_1",
+        "2026-01-01T00:00:00Z_1_99999999999999999999",
+        "0001-01-01T00:00:00Z_0_0",
+        "__",
+    ):
+        assert admin.get(f"/operator/trail?before={before}").words == newest
 
 
 # --- work ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from kasuwa.work.egress import MOST_PER_HOST
-from tests.running import Deployment, Deployments
+from tests.running import Deployment
 from tests.shop import Shop
 from tests.work.eventlog import send_events_to, wait_until
 from tests.work.inbox import HANG, OK, Answer, Inbox, Letter, receiving
@@ -44,13 +44,6 @@ PLANT_BACKLOG = """
 """
 TAKE_AWAY = """
     delete from job using merchant m where m.merchant_id = job.merchant_id and m.mid = $1 and lane = 'webhook'
-"""
-
-# Answers what was there before.
-SWAP_VERIFIER = """
-    with old as (select k.* from merchant_key k join merchant m using (merchant_id) where m.mid = $1)
-    update merchant_key k set verifier = $2 from old
-    where (k.merchant_id, k.key_id) = (old.merchant_id, old.key_id) returning old.verifier
 """
 
 
@@ -127,22 +120,6 @@ def test_a_merchant_with_a_long_backlog_does_not_go_before_everybody(
     [[left]] = deployment.fetch(WAITING, [long.mid])
     take_away(deployment, long)
     assert left > 0
-
-
-def test_a_merchant_whose_key_cannot_be_opened_holds_up_nobody_else(deployments: Deployments, inbox: Inbox) -> None:
-    with deployments.fresh("unopened_key") as deployment:
-        broken, well = deployment.open_shop(), deployment.open_shop()
-        with broken.wire, well.wire:
-            send_late(broken, inbox.url)
-            [[verifier]] = deployment.fetch(SWAP_VERIFIER, broken.mid, bytes(32))
-            deployment.fetch(LET_GO, [broken.mid], [broken.mid])
-            send_events_to(well, inbox.url)
-            well.transfer()
-            wait_until("the other is delivered", lambda: len(deployment.fetch(RECORDED, [well.mid])) == 1)
-            assert deployment.fetch(RECORDED, [broken.mid]) == []
-            deployment.fetch(SWAP_VERIFIER, broken.mid, verifier)
-            wait_until("its own is delivered later", lambda: len(deployment.fetch(RECORDED, [broken.mid])) == 1)
-        assert "key cannot be opened" in deployment.complaints()
 
 
 def take_away(deployment: Deployment, shop: Shop) -> None:

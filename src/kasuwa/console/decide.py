@@ -1,16 +1,19 @@
-"""The rules of manual postings: what an operator proposed and another approved, made once.
+"""The rules of manual postings: what one operator proposed is decided by another, once.
+
+The verdict is a row of the merchant's own books, written in the commit that moves the money: the first one stands,
+and everybody who decides later is told it.
 
 posting      debit → credit               any two accounts of one merchant and currency
 write-off    a claim that will not come    income:write_off → account
              a debt nobody will ask for    account → income:write_off
 """
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import msgspec
 
 from kasuwa.core.codes import NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Fault, Group, Merchant, Needs, Post, Refusal, Row, Seen
+from kasuwa.core.decision import Context, Decision, Deed, Fault, Group, Merchant, Needs, Post, Refusal, Row, Seen
 from kasuwa.core.money import CURRENCIES, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
@@ -28,16 +31,32 @@ class Movement(msgspec.Struct, frozen=True):
     kind: str
 
 
+State = Literal["approved", "rejected"]
+
+
 class ManualPosting(Row):
-    """That an approval's movement was made."""
+    """The verdict on a proposed posting: an approved one was made in the same commit. `decided_by` is the user who
+    decided; None in rows of versions that did not keep it."""
 
     table: ClassVar[str] = "manual_posting"
 
     approval_id: int
+    state: str = "approved"
+    decided_by: int | None = None
 
     @property
     def is_open(self) -> bool:
         return False
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What an operator decides about a proposed posting; `deed` is its audit entry."""
+
+    approval_id: int
+    state: State
+    decided_by: int
+    movement: Movement
+    deed: Deed
 
 
 def account_fault(name: str) -> str | None:
@@ -71,16 +90,22 @@ def posting_key(merchant_id: int, approval_id: int) -> bytes:
     return row_key(merchant_id, "manual_posting", str(approval_id))
 
 
-def need_movement(movement: Movement, approval_id: int, merchant: Merchant) -> Needs:
-    key = posting_key(merchant.merchant_id, approval_id)
-    return Needs(((ManualPosting, key),), (movement.debit, movement.credit))
+def need_verdict(verdict: Verdict, merchant: Merchant) -> Needs:
+    key = posting_key(merchant.merchant_id, verdict.approval_id)
+    accounts = (verdict.movement.debit, verdict.movement.credit) if verdict.state == "approved" else ()
+    return Needs(((ManualPosting, key),), accounts)
 
 
-def decide_movement(movement: Movement, approval_id: int, context: Context, seen: Seen) -> Decision | Refusal:
-    """Approved again after a crash, it finds that it was made."""
-    key = posting_key(context.merchant.merchant_id, approval_id)
-    if seen.get(ManualPosting, key) is not None:
-        return Decision()
+def decide_verdict(verdict: Verdict, context: Context, seen: Seen) -> Decision | Refusal:
+    """The reply is the verdict that stands: this one, or the one that was given first."""
+    key = posting_key(context.merchant.merchant_id, verdict.approval_id)
+    known = seen.get(ManualPosting, key)
+    if known is not None:
+        return Decision(reply=known)
+    row = ManualPosting(key, context.merchant.merchant_id, verdict.approval_id, verdict.state, verdict.decided_by)
+    if verdict.state == "rejected":
+        return Decision(reply=row, rows=(row,), deeds=(verdict.deed,))
+    movement = verdict.movement
     post = Post(movement.debit, movement.credit, movement.amount, movement.kind)
-    row = ManualPosting(key, context.merchant.merchant_id, approval_id)
-    return Decision(groups=(Group(f"approval {approval_id}", SHORT, posts=(post,)),), rows=(row,))
+    group = Group(f"approval {verdict.approval_id}", SHORT, posts=(post,))
+    return Decision(reply=row, groups=(group,), rows=(row,), deeds=(verdict.deed,))

@@ -1,4 +1,4 @@
-"""The operator's pages about books: trial balance, statements down to the posting, and the laws."""
+"""The operator's pages about books: trial balance and statements down to the posting."""
 
 from collections import Counter
 from typing import Any
@@ -12,7 +12,6 @@ from kasuwa.console.operator_merchants import shop_of
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db.gather import snapshot
-from kasuwa.ledger.audit import LAWS, audit
 
 
 async def show_books(visit: Visit) -> Response:
@@ -51,17 +50,3 @@ async def show_posting(visit: Visit) -> Response:
         row = await store.find_transaction(reader, merchant, group[0].reference)
         story = [] if row is None else await visit.parts.tell_story(reader, row)
     return visit.show("operator_posting.html", shop=shop, seq=seq, group=group, row=row, story=story)
-
-
-# --- the laws -----------------------------------------------------------------------------------------------------
-
-
-async def show_laws(visit: Visit) -> Response:
-    return visit.show("operator_laws.html", laws=[law.says for law in LAWS], broken=None)
-
-
-async def run_laws(visit: Visit) -> Response:
-    async with visit.parts.operators.acquire() as connection:
-        broken = await audit(connection)
-    await visit.record("ran the laws of the books", "all merchants", after={"broken": len(broken)})
-    return visit.show("operator_laws.html", laws=[law.says for law in LAWS], broken=broken)

@@ -4,12 +4,14 @@ No writes. What is of one merchant still names it; what is not is the operator's
 the audit trail.
 """
 
-from datetime import datetime
-from typing import Any
+import contextlib
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 import msgspec
 
-from kasuwa.console.store import PAGE_ROWS, POSTING, Posting
+from kasuwa.console.store import EVER, MOST_SEQ, PAGE_ROWS, POSTING, Posting
+from kasuwa.core.calendar import NEVER
 from kasuwa.core.reading import Reader
 from kasuwa.db.audit_trail import Entry
 
@@ -162,7 +164,8 @@ NOTICES = """
 TRAIL = """
     select a.merchant_id, a.seq, a.at, a.actor, a.address, a.what, a.about, a.before, a.after, m.mid
     from audit a left join merchant m on m.merchant_id = a.merchant_id
-    where a.at < $1 order by a.at desc, a.merchant_id, a.seq desc limit $2
+    where (a.at, a.merchant_id, a.seq) < ($1, $2, $3)
+    order by a.at desc, a.merchant_id desc, a.seq desc limit $4
 """
 
 
@@ -170,5 +173,32 @@ async def list_notices(reader: Reader, before: int) -> list[Any]:
     return list(await reader.fetch(NOTICES, before, PAGE_ROWS + 1))
 
 
-async def list_trail(reader: Reader, before: datetime) -> list[Entry]:
-    return [Entry(*row) for row in await reader.fetch(TRAIL, before, PAGE_ROWS + 1)]
+class TrailCursor(NamedTuple):
+    """The last entry of a page: the next page goes on behind it. Entries of one moment follow by their chain and their
+    number in it."""
+
+    at: datetime
+    merchant_id: int
+    seq: int
+
+    def text(self) -> str:
+        return f"{self.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}_{self.merchant_id}_{self.seq}"
+
+    @classmethod
+    def read(cls, text: str) -> "TrailCursor":
+        """The newest entries where the text is no cursor."""
+        with contextlib.suppress(ValueError):
+            at, merchant_id, seq = text.split("_")
+            found = cls(datetime.fromisoformat(at), int(merchant_id), int(seq))
+            if found.at.tzinfo is None or not EVER <= found.at <= NEVER:
+                return NEWEST_ENTRIES
+            if all(0 <= part <= MOST_SEQ for part in found[1:]):
+                return found
+        return NEWEST_ENTRIES
+
+
+NEWEST_ENTRIES = TrailCursor(NEVER, 0, 0)
+
+
+async def list_trail(reader: Reader, before: TrailCursor) -> list[Entry]:
+    return [Entry(*row) for row in await reader.fetch(TRAIL, *before, PAGE_ROWS + 1)]

@@ -1,26 +1,24 @@
 """The operator's pages about what runs: queues, what waits longest, notices, the audit trail."""
 
 import contextlib
-from datetime import datetime
 
 from starlette.responses import Response
 
 from kasuwa.console import operator_reads
 from kasuwa.console.events import LAST, number
+from kasuwa.console.operator_reads import TrailCursor
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
-from kasuwa.core.calendar import NEVER
 from kasuwa.db import jobs
+from kasuwa.db.gather import snapshot
 
 
 async def show_work(visit: Visit) -> Response:
-    reader = visit.parts.reader
-    return visit.show(
-        "operator_work.html",
-        lanes=await operator_reads.list_lanes(reader),
-        waiting=await operator_reads.list_open_jobs(reader, visit.parts.rail_kinds),
-        endpoints=await operator_reads.list_failing_endpoints(reader),
-    )
+    async with snapshot(visit.parts.reader) as reader:
+        lanes = await operator_reads.list_lanes(reader)
+        waiting = await operator_reads.list_open_jobs(reader, visit.parts.rail_kinds)
+        endpoints = await operator_reads.list_failing_endpoints(reader)
+    return visit.show("operator_work.html", lanes=lanes, waiting=waiting, endpoints=endpoints)
 
 
 async def ask_again(visit: Visit) -> Response:
@@ -44,11 +42,10 @@ async def show_notices(visit: Visit) -> Response:
 
 
 async def show_trail(visit: Visit) -> Response:
-    before = NEVER
-    with contextlib.suppress(ValueError):
-        said = datetime.fromisoformat(visit.query.get("before", ""))
-        before = said if said.tzinfo is not None else NEVER
+    before = TrailCursor.read(visit.query.get("before", ""))
     rows = await operator_reads.list_trail(visit.parts.reader, before)
     shown = rows[:PAGE_ROWS]
-    more = f"/operator/trail?before={shown[-1].at:%Y-%m-%dT%H:%M:%S.%fZ}" if len(rows) > PAGE_ROWS else ""
+    more = ""
+    if len(rows) > PAGE_ROWS:
+        more = f"/operator/trail?before={TrailCursor(shown[-1].at, shown[-1].merchant_id, shown[-1].seq).text()}"
     return visit.show("trail.html", entries=shown, more=more, across=True)

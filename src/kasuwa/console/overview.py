@@ -14,6 +14,8 @@ from kasuwa.console.visit import Visit
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.transactions import FAILED, SUCCESSFUL
 from kasuwa.db.gather import snapshot
+from kasuwa.methods.resources.store import show_wallet
+from kasuwa.methods.resources.wire import WalletRequest
 
 DAYS_SHOWN = 30
 LATEST = 6
@@ -59,8 +61,8 @@ def by_day(days: list[Day], first: Any) -> list[Bar]:
 
 async def show_overview(visit: Visit) -> Response:
     merchant = visit.merchant
-    wallets = await visit.act("resources", inquire="wallet")
     async with snapshot(visit.parts.reader) as reader:
+        wallets = await show_wallet(WalletRequest(), merchant, reader)
         clock = await store.read_clock(reader, merchant, datetime.now(UTC))
         today = lagos_day(clock.now)
         first = today - timedelta(days=DAYS_SHOWN - 1)
@@ -75,7 +77,7 @@ async def show_overview(visit: Visit) -> Response:
         month=summed(days),
         chart=bars(f"Transactions a day, {DAYS_SHOWN} days to {today:%d %B}", drawn),
         drawn=[bar for bar in drawn if bar.good or bar.rest],
-        wallets=wallets.body["data"],
+        wallets=wallets.data,
         latest=latest,
         trouble=trouble,
     )

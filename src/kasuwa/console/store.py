@@ -80,8 +80,10 @@ class Line(msgspec.Struct):
         return Cursor(self.created_at, self.seq, self.key)
 
 
+# A transaction that has failed costs nothing: its row keeps what it would have cost.
 LINE = """
-    t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee + t.vat + t.duty, t.status, t.message,
+    t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount,
+    case when t.status = 'failed' then 0 else t.fee + t.vat + t.duty end as charges, t.status, t.message,
     t.created_at, t.seq
 """
 

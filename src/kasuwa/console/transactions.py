@@ -13,6 +13,7 @@ from kasuwa.console.store import FIRST, PAGE_ROWS, Cursor, Filter, Line
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.money import format_minor
+from kasuwa.core.transactions import FAILED
 from kasuwa.db.gather import snapshot
 
 STATUSES = ("successful", "failed", "pending", "processing")
@@ -56,7 +57,9 @@ def address(visit: Visit, path: str = "/transactions", **changed: str) -> str:
 async def show_transactions(visit: Visit) -> Response:
     chosen, faults = read_filter(visit)
     after = Cursor.read(visit.query.get("after", "")) or FIRST
-    lines = await store.list_transactions(visit.parts.reader, visit.merchant, chosen, after)
+    async with snapshot(visit.parts.reader) as reader:
+        lines = await store.list_transactions(reader, visit.merchant, chosen, after)
+        kinds = await store.list_kinds(reader, visit.merchant)
     if len(lines) == 1 and chosen.words:
         return visit.go(f"/transactions/{quote(lines[0].txn_ref, safe='')}")
     shown = lines[:PAGE_ROWS]
@@ -64,7 +67,7 @@ async def show_transactions(visit: Visit) -> Response:
     return visit.show(
         "transactions.html",
         lines=shown,
-        kinds=await store.list_kinds(visit.parts.reader, visit.merchant),
+        kinds=kinds,
         statuses=STATUSES,
         said={name: visit.query.get(name, "") for name in FILTERS},
         faults=faults,
@@ -123,6 +126,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         "transaction.html",
         status,
         row=row,
+        is_charged=row.status != FAILED,
         story=story,
         postings=postings,
         event=event,

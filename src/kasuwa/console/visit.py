@@ -1,7 +1,7 @@
 """One request of a browser, with everything a page may use; and the answers a page can give."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
@@ -41,11 +41,19 @@ Note = Callable[[Decision], Deed]
 Act = Callable[[Merchant, str, Mapping[str, Any], Note | None], Awaitable[dict[str, Any]]]
 
 
+class AuditRun(msgspec.Struct, frozen=True):
+    """A check of the laws of the books: when it ended, who asked for it, and every place where one is broken."""
+
+    at: datetime
+    by: str
+    broken: list[str]
+
+
 class Parts(msgspec.Struct, kw_only=True):
     """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
     the same rules as the API; `find_action` is the row that a body selects; `ping` sends a signed test event;
-    `tell_story` is the timeline that `explain` gives; `tallies` is what the overview remembers;
-    `rail_kinds` are the kinds of jobs that ask a rail."""
+    `tell_story` is the timeline that `explain` gives; `tallies` is what the overview remembers, `last_audit`
+    what the page of the laws shows; `rail_kinds` are the kinds of jobs that ask a rail."""
 
     environment: str
     console_url: str
@@ -70,6 +78,7 @@ class Parts(msgspec.Struct, kw_only=True):
     cooling_off: timedelta
     large_amount: int
     tallies: Tallies = msgspec.field(default_factory=dict)
+    last_audit: AuditRun | None = None
 
     @property
     def is_live(self) -> bool:

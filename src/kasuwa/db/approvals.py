@@ -15,7 +15,8 @@ JOINED = """
     left join console_user d on d.user_id = a.decided_by
 """
 MOST_SHOWN = 100
-# Whoever decides holds the approval, and it alone, while the writer makes the movement: as long as that may take.
+# Whoever decides holds the approval, and it alone, while the writer makes the movement: as long as that may take. The
+# lock only saves work. What keeps a posting from being made twice, or made and rejected, is its row in manual_posting.
 LONGER_IDLE = "set local idle_in_transaction_session_timeout = '15s'"
 
 
@@ -70,3 +71,27 @@ async def decide(connection: Connection, approval_id: int, user_id: int, state: 
         user_id,
         state,
     )
+
+
+VERDICT = "select state, decided_by from manual_posting where approval_id = $1 order by merchant_id limit 1"
+# Whoever decides one just now holds it, and records it.
+FINISH = """
+    with left_open as (
+        select a.approval_id, m.state, m.decided_by
+        from approval a join manual_posting m on m.approval_id = a.approval_id and m.decided_by is not null
+        where a.state = 'open' for update of a skip locked)
+    update approval a set state = l.state, decided_by = l.decided_by, decided_at = now()
+    from left_open l where a.approval_id = l.approval_id
+"""
+
+
+async def verdict_of(connection: Connection, approval_id: int) -> tuple[str, int | None] | None:
+    """The verdict on a posting that is in a merchant's books already, and who gave it. Found in any books: those that
+    a merchant had before it began anew count too."""
+    record = await connection.fetchrow(VERDICT, approval_id)
+    return None if record is None else (record[0], record[1])
+
+
+async def finish_decided(connection: Connection) -> None:
+    """Closes approvals that are open although the verdict is in the books: whoever decided them broke off between."""
+    await connection.execute(FINISH)

@@ -122,6 +122,12 @@ LOOK_AGAIN = timedelta(seconds=1)
 MOST_DEADLOCKS = 3
 PARK = "update job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
 PUT_BACK = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
+GIVE_NOTICE = """
+    insert into notice (merchant_id, reference, what, at)
+    select $1::bigint, 'webhook', $2::text, $3::timestamptz
+    where not exists (select 1 from notice n
+        where n.merchant_id = $1 and n.what = $2 and n.at > $3::timestamptz - interval '1 day')
+"""
 
 RECORD = """
     with x as (
@@ -252,10 +258,15 @@ async def claim(
     return [read_delivery(record, wall, claimed_at) for record in records]
 
 
-async def put_back(connection: Queries, items: list[Delivery], wall: datetime) -> None:
-    """Not sent: its turn has not come. Looked at again in a moment, and not counted as an attempt."""
+async def put_back(connection: Queries, items: list[Delivery], wall: datetime, wait: timedelta = LOOK_AGAIN) -> None:
+    """Not sent: its turn has not come. Looked at again after `wait`, and not counted as an attempt."""
     keys = [item.key for item in items]
-    await unless_deadlocked(lambda: connection.execute(PUT_BACK, keys, wall + LOOK_AGAIN))
+    await unless_deadlocked(lambda: connection.execute(PUT_BACK, keys, wall + wait))
+
+
+async def give_notice(connection: Queries, merchant_id: int, what: str, wall: datetime) -> None:
+    """Tells the operator of a trouble that lasts, at most once a day."""
+    await connection.execute(GIVE_NOTICE, merchant_id, what, wall)
 
 
 async def park(connection: Queries, items: list[Delivery]) -> None:

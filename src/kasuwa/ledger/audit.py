@@ -426,11 +426,12 @@ LAWS = (
 )
 
 
-async def audit(connection: Any, merchants: list[int] | None = None) -> list[str]:
-    """One line for every place where a law is broken, in one snapshot of the database."""
+async def audit(connection: Any, merchants: list[int] | None = None, seconds: int | None = None) -> list[str]:
+    """One line for every place where a law is broken, in one snapshot of the database. Raises TimeoutError where one
+    law takes longer than `seconds`; without them the connection's own bound holds."""
     broken = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         for law in LAWS:
-            rows = await connection.fetch(law.query + " limit 20", merchants)
+            rows = await connection.fetch(law.query + " limit 20", merchants, timeout=seconds)
             broken += [f"merchant {merchant_id}: {law.says}: {place}" for merchant_id, place in rows]
     return broken

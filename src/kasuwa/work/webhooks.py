@@ -7,6 +7,7 @@ again with the same webhook-id: twice perhaps, never not at all.
 """
 
 import asyncio
+import contextlib
 import random
 import time
 from datetime import datetime, timedelta
@@ -48,11 +49,20 @@ KEY_SECONDS = 0.9
 
 # An attempt that took so long and failed has hung: another in the same advance would cost as much again.
 HANGS_MS = 5_000
+UNSIGNED = "it could not be signed: no key of the merchant opens"
 HUNG = "the endpoint hung earlier in this advance"
+
+# A delivery that cannot be signed or built is a fault of what is stored, and waits this long before it is tried again.
+SET_ASIDE = timedelta(minutes=1)
+NO_KEY = "webhooks cannot be signed: no key of this merchant opens. Roll its key; its events wait until then"
 
 log = structlog.get_logger("kasuwa.webhooks")
 NOTHING_SAID = "{}"
 SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
+
+
+class NoKey(Exception):
+    """No key of the merchant is valid, or the newest does not open."""
 
 
 class Courier:
@@ -72,9 +82,15 @@ class Courier:
         self._keys: dict[int, tuple[bytes, float]] = {}
         self._outcomes: list[Recorded] = []
         self._unsent: list[Delivery] = []
+        self._set_aside: list[Delivery] = []
+        self._keyless: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._wake = asyncio.Event()
+
+    @property
+    def _to_record(self) -> bool:
+        return bool(self._outcomes or self._unsent or self._set_aside)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -83,7 +99,7 @@ class Courier:
     async def run(self) -> None:
         """Claim and record on one connection, in turns; the sending goes on beside."""
         connection: Connection | None = None
-        while not (self._stopping.is_set() and not (self._tasks or self._outcomes or self._unsent)):
+        while not (self._stopping.is_set() and not (self._tasks or self._to_record)):
             try:
                 if connection is None or connection.is_closed():
                     connection = await pool.connect(self._dsn, deliveries.SETTINGS)
@@ -93,6 +109,7 @@ class Courier:
                     log.error("courier failed", **where_it_broke(error))
                 self._outcomes.clear()  # not recorded: their leases run out and they are sent again
                 self._unsent.clear()
+                self._set_aside.clear()
                 await asyncio.sleep(AFTER_TROUBLE_SECONDS)
         if connection is not None:
             await connection.close()
@@ -106,8 +123,20 @@ class Courier:
         if self._unsent:
             unsent, self._unsent = self._unsent, []
             await deliveries.put_back(connection, unsent, self._clock.now())
+        if self._set_aside:
+            await self._put_aside(connection)
         if self._stopping.is_set() or not await self.run_once(connection):
             await self._pause()
+
+    async def _put_aside(self, connection: Connection) -> None:
+        """Puts back what cannot be sent as it is stored, for a while, and tells the operator whose key is the cause."""
+        items, self._set_aside = self._set_aside, []
+        keyless, self._keyless = self._keyless, set()
+        now = self._clock.now()
+        await deliveries.put_back(connection, items, now, SET_ASIDE)
+        for merchant_id in keyless:
+            log.error("webhook key does not open", merchant_id=merchant_id)
+            await deliveries.give_notice(connection, merchant_id, NO_KEY, now)
 
     async def _pause(self) -> None:
         """Until something was sent and others may be by the time it is recorded, or it is time to look again."""
@@ -134,10 +163,9 @@ class Courier:
         parked = [item for item in claimed if item.parked]
         if parked:
             await deliveries.park(connection, parked)
-        for item in sorted((item for item in claimed if not item.parked), key=attrgetter("seq")):
-            if item.behind or item.merchant_id not in self._keys:
-                self._unsent.append(item)
-            else:
+        self._unsent += [item for item in claimed if item.behind and not item.parked]
+        for item in sorted(claimed, key=attrgetter("seq")):
+            if not (item.behind or item.parked):
                 self._endpoints.of(item.merchant_id).add(item, now)
         self._start_sending()
         return len(claimed)
@@ -174,6 +202,14 @@ class Courier:
         except Crowded:
             self._unsent.append(item)
             return
+        except NoKey:
+            self._set_aside.append(item)
+            self._keyless.add(item.merchant_id)
+            return
+        except Exception as error:  # one delivery that breaks must not take its endpoint's place with it
+            log.error("delivery failed", merchant_id=item.merchant_id, seq=item.seq, **where_it_broke(error))
+            self._set_aside.append(item)
+            return
         self._outcomes.append(outcome)
         self._count(outcome)
         if outcome.delivered:
@@ -187,17 +223,23 @@ class Courier:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
     async def _load_keys(self, connection: Queries, merchants: set[int]) -> None:
-        """The newest key of each, opened; asked for again after a moment, so that a rolled key is used at once. A
-        merchant whose key cannot be opened has none: its events wait, and nobody else's."""
+        """Loads the newest key of each merchant, again after a moment, so that a rolled key is used at once. A merchant
+        whose key is missing or does not open has none afterwards: `_key_of` raises for it alone."""
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_SECONDS]
-        if wanted:
-            for merchant_id, sealed, verifier in await connection.fetch(deliveries.KEYS, wanted):
-                try:
-                    self._keys[merchant_id] = (open_key(self._vault, merchant_id, sealed, verifier), now)
-                except Unsealable:
-                    self._keys.pop(merchant_id, None)
-                    log.error("a merchant's key cannot be opened, so its events are not sent", merchant_id=merchant_id)
+        if not wanted:
+            return
+        found = await connection.fetch(deliveries.KEYS, wanted)
+        for merchant_id in wanted:
+            self._keys.pop(merchant_id, None)
+        for merchant_id, sealed, verifier in found:
+            with contextlib.suppress(Unsealable):
+                self._keys[merchant_id] = (open_key(self._vault, merchant_id, sealed, verifier), now)
+
+    def _key_of(self, merchant_id: int) -> bytes:
+        if merchant_id not in self._keys:
+            raise NoKey
+        return self._keys[merchant_id][0]
 
     async def _switch_off(self, connection: Queries, outcomes: list[Recorded]) -> None:
         for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
@@ -216,6 +258,9 @@ class Courier:
             outcome = self._failed(item, None, HUNG, 0) if hung else await self._attempt(item)
         except Crowded as error:
             outcome = self._failed(item, None, str(error), 0)
+        except NoKey:
+            await deliveries.give_notice(connection, item.merchant_id, NO_KEY, self._clock.now())
+            outcome = msgspec.structs.replace(self._failed(item, None, UNSIGNED, 0), tried=False)
         await deliveries.record(connection, [outcome])
         await self._switch_off(connection, [outcome])
         return outcome
@@ -229,12 +274,14 @@ class Courier:
         try:
             await self._load_keys(connections, {merchant_id})
             return await self._send_ping(merchant_id, url)
+        except NoKey:
+            return "Nothing was sent: your key does not open here, so that nothing can be signed. Roll your key."
         finally:
             self._pinging.discard(merchant_id)
 
     async def _send_ping(self, merchant_id: int, url: str) -> str:
         body = msgspec.json.encode(EventPayload(200, "successful", "TEST", "0.00", "test", self._environment))
-        key, _ = self._keys[merchant_id]
+        key = self._key_of(merchant_id)
         headers = sign(body, key, "evt_test", int(self._clock.now().timestamp()), self._hash_header, badly=False)
         try:
             sent = await self._egress.post(url, body, headers)
@@ -248,7 +295,7 @@ class Courier:
             return self._untried(item, "dropped, as the scenario said")
         if not item.url:
             return self._untried(item, NO_ENDPOINT)
-        key, _ = self._keys[item.merchant_id]
+        key = self._key_of(item.merchant_id)
         message_id = event_id(item.merchant_id, item.seq)
         badly = scenario == "bad-hash"
         headers = sign(
