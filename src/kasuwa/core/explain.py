@@ -25,6 +25,9 @@ MOST_ELEMENTS = 1_000
 MOST_NAMES = 50
 LONGEST_NAME = 40
 NEAR = 0.75
+# One letter of three may differ: public clients send cvv for ccv.
+SHORT_NAME = 3
+NEAR_SHORT = 0.66
 
 # Numbers that are whole are whole numbers, however they are written. Spec silent: D2
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}(\.0{1,6})?", re.ASCII)
@@ -282,6 +285,8 @@ def kind_of(value: Any) -> str:
         return "a number"
     if isinstance(value, str):
         return "text"
+    if value is None:
+        return "null"
     return "an array" if isinstance(value, list) else "an object"
 
 
@@ -290,5 +295,6 @@ def nearest_name(kind: type[msgspec.Struct], wanted: str, said: Mapping[str, Any
     known = {plan.wire_name for plan in plans_of(kind)}
     unknown = {name.lower(): name for name in islice(said, MOST_NAMES) if name not in known}
     short = [name for name in unknown if len(name) <= LONGEST_NAME]
-    near = difflib.get_close_matches(wanted.lower(), short, n=1, cutoff=NEAR)
+    cutoff = NEAR if len(wanted) > SHORT_NAME else NEAR_SHORT
+    near = difflib.get_close_matches(wanted.lower(), short, n=1, cutoff=cutoff)
     return f" (did you mean it by {unknown[near[0]]}?)" if near else ""

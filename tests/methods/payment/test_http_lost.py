@@ -75,6 +75,14 @@ def test_a_lost_initiate_is_found_and_the_payment_goes_on(till: Till, faults: Fa
     assert charged.get("txnStatus") == (None if auth == "3DSecure" else "successful")
 
 
+def test_a_code_after_a_lost_initiate_is_told_that_the_payment_is_pending(till: Till, faults: Faults) -> None:
+    begun = till.initiate(card(), faults.lose(till.shop))
+    assert till.validate(begun["txnRef"]) == begun, "which authentication is wanted is not known yet"
+    assert begun["message"] == "PENDING"
+    assert ask_later(till, begun["txnRef"])["apply_auth"] == "OTP"
+    assert till.validate(begun["txnRef"])["txnStatus"] == "successful"
+
+
 def test_a_lost_charge_of_an_otp_card_awaits_its_otp(till: Till, faults: Faults) -> None:
     before = till.shop.wallet()
     txn_ref = lose_charge(till, faults, card())

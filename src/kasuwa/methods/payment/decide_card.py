@@ -280,7 +280,8 @@ def expected_stage(auth: str) -> str:
 
 
 def asks_for_code(payment: Payment) -> bool:
-    return payment.method == "account" or (payment.method == "card" and payment.auth in ("OTP", "3DSecure"))
+    """A card whose initiate was lost may: which authentication its bank wants is not known yet."""
+    return payment.method == "account" or (payment.method == "card" and payment.auth in ("", "OTP", "3DSecure"))
 
 
 def tell_outcome(row: Transaction, payment: Payment) -> Decision | Refusal:

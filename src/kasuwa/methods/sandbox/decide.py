@@ -3,10 +3,12 @@
 from datetime import datetime, timedelta
 
 from kasuwa.core.codes import INVALID_REQUEST, NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Refusal, Seen
-from kasuwa.core.money import format_minor
+from kasuwa.core.decision import Context, Decision, Fault, Group, Merchant, Needs, Refusal, Seen, refuse_fields
+from kasuwa.core.money import MINOR_PER_MAJOR, MOST_DIGITS, format_minor
+from kasuwa.core.references import account_key
 from kasuwa.core.scenario import PlannedFault
 from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
 from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest, FundRequest
 
 # The outside never runs short, so this answer is only there to fill its place.
@@ -16,6 +18,10 @@ BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward")
 TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
 
 LAST_YEAR = 9000
+
+# As many digits as the largest amount has: far below what the books can keep, so that no later credit reaches it.
+LARGEST_WALLET = 10**MOST_DIGITS * MINOR_PER_MAJOR
+WALLET_FULL = refuse_fields(Fault("amount", f"the wallet would hold more than {MOST_DIGITS} digits"))
 
 # They stand in the merchant's book, which every request reads.
 MOST_FAULTS = 100
@@ -36,11 +42,15 @@ def rail_fault(merchant: Merchant, kind: str, rail: str | None) -> str | None:
 
 def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
     currency = request.currency or "NGN"
-    return Needs((), (chart.wallet(currency), chart.outside("funding", currency)))
+    wallet = (Account, account_key(merchant.merchant_id, chart.wallet(currency)))
+    return Needs((wallet,), (chart.wallet(currency), chart.outside("funding", currency)))
 
 
-def decide_fund(request: FundRequest, context: Context, seen: Seen) -> Decision:
+def decide_fund(request: FundRequest, context: Context, seen: Seen) -> Decision | Refusal:
     currency = str(request.currency or "NGN")
+    wallet = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
+    if request.amount + (0 if wallet is None else wallet.posted) >= LARGEST_WALLET:
+        return WALLET_FULL
     post = chart.fund_wallet(currency, int(request.amount))
     return Decision(
         reply=DoneReply(message=f"{currency} {format_minor(request.amount)} added to the wallet"),
