@@ -32,6 +32,7 @@ from kasuwa.db import jobs
 from kasuwa.db.batch import Book, Broken, Claim, Result, Submission, business_now, repeat_key
 from kasuwa.db.merchants import Directory
 from kasuwa.db.progress import Progress, is_outage
+from kasuwa.db.turns import collect, run_in_turns
 from kasuwa.db.writer import Writer
 from kasuwa.observe.log import where_it_broke
 from kasuwa.web.limits import Limiter
@@ -304,6 +305,8 @@ class Dispatch:
     ) -> Any:
         """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
         or its job is run at once."""
+        if action.unpack is not None:
+            request = await run_in_turns(collect(action.unpack(request, merchant)))
         decide = noted(partial(action.decide, request), note)
         for _ in range(MOST_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
