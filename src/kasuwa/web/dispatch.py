@@ -464,7 +464,7 @@ async def reply_page(reply: Any, strict: bool) -> Answered:
     """A page of a list, encoded line by line and cut where it would be too long; others are let run in between."""
     lines: list[bytes] = []
     size = encoded = 0
-    for line in reply.data:
+    for line in reply if isinstance(reply, list) else reply.data:
         text = ENCODER.encode(line)
         size += len(text) + 1
         if size > MOST_PAGE_BYTES and lines:
@@ -474,7 +474,8 @@ async def reply_page(reply: Any, strict: bool) -> Answered:
         if size - encoded > MOST_ENCODED_AT_ONCE:
             encoded = size
             await asyncio.sleep(0)
-    whole = msgspec.structs.replace(reply, data=msgspec.Raw(b"[" + b",".join(lines) + b"]"))
+    listed = msgspec.Raw(b"[" + b",".join(lines) + b"]")
+    whole = listed if isinstance(reply, list) else msgspec.structs.replace(reply, data=listed)
     return replied(whole, strict=strict)
 
 
