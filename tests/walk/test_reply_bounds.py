@@ -16,7 +16,7 @@ SCHEDULE = "one line an installment: at most 366"
 FIGURES = "one line a figure, and those of a schedule: at most 366"
 CLIENT = {"data.addresses": "at most 20", "data.bankAccount": "as it was sent", "data.meta": "as it was sent"}
 PLANS = {"data.plans": "the ids of the thrift plans that the savings are in"}
-INSTALLMENTS = {"data.payment_schedule": SCHEDULE}
+INSTALLMENTS = {"data.payment_schedule": "one line a date: at most 120"}
 CATEGORIES = "at most 50 categories of shops"
 BOUNDS: dict[str, dict[str, str]] = {
     "disburse-transfer-bulk": {"data": "as many lines as orders: at most 1,000"},
