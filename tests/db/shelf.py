@@ -14,6 +14,7 @@ from kasuwa.core.decision import Decision, More, Needs, Refusal, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db.batch import Book, Broken, Desk, Repeat, Result, Submission, World, decide_batch
 from kasuwa.db.locked import MOST_ROUNDS
+from kasuwa.db.turns import run_at_once
 from kasuwa.ledger.chart import Account
 from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD
 
@@ -58,14 +59,14 @@ class Shelf:
     def decide(self, desk: Desk, submissions: list[Submission]) -> list[Result]:
         """What is on the shelf must not be changed behind its back."""
         before = msgspec.msgpack.encode(list(self.rows.values()))
-        results = decide_batch(desk, submissions)
+        results = run_at_once(decide_batch(desk, submissions))
         for _ in range(MOST_ROUNDS):
             for n, result in enumerate(results):
                 if isinstance(result, More):
                     merchant_id = submissions[n].merchant.merchant_id
                     self.fetch(desk, submissions[n], result.needs)
                     desk.account_names(merchant_id, result.needs.accounts)
-                    results[n] = desk.decide(submissions[n])
+                    results[n] = run_at_once(desk.decide(submissions[n]))
         assert msgspec.msgpack.encode(list(self.rows.values())) == before
         desk.close_books()
         return results

@@ -20,6 +20,7 @@ from kasuwa.db.batch import (
     World,
     decide_batch,
 )
+from kasuwa.db.turns import run_at_once
 from kasuwa.ledger.apply import LedgerFault
 from tests.db.shelf import Shelf, told, wallet_of
 from tests.db.toy import (
@@ -72,7 +73,8 @@ def join_badly(parts: list[Any]) -> Any:
 
 SPOILING = {
     "its join raises": Decision(join=join_badly),
-    "a part is none the ledger takes": Decision(join=list, parts=(Decision(groups=(posting(0),)),)),
+    "a part cannot be made": Decision(join=Decision, parts=map(join_badly, [[]])),
+    "a part is none the ledger takes": Decision(join=Decision, parts=(Decision(groups=(posting(0),)),)),
     "an event is not text": Decision(groups=(posting(5),), events=(Event("x", "toy", b"\xff"),)),
     "a fault cannot be kept": Decision(faults=(object(),)),  # type: ignore[arg-type]
 }
@@ -85,7 +87,7 @@ def test_a_decision_that_breaks_while_it_is_put_down_spoils_the_desk(decision: D
     batch = [submission(Ask("spend", amount=10)), answering(decision)]
     desk = shelf.desk(batch)
     with pytest.raises(Spoiled):
-        decide_batch(desk, batch)
+        run_at_once(decide_batch(desk, batch))
     assert msgspec.msgpack.encode(list(shelf.rows.values())) == before
 
 
@@ -143,7 +145,7 @@ def test_a_rule_that_asks_for_more_changes_nothing_by_asking() -> None:
     shelf = funded()
     batch = [submission(Ask("ask_more"))]
     desk = shelf.desk(batch)
-    assert isinstance(decide_batch(desk, batch)[0], More)
+    assert isinstance(run_at_once(decide_batch(desk, batch))[0], More)
     assert not any((desk.new, desk.changed, desk.gone, desk.postings, desk.touched))
 
 
@@ -158,7 +160,7 @@ def test_parts_stand_or_fall_each_on_its_own() -> None:
         Refusal(104, "bad"),
         Decision("last", (posting(30, WALLET, RAIL),), events=(Event("y", "toy", b"y"),)),
     )
-    whole = Decision(numbers=5, parts=parts, join=lambda became: [told(part)[:2] for part in became])
+    whole = Decision(numbers=5, parts=parts, join=lambda became: Decision([told(part)[:2] for part in became]))
     result = shelf.run([answering(whole)])[0]
     assert isinstance(result, Decision)
     assert result.reply == [("done", b'"first"'), ("refused", 301), ("refused", 104), ("done", b'"last"')]
@@ -262,7 +264,7 @@ def test_a_job_that_is_done_is_dropped_and_one_that_began_in_the_same_batch_is_n
     shelf = funded()
     batch = [submission(Ask("start")), submission(Ask("finish"))]
     desk = shelf.desk(batch)
-    decide_batch(desk, batch)
+    run_at_once(decide_batch(desk, batch))
     assert job_key(Ask("start")) not in {*desk.new, *desk.changed, *desk.gone}
     shelf.run([submission(Ask("start", ref="b"))])
     shelf.run([submission(Ask("try_later", ref="b")), submission(Ask("finish", ref="b"))])
@@ -299,7 +301,7 @@ def test_a_moved_clock_is_seen_by_the_next_and_told_to_the_writer(clock: dict[st
 
     batch = [answering(Decision("moved", clock=WALL + HOUR)), deciding(look)]
     desk = shelf.desk(batch)
-    decide_batch(desk, batch)
+    run_at_once(decide_batch(desk, batch))
     assert seen_times == [WALL + HOUR]
     assert set(desk.moved_clocks) == desk.touched == {1}
 
@@ -308,7 +310,7 @@ def test_a_clock_that_is_moved_on_the_way_leaves_the_jobs_where_they_are() -> No
     shelf = funded()
     batch = [answering(Decision("moved", clock=WALL + HOUR, on_the_way=True))]
     desk = shelf.desk(batch)
-    decide_batch(desk, batch)
+    run_at_once(decide_batch(desk, batch))
     assert (desk.moved_clocks, desk.touched) == ({}, {1})
     assert desk.books[1].clock_offset == HOUR // timedelta(microseconds=1)
 

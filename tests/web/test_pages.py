@@ -8,6 +8,8 @@ import pytest
 
 from kasuwa.core.paging import MOST_PAGE_BYTES
 from kasuwa.methods.clients.wire import ListReply
+from kasuwa.methods.investments.wire import MOST_MEMBERS, SubscriptionsRequest
+from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest
 from kasuwa.methods.resources.wire import EventLine, FeedReply
 from kasuwa.web.dispatch import reply_page
 from tests.methods.loans.bank import Bank
@@ -38,6 +40,17 @@ def test_one_line_beyond_the_bound_is_served_alone() -> None:
     answered = asyncio.run(reply_page(ListReply(data=data, total=2, offset=0, limit=50), strict=False))
     page = msgspec.json.decode(answered.body)
     assert (len(page["data"]), page["limit"]) == (1, 1)
+
+
+@pytest.mark.parametrize("lines", [0, 104, 105, 200])
+def test_a_bare_array_is_cut_at_the_same_bound(lines: int) -> None:
+    assert page_of([LINE] * lines) == [LINE] * min(lines, 104)
+
+
+def test_a_bare_array_is_as_long_as_a_page_can_be_where_no_limit_is_said() -> None:
+    assert PlansRequest().window == InstallmentsRequest().window == (0, 200)
+    assert PlansRequest(offset=5, limits=7).window == (5, 7)
+    assert SubscriptionsRequest(thrift_id="TH").window == (0, MOST_MEMBERS)
 
 
 def event(sequence: int) -> EventLine:

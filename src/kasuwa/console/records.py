@@ -20,17 +20,18 @@ MOST_LISTED = 200
 async def show_list(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:
     offset = number(visit.query.get("offset", ""), 0)
     rows: list[dict[str, Any]] = []
-    total = 0
+    total, served = 0, PAGE
     if kind.lists:
         reply = await visit.act(
             kind.lister or kind.method, **{kind.selector: kind.lists, "offset": offset, "limit": PAGE}
         )
         rows = reply.body.get("data", []) if reply.is_good else []
-        total = reply.body.get("total", len(rows))
+        total = reply.body.get("total", offset + len(rows) + (len(rows) == PAGE))
+        served = reply.body.get("limit", PAGE)
     shared: dict[str, Any] = {
         "kind": kind,
         "rows": rows,
-        "older": f"/{kind.name}?offset={offset + PAGE}" if offset + PAGE < total else "",
+        "older": f"/{kind.name}?offset={offset + served}" if offset + served < total else "",
         "newest": f"/{kind.name}" if offset else "",
         "makes": allowed(visit, kind, kind.makes),
         "said": {},
@@ -71,15 +72,16 @@ async def find(kind: Records, visit: Visit) -> dict[str, Any]:
 
 async def find_listed(kind: Records, visit: Visit, reference: str) -> dict[str, Any]:
     """One that the API shows in its list alone, however long that is."""
-    offset, total = 0, 1
-    while offset < total:
+    offset = 0
+    while True:
         asked = {kind.selector: kind.lists, "offset": offset, "limit": MOST_LISTED}
-        listed = (await visit.act(kind.lister or kind.method, **asked)).body
-        row = next((row for row in listed.get("data", []) if row.get(kind.key) == reference), None)
+        rows = (await visit.act(kind.lister or kind.method, **asked)).body.get("data", [])
+        row = next((row for row in rows if row.get(kind.key) == reference), None)
         if row is not None:
             return dict(row)
-        offset, total = offset + MOST_LISTED, listed.get("total", 0)
-    raise NotFound
+        if not rows:
+            raise NotFound
+        offset += len(rows)
 
 
 def record_in(reply: Reply) -> dict[str, Any]:

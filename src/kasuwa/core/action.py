@@ -7,7 +7,7 @@ are data: documents, tests and dispatch all walk the same rows.
 """
 
 import gzip
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -90,6 +90,9 @@ class Write(msgspec.Struct, frozen=True):
     selector: str | None = None
     repeatable: bool = True
     ask: Question | None = None
+    # Reads a long request piece by piece: `unpack(request, merchant)`. `needs` and `decide` are given a list of the
+    # pieces in its place.
+    unpack: Callable[[Any, Merchant], Iterator[Any]] | None = None
     reads_without: str = ""  # without this field in the body the action only shows, which everybody may
 
 

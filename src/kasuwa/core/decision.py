@@ -9,7 +9,7 @@ A rule (`decide`) looks at a request and the rows it needs, and returns exactly 
 It never reads a clock or rolls dice: `Context` brings the merchant, the time and the luck.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
@@ -261,8 +261,9 @@ class Decision(msgspec.Struct):
     counted; `numbers` counts the reference numbers used; `jobs_done` are finished;
     `then` is a job of this decision to be run at once by who asked, and `beside` what that run alone may know (a
     card's secrets): it is handed on in memory and never kept; `wait` says that the same request is
-    still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, and `join`
-    makes the reply out of what became of them; `fallback()` is recorded in place of a part that a floor refuses, and
+    still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, are made one by one as
+    they are put down, and `join` makes a decision of a reply and rows alone out of what became of them; `fallback()` is
+    recorded in place of a part that a floor refuses, and
     has no groups of its own; `clock` moves the merchant's business time, and its jobs' wall times
     with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone);
     `repeat` is what a repeat is told where the reply shows something once (D7); `asks` is what the outside must be
@@ -280,8 +281,8 @@ class Decision(msgspec.Struct):
     then: Job | None = None
     beside: Any = None
     wait: bool = False
-    parts: tuple["Decision | Refusal", ...] = ()
-    join: Any = None
+    parts: Iterable["Decision | Refusal"] = ()
+    join: Callable[[list["Decision | Refusal"]], "Decision"] | None = None
     fallback: Callable[[], "Decision"] | None = None
     clock: datetime | None = None
     on_the_way: bool = False

@@ -59,7 +59,8 @@ Phone = Annotated[
 # Lists: where to begin, and how many. Spec silent: D8
 DEFAULT_LIMIT = 50
 Offset = Annotated[int, Meta(ge=0, le=10**15, description="a whole number, not negative")]
-Limit = Annotated[int, Meta(ge=1, le=200, description="1 to 200")]
+MOST_LISTED = 200
+Limit = Annotated[int, Meta(ge=1, le=MOST_LISTED, description=f"1 to {MOST_LISTED}")]
 EventNumber = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
 
 

@@ -1,14 +1,16 @@
 """Which part of a list is asked for: the fields that every list's request has. Spec silent: D8"""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
-from kasuwa.core.fields import DEFAULT_LIMIT, Limit, Offset
+from kasuwa.core.fields import DEFAULT_LIMIT, MOST_LISTED, Limit, Offset
 
 
 class Paged(msgspec.Struct, kw_only=True):
-    """`limits` is read as `limit`."""
+    """`limits` is read as `limit`. `usual` is how many are answered where no limit is said."""
+
+    usual: ClassVar[int] = DEFAULT_LIMIT
 
     offset: Offset | None = None
     limit: Limit | None = None
@@ -17,7 +19,14 @@ class Paged(msgspec.Struct, kw_only=True):
     @property
     def window(self) -> tuple[int, int]:
         """Where to begin, and how many."""
-        return self.offset or 0, self.limit or self.limits or DEFAULT_LIMIT
+        return self.offset or 0, self.limit or self.limits or self.usual
+
+
+class PagedArray(Paged, kw_only=True):
+    """A list that is answered as a bare array, which cannot say how much it left out: as many as a page can hold.
+    Spec silent: D8"""
+
+    usual: ClassVar[int] = MOST_LISTED
 
 
 # The most that a page of a list may be, in bytes: one that would be longer has fewer lines. Spec silent: D8
@@ -25,13 +34,17 @@ MOST_PAGE_BYTES = 1024 * 1024
 
 
 def is_page(reply: Any) -> bool:
-    """Whether a reply is a page of a list that can be cut: of what was asked for, or of the event feed."""
+    """Whether a reply is a page of a list that can be cut: a bare array, what was asked for, or the event feed."""
+    if isinstance(reply, list):
+        return True
     return isinstance(getattr(reply, "data", None), list) and (hasattr(reply, "limit") or hasattr(reply, "more"))
 
 
 def shorten(reply: Any, lines: int) -> Any:
     """A page with its first lines alone, which says so: `limit` is what was served, so that `offset` + `limit` is where
-    the next page begins; the feed goes on after its last line. Spec silent: D8"""
+    the next page begins; the feed goes on after its last line; a bare array is merely shorter. Spec silent: D8"""
+    if isinstance(reply, list):
+        return reply[:lines]
     kept = reply.data[:lines]
     if hasattr(reply, "limit"):
         return msgspec.structs.replace(reply, data=kept, limit=lines)

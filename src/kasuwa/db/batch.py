@@ -33,6 +33,7 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.secrets import Vault, derive
 from kasuwa.db.entropy import SeededEntropy
 from kasuwa.db.journal import DeedRow, EventRow, NoticeRow, PostingRow, deed_row, event_row
+from kasuwa.db.turns import Steps, collect
 from kasuwa.ledger.apply import Applied, Entry, Short, apply
 from kasuwa.ledger.chart import Account, open_account
 
@@ -217,13 +218,13 @@ class Desk:
 
     # --- deciding ---------------------------------------------------------------------------------------
 
-    def decide(self, submission: Submission) -> Result:
-        result = self.decide_once(submission)
+    def decide(self, submission: Submission) -> "Steps[Result]":
+        result = yield from self.decide_once(submission)
         if self.seeded is not None and not isinstance(result, More):
             self.seeded.release(submission)
         return result
 
-    def decide_once(self, submission: Submission) -> Result:
+    def decide_once(self, submission: Submission) -> "Steps[Result]":
         merchant = submission.merchant
         book = self.books[merchant.merchant_id]
         if submission.claim is not None and submission.claim.opens:
@@ -257,7 +258,7 @@ class Desk:
         except Exception as error:
             return Broken(error)
         try:
-            return self.take(submission, outcome, applied, book, context.now)
+            return (yield from self.take(submission, outcome, applied, book, context.now))
         except Exception as error:
             raise Spoiled from error
 
@@ -268,8 +269,9 @@ class Desk:
 
     def take(
         self, submission: Submission, decision: Decision, applied: list[Applied], book: Book, now: datetime
-    ) -> Decision:
-        """Put a decision down. All that may refuse has been asked; from here on nothing does."""
+    ) -> "Steps[Decision]":
+        """Put a decision down. All that may refuse has been asked; from here on nothing does. It can be interrupted
+        after each part."""
         if decision.clock is not None:
             self.move_clock(book, decision.clock, shift=not decision.on_the_way)
         if submission.claim is not None and decision.then is not None:
@@ -277,8 +279,10 @@ class Desk:
             decision.then.repeat = submission.claim.key + submission.claim.digest
         self.put_down(decision, applied, book, now)
         if decision.join is not None:
-            parts = [self.take_part(part, book, now) for part in decision.parts]
-            decision.reply = decision.join(parts)
+            results = yield from collect(self.take_part(part, book, now) for part in decision.parts)
+            whole = decision.join(results)
+            self.put_rows(whole.rows, book.merchant_id)
+            decision.reply = whole.reply
         if submission.claim is not None and decision.reply is not None and not decision.wait:
             self.keep_reply(submission, decision)
         return decision
@@ -322,10 +326,7 @@ class Desk:
             for hold in result.holds.values():
                 self.put(hold)
             self.journal(result.entries, book, now)
-        for row in decision.rows:
-            if row.merchant_id != merchant_id:
-                raise ValueError(f"a row of merchant {row.merchant_id} in a decision of {merchant_id}")
-            self.put(row)
+        self.put_rows(decision.rows, merchant_id)
         for job in decision.jobs:
             self.put_job(job, book, leased=job is decision.then)
         for job in decision.jobs_done:
@@ -367,6 +368,12 @@ class Desk:
                     now,
                 )
             )
+
+    def put_rows(self, rows: tuple[Row, ...], merchant_id: int) -> None:
+        for row in rows:
+            if row.merchant_id != merchant_id:
+                raise ValueError(f"a row of merchant {row.merchant_id} in a decision of {merchant_id}")
+            self.put(row)
 
     def put(self, row: Row) -> None:
         key = row.key
@@ -440,8 +447,14 @@ def repeat_key(merchant_id: int, said: str) -> bytes:
     return row_key(merchant_id, "repeat", said)
 
 
-def decide_batch(desk: Desk, submissions: list[Submission]) -> list[Result]:
-    """Decide in order of arrival. A result of `More` means: fetch those too, and decide that one again."""
+def decide_batch(desk: Desk, submissions: list[Submission]) -> "Steps[list[Result]]":
+    """Decide in order of arrival. A result of `More` means: fetch those too, and decide that one again. It can be
+    interrupted after each submission and each part of one: the desk belongs to whoever runs it, and nothing of it is
+    written before all is decided."""
     for submission in submissions:
         desk.account_names(submission.merchant.merchant_id, submission.needs.accounts)
-    return [desk.decide(submission) for submission in submissions]
+    results = []
+    for submission in submissions:
+        results.append((yield from desk.decide(submission)))
+        yield
+    return results

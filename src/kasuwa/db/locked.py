@@ -25,6 +25,7 @@ from kasuwa.db.memory import Memory
 from kasuwa.db.pool import Connection
 from kasuwa.db.rows import joined, select_by_key
 from kasuwa.db.session import RETRY_SECONDS, CommitLost, Decided, Session, Unreachable
+from kasuwa.db.turns import run_in_turns
 
 # A rule that keeps asking for more is a bug. So many rounds takes who draws the last cash of savings: the code, its
 # order, the savings that pay it, and their client.
@@ -154,9 +155,10 @@ class LockedWay:
 
 
 async def decide_on(desk: Desk, memory: Memory, connect: Connect, submissions: list[Submission]) -> list[Result]:
-    """Fetch what the submissions need and decide them, in order; those who ask for more, again."""
+    """Fetch what the submissions need and decide them, in order; those who ask for more, again. A long batch is decided
+    in turns. That is safe: the desk is this task's own, and what it is decided on is locked or checked by the write."""
     await fetch(desk, memory, connect, [(submission, submission.needs) for submission in submissions])
-    results = decide_batch(desk, submissions)
+    results = await run_in_turns(decide_batch(desk, submissions))
     for _ in range(MOST_ROUNDS):
         unfinished = [(n, result.needs) for n, result in enumerate(results) if isinstance(result, More)]
         if not unfinished:
@@ -164,7 +166,7 @@ async def decide_on(desk: Desk, memory: Memory, connect: Connect, submissions: l
         await fetch(desk, memory, connect, [(submissions[n], needs) for n, needs in unfinished])
         for n, needs in unfinished:
             desk.account_names(submissions[n].merchant.merchant_id, needs.accounts)
-            results[n] = desk.decide(submissions[n])
+            results[n] = await run_in_turns(desk.decide(submissions[n]))
     endless = Broken(RuntimeError("a rule asks for ever more"))
     return [endless if isinstance(result, More) else result for result in results]
 

@@ -33,6 +33,7 @@ from kasuwa.db import jobs
 from kasuwa.db.batch import Book, Broken, Claim, Result, Submission, business_now, repeat_key
 from kasuwa.db.merchants import Directory
 from kasuwa.db.progress import Progress, is_outage
+from kasuwa.db.turns import collect, run_in_turns
 from kasuwa.db.writer import Writer
 from kasuwa.observe.log import where_it_broke
 from kasuwa.web.limits import Limiter
@@ -305,6 +306,8 @@ class Dispatch:
     ) -> Any:
         """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
         or its job is run at once."""
+        if action.unpack is not None:
+            request = await run_in_turns(collect(action.unpack(request, merchant)))
         decide = noted(partial(action.decide, request), note)
         for _ in range(MOST_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
@@ -468,7 +471,7 @@ async def reply_page(reply: Any, strict: bool) -> Answered:
     """A page of a list, encoded line by line and cut where it would be too long; others are let run in between."""
     lines: list[bytes] = []
     size = encoded = 0
-    for line in reply.data:
+    for line in reply if isinstance(reply, list) else reply.data:
         text = ENCODER.encode(line)
         size += len(text) + 1
         if size > MOST_PAGE_BYTES and lines:
@@ -478,7 +481,8 @@ async def reply_page(reply: Any, strict: bool) -> Answered:
         if size - encoded > MOST_ENCODED_AT_ONCE:
             encoded = size
             await asyncio.sleep(0)
-    whole = msgspec.structs.replace(reply, data=msgspec.Raw(b"[" + b",".join(lines) + b"]"))
+    listed = msgspec.Raw(b"[" + b",".join(lines) + b"]")
+    whole = listed if isinstance(reply, list) else msgspec.structs.replace(reply, data=listed)
     return replied(whole, strict=strict)
 
 

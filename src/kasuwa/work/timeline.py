@@ -1,6 +1,7 @@
 """One timeline of what happened to a transaction, or to anything else with a reference, oldest first: what `explain`
-answers."""
+answers. Of a long one the newest entries are told, and how much was left out."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -37,20 +38,22 @@ PAYMENT_DETAIL = "select detail::text from payment where merchant_id = $1 and ke
 # What is no transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary), or is a
 # reference that several transactions share: a bulk's, a payer's order that took more than one attempt, a loan's.
 SHARED = f"""
-    select {", ".join(columns_of(Transaction).names)} from transaction
+    select {", ".join(columns_of(Transaction).names)}, count(*) over () from transaction
     where merchant_id = $1 and (batch_ref = $2 or order_ref = $2 or detail ->> 'loan_id' = $2
         or detail ->> 'savings_id' = $2 or detail -> 'errand' ->> 'reference' = $2
         or txn_ref in (select p.txn_ref from payment p
             where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2))
-    order by created_at, seq, key
+    order by created_at desc, seq desc, key desc limit $3
 """
 OWNED = ["card", "beneficiary", "savings", "thrift"]
 ON_ACCOUNTS = """
-    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at, p.reference from posting p
+    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at, p.reference,
+        count(*) over ()
+    from posting p
     where p.merchant_id = $1 and exists (
         select 1 from unnest(array[p.debit, p.credit]) a where split_part(a, ':', 2) = any($2)
             and (split_part(a, ':', 1) = any($3) or a like 'loan\\_%'))
-    order by p.seq
+    order by p.seq desc limit $4
 """
 # Everything that has a reference and is no transaction, with when it was made.
 MADE = """
@@ -72,8 +75,16 @@ JOBS_ABOUT = """
     select kind, lane, due, attempt from job where merchant_id = $1 and reference = any($2) order by due, seq
 """
 EVENTS_ABOUT = """
-    select seq, payload, at from event where merchant_id = $1 and (object = any($2) or reference = any($2)) order by seq
+    select seq, payload, at, count(*) over () from event
+    where merchant_id = $1 and (object = any($2) or reference = any($2)) order by seq desc limit $3
 """
+
+# How many of a thing's newest transactions and events are looked up, each with statements of its own; how many of its
+# postings; and how many entries are told, in how many bytes. Spec silent: D40
+MOST_LOOKED_UP = 100
+MOST_POSTINGS = 1_000
+MOST_TOLD = 1_000
+MOST_TOLD_BYTES = 1024 * 1024
 
 
 class Happening(msgspec.Struct, omit_defaults=True):
@@ -104,22 +115,27 @@ async def timeline_of_thing(connection: Connection, merchant_id: int, reference:
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
     made = await connection.fetch(MADE, merchant_id, reference)
     story = [Happening(at, 0, "created", f"{what} created") for what, at in made]
-    for record in await connection.fetch(SHARED, merchant_id, reference):
-        row = Transaction(*record)
+    left_out: dict[str, int] = {}
+    shared = await connection.fetch(SHARED, merchant_id, reference, MOST_LOOKED_UP)
+    for *record, count in shared:
+        row, left_out["transactions"] = Transaction(*record), count - len(shared)
         for happening in await look_up(connection, row):
             happening.more = {"txnRef": row.txn_ref, **happening.more}
             story.append(happening)
     told_of = {happening.more["seq"] for happening in story if happening.what == "posting"}
-    for *posting, txn_ref in await connection.fetch(ON_ACCOUNTS, merchant_id, names, OWNED):
-        happening = posted(posting)
+    postings = await connection.fetch(ON_ACCOUNTS, merchant_id, names, OWNED, MOST_POSTINGS)
+    for *posting, txn_ref, count in postings:
+        happening, left_out["postings"] = posted(posting), count - len(postings)
         if happening.more["seq"] in told_of:
             continue
         happening.more = {"txnRef": txn_ref, **happening.more}
         story.append(happening)
     story += [due_job(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
-    for record in await connection.fetch(EVENTS_ABOUT, merchant_id, names):
-        story += await look_up_event(connection, merchant_id, record)
-    return told(story) if story else None
+    events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MOST_LOOKED_UP)
+    for *event, count in events:
+        left_out["events"] = count - len(events)
+        story += await look_up_event(connection, merchant_id, event)
+    return told(story, left_out) if story else None
 
 
 async def reference_of_event(connection: Connection | Pool, merchant_id: int, said: str) -> str:
@@ -163,9 +179,22 @@ async def look_up_event(connection: Connection, merchant_id: int, record: Any) -
     return [written, *(tried(message_id, payload, attempt) for attempt in attempts)]
 
 
-def told(story: list[Happening]) -> list[dict[str, Any]]:
+def told(story: list[Happening], left_out: Mapping[str, int] = {}) -> list[dict[str, Any]]:
+    """The entries, oldest first. Where older ones are left out, the first says how many of what."""
     story.sort(key=lambda happening: (happening.at, happening.order))
-    return [{"at": utc_text(h.at), "what": h.what, "said": h.said, **h.more} for h in story]
+    lines: list[dict[str, Any]] = []
+    size = 0
+    for happening in reversed(story[-MOST_TOLD:]):
+        line = {"at": utc_text(happening.at), "what": happening.what, "said": happening.said, **happening.more}
+        size += len(msgspec.json.encode(line))
+        if size > MOST_TOLD_BYTES and lines:
+            break
+        lines.append(line)
+    counts = {**left_out, "entries": len(story) - len(lines)}
+    said = ", ".join(f"{count} earlier {what}" for what, count in counts.items() if count)
+    if said:
+        lines.append({"at": lines[-1]["at"], "what": "left out", "said": said})
+    return lines[::-1]
 
 
 def due_job(record: Any) -> Happening:

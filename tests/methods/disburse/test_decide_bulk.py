@@ -19,9 +19,11 @@ from kasuwa.methods.disburse.decide_bulk import (
     SHORT_MESSAGE,
     USED_BEFORE,
     BatchOrder,
+    ReadOrder,
     TransferBatch,
     decide_bulk,
     need_bulk,
+    read_orders,
 )
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply
 from tests.db.shelf import Shelf
@@ -31,20 +33,28 @@ from tests.rules import MERCHANT, context
 NEW = {"amount": "5000.00", "bankcode": "058", "accountnumber": "0000000000"}
 
 
-def bulk(*orders: Any) -> BulkRequest:
-    return BulkRequest(data=[msgspec.Raw(msgspec.json.encode(said)) for said in orders])
+def bulk(*orders: Any) -> list[ReadOrder]:
+    request = BulkRequest(data=[msgspec.Raw(msgspec.json.encode(said)) for said in orders])
+    return list(read_orders(request, MERCHANT, rules=TRANSFER_RULES))
 
 
 def decided(*orders: Any, rows: tuple[Row, ...] = (), faults: tuple[PlannedFault, ...] = ()) -> Decision:
     request = bulk(*orders)
-    needs = need_bulk(request, MERCHANT, rules=TRANSFER_RULES)
+    needs = need_bulk(request, MERCHANT)
     found: dict[bytes, Row | None] = {key: None for _, key in needs.rows}
     found |= {row.key: row for row in rows}
-    return decide_bulk(request, context(number=5, faults=faults), Seen(found), rules=TRANSFER_RULES)
+    decision = decide_bulk(request, context(number=5, faults=faults), Seen(found))
+    decision.parts = tuple(decision.parts)
+    return decision
+
+
+def whole(decision: Decision, results: list[Decision | Refusal] | None = None) -> Decision:
+    assert decision.join is not None
+    return decision.join(list(decision.parts) if results is None else results)
 
 
 def joined(decision: Decision, results: list[Decision | Refusal] | None = None) -> BulkReply:
-    reply = decision.join(list(decision.parts) if results is None else results)
+    reply = whole(decision, results).reply
     assert isinstance(reply, BulkReply)
     return reply
 
@@ -54,6 +64,10 @@ def row_of(part: Decision | Refusal) -> Transaction:
     (row,) = part.rows
     assert isinstance(row, Transaction)
     return row
+
+
+def first_part(decision: Decision) -> Decision | Refusal:
+    return next(iter(decision.parts))
 
 
 def test_every_order_becomes_a_part_with_a_reference_of_its_own() -> None:
@@ -84,7 +98,7 @@ def test_no_order_is_run_at_once() -> None:
 
 def test_what_is_needed_is_the_wallet_and_every_reference_once() -> None:
     request = bulk(NEW | {"orderRef": "a"}, NEW | {"orderRef": "a"}, NEW | {"orderRef": "b"}, NEW, {"orderRef": "bad"})
-    assert need_bulk(request, MERCHANT, rules=TRANSFER_RULES) == Needs(
+    assert need_bulk(request, MERCHANT) == Needs(
         tuple((Transaction, key_of(name)) for name in ("a", "b", "bad")), (WALLET,)
     )
 
@@ -119,7 +133,7 @@ def test_a_bad_order_is_a_failed_transfer_with_its_reasons_and_the_others_go(
 ) -> None:
     decision = decided(said, NEW | {"orderRef": "good"})
     bad, good = joined(decision).data
-    row = row_of(decision.parts[0])
+    row = row_of(first_part(decision))
     assert (row.status, row.message, row.amount) == (FAILED, bad.message, amount)
     assert (row.fee, row.vat, row.duty, row.batch_ref) == (0, 0, 0, joined(decision).batch_ref)
     assert (bad.order_ref, bad.txn_status, bad.txn_ref) == (name or row.txn_ref, "failed", row.txn_ref)
@@ -148,7 +162,7 @@ def test_a_failed_order_has_its_event_and_holds_nothing() -> None:
 
 def test_of_a_field_at_fault_nothing_is_kept() -> None:
     said = NEW | {"orderRef": "a", "bankcode": "x" * 500, "sender_name": "y" * 500, "narration": "Invoice"}
-    kept = msgspec.json.decode(row_of(decided(said).parts[0]).detail)
+    kept = msgspec.json.decode(row_of(first_part(decided(said))).detail)
     assert kept == {"bank_code": "", "account_number": "0000000000", "sender_name": "", "narration": "Invoice"}
 
 
@@ -172,7 +186,7 @@ def test_the_message_says_whether_all_some_or_none_of_the_orders_were_accepted()
 
 def test_the_bulk_keeps_the_transfer_of_each_order_or_why_there_is_none() -> None:
     decision = decided(NEW | {"orderRef": "a"}, NEW | {"orderRef": "a"}, {"orderRef": "b"})
-    (batch,) = decision.rows
+    (batch,) = whole(decision).rows
     assert isinstance(batch, TransferBatch)
     lines = joined(decision).data
     assert BATCH_ORDERS.decode(batch.detail) == [
@@ -221,7 +235,7 @@ def test_an_order_whose_reference_was_used_otherwise_before_is_in_conflict() -> 
 
 def test_a_refused_order_sent_again_is_the_same_failed_transfer() -> None:
     bad = {"orderRef": "a", "amount": "0.10"}
-    row = row_of(decided(bad).parts[0])
+    row = row_of(first_part(decided(bad)))
     again = decided(bad, rows=(row,))
     (line,) = joined(again).data
     assert (line.txn_ref, line.txn_status) == (row.txn_ref, "failed")
@@ -233,7 +247,7 @@ def test_a_refused_order_sent_again_is_the_same_failed_transfer() -> None:
 @pytest.mark.parametrize("amount", [b"1e999", b"0.10", b"-5", b"9" * 5_000, b'"x"', b"null", b"[]"])
 def test_a_refused_order_is_the_same_however_it_is_spaced_and_ordered(amount: bytes) -> None:
     first = msgspec.Raw(b'{"orderRef":"a","amount":' + amount + b"}")
-    row = row_of(decided(first).parts[0])
+    row = row_of(first_part(decided(first)))
     again = msgspec.Raw(b'{ "amount" : ' + amount + b',\n "orderRef" : "a" }')
     (line,) = joined(decided(again, rows=(row,))).data
     assert (line.txn_status, line.txn_ref) == ("failed", row.txn_ref)
@@ -282,8 +296,8 @@ def shelf_with(kobo: int) -> Shelf:
 
 def send(shelf: Shelf, *orders: Any) -> BulkReply:
     request = bulk(*orders)
-    needs = need_bulk(request, MERCHANT, rules=TRANSFER_RULES)
-    decide = partial(decide_bulk, request, rules=TRANSFER_RULES)
+    needs = need_bulk(request, MERCHANT)
+    decide = partial(decide_bulk, request)
     (result,) = shelf.run([Submission(MERCHANT, needs, decide, bytes(32))])
     assert isinstance(result, Decision), result
     assert isinstance(result.reply, BulkReply)

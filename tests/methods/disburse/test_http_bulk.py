@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 
+from tests.running import Deployment
 from tests.shop import Shop, Wallet
 
 OPENING = 1_000_000_000
@@ -294,3 +296,22 @@ def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: Shop) -> None:
     assert shop.send("disburse", most).body["status"] == 202
     heard = shop.send("disburse", most + b" ")
     assert (heard.http, heard.body["status"]) == (413, 103)
+
+
+MISSPELLED = {"amuont": "1.00", "bankcod": "058", "acountnumber": "0", **{f"amounx{n}": 1 for n in range(40)}}
+LONG_BULKS = {
+    "good orders": {"amount": "1.00", "bankcode": "058", "accountnumber": "0000000000", "narration": "x" * 60},
+    "orders with every field at fault": {"amount": "-1", "bankcode": "999", "accountnumber": "x", "currency": "USD"},
+    "orders whose fields are misspelled": MISSPELLED,
+}
+
+
+@pytest.mark.parametrize("order", LONG_BULKS.values(), ids=LONG_BULKS)
+def test_a_thousand_orders_do_not_hold_up_others(shop: Shop, deployment: Deployment, order: Any) -> None:
+    """A step of the event loop that takes too long is a complaint."""
+    deployment.complaints()
+    sent = shop.put("disburse", action="transfer", type="bulk", data=[order] * 1000)
+    assert len(sent.body["data"]) == 1000
+    verified = shop.put("disburse", action="verify", txnRef=sent.body["batchRef"])
+    assert len(verified.body["data"]) == 1000
+    assert deployment.complaints() == ""

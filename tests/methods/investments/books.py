@@ -16,6 +16,7 @@ from kasuwa.core.decoding import decode
 from kasuwa.core.references import Permutation, account_key, book_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.db.batch import Book, Broken, Desk, Submission, World
+from kasuwa.db.turns import run_at_once
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
 from kasuwa.methods.clients.decide import ACTIVE, Client, client_key
@@ -65,7 +66,7 @@ class Books:
             for name in needs.accounts:
                 self.desk.rows.setdefault(account_key(MERCHANT_ID, name), None)
             self.desk.account_names(MERCHANT_ID, needs.accounts)
-            result = self.desk.decide(submission)
+            result = run_at_once(self.desk.decide(submission))
             if not isinstance(result, More):
                 break
             needs = result.needs

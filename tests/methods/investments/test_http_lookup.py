@@ -154,3 +154,16 @@ def test_dry_runs_of_savings_and_plans_change_nothing(shop: Shop, deployment: De
     assert (checked["status"], checked["dry_run"], "txnStatus" in checked) == (200, True, False)
     assert everything_of(deployment, shop) == before
     assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["txnStatus"] == "successful"
+
+
+def test_the_members_of_a_plan_are_read_whole_or_in_parts(shop: Shop) -> None:
+    thrift_id = make_plan(shop, 4)
+    for _ in range(3):
+        join(shop, thrift_id, open_savings(shop, enrol(shop)))
+    whole = invest(shop, "subscriptions", thrift_id=thrift_id)
+    assert [line["position"] for line in whole["data"]] == [1, 2, 3]
+    assert (whole["total"], whole["offset"], whole["limit"]) == (3, 0, 500)
+    part = invest(shop, "subscriptions", thrift_id=thrift_id, offset=1, limit=1)
+    assert part["data"] == whole["data"][1:2]
+    assert (part["total"], part["offset"], part["limit"]) == (3, 1, 1)
+    assert invest(shop, "subscriptions", thrift_id=thrift_id, limit=501)["status"] == 104

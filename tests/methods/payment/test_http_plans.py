@@ -205,3 +205,15 @@ def test_a_schedule_that_does_not_add_up_is_refused(
     body = till.body(amount=amount, installment={"payment_schedule": schedule, "total": total})
     refused = till.pay(action="initiate", card=card(), **body)
     assert [fault["field"] for fault in refused["errors"]] == [field]
+
+
+def test_both_lists_of_plans_are_read_in_parts_newest_first(till: Till) -> None:
+    for _ in range(3):
+        recurrent(till)
+        instalments(till)
+    for word in ("recurrents", "installments"):
+        whole = till.shop.put("resources", inquire=word).body
+        assert len(whole) == 3
+        parts = [till.shop.put("resources", inquire=word, offset=n, limit=2).body for n in (0, 2, 4)]
+        assert parts == [whole[:2], whole[2:], []]
+        assert till.shop.put("resources", inquire=word, limit=201).body["status"] == 104

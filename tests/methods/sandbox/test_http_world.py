@@ -128,6 +128,15 @@ def test_a_bulk_is_explained_by_its_batch_and_each_line_says_whose_it_is(shop: S
     assert sum(line["what"] == "event" for line in story) == 2
 
 
+def test_a_long_story_tells_its_newest_part_and_how_much_is_left_out(shop: Shop) -> None:
+    order = {"accountnumber": "0000000000", "amount": "1.00", "bankcode": "058"}
+    bulk = shop.ask("disburse", {"action": "transfer", "type": "bulk", "data": [order] * 150}).body
+    shop.advance(seconds=1)
+    first, *story = explain(shop, reference=bulk["batchRef"])["data"]
+    assert (first["what"], first["said"]) == ("left out", "50 earlier transactions")
+    assert {line["txnRef"] for line in story} == {row["txnRef"] for row in bulk["data"][50:]}
+
+
 def test_a_card_is_explained_by_what_moved_on_it(shop: Shop) -> None:
     fields = {"action": "create", "billing": BILLING, "amount": 10, "currency": "USD"}
     card = shop.ask("virtualcard", fields).body["card_data"]

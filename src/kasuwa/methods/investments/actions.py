@@ -171,7 +171,7 @@ INVESTMENTS = Method(
         ),
         Read(
             name="subscriptions",
-            request=wire.PlanRequest,
+            request=wire.SubscriptionsRequest,
             reply=wire.SubscriptionsReply,
             read=store.list_subscriptions,
             summary="The members of a thrift plan in the order of their turns",

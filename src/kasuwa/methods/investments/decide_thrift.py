@@ -46,6 +46,7 @@ from kasuwa.methods.investments.decide import (
 )
 from kasuwa.methods.investments.decide_forecast import NOTHING_CHANGED
 from kasuwa.methods.investments.wire import (
+    MOST_MEMBERS,
     CancelPlanRequest,
     CreatePlanRequest,
     PlanRecord,
@@ -64,8 +65,6 @@ RUNNING = "running"
 COMPLETED = "completed"
 CANCELLED = "cancelled"
 
-# One posting group a cycle: with more members than this a cycle would hold its merchant's books for too long.
-MOST_MEMBERS = 500
 
 # In months: a plan that starts later than this is a slip of the pen.
 LATEST_START = 120

@@ -21,7 +21,6 @@ from kasuwa.methods.investments.wire import (
     ListSavingsRequest,
     Moved,
     PlanListReply,
-    PlanRequest,
     SavingsListReply,
     SavingsRecord,
     SavingsViewReply,
@@ -29,6 +28,7 @@ from kasuwa.methods.investments.wire import (
     StatementReply,
     StatementRequest,
     SubscriptionsReply,
+    SubscriptionsRequest,
     ViewSavingsRequest,
 )
 
@@ -87,7 +87,8 @@ PLANS = f"{PLAN_COLUMNS} where p.merchant_id = $1 order by p.number desc offset 
 COUNT_PLANS = "select count(*) from thrift_plan where merchant_id = $1"
 MEMBERS = """
     select key, merchant_id, thrift_id, position, savings_id, client_id, contributed, received, owed, paid_on
-    from thrift_member where merchant_id = $1 and thrift_id = $2 order by position
+    from thrift_member where merchant_id = $1 and thrift_id = $2
+    order by position offset $3 limit $4
 """
 
 
@@ -156,13 +157,15 @@ async def list_plans(request: ListPlansRequest, merchant: Merchant, reader: Repl
 
 
 async def list_subscriptions(
-    request: PlanRequest, merchant: Merchant, reader: ReplyReader
+    request: SubscriptionsRequest, merchant: Merchant, reader: ReplyReader
 ) -> SubscriptionsReply | Refusal:
+    offset, limit = request.window
     async with reader.snapshot() as moment:
         row = await moment.fetchrow(PLAN, merchant.merchant_id, plan_key(merchant.merchant_id, request.thrift_id))
         if row is None:
             return UNKNOWN_PLAN
-        members = await moment.fetch(MEMBERS, merchant.merchant_id, request.thrift_id)
+        members = await moment.fetch(MEMBERS, merchant.merchant_id, request.thrift_id, offset, limit)
     *columns, now = row
     plan, today = Plan(*columns), lagos_day(now)
-    return SubscriptionsReply(data=[subscription_record(plan, Member(*each), today) for each in members])
+    lines = await reader.make_lines(lambda each: subscription_record(plan, Member(*each), today), members)
+    return SubscriptionsReply(data=lines, total=plan.members, offset=offset, limit=limit)

@@ -1,6 +1,6 @@
 """What `PUT /investments` takes and answers. (api.md, D34, D35)"""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
@@ -202,6 +202,21 @@ class PlanRequest(msgspec.Struct, kw_only=True):
     thrift_id: Reference
 
 
+# One posting group a cycle: with more members than this a cycle would hold its merchant's books for too long.
+MOST_MEMBERS = 500
+MemberLimit = Annotated[int, Meta(ge=1, le=MOST_MEMBERS, description=f"1 to {MOST_MEMBERS}")]
+
+
+class SubscriptionsRequest(Paged, kw_only=True):
+    """Members in the order of their turns: where no limit is said, all of them. Spec silent: D35"""
+
+    usual: ClassVar[int] = MOST_MEMBERS
+
+    thrift_id: Reference
+    limit: MemberLimit | None = None
+    limits: MemberLimit | None = None
+
+
 class CancelPlanRequest(PlanRequest, kw_only=True):
     dry_run: bool | None = None
 
@@ -263,3 +278,6 @@ class SubscriptionReply(msgspec.Struct, kw_only=True):
 class SubscriptionsReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     data: list[SubscriptionRecord]
+    total: int
+    offset: int
+    limit: int

@@ -282,7 +282,7 @@ RESOURCES = (
         request=wire.PlansRequest,
         reply=list[wire_reply.RecurrentReply],
         read=store.list_recurrents,
-        summary="All recurrent payments",
+        summary="Recurrent payments, newest first",
         example={"inquire": "recurrents"},
     ),
     Write(
@@ -301,7 +301,7 @@ RESOURCES = (
         request=wire.InstallmentsRequest,
         reply=list[wire_reply.InstallmentReply],
         read=store.list_installments,
-        summary="All installment plans, finished ones too; or one, by its id",
+        summary="Installment plans, newest first, finished ones too; or one, by its id",
         example={"inquire": "installments"},
     ),
     *(

@@ -9,12 +9,12 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.purpose import BELONGING, subject_in, subject_of
-from kasuwa.core.reading import Reader, SealedReader, Snapshot
+from kasuwa.core.reading import Reader, ReplyReader, SealedReader, Snapshot
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Detail, Payment, payment_key
 from kasuwa.methods.payment.decide_ask import HOME_CURRENCY
 from kasuwa.methods.payment.decide_installments import UNKNOWN_PLAN, reply_installments
-from kasuwa.methods.payment.decide_plan import Plan, reply_plan
+from kasuwa.methods.payment.decide_plan import Plan, plan_key, reply_plan
 from kasuwa.methods.payment.decide_refund import refundable_whole
 from kasuwa.methods.payment.decide_reply import (
     card_reply,
@@ -37,6 +37,8 @@ from kasuwa.methods.payment.wire_reply import (
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or customer_txnref or refundRef"))
 AWAITING = "Awaiting Validation"
+# How many refunds a payment's verification lists, newest first; each is found by its own reference. Spec silent: D18
+MOST_REFUNDS = 200
 # How the service's references of refunds begin. (D6)
 REFUND_PREFIX = "GP|RF|"
 
@@ -262,7 +264,7 @@ def reply_verify(payment: Found, public_url: str) -> VerifyReply:
         if payment.token is not None:
             reply.card_token = payment.token
         if refunds := refunds_of(payment):
-            reply.refunds = [refund_line(line) for line in refunds]
+            reply.refunds = [refund_line(line) for line in refunds[:MOST_REFUNDS]]
     elif status == PENDING:
         show_step(reply, payment, asked, public_url)
     return reply
@@ -312,22 +314,29 @@ async def read_payment(txn_ref: str, merchant: Merchant, reader: Reader) -> tupl
 # --- plans ----------------------------------------------------------------------------------------------------------
 
 PLAN_COLUMNS = ", ".join(Plan.__struct_fields__)
-PLANS = f"select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2 order by created_at desc, seq desc"
+PLANS = f"""
+    select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2
+    order by created_at desc, seq desc offset $3 limit $4
+"""
+PLAN = f"select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2 and key = $3"
+# A plan may have hundreds of installments: so many plans are made into lines before others are let run.
+LONG_PLANS = 5
 
 
-async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: Reader) -> list[RecurrentReply]:
-    rows = await reader.fetch(PLANS, merchant.merchant_id, "recurrent")
-    return [reply_plan(Plan(*row)) for row in rows]
+async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: ReplyReader) -> list[RecurrentReply]:
+    rows = await reader.fetch(PLANS, merchant.merchant_id, "recurrent", *request.window)
+    return await reader.make_lines(lambda row: reply_plan(Plan(*row)), rows)
 
 
 async def list_installments(
-    request: InstallmentsRequest, merchant: Merchant, reader: Reader
+    request: InstallmentsRequest, merchant: Merchant, reader: ReplyReader
 ) -> list[InstallmentReply] | Refusal:
-    plans = [Plan(*row) for row in await reader.fetch(PLANS, merchant.merchant_id, "instalment")]
+    merchant_id = merchant.merchant_id
     if request.id is None:
-        return [reply_installments(plan) for plan in plans]
-    named = [reply_installments(plan) for plan in plans if plan.plan_id == request.id]
-    return named or UNKNOWN_PLAN
+        rows = await reader.fetch(PLANS, merchant_id, "instalment", *request.window)
+        return await reader.make_lines(lambda row: reply_installments(Plan(*row)), rows, at_once=LONG_PLANS)
+    rows = await reader.fetch(PLAN, merchant_id, "instalment", plan_key(merchant_id, request.id))
+    return [reply_installments(Plan(*row)) for row in rows] or UNKNOWN_PLAN
 
 
 # --- who gets a part ------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from kasuwa.core.fields import (
     Reference,
     ShortText,
 )
+from kasuwa.core.paging import PagedArray
 
 Country = Annotated[str, Meta(pattern="^[A-Z]{2}" + END, max_length=2, description="a country as two capital letters")]
 # A name, an IPv4 address or this machine's IPv6 one, in ASCII: an international name comes as browsers send it (xn--…).
@@ -207,12 +208,12 @@ class RecurrentRequest(msgspec.Struct, kw_only=True):
     status: Literal["stop", "start"] | None = None
 
 
-class PlansRequest(msgspec.Struct):
-    """Nothing more is asked."""
+class PlansRequest(PagedArray, kw_only=True):
+    """Recurrent payments, newest first. Spec silent: D25"""
 
 
-class InstallmentsRequest(msgspec.Struct, kw_only=True):
-    """All installment plans, or the one named; with `status` that one is changed. Spec silent: D26"""
+class InstallmentsRequest(PagedArray, kw_only=True):
+    """Installment plans, newest first, or the one named; with `status` that one is changed. Spec silent: D26"""
 
     id: Reference | None = None
     status: Literal["resume", "pause", "cancel"] | None = None

@@ -1,0 +1,35 @@
+"""How a long timeline is cut: the newest entries are told, and how many are left out."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from kasuwa.work.timeline import MOST_TOLD, MOST_TOLD_BYTES, Happening, told
+
+START = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+
+
+def story(entries: int, **more: Any) -> list[Happening]:
+    return [Happening(START + timedelta(seconds=n), 0, "posting", str(n), more) for n in range(entries)]
+
+
+@pytest.mark.parametrize("entries", [1, MOST_TOLD])
+def test_a_short_story_is_told_whole(entries: int) -> None:
+    assert [line["said"] for line in told(story(entries))] == [str(n) for n in range(entries)]
+
+
+def test_the_oldest_entries_are_left_out_and_counted() -> None:
+    first, *lines = told(story(MOST_TOLD + 7), {"transactions": 3, "events": 0})
+    assert (first["what"], first["said"]) == ("left out", "3 earlier transactions, 7 earlier entries")
+    assert [line["said"] for line in lines] == [str(n) for n in range(7, MOST_TOLD + 7)]
+
+
+def test_long_entries_are_left_out_by_their_bytes() -> None:
+    first, *lines = told(story(5, payload="x" * (MOST_TOLD_BYTES // 2 - 1_000)))
+    assert first["said"] == "3 earlier entries"
+    assert [line["said"] for line in lines] == ["3", "4"]
+
+
+def test_one_entry_beyond_the_bound_is_told_alone() -> None:
+    assert [line["what"] for line in told(story(2, payload="x" * MOST_TOLD_BYTES))] == ["left out", "posting"]
