@@ -216,7 +216,8 @@ class Dispatch:
                     self._remember(path, body, action, request)
                 answered = answer_prepared(reply, headers.get("accept-encoding", ""))
             else:
-                if echoes_amount(type(reply)):
+                kind: Any = type(reply)
+                if echoes_amount(kind):
                     reply.amount = echo_amount(reply.amount, getattr(request, "amount", None))
                 answered = await reply_page(reply, strict) if is_page(reply) else replied(reply, strict=strict)
         answered.action = action.name
