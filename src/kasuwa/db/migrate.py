@@ -29,7 +29,7 @@ LOCK_TIMEOUT = "500ms"
 PAUSE_SECONDS = 0.5
 MOST_TRIES = 600
 
-APPEND_ONLY = ("posting", "event", "notice", "audit", "rate")
+APPEND_ONLY = ("posting", "event", "notice", "audit", "rate", "transfer_batch")
 
 
 log = structlog.get_logger("kasuwa.migrate")
