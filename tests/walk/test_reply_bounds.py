@@ -51,6 +51,13 @@ BOUNDS: dict[str, dict[str, str]] = {
     "sandbox-advance": {"ran": "one count a kind of job"},
 }
 
+# What a merchant told with a payment, in every reply of one.
+META = {"meta": "as it was sent: at most 64 KiB"}
+TELL_PAYMENTS = ("payment-initiate", "payment-charge", "payment-validate", "loans-repay", "loans-validate")
+for title in [row.title for row in ROWS]:
+    if title.startswith(TELL_PAYMENTS) or title in ("investments-deposit", "investments-validate"):
+        BOUNDS[title] = {**META, **BOUNDS.get(title, {})}
+
 GROWING = (
     inspect.ListType,
     inspect.VarTupleType,

@@ -117,14 +117,14 @@ async def timeline_of_thing(connection: Connection, merchant_id: int, reference:
     story = [Happening(at, 0, "created", f"{what} created") for what, at in made]
     left_out: dict[str, int] = {}
     shared = await connection.fetch(SHARED, merchant_id, reference, MOST_LOOKED_UP)
-    for *record, count in shared:
+    for *record, count in reversed(shared):  # oldest first, as all that happened at one moment
         row, left_out["transactions"] = Transaction(*record), count - len(shared)
         for happening in await look_up(connection, row):
             happening.more = {"txnRef": row.txn_ref, **happening.more}
             story.append(happening)
     told_of = {happening.more["seq"] for happening in story if happening.what == "posting"}
     postings = await connection.fetch(ON_ACCOUNTS, merchant_id, names, OWNED, MOST_POSTINGS)
-    for *posting, txn_ref, count in postings:
+    for *posting, txn_ref, count in reversed(postings):
         happening, left_out["postings"] = posted(posting), count - len(postings)
         if happening.more["seq"] in told_of:
             continue
@@ -132,7 +132,7 @@ async def timeline_of_thing(connection: Connection, merchant_id: int, reference:
         story.append(happening)
     story += [due_job(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
     events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MOST_LOOKED_UP)
-    for *event, count in events:
+    for *event, count in reversed(events):
         left_out["events"] = count - len(events)
         story += await look_up_event(connection, merchant_id, event)
     return told(story, left_out) if story else None
