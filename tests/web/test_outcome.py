@@ -148,7 +148,10 @@ class LocalService:
 
     def run_in_worker(self, claimed: Claimed) -> None:
         worker = Worker(self._operators, self._stepper, self._house.directory, self._house.writer.clock)
-        self._runner.run(worker._run_job(claimed))
+        self._runner.run(self._run_claimed(worker, claimed))
+
+    async def _run_claimed(self, worker: Worker, claimed: Claimed) -> None:
+        await worker._run_job(claimed, await self._house.directory.by_id(claimed.job.merchant_id))
 
     def visit(self, path: str, **fields: str) -> Any:
         return self._runner.run(self._visits.answer("POST", path, urlencode(fields).encode()))
