@@ -8,7 +8,7 @@ from datetime import date
 
 from kasuwa.core.calendar import lagos_day, moment_of
 from kasuwa.core.cards import bin_of
-from kasuwa.core.decision import Context, Fault, Merchant, Needs, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.decision import Context, Fault, Merchant, Needs, Row, Seen
 from kasuwa.core.magic import SAMPLE_CARD
 from kasuwa.core.merchant import outside_limits
 from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
@@ -275,7 +275,3 @@ def schedule_faults(request: Common, *, installments: bool = False) -> list[Faul
 
 def class_of_card(facts: CardFacts) -> FeeClass:
     return card_class(facts.country)
-
-
-def refusal_of(faults: Sequence[Fault]) -> Refusal | None:
-    return refuse_fields(*faults) if faults else None
