@@ -278,6 +278,59 @@ def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: G
     run(work)
 
 
+# --- errors after the commit ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_error_of_the_listener_of_commits_changes_nothing(ground: Ground, way: str) -> None:
+    """The batch is durable when the listener hears of it: it is answered as such and not run a second time."""
+    made: list[Merchant] = []
+    heard: list[bool] = []
+
+    def fail_to_hear(locked: bool, size: int, seconds: float) -> None:
+        heard.append(locked)
+        raise RuntimeError("a bug of the listener")
+
+    async def work() -> None:
+        made[:] = [await new_merchant(ground) for _ in range(3)]
+        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, heard=fail_to_hear) as writer:
+            for merchant in made:
+                await make_ready(writer, merchant, way)
+            waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(2)]
+            assert [await told(future) for future in waiting] == ["fund"] * 6
+            assert writer.trouble() is None
+
+    run(work)
+    assert (way == "locked") in heard
+    assert [moved(ground, merchant) for merchant in made] == [[100, 100]] * 3
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_error_after_the_commit_fails_neither_its_batch_nor_the_next(
+    ground: Ground, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Merchant] = []
+
+    def forget_to_settle(desk: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    async def work() -> None:
+        made[:] = [await new_merchant(ground) for _ in range(2)]
+        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0) as writer:
+            for merchant in made:
+                await make_ready(writer, merchant, way)
+            with monkeypatch.context() as broken:
+                broken.setattr(writer._memory, "settle", forget_to_settle)
+                for merchant in made:
+                    assert await told(writer.submit(fund(merchant))) == "fund"
+                waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(3)]
+                assert [await told(future) for future in waiting] == ["fund"] * 6
+            assert await told(writer.submit(fund(made[0], 7))) == "fund"
+
+    run(work)
+    assert [moved(ground, merchant) for merchant in made] == [[100] * 4 + [7], [100] * 4]
+
+
 # --- locks ------------------------------------------------------------------------------------------------------------
 
 HOLD_BOOK = "select 1 from book where merchant_id = $1 for update"

@@ -97,9 +97,10 @@ class LockedWay:
                     return await self._run_one_by_one(taken, error)
                 self._session.is_failing = True
             else:
+                # Answered first: it is durable, whatever goes wrong while it is remembered.
+                answer(ours, decided.results)
                 self._memory.learn(decided.desk)
                 self._memory.settle(decided.desk)
-                answer(ours, decided.results)
                 return without(taken, ours)
             set_sent(taken, False)
             self._forget()

@@ -14,6 +14,7 @@ from typing import Any
 
 import asyncpg
 import msgspec
+import structlog
 
 from kasuwa.db import pool
 from kasuwa.db.batch import Desk, Result
@@ -45,6 +46,8 @@ SHIFT_JOBS = """
 
 # Hears of every commit: whether it was locked, how many writes it held, and how many seconds it took.
 Heard = Callable[[bool, int, float], None]
+
+log = structlog.get_logger("kasuwa.db")
 
 
 class Unreachable(Exception):
@@ -208,7 +211,15 @@ class Session:
         if self._warned:
             raise Unreachable(unsure=True)
         self.is_failing = False
-        self._heard(locked, len(decided.results), time.perf_counter() - began)
+        self._report(locked, len(decided.results), time.perf_counter() - began)
+
+    def _report(self, locked: bool, size: int, seconds: float) -> None:
+        """Tells the listener of a commit. The commit is durable by now: an exception here would make the writer run the
+        batch a second time, so whatever the listener raises is logged and goes no further."""
+        try:
+            self._heard(locked, size, seconds)
+        except Exception as error:
+            log.error("the listener of commits failed", error=type(error).__name__)
 
     async def _end(self, connection: Connection, mark: MarkRow, desk: Desk) -> None:
         try:

@@ -257,7 +257,7 @@ class Writer:
         before are answered: PostgreSQL has work while we talk to clients."""
         while True:
             asyncio.get_running_loop().call_soon(self._hand_out)
-            held = await self._commit_decided(decided, taken)
+            held = await self._commit_or_fail(decided, taken)
             if not held or self._open is None:
                 return held
             (decided, taken), self._open = self._open, None
@@ -268,6 +268,19 @@ class Writer:
         """Nothing more joins this batch; the next is decided on top of it."""
         decided.desk.close_books()
         self._memory.learn(decided.desk)
+
+    async def _commit_or_fail(self, decided: Decided, taken: Taken) -> bool:
+        """As `_commit_decided`. A bug of ours leaves nobody of this batch without an answer and does not fail the batch
+        after it: what is committed is answered as such, the rest with the error."""
+        try:
+            return await self._commit_decided(decided, taken)
+        except Exception as error:
+            self._memory.forget_all()
+            self._session.disconnect()
+            self._hand_out()
+            fail(taken, error)
+            self._ended(taken)
+            return False
 
     async def _commit_decided(self, decided: Decided, taken: Taken) -> bool:
         """Commit a batch that was decided on memory; where that does not hold, run it again, locked. So is one in which
@@ -293,9 +306,9 @@ class Writer:
         except Exception:
             self._session.disconnect()
         if held:
-            self._memory.settle(decided.desk)
             self._unanswered.append((taken, decided.results))
             self._ended(taken)
+            self._memory.settle(decided.desk)
             return True
         self._memory.forget_all()
         set_sent(taken, held is None)
