@@ -18,6 +18,7 @@ from kasuwa.db.batch import (
     Spoiled,
     Submission,
     World,
+    business_now,
     decide_batch,
 )
 from kasuwa.db.turns import run_at_once
@@ -291,7 +292,7 @@ def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
 
 
 @pytest.mark.parametrize("clock", [{"clock_offset": -5}, {"clock_fixed": WALL - HOUR}])
-def test_a_moved_clock_is_seen_by_the_next_and_told_to_the_writer(clock: dict[str, Any]) -> None:
+def test_a_moved_clock_is_seen_by_the_next_and_written_to_its_book(clock: dict[str, Any]) -> None:
     shelf, seen_times = funded(), []
     set_clock(shelf, **clock)
 
@@ -303,16 +304,8 @@ def test_a_moved_clock_is_seen_by_the_next_and_told_to_the_writer(clock: dict[st
     desk = shelf.desk(batch)
     run_at_once(decide_batch(desk, batch))
     assert seen_times == [WALL + HOUR]
-    assert set(desk.moved_clocks) == desk.touched == {1}
-
-
-def test_a_clock_that_is_moved_on_the_way_leaves_the_jobs_where_they_are() -> None:
-    shelf = funded()
-    batch = [answering(Decision("moved", clock=WALL + HOUR, on_the_way=True))]
-    desk = shelf.desk(batch)
-    run_at_once(decide_batch(desk, batch))
-    assert (desk.moved_clocks, desk.touched) == ({}, {1})
-    assert desk.books[1].clock_offset == HOUR // timedelta(microseconds=1)
+    assert desk.touched == {1}
+    assert business_now(desk.books[1], WALL) == WALL + HOUR
 
 
 def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:

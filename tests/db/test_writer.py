@@ -177,6 +177,13 @@ def test_the_writer_was_seen_at_every_kind_of_work(ground: Ground) -> None:
     assert "for update" in written
 
 
+def test_the_writer_changes_rows_by_their_keys_alone(ground: Ground) -> None:
+    """A statement that changes all rows of a merchant would hold up every other merchant of the batch and after it."""
+    unbounded = re.compile(r"(?:update|delete from) \w+ (?:set .*)?where merchant_id = \$\d+\s*$", re.DOTALL)
+    assert unbounded.search("update job set run_at = due where merchant_id = $1")
+    assert [sql for sql in ground.statements if unbounded.search(sql)] == []
+
+
 def test_the_writer_finds_rows_by_index_alone_on_an_empty_database(ground: Ground) -> None:
     assert scans_of(ground.cluster.dsn, ground.statements, WRITER_SETTINGS) == {}
 

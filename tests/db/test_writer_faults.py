@@ -6,149 +6,47 @@ broken writer from hanging the tests.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import asyncpg
 import pytest
 
-from kasuwa import app
-from kasuwa.core.codes import NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Post, Refusal, Reserve, Seen
+from kasuwa.core.decision import Context, Decision, Merchant, Needs, Seen
 from kasuwa.core.references import row_key
-from kasuwa.core.secrets import Vault
-from kasuwa.db import embedded, merchants, migrate, pool
+from kasuwa.db import pool
 from kasuwa.db.batch import Submission
-from kasuwa.db.merchants import Directory
-from kasuwa.db.writer import Unreachable, Writer
-from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
-from kasuwa.prepare import prepare as prepare_database
-from kasuwa.settings import Settings, secret_key_of
+from tests.db.probes import (
+    SHORT,
+    WALLET,
+    WAYS,
+    Ground,
+    fund,
+    make_ready,
+    moved,
+    new_merchant,
+    prepared,
+    reserve,
+    rows_of,
+    run,
+    spend,
+    told,
+    writing,
+)
 from tests.simulate.frozen_database import Line
-from tests.simulate.processes import broken_laws, database, query
 
 pytestmark = pytest.mark.xdist_group("writer faults")
-
-HANGS_SECONDS = 60.0
-WALLET, OUTSIDE = chart.wallet("NGN"), chart.outside("funding", "NGN")
-SHORT = Refusal(NOT_COVERED, "short")
-
-
-class Ground(NamedTuple):
-    cluster: embedded.Cluster
-    vault: Vault
-    settings: Settings
 
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
-    place = tmp_path_factory.mktemp("faults")
-    settings = Settings(data=place)
-    with database(place / "pg") as cluster:
-
-        async def prepare() -> Vault:
-            await prepare_database(settings, cluster.dsn)
-            connection = await asyncpg.connect(cluster.dsn)
-            try:
-                return await migrate.open_vault(connection, secret_key_of(settings))
-            finally:
-                await connection.close()
-
-        yield Ground(cluster, asyncio.run(prepare()), settings)
-        # The probes below set money aside for nobody.
-        assert [law for law in broken_laws(cluster.dsn) if "without a live job" not in law] == []
-
-
-async def new_merchant(ground: Ground) -> Merchant:
-    connection = await asyncpg.connect(ground.cluster.dsn)
-    try:
-        merchant_id, _, _ = await merchants.add_merchant(connection, ground.vault, "Probe")
-        return await Directory(connection, ground.vault, "test").by_id(merchant_id)
-    finally:
-        await connection.close()
-
-
-@asynccontextmanager
-async def writing(ground: Ground, dsn: str, **options: Any) -> AsyncIterator[Writer]:
-    limits = {"patience_seconds": 4.0, "statement_seconds": 0.4, **options}
-    writer = Writer(dsn, app.world_of(ground.vault, ground.settings), **limits)
-    writer.start()
-    try:
-        yield writer
-    finally:
-        await writer.close()
-
-
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(HANGS_SECONDS):
-            await work()
-
-    asyncio.run(bounded())
-
-
-# --- what is submitted ------------------------------------------------------------------------------------------------
-
-
-def moving(merchant: Merchant, post: Post, reference: str) -> Submission:
-    def rule(context: Context, seen: Seen) -> Decision:
-        return Decision(reply=reference, groups=(Group(reference, SHORT, posts=(post,)),))
-
-    return Submission(merchant, Needs((), (WALLET, OUTSIDE)), rule, os.urandom(32))
-
-
-def fund(merchant: Merchant, amount: int = 100, reference: str = "fund") -> Submission:
-    return moving(merchant, Post(OUTSIDE, WALLET, amount, "funding"), reference)
-
-
-def spend(merchant: Merchant, amount: int) -> Submission:
-    return moving(merchant, Post(WALLET, OUTSIDE, amount, "spending"), "spend")
-
-
-def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
-    """Sets money aside, and nothing is posted: only the account's row shows it."""
-    key = row_key(merchant.merchant_id, "hold", name)
-
-    def rule(context: Context, seen: Seen) -> Decision:
-        return Decision(reply=name, groups=(Group(name, SHORT, reserves=(Reserve(key, WALLET, amount),)),))
-
-    return Submission(merchant, Needs(((Hold, key),), (WALLET, OUTSIDE)), rule, os.urandom(32))
-
-
-async def told(future: "asyncio.Future[Any]") -> Any:
-    """What whoever waits is told: a reply, a refusal, or whether the outcome is known."""
-    try:
-        result = await future
-    except Unreachable as error:
-        return "not known" if error.unsure else "nothing happened"
-    return result.reply if isinstance(result, Decision) else result
-
-
-def moved(ground: Ground, merchant: Merchant, reference: str = "fund") -> list[int]:
-    asked = "select amount from posting where merchant_id = $1 and reference = $2 order by seq"
-    return [row[0] for row in query(ground.cluster.dsn, asked, merchant.merchant_id, reference)]
-
-
-async def rows_of(ground: Ground, sql: str, *values: object) -> list[Any]:
-    connection = await asyncpg.connect(ground.cluster.dsn)
-    try:
-        return await connection.fetch(sql, *values)
-    finally:
-        await connection.close()
+    with prepared(tmp_path_factory.mktemp("faults")) as made:
+        yield made
 
 
 # --- lost answers -----------------------------------------------------------------------------------------------------
-
-
-async def make_ready(writer: Writer, merchant: Merchant, way: str) -> None:
-    """So that the next write of this merchant goes that way: on memory, or locked because nothing is remembered."""
-    if way == "on memory":
-        assert await told(writer.submit(fund(merchant, 1, "before"))) == "before"
-
-
-WAYS = ["on memory", "locked"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -276,59 +174,6 @@ def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: G
             line.state = "passing"
 
     run(work)
-
-
-# --- errors after the commit ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_an_error_of_the_listener_of_commits_changes_nothing(ground: Ground, way: str) -> None:
-    """The batch is durable when the listener hears of it: it is answered as such and not run a second time."""
-    made: list[Merchant] = []
-    heard: list[bool] = []
-
-    def fail_to_hear(locked: bool, size: int, seconds: float) -> None:
-        heard.append(locked)
-        raise RuntimeError("a bug of the listener")
-
-    async def work() -> None:
-        made[:] = [await new_merchant(ground) for _ in range(3)]
-        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, heard=fail_to_hear) as writer:
-            for merchant in made:
-                await make_ready(writer, merchant, way)
-            waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(2)]
-            assert [await told(future) for future in waiting] == ["fund"] * 6
-            assert writer.trouble() is None
-
-    run(work)
-    assert (way == "locked") in heard
-    assert [moved(ground, merchant) for merchant in made] == [[100, 100]] * 3
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_an_error_after_the_commit_fails_neither_its_batch_nor_the_next(
-    ground: Ground, way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[Merchant] = []
-
-    def forget_to_settle(desk: object) -> None:
-        raise RuntimeError("a bug of ours")
-
-    async def work() -> None:
-        made[:] = [await new_merchant(ground) for _ in range(2)]
-        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0) as writer:
-            for merchant in made:
-                await make_ready(writer, merchant, way)
-            with monkeypatch.context() as broken:
-                broken.setattr(writer._memory, "settle", forget_to_settle)
-                for merchant in made:
-                    assert await told(writer.submit(fund(merchant))) == "fund"
-                waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(3)]
-                assert [await told(future) for future in waiting] == ["fund"] * 6
-            assert await told(writer.submit(fund(made[0], 7))) == "fund"
-
-    run(work)
-    assert [moved(ground, merchant) for merchant in made] == [[100] * 4 + [7], [100] * 4]
 
 
 # --- locks ------------------------------------------------------------------------------------------------------------

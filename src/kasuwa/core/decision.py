@@ -264,10 +264,10 @@ class Decision(msgspec.Struct):
     still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, are made one by one as
     they are put down, and `join` makes a decision of a reply and rows alone out of what became of them; `fallback()` is
     recorded in place of a part that a floor refuses, and
-    has no groups of its own; `clock` moves the merchant's business time, and its jobs' wall times
-    with it unless `on_the_way`; `faults` replaces the faults its rails were told to have (these in test alone);
-    `repeat` is what a repeat is told where the reply shows something once (D7); `asks` is what the outside must be
-    asked first: such a decision does nothing, and is made again on the answer (core.action.Question)."""
+    has no groups of its own; `clock` moves the merchant's business time, but not the
+    wall times of its jobs (db/job_times.py); `faults` replaces the faults its rails were told to have (these in test
+    alone); `repeat` is what a repeat is told where the reply shows something once (D7); `asks` is what the outside
+    must be asked first: such a decision does nothing, and is made again on the answer (core.action.Question)."""
 
     reply: Any = None
     groups: tuple[Group, ...] = ()
@@ -285,7 +285,6 @@ class Decision(msgspec.Struct):
     join: Callable[[list["Decision | Refusal"]], "Decision"] | None = None
     fallback: Callable[[], "Decision"] | None = None
     clock: datetime | None = None
-    on_the_way: bool = False
     faults: tuple[PlannedFault, ...] | None = None
     repeat: Any = None
     asks: Any = None

@@ -178,7 +178,6 @@ class Desk:
         self.events: list[EventRow] = []
         self.notices: list[NoticeRow] = []
         self.deeds: list[DeedRow] = []
-        self.moved_clocks: dict[int, Book] = {}
         self.books: dict[int, Book] = {}
         self.touched: set[int] = set()
         self.expected: dict[int, int] = {}
@@ -273,7 +272,7 @@ class Desk:
         """Put a decision down. All that may refuse has been asked; from here on nothing does. It can be interrupted
         after each part."""
         if decision.clock is not None:
-            self.move_clock(book, decision.clock, shift=not decision.on_the_way)
+            self.move_clock(book, decision.clock)
         if submission.claim is not None and decision.then is not None:
             # So that whoever ends it can close the kept reply.
             decision.then.repeat = submission.claim.key + submission.claim.digest
@@ -397,13 +396,11 @@ class Desk:
             self.gone[job.key] = job
         self.rows[job.key] = None
 
-    def move_clock(self, book: Book, to: datetime, *, shift: bool) -> None:
+    def move_clock(self, book: Book, to: datetime) -> None:
         if book.clock_fixed is not None:
             book.clock_fixed = to
         else:
             book.clock_offset = (to - self.wall) // timedelta(microseconds=1)
-        if shift:
-            self.moved_clocks[book.merchant_id] = book
 
     def close_books(self) -> None:
         """All is decided: the books that anything was written to go up a version."""

@@ -71,17 +71,16 @@ EXTEND_ADVANCE = """
     update advance_lease set leased_until = now() + $2::interval where merchant_id = $1 and holder = $3 returning true
 """
 END_ADVANCE = "delete from advance_lease where merchant_id = $1 and holder = $2"
-# An advance that died on its way has moved the clock, but not yet the wall times of the jobs it did not come to.
-END_ABANDONED = """
-    with gone as (
-        delete from advance_lease where leased_until <= now() - interval '1 second' returning merchant_id)
-    update job j set run_at = case
-        when b.clock_fixed is null then j.due - make_interval(secs => b.clock_offset / 1000000.0)
-        when j.due <= b.clock_fixed then now() else 'infinity' end
-    from gone g join book b on b.merchant_id = g.merchant_id join merchant m on m.merchant_id = g.merchant_id
-    where j.merchant_id = g.merchant_id and m.current
-        and not (j.lane = 'webhook' and exists (
-            select 1 from endpoint e where e.merchant_id = j.merchant_id and e.off_at is not null))
+# For another to take at once.
+LEAVE_ADVANCE = "update advance_lease set leased_until = now() where merchant_id = $1 and holder = $2"
+# An advance that died on its way has moved the clock, but not yet the wall times of the jobs it did not come to:
+# whoever takes over its lease sets them (job_times.py). Books that are not current any more have no jobs to run.
+TAKE_ABANDONED = """
+    update advance_lease a set leased_until = now() + $1::interval, holder = $2
+    where a.merchant_id = (
+        select l.merchant_id from advance_lease l where l.leased_until <= now() - interval '1 second'
+        order by l.leased_until, l.merchant_id limit 1 for update skip locked)
+    returning a.merchant_id, (select m.current from merchant m where m.merchant_id = a.merchant_id)
 """
 
 # What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches. A key is old only when

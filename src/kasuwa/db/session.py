@@ -26,8 +26,6 @@ from kasuwa.db.primary import CONNECT_SECONDS
 from kasuwa.db.rows import write_sql
 
 RETRY_SECONDS = 0.1
-# Moving a clock moves the run times of all jobs of its merchant: the one statement whose length has no bound.
-SHIFT_SECONDS = 30.0
 
 # Which of the server's processes serves a connection; a number alone may be given out again.
 WHO_SERVES = "select pid, backend_start from pg_stat_activity where pid = pg_backend_pid()"
@@ -35,14 +33,6 @@ END_BACKEND = "select pg_terminate_backend(pid) from pg_stat_activity where pid 
 IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1 and backend_start = $2)"
 # Written once more: what was kept through a crash need not be on the synchronous standby yet. This commit waits for it.
 WAS_MARKED = "update commit_mark set mark = mark where merchant_id = $1 and mark = $2 returning true"
-
-SHIFT_JOBS = """
-    update job set run_at = case
-        when $2::timestamptz is null then due - make_interval(secs => $3::bigint / 1000000.0)
-        when due <= $2 then $4::timestamptz
-        else 'infinity' end
-    where merchant_id = $1
-"""
 
 # Hears of every commit: whether it was locked, how many writes it held, and how many seconds it took.
 Heard = Callable[[bool, int, float], None]
@@ -183,30 +173,26 @@ class Session:
         """Write what was decided and commit it, or raise.
 
         What is decided on memory is one statement, which commits by itself. What was locked is in a transaction
-        already, and moving clocks takes a second statement."""
+        already."""
         began, desk = time.perf_counter(), decided.desk
         mark = MarkRow(min(desk.books), os.urandom(16), desk.wall)
         parts, rows = changes(desk, mark)
-        at_once = not (locked or desk.moved_clocks)
-        connection = await (self.writing() if at_once else self.in_transaction() if locked else self.begin())
+        connection = await (self.in_transaction() if locked else self.writing())
         self._warned = False
         try:
             await connection.fetch(write_sql(parts), *rows, len(desk.books))
-            for merchant_id, book in desk.moved_clocks.items():
-                moved = (merchant_id, book.clock_fixed, book.clock_offset, desk.wall)
-                await connection.execute(SHIFT_JOBS, *moved, timeout=SHIFT_SECONDS)
         except asyncpg.DivisionByZeroError:
             raise Moved from None
         except Exception as error:
             if (
-                at_once
+                not locked
                 and desk.touched
                 and pool.is_lost(error)
                 and not isinstance(error, asyncpg.LockNotAvailableError)
             ):
                 raise self._lost(mark) from None
             raise
-        if not at_once:
+        if locked:
             await self._end(connection, mark, desk)
         if self._warned:
             raise Unreachable(unsure=True)

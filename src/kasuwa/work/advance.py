@@ -20,6 +20,7 @@ import msgspec
 from kasuwa.core.decision import Context, Decision, Job, Merchant, Needs, Refusal, Seen
 from kasuwa.db import deliveries, jobs
 from kasuwa.db.batch import Book, Broken, Result, Submission, business_now
+from kasuwa.db.job_times import shift_jobs
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import MOST_IN_A_BATCH, Writer
 from kasuwa.work.leases import Held
@@ -88,8 +89,11 @@ class Advance:
                 more = await self._run_next(until)
         finally:
             # On the way the wall times of jobs stay as they are: moving them at every stop would take a thousand jobs
-            # a thousand times. They follow here, also when something went wrong.
+            # a thousand times. They follow here, also when something went wrong, and before the lease ends.
+            held.is_unfinished = True
             now = await self._move_clock(await self._read_clock() if more else until)
+            await shift_jobs(self._pool, self._merchant.merchant_id, self._writer.clock.now())
+            held.is_unfinished = False
         if more and not self._stands_still:
             until = max(until, now + AHEAD)
         return Advanced(now, until, dict(sorted(self._ran.items())), more)
@@ -168,7 +172,7 @@ def decide_clock(to: datetime, on_the_way: bool, context: Context, seen: Seen) -
     if on_the_way and to <= context.now:
         return Decision(reply=context.now)
     moved = max(to, context.now)
-    return Decision(reply=moved, clock=moved, on_the_way=on_the_way)
+    return Decision(reply=moved, clock=moved)
 
 
 def independent(due: list[Job], wall: datetime) -> list[Job]:

@@ -10,11 +10,12 @@ import contextlib
 import os
 import time
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
 from kasuwa.db import jobs
+from kasuwa.db.job_times import shift_jobs
 from kasuwa.db.pool import Pool
 from kasuwa.observe.log import where_it_broke
 
@@ -32,12 +33,14 @@ class Busy(Exception):
 
 
 class Held:
-    """A lease that is held. `is_lost` once it could not be renewed in time: another may have it."""
+    """A lease that is held. `is_lost` once it could not be renewed in time: another may have it. `is_unfinished` while
+    jobs may have wall times of before the clock moved: the lease is then left behind for the worker, who sets them."""
 
     def __init__(self, merchant_id: int, holder: bytes) -> None:
         self.merchant_id = merchant_id
         self.holder = holder
         self.is_lost = False
+        self.is_unfinished = False
 
 
 class Leases:
@@ -60,16 +63,33 @@ class Leases:
             raise Busy from None
         try:
             await self._take(held)
-            renewing = asyncio.create_task(self._renew(held))
-            try:
+            async with self._renewing(held):
                 yield held
-            finally:
-                renewing.cancel()
-                await self._end(held)
         finally:
             queue.release()
             if not queue.locked():
                 self._queues.pop(merchant_id, None)
+
+    async def end_abandoned(self, wall: datetime) -> None:
+        """Ends the leases whose holders died, after it set the wall times of their merchants' jobs."""
+        holder = os.urandom(16)
+        while (found := await self._pool.fetchrow(jobs.TAKE_ABANDONED, self._length, holder)) is not None:
+            merchant_id, is_current = found
+            held = Held(merchant_id, holder)
+            async with self._renewing(held):
+                held.is_unfinished = True
+                if is_current:
+                    await shift_jobs(self._pool, merchant_id, wall)
+                held.is_unfinished = False
+
+    @contextlib.asynccontextmanager
+    async def _renewing(self, held: Held) -> AsyncIterator[None]:
+        renewing = asyncio.create_task(self._renew(held))
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await self._end(held)
 
     async def _take(self, held: Held) -> None:
         until = time.monotonic() + self._wait_seconds
@@ -94,4 +114,5 @@ class Leases:
     async def _end(self, held: Held) -> None:
         """A lease that cannot be ended runs out."""
         with contextlib.suppress(Exception):
-            await self._pool.execute(jobs.END_ADVANCE, held.merchant_id, held.holder)
+            end = jobs.LEAVE_ADVANCE if held.is_unfinished else jobs.END_ADVANCE
+            await self._pool.execute(end, held.merchant_id, held.holder)

@@ -15,11 +15,12 @@ from kasuwa.core.decision import Merchant
 from kasuwa.db import pool
 from kasuwa.db.batch import Broken
 from kasuwa.db.clock import Clock
-from kasuwa.db.jobs import END_ABANDONED, TIDY, Claimed, claim, lanes_due
+from kasuwa.db.jobs import TIDY, Claimed, claim, lanes_due
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Pool
 from kasuwa.db.writer import Unreachable
 from kasuwa.observe.log import where_it_broke
+from kasuwa.work.leases import Leases
 from kasuwa.work.steps import Stepper
 
 MOST_CLAIMED = 64
@@ -71,9 +72,10 @@ class Worker:
 
     async def _end_abandoned(self) -> None:
         """Bring jobs back whose `advance` died on its way: their business time has come, their wall time is the old."""
+        leases = Leases(self._claims)
         while not self._stopping.is_set():
             try:
-                await self._claims.execute(END_ABANDONED)
+                await leases.end_abandoned(self._clock.now())
             except Exception as error:
                 complain("ending abandoned advances failed", error)
             await self._pause(ABANDONED_SECONDS)

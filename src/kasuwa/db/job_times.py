@@ -1,0 +1,50 @@
+"""The wall times of a merchant's jobs (`job.run_at`) after its business time was moved, in the test environment.
+
+Every job of the merchant gets the wall time at which its business time comes. A merchant may have any number of jobs,
+so they are read and updated in pieces, each one short statement in a transaction of its own: no lock is held for long,
+and no connection of the writer is used. Whoever calls this holds the merchant's lease (`advance_lease`), so that no job
+is claimed while some have their old wall time. Being interrupted is harmless: the next call begins anew, and jobs that
+are written meanwhile have the right time already.
+"""
+
+from datetime import UTC, datetime
+from functools import partial
+
+from kasuwa.db.deliveries import unless_deadlocked
+from kasuwa.db.pool import Pool
+
+# The jobs of one statement: few enough that a writer who needs one of them waits for milliseconds.
+PIECE_JOBS = 1_000
+BEFORE_ALL = (datetime.min.replace(tzinfo=UTC), 0)
+
+# In the order of the index job_merchant. What waits for an endpoint that is switched off stays parked. Only what
+# changes is written: where a clock stands still, that is what has come to be due.
+SHIFT_PIECE = """
+    with piece as (
+        select j.key, j.due, j.seq from job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
+        order by j.due, j.seq limit $5),
+    shifted as (
+        update job j set run_at = w.run_at
+        from piece p, book b, lateral (select case
+            when b.clock_fixed is null then p.due - make_interval(secs => b.clock_offset / 1000000.0)
+            when p.due <= b.clock_fixed then $4::timestamptz
+            else 'infinity' end as run_at) w
+        where j.key = p.key and b.merchant_id = $1 and j.due = p.due and j.run_at <> w.run_at
+            and not (j.lane = 'webhook' and exists (
+                select 1 from endpoint e where e.merchant_id = $1 and e.off_at is not null)))
+    select due, seq, (select count(*) from piece) from piece order by due desc, seq desc limit 1
+"""
+
+
+async def shift_jobs(pool: Pool, merchant_id: int, wall: datetime, piece_jobs: int = PIECE_JOBS) -> int:
+    """Sets the wall times of all jobs of a merchant by its business clock; `wall` is that of those that are due.
+    Returns the number of pieces. Raises what the database raises: jobs that were not reached have their old times."""
+    reached, pieces, size = BEFORE_ALL, 0, piece_jobs
+    while size == piece_jobs:
+        asked = (merchant_id, *reached, wall, piece_jobs)
+        last = await unless_deadlocked(partial(pool.fetchrow, SHIFT_PIECE, *asked))
+        if last is None:
+            break
+        *place, size = last
+        reached, pieces = (place[0], place[1]), pieces + 1
+    return pieces

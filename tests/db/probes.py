@@ -1,0 +1,141 @@
+"""A writer on a database of its own, and what tests submit to it."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from kasuwa import app
+from kasuwa.core.codes import NOT_COVERED
+from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Post, Refusal, Reserve, Seen
+from kasuwa.core.references import row_key
+from kasuwa.core.secrets import Vault
+from kasuwa.db import embedded, merchants, migrate
+from kasuwa.db.batch import Submission
+from kasuwa.db.merchants import Directory
+from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Hold
+from kasuwa.prepare import prepare as prepare_database
+from kasuwa.settings import Settings, secret_key_of
+from tests.simulate.processes import broken_laws, database, query
+
+HANGS_SECONDS = 60.0
+WALLET, OUTSIDE = chart.wallet("NGN"), chart.outside("funding", "NGN")
+SHORT = Refusal(NOT_COVERED, "short")
+
+
+class Ground(NamedTuple):
+    cluster: embedded.Cluster
+    vault: Vault
+    settings: Settings
+
+
+@contextmanager
+def prepared(place: Path) -> Iterator[Ground]:
+    """A database for one module of tests. Its books are checked at the end."""
+    settings = Settings(data=place)
+    with database(place / "pg") as cluster:
+
+        async def prepare() -> Vault:
+            await prepare_database(settings, cluster.dsn)
+            connection = await asyncpg.connect(cluster.dsn)
+            try:
+                return await migrate.open_vault(connection, secret_key_of(settings))
+            finally:
+                await connection.close()
+
+        yield Ground(cluster, asyncio.run(prepare()), settings)
+        # The probes below set money aside for nobody.
+        assert [law for law in broken_laws(cluster.dsn) if "without a live job" not in law] == []
+
+
+async def new_merchant(ground: Ground) -> Merchant:
+    connection = await asyncpg.connect(ground.cluster.dsn)
+    try:
+        merchant_id, _, _ = await merchants.add_merchant(connection, ground.vault, "Probe")
+        return await Directory(connection, ground.vault, "test").by_id(merchant_id)
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def writing(ground: Ground, dsn: str, **options: Any) -> AsyncIterator[Writer]:
+    limits = {"patience_seconds": 4.0, "statement_seconds": 0.4, **options}
+    writer = Writer(dsn, app.world_of(ground.vault, ground.settings), **limits)
+    writer.start()
+    try:
+        yield writer
+    finally:
+        await writer.close()
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(HANGS_SECONDS):
+            await work()
+
+    asyncio.run(bounded())
+
+
+# --- what is submitted ------------------------------------------------------------------------------------------------
+
+
+def moving(merchant: Merchant, post: Post, reference: str) -> Submission:
+    def rule(context: Context, seen: Seen) -> Decision:
+        return Decision(reply=reference, groups=(Group(reference, SHORT, posts=(post,)),))
+
+    return Submission(merchant, Needs((), (WALLET, OUTSIDE)), rule, os.urandom(32))
+
+
+def fund(merchant: Merchant, amount: int = 100, reference: str = "fund") -> Submission:
+    return moving(merchant, Post(OUTSIDE, WALLET, amount, "funding"), reference)
+
+
+def spend(merchant: Merchant, amount: int) -> Submission:
+    return moving(merchant, Post(WALLET, OUTSIDE, amount, "spending"), "spend")
+
+
+def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
+    """Sets money aside, and nothing is posted: only the account's row shows it."""
+    key = row_key(merchant.merchant_id, "hold", name)
+
+    def rule(context: Context, seen: Seen) -> Decision:
+        return Decision(reply=name, groups=(Group(name, SHORT, reserves=(Reserve(key, WALLET, amount),)),))
+
+    return Submission(merchant, Needs(((Hold, key),), (WALLET, OUTSIDE)), rule, os.urandom(32))
+
+
+async def told(future: "asyncio.Future[Any]") -> Any:
+    """What whoever waits is told: a reply, a refusal, or whether the outcome is known."""
+    try:
+        result = await future
+    except Unreachable as error:
+        return "not known" if error.unsure else "nothing happened"
+    return result.reply if isinstance(result, Decision) else result
+
+
+def moved(ground: Ground, merchant: Merchant, reference: str = "fund") -> list[int]:
+    asked = "select amount from posting where merchant_id = $1 and reference = $2 order by seq"
+    return [row[0] for row in query(ground.cluster.dsn, asked, merchant.merchant_id, reference)]
+
+
+async def rows_of(ground: Ground, sql: str, *values: object) -> list[Any]:
+    connection = await asyncpg.connect(ground.cluster.dsn)
+    try:
+        return await connection.fetch(sql, *values)
+    finally:
+        await connection.close()
+
+
+async def make_ready(writer: Writer, merchant: Merchant, way: str) -> None:
+    """So that the next write of this merchant goes that way: on memory, or locked because nothing is remembered."""
+    if way == "on memory":
+        assert await told(writer.submit(fund(merchant, 1, "before"))) == "before"
+
+
+WAYS = ["on memory", "locked"]

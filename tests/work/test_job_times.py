@@ -1,0 +1,133 @@
+"""The wall times of jobs follow a merchant's clock, however many jobs it has, and nobody else waits for that."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from kasuwa.db import pool
+from kasuwa.db.job_times import PIECE_JOBS, shift_jobs
+from tests.running import Deployment
+from tests.shop import Shop
+from tests.work.eventlog import wait_until
+
+START = "2026-01-05T09:00:00+01:00"
+VERY_MANY = 100_000
+NUMBER = "select merchant_id from merchant where mid = $1 and current"
+# Jobs of every second from ten days after $4 on: no advance of these tests comes to them.
+ADD_JOBS = """
+    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    select sha224(('times ' || $1::bigint || ' ' || n)::bytea), $1::bigint, 'times.none', $3, 'times', '',
+        $4::timestamptz + interval '10 days' + n * interval '1 second', 'infinity', 0, 0, '{}'
+    from generate_series(1, $2::int) n
+"""
+CLOCK = "select coalesce(clock_fixed, now() + make_interval(secs => clock_offset / 1000000.0)) from book b"
+# Jobs whose wall time is not that of their business time, to the microsecond that a division may cost.
+WRONG_TIMES = """
+    select count(*) from job j join book b using (merchant_id)
+    where j.merchant_id = $1 and j.kind = 'times.none' and not case
+        when b.clock_fixed is null then j.run_at between
+            j.due - make_interval(secs => b.clock_offset / 1000000.0) - interval '2 microseconds' and
+            j.due - make_interval(secs => b.clock_offset / 1000000.0) + interval '2 microseconds'
+        when j.due <= b.clock_fixed then j.run_at <= now()
+        else j.run_at = 'infinity' end
+"""
+TIMES = "select run_at, count(*) from job where merchant_id = $1 and kind = 'times.none' group by run_at"
+LEASES = "select count(*) from advance_lease where merchant_id = $1"
+
+
+def add_jobs(deployment: Deployment, shop: Shop, count: int, lane: str = "bank") -> int:
+    [[number]] = deployment.fetch(NUMBER, shop.mid)
+    [[now]] = deployment.fetch(f"{CLOCK} where merchant_id = $1", number)
+    deployment.fetch(ADD_JOBS, number, count, lane, now)
+    return int(number)
+
+
+@pytest.mark.parametrize("clock", [{}, {"now": START}], ids=["running", "standing"])
+def test_a_clock_with_very_many_jobs_moves_while_other_merchants_write(
+    deployment: Deployment, open_shop: Callable[..., Shop], clock: dict[str, str]
+) -> None:
+    shop, other = open_shop(**clock), open_shop()
+    number = add_jobs(deployment, shop, VERY_MANY)
+    with ThreadPoolExecutor() as threads:
+        moving = threads.submit(shop.advance, days=2)
+        states = [other.transfer()["txnStatus"]]
+        while not moving.done():
+            states.append(other.transfer()["txnStatus"])
+        assert moving.result()["status"] == 200
+    assert set(states) == {"successful"}
+    assert deployment.fetch(WRONG_TIMES, number) == [(0,)]
+    assert deployment.fetch(LEASES, number) == [(0,)]
+
+
+def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    number = add_jobs(deployment, open_shop(now=START), 2_500)
+    half = "update book set clock_fixed = (select max(due) from job where merchant_id = $1) - interval '1250 seconds'"
+    deployment.fetch(f"{half} where merchant_id = $1", number)
+    wall = datetime(2026, 1, 5, 10, tzinfo=UTC)
+
+    async def shift() -> int:
+        operators = await pool.open_operators(deployment.dsn)
+        try:
+            return await shift_jobs(operators, number, wall, 1_000)
+        finally:
+            await operators.close()
+
+    # Of a lane that nobody claims: these jobs have no step.
+    deployment.fetch("update job set lane = 'nobody' where merchant_id = $1", number)
+    assert asyncio.run(shift()) == 3
+    times = {str(at): count for at, count in deployment.fetch(TIMES, number)}
+    assert (times[str(wall)], sum(times.values()), len(times)) == (1_250, 2_500, 2)
+
+
+def test_deliveries_to_an_endpoint_that_is_off_stay_parked(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    shop = open_shop()
+    number = add_jobs(deployment, shop, 3, "webhook")
+    deployment.fetch("insert into endpoint (merchant_id, failing_since, off_at) values ($1, now(), now())", number)
+    shop.advance(days=1)
+    parked = "select count(*) from job where merchant_id = $1 and run_at = 'infinity'"
+    assert deployment.fetch(parked, number) == [(3,)]
+    deployment.fetch("delete from job where merchant_id = $1 and kind = 'times.none'", number)
+
+
+def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    """Another session holds a job for longer than any lock is waited for: the clock has moved, some jobs have not."""
+    shop = open_shop()
+    number = add_jobs(deployment, shop, PIECE_JOBS + 1)
+
+    async def hold_last_job() -> Any:
+        connection = await asyncpg.connect(deployment.dsn)
+        try:
+            async with connection.transaction():
+                await connection.execute(
+                    "select 1 from job where merchant_id = $1 order by due desc, seq desc limit 1 for update", number
+                )
+                return await asyncio.to_thread(shop.ask, "sandbox", {"action": "advance", "days": 1})
+        finally:
+            await connection.close()
+
+    assert asyncio.run(hold_last_job()).body["status"] == 204
+    wait_until("the worker has moved all jobs", lambda: deployment.fetch(LEASES, number) == [(0,)])
+    assert deployment.fetch(WRONG_TIMES, number) == [(0,)]
+    assert shop.advance(days=1)["status"] == 200
+
+
+def test_the_jobs_of_an_advance_that_died_are_moved_in_pieces_by_the_worker(
+    deployment: Deployment, open_shop: Callable[..., Shop]
+) -> None:
+    shop = open_shop()
+    number = add_jobs(deployment, shop, 2 * PIECE_JOBS + 1)
+    deployment.fetch("update book set clock_offset = 3600000000, version = version + 1 where merchant_id = $1", number)
+    deployment.fetch("insert into advance_lease values ($1, $2)", number, datetime.now(UTC) - timedelta(minutes=1))
+    wait_until("the worker has moved all jobs", lambda: deployment.fetch(LEASES, number) == [(0,)])
+    assert deployment.fetch(WRONG_TIMES, number) == [(0,)]
