@@ -310,3 +310,24 @@ def outside_of_places(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for child in ast.iter_child_nodes(node):
         yield from outside_of_places(child)
+
+
+# The one file that opens a page's snapshot, and the one that finds out who asks before there is a page.
+MAY_TOUCH_POOLS = ("console/visit.py", "console/server.py")
+
+
+def reads_beside_the_visit(source: Source) -> list[str]:
+    """Places where a page of the console reads past its visit, which sees to it that a page is of one moment."""
+    if source.place in MAY_TOUCH_POOLS:
+        return []
+    found = [
+        f"{source.place} imports snapshot" for made in source.imports() if made == ("kasuwa.db.gather", "snapshot")
+    ]
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and node.attr in ("reader", "operators"):
+            of = node.value
+            if (isinstance(of, ast.Attribute) and of.attr == "parts") or (
+                isinstance(of, ast.Name) and of.id == "parts"
+            ):
+                found.append(f"{source.place}:{node.lineno} uses a pool of the console's parts")
+    return found

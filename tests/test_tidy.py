@@ -111,6 +111,10 @@ def test_only_the_operators_pages_read_across_merchants_and_then_only_read() -> 
     assert complaints(house_sql.writes, operators) == []
 
 
+def test_pages_of_the_console_read_through_their_visit() -> None:
+    assert complaints(house.reads_beside_the_visit, those(rooms=("console",))) == []
+
+
 def test_sql_lives_where_it_belongs() -> None:
     assert house_sql.sql_out_of_place(SERVICE) == []
 
@@ -320,6 +324,20 @@ def test_a_merchants_page_that_reads_across_merchants_is_noticed() -> None:
     for text in ("from kasuwa.console import operator_reads", "from kasuwa.console.operator_reads import Shop"):
         assert offends(house_sql.reads_across_merchants, "console/transfers.py", text)
         assert not offends(house_sql.reads_across_merchants, "console/operator_books.py", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "async def show(visit):\n    async with visit.parts.reader.acquire() as connection: ...",
+        "async def show(visit):\n    await visit.parts.operators.fetch('x')",
+        "def show(parts): return parts.reader",
+        "from kasuwa.db.gather import snapshot",
+    ],
+)
+def test_a_page_that_reads_past_its_visit_is_noticed(text: str) -> None:
+    assert house.reads_beside_the_visit(Source("console/events.py", text))
+    assert house.reads_beside_the_visit(Source("console/visit.py", text)) == []
 
 
 def test_a_circle_is_noticed_however_long() -> None:

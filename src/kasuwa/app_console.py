@@ -12,7 +12,9 @@ from kasuwa.console.visit import Note, Parts
 from kasuwa.console.words import make_templates
 from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant
-from kasuwa.db.pool import Pool
+from kasuwa.db.gather import SnapshotReplies
+from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.snapshot_writer import SnapshotWriter
 from kasuwa.settings import (
     console_address,
     cooling_off_of,
@@ -36,8 +38,14 @@ def console_parts(house: Any, dispatch: Dispatch, operators: Pool, readers: Pool
     settings, table = house.settings, make_table((*house.methods, CONSOLE))
     loopback = loopback_allowed(settings)
 
-    async def act(merchant: Merchant, method: str, fields: Mapping[str, Any], note: Note | None) -> dict[str, Any]:
-        answered = await dispatch.answer_as(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
+    async def act(
+        merchant: Merchant, method: str, fields: Mapping[str, Any], note: Note | None, within: Connection | None
+    ) -> dict[str, Any]:
+        asked = dispatch
+        if within is not None:
+            replies = SnapshotReplies(within, house.vault, house.world.public_url)
+            asked = dispatch.reading(replies, SnapshotWriter(within, house.world, house.clock))
+        answered = await asked.answer_as(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 

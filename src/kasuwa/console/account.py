@@ -26,7 +26,7 @@ async def change_password(visit: Visit) -> Response:
     if faults:
         return visit.show("account.html", 422, faults=faults)
     hashed = await passwords.hash_password(password)
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         await console_users.set_password(connection, user.user_id, hashed)
         await console_sessions.end_others(connection, user.user_id, visit.session.session_id)
         await visit.record_on(connection, visit.chain, "changed the password", user.email)
@@ -69,7 +69,7 @@ async def set_second_factor(visit: Visit) -> Response:
         named = {"password": "current", "code": "current_code"}
         return offer(visit, secret, 422, **{named[field]: words for field, words in wrong.items()})
     sealed = passwords.seal_secret(visit.parts.vault, user.user_id, secret)
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         await console_users.set_totp(connection, user.user_id, sealed, step)
         await console_sessions.end_others(connection, user.user_id, visit.session.session_id)
         await visit.record_on(connection, visit.chain, "set up a second factor", user.email)

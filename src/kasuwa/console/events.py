@@ -16,19 +16,22 @@ def number(text: str, other: int) -> int:
 
 async def show_events(visit: Visit) -> Response:
     before = number(visit.query.get("before", ""), LAST)
-    lines = await store.list_events(visit.parts.reader, visit.merchant, before)
+    async with visit.snapshot() as reader:
+        lines = await store.list_events(reader, visit.merchant, before)
+        trouble = await store.endpoint_trouble(reader, visit.merchant)
     shown = lines[:PAGE_ROWS]
     return visit.show(
         "events.html",
         lines=shown,
         more=f"/events?before={shown[-1].sequence}" if len(lines) > PAGE_ROWS else "",
         newest="/events" if before != LAST else "",
-        trouble=await store.endpoint_trouble(visit.parts.reader, visit.merchant),
+        trouble=trouble,
     )
 
 
 async def show_event(visit: Visit) -> Response:
-    event = await store.find_event(visit.parts.reader, visit.merchant, number(visit.path("seq"), 0))
+    async with visit.snapshot() as reader:
+        event = await store.find_event(reader, visit.merchant, number(visit.path("seq"), 0))
     if event is None:
         raise NotFound
     return visit.show("event.html", event=event)
@@ -36,7 +39,7 @@ async def show_event(visit: Visit) -> Response:
 
 async def resend_event(visit: Visit) -> Response:
     seq = number(visit.path("seq"), 0)
-    event = await store.find_event(visit.parts.reader, visit.merchant, seq)
+    event = await store.find_event(visit.reader, visit.merchant, seq)
     if event is None:
         raise NotFound
     asked = event_id(visit.merchant.merchant_id, seq)

@@ -54,8 +54,8 @@ Proposal = Movement | ProposedRate | dict[str, Any]
 
 
 async def show_approvals(visit: Visit, status: int = 200, **told: Any) -> Response:
-    async with visit.parts.operators.acquire() as connection:
-        await approvals.finish_decided(connection)
+    await visit.repair(approvals.finish_decided)
+    async with visit.snapshot() as connection:
         found, in_force = await approvals.newest(connection), await rates.in_force(connection)
     shared = {
         "open": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state == "open"],
@@ -87,7 +87,7 @@ async def propose(visit: Visit) -> Response:
     if faults or isinstance(read, tuple):
         return await show_approvals(visit, 422, faults=faults, said=said, asked=kind)
     proposal = msgspec.json.encode(read).decode()
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         mid = None if kind == "rate" else said["mid"]
         approval_id = await approvals.propose(connection, mid, kind, proposal, said["reason"], visit.user.user_id)
         chain = await chain_of(connection, mid)
@@ -105,7 +105,7 @@ async def chain_of(connection: Connection, mid: str | None) -> int:
 async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Proposal | tuple[Fault, ...]:
     if kind == "rate":
         return read_proposed_rate(said["currency"], said["buy"], said["sell"])
-    shop = await operator_reads.find_merchant(visit.parts.reader, said["mid"])
+    shop = await operator_reads.find_merchant(visit.reader, said["mid"])
     if shop is None:
         return (Fault("mid", "no merchant has this mid"),)
     if kind == "tariff":
@@ -114,7 +114,7 @@ async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Propos
         movement = read_movement(said["debit"], said["credit"], said["amount"], "manual posting")
         unknown = () if isinstance(movement, tuple) else await unknown_accounts(visit, shop.merchant_id, movement)
         return unknown or movement
-    account = await operator_reads.find_account(visit.parts.reader, shop.merchant_id, said["account"])
+    account = await operator_reads.find_account(visit.reader, shop.merchant_id, said["account"])
     if account is None:
         return (Fault("account", "not an account of this merchant"),)
     movement = read_movement(*write_off(account.name, account.posted), said["amount"], "write-off")
@@ -127,7 +127,7 @@ async def unknown_accounts(visit: Visit, merchant_id: int, movement: Movement) -
     """A manual posting opens no account but those that every merchant may have."""
     faults = []
     for field, name in (("debit", movement.debit), ("credit", movement.credit)):
-        known = chart.is_common(name) or await operator_reads.find_account(visit.parts.reader, merchant_id, name)
+        known = chart.is_common(name) or await operator_reads.find_account(visit.reader, merchant_id, name)
         if not known:
             faults.append(Fault(field, "no such account: choose one of the trial balance"))
     return tuple(faults)
@@ -168,7 +168,7 @@ async def decide(visit: Visit) -> Response:
     if verdict not in ("approve", "reject"):
         raise NotFound
     state: State = "approved" if verdict == "approve" else "rejected"
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         done = await decide_open(visit, connection, approval_id, state)
     if done.trouble is not None:
         return await show_approvals(visit, 422, faults={"": done.trouble})

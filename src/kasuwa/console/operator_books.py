@@ -11,12 +11,12 @@ from kasuwa.console.events import LAST, number
 from kasuwa.console.operator_merchants import shop_of
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
-from kasuwa.db.gather import snapshot
 
 
 async def show_books(visit: Visit) -> Response:
-    shop = await shop_of(visit)
-    accounts = await operator_reads.list_accounts(visit.parts.reader, shop.merchant_id)
+    async with visit.snapshot() as reader:
+        shop = await shop_of(visit, reader)
+        accounts = await operator_reads.list_accounts(reader, shop.merchant_id)
     sums: Counter[str] = Counter()
     for account in accounts:
         sums[account.currency] += account.posted
@@ -24,9 +24,9 @@ async def show_books(visit: Visit) -> Response:
 
 
 async def show_statement(visit: Visit) -> Response:
-    shop, name = await shop_of(visit), visit.path("name")
-    before = number(visit.query.get("before", ""), LAST)
-    async with snapshot(visit.parts.reader) as reader:
+    name, before = visit.path("name"), number(visit.query.get("before", ""), LAST)
+    async with visit.snapshot() as reader:
+        shop = await shop_of(visit, reader)
         account = await operator_reads.find_account(reader, shop.merchant_id, name)
         postings = await operator_reads.list_statement(reader, shop.merchant_id, name, before)
     if account is None:
@@ -41,9 +41,10 @@ async def show_statement(visit: Visit) -> Response:
 
 async def show_posting(visit: Visit) -> Response:
     """One posting, those of its group, and the story of the transaction it belongs to."""
-    shop, seq = await shop_of(visit), number(visit.path("seq"), 0)
-    merchant = await visit.parts.directory.by_id(shop.merchant_id)
-    async with snapshot(visit.parts.reader) as reader:
+    seq = number(visit.path("seq"), 0)
+    async with visit.snapshot() as reader:
+        shop = await shop_of(visit, reader)
+        merchant = await visit.parts.directory.by_id(shop.merchant_id)
         group = await operator_reads.list_group(reader, shop.merchant_id, seq)
         if not group:
             raise NotFound

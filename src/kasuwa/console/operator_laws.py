@@ -38,7 +38,7 @@ async def show_laws(visit: Visit, status: int = 200, trouble: str = "") -> Respo
 
 async def run_laws(visit: Visit) -> Response:
     try:
-        async with visit.parts.operators.acquire() as connection, audit_lock(connection) as is_free:
+        async with visit.operators.acquire() as connection, audit_lock(connection) as is_free:
             if not is_free:
                 return await show_laws(visit, 409, RUNNING)
             async with asyncio.timeout(WHOLE_SECONDS):

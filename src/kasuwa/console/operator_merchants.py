@@ -16,14 +16,15 @@ from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.rates import HOME
+from kasuwa.core.reading import Reader
 from kasuwa.db import console_users, merchants, rates
 from kasuwa.db.pool import Connection
 
 MOST_NAME = 200
 
 
-async def shop_of(visit: Visit) -> Shop:
-    shop = await operator_reads.find_merchant(visit.parts.reader, visit.path("mid"))
+async def shop_of(visit: Visit, reader: Reader) -> Shop:
+    shop = await operator_reads.find_merchant(reader, visit.path("mid"))
     if shop is None:
         raise NotFound
     return shop
@@ -31,7 +32,8 @@ async def shop_of(visit: Visit) -> Shop:
 
 async def show_merchants(visit: Visit, status: int = 200, **told: Any) -> Response:
     before, words = number(visit.query.get("before", ""), LAST), visit.query.get("q", "").strip()[:MOST_NAME]
-    shops = await operator_reads.list_merchants(visit.parts.reader, before, words)
+    async with visit.snapshot() as reader:
+        shops = await operator_reads.list_merchants(reader, before, words)
     shown = shops[:PAGE_ROWS]
     onward = urlencode({"q": words, "before": shown[-1].merchant_id}) if len(shops) > PAGE_ROWS else ""
     more = f"/operator/merchants?{onward}" if onward else ""
@@ -44,18 +46,18 @@ async def add_merchant(visit: Visit) -> Response:
     name = visit.said("name")
     if not name or not name.isprintable() or len(name) > MOST_NAME:
         return await show_merchants(visit, 422, faults={"name": f"1 to {MOST_NAME} printable characters"})
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         merchant_id, mid, key = await merchants.add_merchant(connection, visit.parts.vault, name)
         await visit.record_on(connection, merchant_id, "added the merchant", mid, after=name)
     return visit.show("operator_new_merchant.html", mid=mid, key=key, name=name)
 
 
 async def show_merchant(visit: Visit, status: int = 200, **told: Any) -> Response:
-    shop = await shop_of(visit)
-    kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.snapshot() as connection:
+        shop = await shop_of(visit, connection)
         people = await console_users.users_of(connection, shop.mid)
         exchange = await rates.in_force(connection)
+    kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
     limits = {currency: kept.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}
     shared: dict[str, Any] = {"shop": shop, "kept": kept, "people": people, "limits": limits}
     shared["has_owner"] = any(person.joined_at for person in people)
@@ -64,7 +66,7 @@ async def show_merchant(visit: Visit, status: int = 200, **told: Any) -> Respons
 
 
 async def suspend(visit: Visit) -> Response:
-    shop = await shop_of(visit)
+    shop = await shop_of(visit, visit.reader)
     await change(visit, shop, "changed suspension", suspended=not shop.is_suspended)
     said = "Its requests are answered again." if shop.is_suspended else "Its requests are refused from now on."
     return visit.go(f"/operator/merchants/{shop.mid}", said)
@@ -72,7 +74,7 @@ async def suspend(visit: Visit) -> Response:
 
 async def set_limits(visit: Visit) -> Response:
     """A currency whose limits are left empty has the usual ones."""
-    shop = await shop_of(visit)
+    shop = await shop_of(visit, visit.reader)
     said = {c: (visit.said(f"least-{c}"), visit.said(f"most-{c}")) for c in CURRENCIES}
     limits = {c: bounds for c, bounds in said.items() if any(bounds) and bounds != DEFAULT_LIMITS[c]}
     try:
@@ -91,7 +93,7 @@ async def change(visit: Visit, shop: Shop, what: str, **changes: Any) -> None:
 
     kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
     before = {name: getattr(kept, name) for name in changes}
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         await merchants.change_settings(connection, shop.mid, changed, endpoint_set=False)
         await visit.record_on(connection, shop.merchant_id, what, shop.mid, before, changes)
 
@@ -99,10 +101,10 @@ async def change(visit: Visit, shop: Shop, what: str, **changes: Any) -> None:
 async def invite_owner(visit: Visit) -> Response:
     """A merchant's first owner comes by an administrator; everybody after that by the owner. An invitation that was not
     used is replaced by the new one: an address may have been mistyped."""
-    shop, email = await shop_of(visit), visit.said("email")
+    shop, email = await shop_of(visit, visit.reader), visit.said("email")
     fault = email_fault(email)
     if fault is None:
-        async with visit.parts.operators.acquire() as connection, connection.transaction():
+        async with visit.operators.acquire() as connection, connection.transaction():
             token = await invite_first(connection, visit, shop, email)
         if token is not None:
             return visit.go(f"/operator/merchants/{shop.mid}", await hand_over(visit, email, token))

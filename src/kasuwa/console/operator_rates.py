@@ -12,7 +12,7 @@ from kasuwa.db import rates
 
 async def show_rates(visit: Visit) -> Response:
     before = number(visit.query.get("before", ""), LAST)
-    async with visit.parts.reader.acquire() as connection:
+    async with visit.snapshot() as connection:
         in_force = await rates.in_force(connection)
         lines = await rates.history(connection, PAGE_ROWS + 1, before)
     shown = lines[:PAGE_ROWS]

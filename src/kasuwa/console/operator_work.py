@@ -10,11 +10,10 @@ from kasuwa.console.operator_reads import TrailCursor
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import jobs
-from kasuwa.db.gather import snapshot
 
 
 async def show_work(visit: Visit) -> Response:
-    async with snapshot(visit.parts.reader) as reader:
+    async with visit.snapshot() as reader:
         lanes = await operator_reads.list_lanes(reader)
         waiting = await operator_reads.list_open_jobs(reader, visit.parts.rail_kinds)
         endpoints = await operator_reads.list_failing_endpoints(reader)
@@ -25,7 +24,7 @@ async def ask_again(visit: Visit) -> Response:
     """Asks a rail now what became of an open order: the worker takes its job up, under the same key as ever."""
     with contextlib.suppress(ValueError):
         key = bytes.fromhex(visit.path("key"))
-        async with visit.parts.operators.acquire() as connection:
+        async with visit.operators.acquire() as connection:
             found = await jobs.run_now(connection, key, visit.parts.rail_kinds)
             if found is not None:
                 merchant_id, reference = found
@@ -35,7 +34,8 @@ async def ask_again(visit: Visit) -> Response:
 
 
 async def show_notices(visit: Visit) -> Response:
-    rows = await operator_reads.list_notices(visit.parts.reader, number(visit.query.get("before", ""), LAST))
+    async with visit.snapshot() as reader:
+        rows = await operator_reads.list_notices(reader, number(visit.query.get("before", ""), LAST))
     shown = rows[:PAGE_ROWS]
     more = f"/operator/notices?before={shown[-1][0]}" if len(rows) > PAGE_ROWS else ""
     return visit.show("operator_notices.html", notices=shown, more=more)
@@ -43,7 +43,8 @@ async def show_notices(visit: Visit) -> Response:
 
 async def show_trail(visit: Visit) -> Response:
     before = TrailCursor.read(visit.query.get("before", ""))
-    rows = await operator_reads.list_trail(visit.parts.reader, before)
+    async with visit.snapshot() as reader:
+        rows = await operator_reads.list_trail(reader, before)
     shown = rows[:PAGE_ROWS]
     more = ""
     if len(rows) > PAGE_ROWS:

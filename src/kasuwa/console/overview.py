@@ -13,7 +13,6 @@ from kasuwa.console.store import Day, Filter
 from kasuwa.console.visit import Visit
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.transactions import FAILED, SUCCESSFUL
-from kasuwa.db.gather import snapshot
 from kasuwa.methods.resources.store import show_wallet
 from kasuwa.methods.resources.wire import WalletRequest
 
@@ -61,7 +60,7 @@ def by_day(days: list[Day], first: Any) -> list[Bar]:
 
 async def show_overview(visit: Visit) -> Response:
     merchant = visit.merchant
-    async with snapshot(visit.parts.reader) as reader:
+    async with visit.snapshot() as reader:
         wallets = await show_wallet(WalletRequest(), merchant, reader)
         clock = await store.read_clock(reader, merchant, datetime.now(UTC))
         today = lagos_day(clock.now)

@@ -48,7 +48,7 @@ class PersonChange(msgspec.Struct, frozen=True):
 
 async def propose_change(visit: Visit, change: PersonChange) -> Response:
     """Raises EmailTaken where one of the operators has the address of somebody to be invited."""
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         if change.change == INVITE and await console_users.find_member(connection, change.email, None):
             raise EmailTaken
         reason = visit.said("reason")[:MOST_REASON] or change.words

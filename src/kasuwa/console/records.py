@@ -93,12 +93,13 @@ def record_in(reply: Reply) -> dict[str, Any]:
 
 
 async def show_one(kind: Records, visit: Visit, status: int = 200, **told: Any) -> Response:
-    row = await find(kind, visit)
     beside = []
-    for title, action in kind.beside:
-        if visit.parts.has_action(kind.method, action):
-            reply = await visit.act(kind.method, **{kind.selector: action, kind.key: visit.path("reference")})
-            beside.append((title, reply.body.get("data", []) if reply.is_good else []))
+    async with visit.snapshot():
+        row = await find(kind, visit)
+        for title, action in kind.beside:
+            if visit.parts.has_action(kind.method, action):
+                reply = await visit.act(kind.method, **{kind.selector: action, kind.key: visit.path("reference")})
+                beside.append((title, reply.body.get("data", []) if reply.is_good else []))
     state = str(row.get(kind.state, ""))
     forms = [form for form in allowed(visit, kind, kind.forms) if not form.states or state in form.states]
     shared: dict[str, Any] = {"kind": kind, "row": row, "state": state, "beside": beside, "forms": forms}
@@ -121,7 +122,8 @@ async def make(kind: Records, visit: Visit) -> Response:
 
 
 async def change(kind: Records, visit: Visit) -> Response:
-    row = await find(kind, visit)
+    async with visit.snapshot():
+        row = await find(kind, visit)
     form = next((form for form in allowed(visit, kind, kind.forms) if form.name == visit.path("form")), None)
     if form is None:
         raise NotFound

@@ -12,6 +12,7 @@ from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import Visit
 from kasuwa.core.events import standard_secret
 from kasuwa.core.merchant import MerchantSettings
+from kasuwa.core.reading import Reader
 from kasuwa.db import merchants
 from kasuwa.db.audit_trail import Entry
 
@@ -26,18 +27,21 @@ OVERLAPS = (
 MOST_URL = 2048
 
 
-async def kept_settings(visit: Visit) -> MerchantSettings:
-    return msgspec.json.decode(await store.read_settings(visit.parts.reader, visit.merchant), type=MerchantSettings)
+async def kept_settings(reader: Reader, visit: Visit) -> MerchantSettings:
+    return msgspec.json.decode(await store.read_settings(reader, visit.merchant), type=MerchantSettings)
 
 
 async def show_settings(visit: Visit, status: int = 200, **told: Any) -> Response:
-    kept = await kept_settings(visit)
+    async with visit.snapshot() as reader:
+        kept = await kept_settings(reader, visit)
+        keys = await store.list_keys(reader, visit.merchant)
+        trouble = await store.endpoint_trouble(reader, visit.merchant)
     shared: dict[str, Any] = {
         "kept": kept,
-        "keys": await store.list_keys(visit.parts.reader, visit.merchant),
+        "keys": keys,
         "overlaps": OVERLAPS,
         "url": kept.webhook_url,
-        "trouble": await store.endpoint_trouble(visit.parts.reader, visit.merchant),
+        "trouble": trouble,
         "api_url": visit.parts.api_url,
     }
     return visit.show("settings.html", status, **{**shared, **told})
@@ -48,7 +52,7 @@ async def roll_key(visit: Visit) -> Response:
     hours = visit.said("overlap")
     if hours not in dict(OVERLAPS):
         return await show_settings(visit, 422, faults={"overlap": "one of those in the list"})
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         overlap = timedelta(hours=int(hours))
         key = await merchants.roll_key(connection, visit.parts.vault, visit.merchant.mid, overlap)
         after = {"old keys end after hours": int(hours)}
@@ -69,7 +73,7 @@ async def set_webhook(visit: Visit) -> Response:
 
 
 async def test_webhook(visit: Visit) -> Response:
-    kept = await kept_settings(visit)
+    kept = await kept_settings(visit.reader, visit)
     if not kept.webhook_url:
         return await show_settings(visit, 422, faults={"url": "set a URL first"})
     said = await visit.parts.ping(visit.merchant.merchant_id, kept.webhook_url)
@@ -92,14 +96,15 @@ async def change(visit: Visit, what: str, *, endpoint_set: bool, **changes: Any)
         before.update({name: getattr(kept, name) for name in changes})
         return msgspec.structs.replace(kept, **changes)
 
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         await merchants.change_settings(connection, visit.merchant.mid, changed, endpoint_set=endpoint_set)
         await visit.record_on(connection, visit.chain, what, visit.merchant.mid, before, changes)
 
 
 async def show_trail(visit: Visit) -> Response:
     before = number(visit.query.get("before", ""), LAST)
-    rows = [Entry(*row) for row in await store.list_deeds(visit.parts.reader, visit.merchant, before)]
+    async with visit.snapshot() as reader:
+        rows = [Entry(*row) for row in await store.list_deeds(reader, visit.merchant, before)]
     shown = rows[:PAGE_ROWS]
     more = f"/settings/trail?before={shown[-1].seq}" if len(rows) > PAGE_ROWS else ""
     return visit.show("trail.html", entries=shown, more=more, across=False)

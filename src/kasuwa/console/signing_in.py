@@ -46,7 +46,7 @@ async def show_sign_in(visit: Visit) -> Response:
 
 async def sign_in(visit: Visit) -> Response:
     email, password = visit.said("email")[:MOST_EMAIL], str(visit.form.get("password", ""))
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         source = await source_of(connection, visit, email)
         locked = await console_throttle.locked_until(connection, email, source)
         slowed = None if source.is_known else await console_throttle.locked_until(connection, email, EVERYWHERE)
@@ -61,7 +61,7 @@ async def sign_in(visit: Visit) -> Response:
         return refuse(visit, slow_words(slowed), 429)
     if user.totp_sealed is None:
         return await let_in(visit, user, source, safe_next(visit, user))
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         token = await console_sessions.begin(connection, user.user_id, is_whole=False)
     asks = f"?next={visit.query['next']}" if "next" in visit.query else ""
     return visit.parts.cookies.put(visit.go(f"/sign-in/code{asks}"), SESSION, token)
@@ -74,7 +74,7 @@ def slow_words(until: datetime) -> str:
 async def refuse_password(
     visit: Visit, email: str, source: Source, user: User | None, slowed: datetime | None
 ) -> Response:
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         failures = await console_throttle.note_failure(connection, email, source, EVERYWHERE)
     refused = refuse(visit, WRONG, 401) if slowed is None else refuse(visit, slow_words(slowed), 429)
     return note_refused(visit, refused, user, failures)
@@ -86,7 +86,7 @@ def refuse(visit: Visit, why: str, status: int) -> Response:
 
 async def let_in(visit: Visit, user: User, source: Source, where: str) -> Response:
     """A whole session, instead of the half one where there is one: its token was known before the code was given."""
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         await console_throttle.forget_failures(connection, user.email, source)
         if visit.session is not None:
             await console_sessions.end(connection, visit.session.session_id)
@@ -112,7 +112,7 @@ async def show_code(visit: Visit) -> Response:
 async def check_code(visit: Visit) -> Response:
     user = visit.user
     assert visit.session is not None
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         source = await source_of(connection, visit, user.email)
         places = (source,) if source.is_known else (source, CODES_EVERYWHERE)
         for place in places:
@@ -130,7 +130,7 @@ async def check_code(visit: Visit) -> Response:
 
 async def sign_out(visit: Visit) -> Response:
     assert visit.session is not None
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         await console_sessions.end(connection, visit.session.session_id)
     return visit.parts.cookies.drop(visit.go("/sign-in"), SESSION)
 
@@ -140,7 +140,7 @@ async def sign_out(visit: Visit) -> Response:
 
 async def show_link(visit: Visit) -> Response:
     """Looking changes nothing: mail programs open links before people do."""
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.snapshot() as connection:
         found = await console_users.read_link(connection, visit.path("token"))
     if found is None:
         return visit.show("link_used.html", 404)
@@ -149,7 +149,7 @@ async def show_link(visit: Visit) -> Response:
 
 
 async def use_link(visit: Visit) -> Response:
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         found = await console_users.read_link(connection, visit.path("token"))
     if found is None:
         return visit.show("link_used.html", 404)
@@ -171,7 +171,7 @@ async def use_link(visit: Visit) -> Response:
 
 async def come_in(visit: Visit, user: User, purpose: str, hashed: str | None) -> str:
     """Uses the link up and begins a session, whose token is answered."""
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         if not await console_users.use_link(connection, visit.path("token")):
             raise NotFound
         if hashed is not None:

@@ -66,7 +66,7 @@ async def take(visit: Visit) -> Response | None:
     faults = await confirm(visit, **given)
     if faults:
         return ask(visit, 401, {field: next(iter(faults.values()))})
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         await console_sessions.verify(connection, visit.session.session_id)
     visit.session.verified_at = datetime.now(UTC)
     return None
@@ -75,13 +75,13 @@ async def take(visit: Visit) -> Response | None:
 async def confirm(visit: Visit, *, password: str | None = None, code: str | None = None) -> dict[str, str]:
     """What is wrong with a password, a code or both that the signed-in visitor gave, by these names."""
     user, faults = visit.user, dict[str, str]()
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         source = await source_of(connection, visit, user.email)
         if await console_throttle.locked_until(connection, user.email, source) is not None:
             return {"password" if password is not None else "code": SLOW}
     if password is not None and not await passwords.is_password(user, password):
         faults["password"] = WRONG_PASSWORD
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         # A code is used up by looking at it: not while the password beside it is wrong.
         if code is not None and not faults and not await is_fresh_code(connection, visit, user, code):
             faults["code"] = WRONG_CODE
@@ -120,7 +120,7 @@ def note_refused(visit: Visit, response: Response, user: User | None, failures: 
     async def append_entry() -> None:
         name = "an unknown address" if user is None else user.email
         after = f"wrong tries in a row: {failures}"
-        async with visit.parts.operators.acquire() as connection:
+        async with visit.operators.acquire() as connection:
             chain = await chain_of(connection, user)
             deed = Deed(name, "was refused to sign in", name, visit.address, after=after)
             await audit_trail.append(connection, chain, deed)

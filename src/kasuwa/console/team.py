@@ -20,7 +20,7 @@ TAKEN = "somebody of your team has this address already"
 
 async def show_team(visit: Visit, status: int = 200, **told: Any) -> Response:
     mid = visit.user.mid
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.snapshot() as connection:
         people = await console_users.users_of(connection, mid)
     roles = [(role, f"{short_name(role)}: {MEANINGS[role]}") for role in roles_beside(mid)]
     shared = {"people": people, "roles": roles, "said": {}, "takes_two": mid is None}
@@ -42,7 +42,7 @@ async def invite(visit: Visit) -> Response:
 
 
 async def invite_member(visit: Visit, email: str, role: str, mid: str) -> Response:
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         user_id = await console_users.add_user(connection, email, mid, role)
         token = await console_users.make_link(connection, user_id, "invitation")
         await visit.record_on(connection, visit.chain, "invited", email, after=role)
@@ -56,7 +56,7 @@ async def hand_over(visit: Visit, email: str, token: str) -> str:
 
 async def member(visit: Visit) -> User:
     """Somebody of the visitor's own place, and not the visitor: nobody locks themselves out."""
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.operators.acquire() as connection:
         found = await console_users.user_of(connection, number(visit.path("user_id"), 0), visit.user.mid)
     if found is None or found.user_id == visit.user.user_id:
         raise NotFound
@@ -69,7 +69,7 @@ async def change_role(visit: Visit) -> Response:
         return await show_team(visit, 422, faults={f"role-{found.user_id}": "choose one"})
     if visit.user.mid is None:
         return await propose_change(visit, PersonChange(ROLE, found.email, role, found.user_id, found.role))
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         await console_users.set_role(connection, found.user_id, role)
         await visit.record_on(connection, visit.chain, "changed a role", found.email, found.role, role)
     return visit.go("/team", f"{found.email} is {short_name(role)} now, from the next sign-in on.")
@@ -82,7 +82,7 @@ async def invite_again(visit: Visit) -> Response:
     if visit.user.mid is None and not is_new:
         change = ENABLE if found.disabled_at is not None else RESET
         return await propose_change(visit, PersonChange(change, found.email, found.role, found.user_id))
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         if not is_new:
             await console_users.begin_anew(connection, found.user_id)
         token = await console_users.make_link(connection, found.user_id, "invitation")
@@ -92,7 +92,7 @@ async def invite_again(visit: Visit) -> Response:
 
 async def disable(visit: Visit) -> Response:
     found = await member(visit)
-    async with visit.parts.operators.acquire() as connection, connection.transaction():
+    async with visit.operators.acquire() as connection, connection.transaction():
         await console_users.disable(connection, found.user_id)
         await visit.record_on(connection, visit.chain, "disabled", found.email, found.role)
     return visit.go("/team", f"{found.email} cannot sign in any more.")

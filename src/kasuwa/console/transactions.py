@@ -14,7 +14,6 @@ from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.transactions import FAILED
-from kasuwa.db.gather import snapshot
 
 STATUSES = ("successful", "failed", "pending", "processing")
 # An export is read in lumps of this many rows, so that it keeps no snapshot of the database while it is sent.
@@ -57,7 +56,7 @@ def address(visit: Visit, path: str = "/transactions", **changed: str) -> str:
 async def show_transactions(visit: Visit) -> Response:
     chosen, faults = read_filter(visit)
     after = Cursor.read(visit.query.get("after", "")) or FIRST
-    async with snapshot(visit.parts.reader) as reader:
+    async with visit.snapshot() as reader:
         lines = await store.list_transactions(reader, visit.merchant, chosen, after)
         kinds = await store.list_kinds(reader, visit.merchant)
     if len(lines) == 1 and chosen.words:
@@ -87,9 +86,9 @@ async def export_transactions(visit: Visit) -> Response:
 
 async def write_lines(visit: Visit, chosen: Filter) -> AsyncIterator[str]:
     yield csv_line(HEADING)
-    after = FIRST
+    reader, after = visit.export_reader, FIRST
     while True:
-        lump = await store.list_transactions(visit.parts.reader, visit.merchant, chosen, after, LUMP)
+        lump = await store.list_transactions(reader, visit.merchant, chosen, after, LUMP)
         yield "".join(csv_line(cells_of(line)) for line in lump)
         if len(lump) < LUMP or chosen.words:
             return
@@ -115,7 +114,7 @@ def cells_of(line: Line) -> tuple[str, ...]:
 
 async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, str] | None = None) -> Response:
     merchant = visit.merchant
-    async with snapshot(visit.parts.reader) as reader:
+    async with visit.snapshot() as reader:
         row = await store.find_transaction(reader, merchant, visit.path("ref"))
         if row is None:
             raise NotFound
@@ -138,7 +137,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
 
 async def take_offer(visit: Visit) -> Response:
     """One of the things that can be done with this transaction, such as a refund."""
-    row = await store.find_transaction(visit.parts.reader, visit.merchant, visit.path("ref"))
+    row = await store.find_transaction(visit.reader, visit.merchant, visit.path("ref"))
     offer = next((o for o in offers_for(visit, row) if o.name == visit.path("offer")), None) if row else None
     if row is None or offer is None:
         raise NotFound

@@ -1,6 +1,7 @@
 """One request of a browser, with everything a page may use; and the answers a page can give."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from kasuwa.console.actions import CONSOLE
 from kasuwa.console.cookies import DEVICE, SAID, Cookies
 from kasuwa.console.days import Tallies
 from kasuwa.console.notes import describe_act
-from kasuwa.core.action import PAY, VIEW, Action, Method, Write, permission_needed, title_of
+from kasuwa.core.action import PAY, VIEW, Action, Known, Method, Read, Write, permission_needed, title_of
 from kasuwa.core.addresses import Network
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Decision, Deed, Merchant
@@ -27,6 +28,7 @@ from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATORS_CHAIN
 from kasuwa.db.console_sessions import Session
 from kasuwa.db.console_users import User
+from kasuwa.db.gather import TornRead, snapshot
 from kasuwa.db.merchants import Directory
 from kasuwa.db.pool import Connection, Pool
 from kasuwa.db.progress import Progress
@@ -38,7 +40,7 @@ MOST_TOKEN = 100
 # Hands a link to the person it is for, and to nobody else: answers what the page says of it.
 Deliver = Callable[[str, str], Awaitable[str]]
 Note = Callable[[Decision], Deed]
-Act = Callable[[Merchant, str, Mapping[str, Any], Note | None], Awaitable[dict[str, Any]]]
+Act = Callable[[Merchant, str, Mapping[str, Any], Note | None, Connection | None], Awaitable[dict[str, Any]]]
 
 
 class AuditRun(msgspec.Struct, frozen=True):
@@ -51,9 +53,10 @@ class AuditRun(msgspec.Struct, frozen=True):
 
 class Parts(msgspec.Struct, kw_only=True):
     """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
-    the same rules as the API; `find_action` is the row that a body selects; `ping` sends a signed test event;
-    `tell_story` is the timeline that `explain` gives; `tallies` is what the overview remembers, `last_audit`
-    what the page of the laws shows; `rail_kinds` are the kinds of jobs that ask a rail."""
+    the same rules as the API, and reads in the snapshot that it is given; `find_action` is the row that a body
+    selects; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives; `tallies` is what
+    the overview remembers, `last_audit` what the page of the laws shows; `rail_kinds` are the kinds of jobs that ask a
+    rail."""
 
     environment: str
     console_url: str
@@ -115,6 +118,8 @@ class Visit(msgspec.Struct):
     form: Mapping[str, Any] = {}
     progress: Progress = msgspec.field(default_factory=Progress)
     is_confirmed: bool = False
+    has_read: bool = False
+    open_snapshot: Connection | None = None
 
     @property
     def user(self) -> User:
@@ -156,6 +161,58 @@ class Visit(msgspec.Struct):
     async def upload(self, name: str) -> bytes | None:
         value = self.form.get(name)
         return await value.read() if isinstance(value, UploadFile) and value.filename else None
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    @property
+    def is_form(self) -> bool:
+        return self.request.method == "POST"
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Connection]:
+        """The snapshot that a page is read in. A page that is only looked at has one: what it shows together is of one
+        moment, and a second read raises TornRead. A form may read once more when it shows what came of it."""
+        self._read_once("a snapshot")
+        async with snapshot(self.parts.reader) as connection:
+            self.open_snapshot = connection
+            try:
+                yield connection
+            finally:
+                self.open_snapshot = None
+
+    @property
+    def reader(self) -> Pool:
+        """For forms, which decide on what they read. Raises TornRead on a page that is only looked at."""
+        self._check_form("reader")
+        return self.parts.reader
+
+    @property
+    def operators(self) -> Pool:
+        """For what forms write, and what they read to decide on it. Raises TornRead on a page that is only looked
+        at."""
+        self._check_form("operators")
+        return self.parts.operators
+
+    @property
+    def export_reader(self) -> Pool:
+        """For files that are longer than a snapshot may be held: they are read in pieces, each of its own moment."""
+        self._read_once("an export")
+        return self.parts.reader
+
+    async def repair(self, work: Callable[[Connection], Awaitable[None]]) -> None:
+        """Completes what somebody broke off, before the page that shows it is read."""
+        assert self.is_form or not self.has_read, "it would not be seen in a snapshot that is older"
+        async with self.parts.operators.acquire() as connection:
+            await work(connection)
+
+    def _check_form(self, what: str) -> None:
+        if not self.is_form:
+            raise TornRead(f"a page is read in one snapshot: {self.request.url.path} uses {what}")
+
+    def _read_once(self, what: str) -> None:
+        if self.has_read and not self.is_form:
+            raise TornRead(f"a page is read in one snapshot: {self.request.url.path} reads {what} besides")
+        self.has_read = True
 
     # --- answers ------------------------------------------------------------------------------------------
 
@@ -201,23 +258,31 @@ class Visit(msgspec.Struct):
         NotConfirmed where much money would leave and the visitor has not shown for a while who they are."""
         action = self.parts.find_action(method, fields)
         if action is None:
-            return Reply(await self.parts.act(self.merchant, method, fields, None))
+            return Reply(await self.parts.act(self.merchant, method, fields, None, None))
         if not self.may(action, fields):
             raise NotAllowed
         permission = permission_needed(action, fields)
         if permission == PAY and not self.is_confirmed and is_large(method, fields, self.parts.large_amount):
             raise NotConfirmed
         if permission == VIEW:
-            return Reply(await self.parts.act(self.merchant, method, fields, None))
+            return await self._look(action, method, fields)
         title = f"{method} {title_of(action)}"
         note = partial(describe_act, self.user.email, self.address, says or title, title, fields)
         is_write = isinstance(action, Write)
-        reply = Reply(await self.parts.act(self.merchant, method, fields, note if is_write else None))
+        reply = Reply(await self.parts.act(self.merchant, method, fields, note if is_write else None, None))
         if reply.is_good and not is_write:
             async with self.parts.operators.acquire() as connection:
                 deed = note(Decision(reply=reply.body))
                 await audit_trail.append(connection, self.merchant.merchant_id, deed)
         return reply
+
+    async def _look(self, action: Action, method: str, fields: Mapping[str, Any]) -> "Reply":
+        """Asks for an action that changes nothing: in the page's snapshot, if one is open and the action is answered by
+        the database."""
+        within = self.open_snapshot if isinstance(action, Read | Write) else None
+        if within is None and not isinstance(action, Known):
+            self._read_once(f"{method} {action.name}")
+        return Reply(await self.parts.act(self.merchant, method, fields, None, within))
 
     async def record(self, what: str, about: str, before: Any = "", after: Any = "") -> None:
         """Into the audit trail of the visitor's merchant, or the operator's own."""

@@ -136,12 +136,17 @@ class ReplyReading:
             yield SnapshotReading(connection)
 
     async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
-        lines: list[Line] = []
-        for item in items:
-            lines.append(make(item))
-            if not len(lines) % at_once:
-                await asyncio.sleep(0)
-        return lines
+        return await make_lines(make, items, at_once)
+
+
+async def make_lines(make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
+    """The lines of a list's reply. Others are let run after every `at_once` of them."""
+    lines: list[Line] = []
+    for item in items:
+        lines.append(make(item))
+        if not len(lines) % at_once:
+            await asyncio.sleep(0)
+    return lines
 
 
 class SnapshotReading:
@@ -159,3 +164,32 @@ class SnapshotReading:
     async def gather_row(self, query: str, *key: Any) -> Any:
         """A query that takes arrays of keys, asked for one."""
         return await self._connection.fetchrow(query, *([part] for part in key))
+
+
+class SnapshotReplies:
+    """What dispatch reads with where several replies are shown together (`core.reading.Readers`): all of them are read
+    in one snapshot, which the caller opened."""
+
+    def __init__(self, connection: Connection, vault: Vault, public_url: str = "") -> None:
+        self._reading = SnapshotReplyReading(connection, vault, public_url)
+        self.fetchrow = self._reading.fetchrow
+
+    def for_one_reply(self) -> "SnapshotReplyReading":
+        return self._reading
+
+
+class SnapshotReplyReading(SnapshotReading):
+    """As ReplyReading, in a snapshot that is open already."""
+
+    def __init__(self, connection: Connection, vault: Vault, public_url: str) -> None:
+        super().__init__(connection)
+        self.public_url = public_url
+        self.unseal = vault.open
+        self.digest = vault.digest
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[SnapshotReading]:
+        yield self
+
+    async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
+        return await make_lines(make, items, at_once)

@@ -135,6 +135,10 @@ class Dispatch:
         self._throttle = AuthenticationThrottle()
         self._understood: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
+    def reading(self, reader: Readers, writer: Any) -> "Dispatch":
+        """The same on another reader, and on a writer that only decides (db/snapshot_writer.py)."""
+        return Dispatch(msgspec.structs.replace(self._parts, reader=reader, writer=writer))
+
     async def identify(self, path: Path, headers: Headers, address: Callable[[], str]) -> Merchant | Answered:
         """Returns who asks, by the headers alone, or the reply that refuses a stranger or one who asks too often: a
         stranger's body is not read. `address` tells where the request came from, where that matters."""
