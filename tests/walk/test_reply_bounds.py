@@ -8,16 +8,25 @@ import pytest
 from msgspec import inspect
 
 from kasuwa.core.paging import Paged, PagedArray
+from kasuwa.core.schedule import MOST_INSTALMENTS
+from kasuwa.methods.investments.store import MOST_PLANS
+from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
 from tests.walk.rows import ROWS, Row
 
 # Lists in replies that are no pages, by row and place: what bounds them.
 SCHEDULE = "one line an installment: at most 366"
 FIGURES = "one line a figure, and those of a schedule: at most 366"
-CLIENT = {"data.addresses": "at most 20", "data.bankAccount": "as it was sent", "data.meta": "as it was sent"}
-PLANS = {"data.plans": "the ids of the thrift plans that the savings are in"}
-INSTALLMENTS = {"data.payment_schedule": "one line a date: at most 120"}
+CLIENT_FIELDS = {"addresses": "at most 20", "bankAccount": "as it was sent", "meta": "as it was sent"}
+CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()}
+PLANS = f"the newest {MOST_PLANS} (investments/store.py)"
+DATES = f"one line a date: at most {MOST_INSTALMENTS}"
+INSTALLMENTS = {"data.payment_schedule": DATES}
 CATEGORIES = "at most 50 categories of shops"
+EVENTS = {
+    "data[].attempts": f"the newest {MOST_ATTEMPTS} (resources/store.py)",
+    "data[].payload": "an event as it was sent: a transaction, and its meta of at most 64 KiB",
+}
 BOUNDS: dict[str, dict[str, str]] = {
     "disburse-transfer-bulk": {"data": "as many lines as orders: at most 1,000"},
     "disburse-verify": {"data": "as many lines as the bulk has orders: at most 1,000"},
@@ -28,7 +37,11 @@ BOUNDS: dict[str, dict[str, str]] = {
         key: {"data.schedule": SCHEDULE, "explained": FIGURES}
         for key in ("loans-request", "loans-process", "loans-repay", "loans-view")
     },
-    **dict.fromkeys(("investments-create_savings", "investments-view_savings"), PLANS),
+    "clients-list": {f"data[].{name}": why for name, why in CLIENT_FIELDS.items()},
+    **{key: {"data.plans": PLANS} for key in ("investments-create_savings", "investments-view_savings")},
+    "investments-list_savings": {"data[].plans": PLANS},
+    **dict.fromkeys(("resources-events", "resources-event_feed"), EVENTS),
+    "resources-installments": {"[].payment_schedule": DATES},
     **{
         key: {"explained": FIGURES}
         for key in (
@@ -70,9 +83,12 @@ GROWING = (
 
 
 def growing(kind: inspect.Type, path: str = "", above: tuple[type, ...] = ()) -> Iterator[str]:
-    """Where in a reply's type there may be any number of things."""
+    """Where in a reply's type there may be any number of things, also within each line of a list. What is in a free
+    object is bounded with it."""
     if isinstance(kind, GROWING):
         yield path
+        if isinstance(kind, inspect.ListType | inspect.VarTupleType) and is_struct(kind.item_type):
+            yield from growing(kind.item_type, f"{path}[]", above)
     elif isinstance(kind, inspect.Metadata):
         yield from growing(kind.type, path, above)
     elif isinstance(kind, inspect.UnionType):
@@ -82,6 +98,10 @@ def growing(kind: inspect.Type, path: str = "", above: tuple[type, ...] = ()) ->
         for field in kind.fields:
             where = f"{path}.{field.encode_name}" if path else field.encode_name
             yield from growing(field.type, where, (*above, kind.cls))
+
+
+def is_struct(kind: inspect.Type) -> bool:
+    return isinstance(kind.type if isinstance(kind, inspect.Metadata) else kind, inspect.StructType)
 
 
 def is_paged(action: Any) -> bool:
@@ -95,9 +115,9 @@ def is_paged(action: Any) -> bool:
 
 
 def unbounded(row: Row) -> tuple[str, ...]:
-    if is_paged(row.action):
-        return ()
-    return tuple(dict.fromkeys(growing(inspect.type_info(row.action.reply))))
+    """The list of a page itself is cut to its bound; what its lines hold is not."""
+    found = dict.fromkeys(growing(inspect.type_info(row.action.reply)))
+    return tuple(place for place in found if not (is_paged(row.action) and place in ("", "data")))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
@@ -119,11 +139,12 @@ class Line(msgspec.Struct):
 class Reply(msgspec.Struct):
     status: int
     data: Line | None
+    lines: list[Line]
     meta: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 
 def test_lists_are_found_at_every_depth() -> None:
-    assert set(growing(inspect.type_info(Reply))) == {"data.names", "meta"}
+    assert set(growing(inspect.type_info(Reply))) == {"data.names", "lines", "lines[].names", "meta"}
     assert list(growing(inspect.type_info(list[int]))) == [""]
     assert list(growing(inspect.type_info(int | str))) == []
 
@@ -133,4 +154,6 @@ def test_a_list_that_takes_no_limit_is_not_a_page() -> None:
     plain = msgspec.structs.replace(listing, request=Line)
     assert is_paged(listing)
     assert not is_paged(plain)
-    assert unbounded(Row("clients", "action", plain)) == ("data",)
+    nested = tuple(f"data[].{name}" for name in CLIENT_FIELDS)
+    assert unbounded(Row("clients", "action", listing)) == nested
+    assert unbounded(Row("clients", "action", plain)) == ("data", *nested)

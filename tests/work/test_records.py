@@ -9,6 +9,7 @@ import pytest
 
 from kasuwa.db import deliveries
 from kasuwa.db.deliveries import Recorded
+from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.work.egress import LIMITS
 from tests.running import Deployment
 from tests.shop import Shop
@@ -56,6 +57,19 @@ def test_two_attempts_of_one_event_recorded_together_are_both_kept(
     assert [(attempt["number"], attempt["http"]) for attempt in event["attempts"]] == [(1, 500), (2, 200)]
     assert event["state"] == "delivered"
     assert deployment.fetch(WAITING, shop.mid, txn_ref) == []
+
+
+def test_of_very_many_attempts_the_newest_are_told_with_their_numbers(shop: Shop, deployment: Deployment) -> None:
+    """An event may be sent again any number of times."""
+    send_events_to(shop, NOBODY)
+    txn_ref = shop.transfer(headers=LATE)["txnRef"]
+    [waiting] = deployment.fetch(WAITING, shop.mid, txn_ref)
+    now = datetime.now(UTC)
+    many = [outcome(waiting, now + timedelta(seconds=n), 500) for n in range(MOST_ATTEMPTS + 9)]
+    record(deployment, *many, outcome(waiting, now + timedelta(hours=1), 200))
+    event = event_of(shop, txn_ref)
+    assert [attempt["number"] for attempt in event["attempts"]] == list(range(11, MOST_ATTEMPTS + 11))
+    assert (event["attempts"][-1]["http"], event["state"]) == (200, "delivered")
 
 
 def test_a_delivery_ends_before_its_lease_even_if_it_is_sent_twice() -> None:

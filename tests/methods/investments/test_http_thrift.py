@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kasuwa.methods.investments.store import MOST_PLANS
 from tests.methods.investments.savers import (
     NOW,
     balance,
@@ -114,3 +115,18 @@ def test_a_crowd_gets_the_places_there_are_and_no_two_the_same(shop: Shop, deplo
     lines = members_of(shop, thrift_id)
     assert [line["position"] for line in lines] == [1, 2, 3, 4]
     assert len({line["savings_id"] for line in lines}) == 4
+
+
+# --- very many plans --------------------------------------------------------------------------------------------------
+
+
+def test_savings_in_very_many_plans_name_the_newest_and_count_all(shop: Shop, deployment: Deployment) -> None:
+    savings = open_savings(shop, enrol(shop), "700.00")
+    made = [make_plan(shop, 3) for _ in range(MOST_PLANS + 5)]
+    for thrift_id in made:
+        assert join(shop, thrift_id, savings)["status"] == 200
+    shown = view(shop, savings)
+    assert (shown["plans"], shown["plans_total"]) == (made[5:], MOST_PLANS + 5)
+    assert shop.put("investments", action="cancel_plan", thrift_id=made[-1]).body["status"] == 200
+    [listed] = shop.put("investments", action="list_savings").body["data"]
+    assert (listed["plans"], listed["plans_total"]) == (made[4:-1], MOST_PLANS + 4)

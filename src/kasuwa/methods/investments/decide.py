@@ -325,8 +325,11 @@ def state_on(savings: Savings, today: date) -> str:
     return savings.state
 
 
-def record_of(savings: Savings, posted: int, held: int, plans: list[str], today: date) -> SavingsRecord:
-    """`balance` is what can be taken out; interest is shown as it would be posted, before tax."""
+def record_of(
+    savings: Savings, posted: int, held: int, plans: list[str], today: date, plans_total: int = 0
+) -> SavingsRecord:
+    """`balance` is what can be taken out; interest is shown as it would be posted, before tax. `plans` are the newest
+    of `plans_total`."""
     meter = reach(savings.meter, savings.terms, posted, today)
     return SavingsRecord(
         savings_id=savings.savings_id,
@@ -342,4 +345,5 @@ def record_of(savings: Savings, posted: int, held: int, plans: list[str], today:
         opened_at=utc_text(savings.opened_at),
         matures_at=utc_text(moment_of(savings.matures_on, 0)),
         plans=plans,
+        plans_total=plans_total,
     )

@@ -37,12 +37,17 @@ SAVINGS_COLUMNS = """
     s.tax_rate, s.period, s.opened_at, s.opened_on, s.matures_on, s.state, s.accrued, s.accrued_rest, s.counted_to,
     s.months, s.due_interest, s.due_tax, s.detail, s.stood, s.layers
 """
+# How many plans of one savings account a reply names: the newest, oldest of them first. Contract: investments#plans
+MOST_PLANS = 100
+JOINED_PLANS = """from thrift_member m join thrift_plan p using (merchant_id, thrift_id)
+    where m.merchant_id = s.merchant_id and m.savings_id = s.savings_id and p.state <> 'cancelled'
+"""
 # In one statement, so that interest is counted on the balance that stood when it was last counted.
 SAVINGS = f"""
     select {SAVINGS_COLUMNS}, coalesce(a.posted, 0), coalesce(a.held, 0),
-        array(select m.thrift_id from thrift_member m join thrift_plan p using (merchant_id, thrift_id)
-            where m.merchant_id = s.merchant_id and m.savings_id = s.savings_id and p.state <> 'cancelled'
-            order by p.number),
+        array(select n.thrift_id from (select p.thrift_id, p.number {JOINED_PLANS} order by p.number desc
+            limit {MOST_PLANS}) n order by n.number),
+        (select count(*) {JOINED_PLANS}),
         coalesce(b.clock_fixed, now() + b.clock_offset * interval '1 microsecond')
     from savings s
     join book b on b.merchant_id = s.merchant_id
@@ -115,9 +120,9 @@ async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: 
 
 
 def savings_line(row: Any) -> SavingsRecord:
-    *columns, posted, held, plans, now = row
+    *columns, posted, held, plans, plans_total, now = row
     assert isinstance(now, datetime)
-    return record_of(Savings(*columns), posted, held, plans, lagos_day(now))
+    return record_of(Savings(*columns), posted, held, plans, lagos_day(now), plans_total)
 
 
 async def show_statement(

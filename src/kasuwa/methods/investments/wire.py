@@ -40,7 +40,8 @@ SavingsState = Literal["pending", "active", "matured", "closed"]
 
 
 class SavingsRecord(msgspec.Struct, kw_only=True):
-    """`savings_id` is null in a dry run."""
+    """`savings_id` is null in a dry run. `plans` has the newest of the thrift plans that the savings are in, at most
+    100; `plans_total` is how many there are."""
 
     savings_id: str | None
     client_id: str
@@ -55,6 +56,7 @@ class SavingsRecord(msgspec.Struct, kw_only=True):
     opened_at: str
     matures_at: str
     plans: list[str]
+    plans_total: int
 
 
 class SavingsReply(msgspec.Struct, kw_only=True):

@@ -46,13 +46,18 @@ async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader
 
 # --- the event log --------------------------------------------------------------------------------------------
 
-EVENT_COLUMNS = """
+# How many attempts of one event a reply tells: the newest. Each has its number, so that what is left out is known. An
+# event may be sent again any number of times. Contract: resources#attempts
+MOST_ATTEMPTS = 100
+EVENT_COLUMNS = f"""
     select e.merchant_id, e.seq, e.reference, e.kind, e.payload, e.at,
         exists (select 1 from job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
             and j.reference = e.reference) as waits,
         exists (select 1 from endpoint p where p.merchant_id = e.merchant_id and p.off_at is not null) as off,
         coalesce((select json_agg(json_build_array(a.number, a.at, a.http, a.error, a.ms) order by a.number)
-            from attempt a where a.merchant_id = e.merchant_id and a.event_seq = e.seq), '[]') as attempts
+            from (select t.number, t.at, t.http, t.error, t.ms from attempt t
+                where t.merchant_id = e.merchant_id and t.event_seq = e.seq
+                order by t.number desc limit {MOST_ATTEMPTS}) a), '[]') as attempts
     from event e
 """
 EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 order by e.seq desc offset $2 limit $3"
