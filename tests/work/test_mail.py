@@ -2,59 +2,21 @@
 
 import asyncio
 import re
-import socketserver
-import threading
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from kasuwa.settings import SettingsError, read_settings
 from kasuwa.work.mail import Links, read_mail_server
+from tests.work.postbox import Postbox, taking_mail
 
 LINK = "https://console.example.com/link/a-token-that-lets-somebody-in"
 
 
-class Postbox(socketserver.ThreadingTCPServer):
-    """Takes mail by SMTP, and keeps what came: the recipient and the text."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Conversation)
-        self.letters: list[tuple[str, str]] = []
-
-    @property
-    def url(self) -> str:
-        return f"smtp://127.0.0.1:{self.server_address[1]}?from=console@example.com"
-
-
-class Conversation(socketserver.StreamRequestHandler):
-    def handle(self) -> None:
-        server: Any = self.server
-        self.wfile.write(b"220 postbox\r\n")
-        to = ""
-        while line := self.rfile.readline().decode().strip():
-            if line.upper().startswith("RCPT"):
-                to = line.partition("<")[2].partition(">")[0]
-            if line.upper() == "DATA":
-                self.wfile.write(b"354 go on\r\n")
-                text = b""
-                while not text.endswith(b"\r\n.\r\n"):
-                    text += self.rfile.readline()
-                server.letters.append((to, text.decode()))
-            self.wfile.write(b"250 fine\r\n")
-            if line.upper() == "QUIT":
-                return
-
-
 @pytest.fixture
 def postbox() -> Iterator[Postbox]:
-    with Postbox() as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+    with taking_mail() as running:
         yield running
-        running.shutdown()
 
 
 def test_a_link_goes_to_its_person_and_the_page_says_so_without_it(postbox: Postbox) -> None:

@@ -13,7 +13,7 @@ from kasuwa.console.events import number
 from kasuwa.console.people_proposals import ENABLE, INVITE, RESET, ROLE, PersonChange, propose_change
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import console_users
-from kasuwa.db.console_users import EmailTaken, User
+from kasuwa.db.console_users import INVITED, EmailTaken, User
 
 TAKEN = "somebody of your team has this address already"
 
@@ -76,14 +76,16 @@ async def change_role(visit: Visit) -> Response:
 
 
 async def invite_again(visit: Visit) -> Response:
-    """A new link. Who had joined sets password and second factor anew: so a lost telephone is replaced."""
+    """A new link. Who has a password sets it and the second factor anew: so a lost telephone is replaced. Who is
+    invited or reset and has none yet only gets the link once more, which takes no second administrator: the one before
+    may be lost, in the mail or because the console died before it was sent."""
     found = await member(visit)
-    is_new = found.joined_at is None and found.disabled_at is None
-    if visit.user.mid is None and not is_new:
+    is_waiting = found.state == INVITED
+    if visit.user.mid is None and not is_waiting:
         change = ENABLE if found.disabled_at is not None else RESET
         return await propose_change(visit, PersonChange(change, found.email, found.role, found.user_id))
     async with visit.operators.acquire() as connection, connection.transaction():
-        if not is_new:
+        if not is_waiting:
             await console_users.begin_anew(connection, found.user_id)
         token = await console_users.make_link(connection, found.user_id, "invitation")
         await visit.record_on(connection, visit.chain, "invited again", found.email)

@@ -12,6 +12,9 @@ from kasuwa.db.pool import Connection
 INVITATION_LIFE = timedelta(days=7)
 SIGN_IN_LIFE = timedelta(days=1)
 
+# Where a person stands. Whoever is invited, or was reset, has no password until they use their link.
+INVITED, ACTIVE, OFF = "invited", "active", "off"
+
 
 class User(msgspec.Struct):
     """A person who may sign in, or is invited to."""
@@ -30,7 +33,7 @@ class User(msgspec.Struct):
 
     @property
     def state(self) -> str:
-        return "off" if self.disabled_at else "active" if self.joined_at and self.password else "invited"
+        return OFF if self.disabled_at else ACTIVE if self.joined_at and self.password else INVITED
 
 
 class EmailTaken(Exception):
