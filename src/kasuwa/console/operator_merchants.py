@@ -11,7 +11,7 @@ from kasuwa.console.access import OWNER, email_fault
 from kasuwa.console.events import LAST, number
 from kasuwa.console.operator_reads import Shop
 from kasuwa.console.store import PAGE_ROWS
-from kasuwa.console.team import hand_over
+from kasuwa.console.team import hand_over, more_people, people_after
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
@@ -55,12 +55,13 @@ async def add_merchant(visit: Visit) -> Response:
 async def show_merchant(visit: Visit, status: int = 200, **told: Any) -> Response:
     async with visit.snapshot() as connection:
         shop = await shop_of(visit, connection)
-        people = await console_users.users_of(connection, shop.mid)
+        people = await console_users.users_of(connection, shop.mid, people_after(visit), PAGE_ROWS + 1)
+        has_owner = await console_users.look_joined(connection, shop.mid)
         exchange = await rates.in_force(connection)
     kept = msgspec.json.decode(shop.settings, type=MerchantSettings)
     limits = {currency: kept.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}
-    shared: dict[str, Any] = {"shop": shop, "kept": kept, "people": people, "limits": limits}
-    shared["has_owner"] = any(person.joined_at for person in people)
+    shared: dict[str, Any] = {"shop": shop, "kept": kept, "people": people[:PAGE_ROWS], "limits": limits}
+    shared |= {"has_owner": has_owner, "more": more_people(f"/operator/merchants/{shop.mid}", people)}
     shared |= {"exchange": exchange, "home": HOME, "said": {}}
     return visit.show("operator_merchant.html", status, **{**shared, **told})
 

@@ -27,6 +27,7 @@ from kasuwa.console.bodies import BODY_SECONDS, Bodies, Crowded
 from kasuwa.console.cookies import FORM, SESSION, strangers_token
 from kasuwa.console.forwarded import ForwardedClient
 from kasuwa.console.passwords import NOBODYS, Busy
+from kasuwa.console.rendering import RenderedPage
 from kasuwa.console.routes import Page, navigation, pages_of
 from kasuwa.console.visit import NotAllowed, NotConfirmed, NotFound, Parts, Visit
 from kasuwa.core.secrets import same
@@ -172,6 +173,8 @@ def door(parts: Parts, page: Page, pages: Sequence[Page], bodies: Bodies) -> Ans
                 await ask_again(visit, page)
                 visit.progress.expect_changes()
             response = await page.answer(visit)
+            if isinstance(response, RenderedPage):
+                await response.prepare()
             response = keep_form_cookie(visit, response)
             return response if new_token is None else renewed(response, new_token, parts)
         except Refused as refused:

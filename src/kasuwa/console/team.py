@@ -5,26 +5,40 @@ role is proposed here and approved by another administrator (operator_people.py)
 """
 
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
 from kasuwa.console.access import MEANINGS, email_fault, roles_beside, short_name
 from kasuwa.console.events import number
 from kasuwa.console.people_proposals import ENABLE, INVITE, RESET, ROLE, PersonChange, propose_change
+from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import console_users
 from kasuwa.db.console_users import INVITED, EmailTaken, User
 
+MOST_ADDRESS = 320
 TAKEN = "somebody of your team has this address already"
 
 
 async def show_team(visit: Visit, status: int = 200, **told: Any) -> Response:
-    mid = visit.user.mid
+    mid, after = visit.user.mid, people_after(visit)
     async with visit.snapshot() as connection:
-        people = await console_users.users_of(connection, mid)
+        people = await console_users.users_of(connection, mid, after, PAGE_ROWS + 1)
     roles = [(role, f"{short_name(role)}: {MEANINGS[role]}") for role in roles_beside(mid)]
-    shared = {"people": people, "roles": roles, "said": {}, "takes_two": mid is None}
+    shared = {"people": people[:PAGE_ROWS], "roles": roles, "said": {}, "takes_two": mid is None}
+    shared |= {"more": more_people("/team", people), "newest": "/team" if after else ""}
     return visit.show("team.html", status, **{**shared, **told})
+
+
+def people_after(visit: Visit) -> str:
+    """The address that the shown part of a list of people begins after."""
+    return visit.query.get("after", "")[:MOST_ADDRESS]
+
+
+def more_people(path: str, people: list[User]) -> str:
+    """Where a list of people goes on, of which one more than a page was read."""
+    return f"{path}?{urlencode({'after': people[PAGE_ROWS - 1].email})}" if len(people) > PAGE_ROWS else ""
 
 
 async def invite(visit: Visit) -> Response:

@@ -11,13 +11,14 @@ import jinja2
 import msgspec
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from kasuwa.console.access import ROLES_WITH
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.cookies import DEVICE, SAID, Cookies
 from kasuwa.console.days import Tallies
 from kasuwa.console.notes import describe_act
+from kasuwa.console.rendering import RenderedPage
 from kasuwa.core.action import PAY, VIEW, Action, Known, Method, Read, Write, permission_needed, title_of
 from kasuwa.core.addresses import Network
 from kasuwa.core.codes import ERROR
@@ -217,7 +218,6 @@ class Visit(msgspec.Struct):
     # --- answers ------------------------------------------------------------------------------------------
 
     def show(self, template: str, status: int = 200, **values: Any) -> Response:
-        page = self.parts.templates.get_template(template)
         told = self.parts.cookies.read(self.request, SAID)
         shared: dict[str, Any] = {
             "visit": self,
@@ -231,7 +231,7 @@ class Visit(msgspec.Struct):
             "told": None if told is None else unquote(told)[:MOST_SAID],
             "faults": {},
         }
-        response = HTMLResponse(page.render({**shared, **values}), status)
+        response = RenderedPage(self.parts.templates, template, {**shared, **values}, status)
         if told is not None:
             self.parts.cookies.drop(response, SAID)
         return response

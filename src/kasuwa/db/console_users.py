@@ -91,6 +91,11 @@ async def find_all(connection: Connection, email: str) -> list[User]:
 async def has_joined(connection: Connection, mid: str) -> bool:
     """Whether anybody ever came in for this merchant. Waits for whoever else invites for it at the same time."""
     await connection.execute("select pg_advisory_xact_lock(hashtextextended('kasuwa first owner ' || $1, 0))", mid)
+    return await look_joined(connection, mid)
+
+
+async def look_joined(connection: Connection, mid: str) -> bool:
+    """As `has_joined`, at this moment: whoever decides on it uses that one."""
     found = await connection.fetchval(
         "select exists (select 1 from console_user where mid = $1 and joined_at is not null)", mid
     )
@@ -114,10 +119,13 @@ async def count_admins(connection: Connection, besides: int = 0) -> int:
     return int(count)
 
 
-async def users_of(connection: Connection, mid: str | None) -> list[User]:
-    """A merchant's people, or the operators."""
-    query = f"select {COLUMNS} from console_user u where mid is not distinct from $1 order by lower(email)"
-    return [User(*record) for record in await connection.fetch(query, mid)]
+async def users_of(connection: Connection, mid: str | None, after: str, most: int) -> list[User]:
+    """A merchant's people, or the operators, by address: at most so many of those after one."""
+    query = f"""
+        select {COLUMNS} from console_user u where mid is not distinct from $1 and lower(email) > lower($2)
+        order by lower(email) limit $3
+    """
+    return [User(*record) for record in await connection.fetch(query, mid, after, most)]
 
 
 async def everybody(connection: Connection) -> list[User]:
