@@ -48,6 +48,7 @@ def test_a_life_of_savings_from_opening_to_closing(shop: Shop) -> None:
         "opened_at": "2026-01-05T08:30:00.000Z",
         "matures_at": "2026-03-04T23:00:00.000Z",
         "plans": [],
+        "plans_total": 0,
     }
     assert put_in(shop, savings_id, "1000.00")["balance"] == "1000.00"
     assert view(shop, savings_id)["state"] == "active"
