@@ -7,7 +7,7 @@ import re
 import typing
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Raw
 
@@ -239,6 +239,27 @@ class OwnType:
     def parts(cls, said: Any) -> dict[str, Any]:
         """What can be read of a value that has several parts, by their names."""
         return {}
+
+
+class ChosenCurrency(str, OwnType):
+    """One of the currencies that an action takes; NG is read as NGN. Subclasses name them, so that the reason given
+    lists no currency that the action would refuse. Spec silent: D2"""
+
+    __slots__ = ()
+    allowed: ClassVar[tuple[str, ...]] = CURRENCIES
+    reason: ClassVar[str] = CURRENCY_REASON
+
+    @classmethod
+    def read(cls, said: Any) -> "ChosenCurrency":
+        text = "NGN" if said == "NG" else said
+        if text not in cls.allowed:
+            raise ValueError(cls.reason)
+        return cls(text)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        spelled = [*cls.allowed, *(["NG"] if "NGN" in cls.allowed else [])]
+        return {"type": "string", "enum": spelled, "description": cls.reason}
 
 
 CARD_PREFIX_REASON = "the first six digits of a card's number"
