@@ -22,7 +22,6 @@ from kasuwa.core.accrual import (
     reach,
     round_units,
     settle_layers,
-    start_meter,
     unpaid,
 )
 from kasuwa.core.money import format_minor, minor_of
@@ -57,6 +56,11 @@ def test_a_rate_finer_than_a_part_is_no_rate() -> None:
     assert annual_parts("0.000001", "annualized") == 1
     with pytest.raises(ValueError, match="not a rate"):
         annual_parts("0.0000001", "annualized")
+
+
+def start_meter(terms: Terms) -> Meter:
+    """Counting at the beginning, on the day on which savings are opened."""
+    return Meter(units=0, counted_to=terms.opened_on, closed=0)
 
 
 # 100,000.00 at 12 % a year from 31 January 2026, 10 % tax, interest left in: worked out with pencil and paper.

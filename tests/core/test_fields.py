@@ -351,14 +351,14 @@ def test_a_figure_stays_the_text_that_was_sent(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"-1", b"1e2", b'""', b'"5 %"', b"true", b"null", b"0.00001", b"10000000000000", b"{}"]
+    "text", [b"-1", b"1e2", b'""', b'"5 %"', b"true", b"null", b"0.00001", b"1000000000000000", b"{}"]
 )
 def test_what_is_no_figure_is_named_by_its_own_path(text: bytes) -> None:
     body = b'{"by_day":{"good":1,"bad":' + text + b'},"in_order":[1,' + text + b"]}"
     faults = decode(Parts, body, (), MERCHANT)
     assert [(fault.field, fault.reason) for fault in faults] == [
         ("by_day.bad", FIGURE_REASON),
-        *([] if text == b"10000000000000" else [("in_order.1", AMOUNT_REASON)]),
+        ("in_order.1", AMOUNT_REASON),
     ]
 
 

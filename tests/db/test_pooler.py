@@ -9,11 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import asyncpg
+import psutil
 import pytest
 
 from kasuwa.db import pool
-from kasuwa.db.pooler import TransactionPooling, refuse_transaction_pooling
+from kasuwa.db.pooler import TransactionPooling, connect_session, refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from tests.running import NEWEST, Deployments, free_port, install_package, running_deployment
 from tests.simulate.processes import run_command, wait_until
@@ -107,6 +110,21 @@ def test_through_a_pooler_sessions_have_our_settings_and_know_their_backend(depl
         seqscan, name, backend, told = asyncio.run(look(url))
     assert (seqscan, name) == ("off", "kasuwa writer")
     assert told == backend
+
+
+def test_a_connection_through_a_pooler_that_cannot_be_set_up_is_closed(deployments: Deployments) -> None:
+    async def fail(url: str) -> None:
+        with pytest.raises(asyncpg.InvalidParameterValueError) as failed:
+            await connect_session(url, {"lock_timeout": "nonsense"})
+        # The error's frames keep the connection: were it open, nothing would have closed it yet.
+        assert failed.tb is not None
+        await asyncio.sleep(0)
+        port = urlsplit(url).port
+        found = [line for line in psutil.Process().net_connections("tcp") if line.raddr and line.raddr.port == port]
+        assert [line.status for line in found if line.status == psutil.CONN_ESTABLISHED] == []
+
+    with pooled(deployments, "kasuwa", "session") as url:
+        asyncio.run(fail(url))
 
 
 def test_a_database_without_a_pooler_is_not_taken_for_one(deployments: Deployments) -> None:

@@ -21,7 +21,7 @@ def test_a_second_statement_outside_a_snapshot_is_refused(deployment: Deployment
     async def run() -> None:
         readers = await open_readers(deployment.dsn)
         try:
-            reader = Reading(readers, VAULT).for_one_reply()
+            reader = Reading(readers, VAULT).for_one_reply(1)
             assert await reader.fetch("select 1") == [(1,)]
             with pytest.raises(TornRead):
                 await reader.fetchrow("select 2")
@@ -44,7 +44,7 @@ def test_statements_of_a_snapshot_see_one_state_and_the_next_reader_sees_the_new
         await owner.execute("create table if not exists torn (n int); truncate torn")
         await owner.execute("grant select on torn to public")
         try:
-            async with Reading(readers, VAULT).for_one_reply().snapshot() as moment:
+            async with Reading(readers, VAULT).for_one_reply(1).snapshot() as moment:
                 assert (await moment.fetchrow("select count(*) from torn"))[0] == 0
                 await owner.execute("insert into torn values (1)")
                 assert (await moment.fetchrow("select count(*) from torn"))[0] == 0

@@ -5,6 +5,7 @@ broken writer from hanging the tests.
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from kasuwa.core.decision import Context, Decision, Merchant, Needs, Seen
 from kasuwa.core.references import row_key
 from kasuwa.db import pool
 from kasuwa.db.batch import Submission
+from kasuwa.db.lanes import MOST_AT_ONCE
 from kasuwa.ledger.chart import Hold
 from tests.db.probes import (
     SHORT,
@@ -247,6 +249,30 @@ def test_more_merchants_with_held_books_than_lanes_are_all_answered(ground: Grou
             assert await told(writer.submit(fund(other))) == "fund"
             await connection.close()
             assert [await told(future) for future in waiting] == ["fund"] * 10
+
+    run(work)
+
+
+def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground: Ground) -> None:
+    """As many merchants as there are places wait for books that nobody lets go; one more waited for a moment."""
+
+    async def work() -> None:
+        *stuck, brief = [await new_merchant(ground) for _ in range(MOST_AT_ONCE + 1)]
+        async with (
+            writing(ground, ground.cluster.dsn, statement_seconds=5.0, patience_seconds=20.0) as writer,
+            contextlib.AsyncExitStack() as stay_held,
+        ):
+            for merchant in stuck:
+                await stay_held.enter_async_context(holding(ground, merchant))
+            async with holding(ground, brief):
+                waiting = [writer.submit(fund(merchant)) for merchant in stuck]
+                ours = writer.submit(fund(brief))
+                while len(writer._lanes.running) < MOST_AT_ONCE:
+                    await asyncio.sleep(0.01)
+            assert await told(ours) == "fund"
+            assert not any(future.done() for future in waiting)
+            await stay_held.aclose()
+            assert [await told(future) for future in waiting] == ["fund"] * MOST_AT_ONCE
 
     run(work)
 

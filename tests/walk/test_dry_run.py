@@ -1,9 +1,11 @@
 """`dry_run` is honoured or refused by name by every write, and never ignored: whoever sends it expects that nothing
-moves."""
+moves. (D30, D33, D34, D35)"""
 
 import pytest
 
-from kasuwa.core.action import Write
+from kasuwa.core.action import Action, Write, title_of
+from kasuwa.methods.investments.actions import INVESTMENTS
+from kasuwa.methods.loans.actions import LOANS
 from tests.shop import Shop
 from tests.walk.rows import ROWS, Row, freshened
 
@@ -14,6 +16,10 @@ METHODS = ("bills", "cashcode", "disburse", "resources", "virtualcard")
 LEFT_OUT = {"virtualcard-get", "resources-recurrent", "resources-installment", "resources-installments"}
 WRITES = [row for row in ROWS if row.method in METHODS and isinstance(row.action, Write) and row.title not in LEFT_OUT]
 REFUSED = [row for row in WRITES if row.title not in HONOURED]
+# Every write of these is honoured.
+LENDING_AND_SAVING = [
+    action for method in (LOANS, INVESTMENTS) for action in method.actions if isinstance(action, Write)
+]
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=[row.title for row in REFUSED])
@@ -28,3 +34,9 @@ def test_a_dry_run_is_refused_by_name_where_it_is_not_honoured(row: Row, shop: S
 def test_every_write_knows_the_field() -> None:
     assert {row.title for row in WRITES} >= HONOURED
     assert [row.title for row in WRITES if "dry_run" not in row.action.request.__struct_fields__] == []
+
+
+@pytest.mark.parametrize("action", LENDING_AND_SAVING, ids=title_of)
+def test_every_write_of_loans_and_savings_takes_dry_run_and_its_reply_says_so(action: Action) -> None:
+    assert "dry_run" in action.request.__struct_fields__
+    assert "dry_run" in action.reply.__struct_fields__

@@ -1,6 +1,6 @@
 """The OpenAPI document is valid, covers every row of the tables, and the running server keeps to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jsonschema_rs
@@ -20,6 +20,8 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from kasuwa.app import methods_of
 from kasuwa.core.decoding import decoder
+from kasuwa.core.fields import AMOUNT_REASON, READERS, Amount, Numeral, Rate, Whole, scalar_schema
+from kasuwa.core.money import AMOUNT_PATTERN
 from tests.running import Deployment
 from tests.shop import Shop
 from tests.walk.rows import NOW, ROWS, Row, is_refusal, play
@@ -146,3 +148,46 @@ def test_made_up_requests_are_answered_as_described(
             assert heard.status_code != 401
 
         answers_as_described()
+
+
+# --- figures ------------------------------------------------------------------------------------------------
+
+NUMBERS = ("0", "1", "0.01", "0.001", "9" * 9, "1" + "0" * 9, "1000", "1000.5", "3.0", "-1", "12.345678", "1.1234567")
+LONG = tuple("9" * whole + end for whole in range(12, 18) for end in ("", ".9", ".99", ".999", ".9999"))
+
+
+def accepts(kind: type, said: Any) -> bool:
+    try:
+        READERS[kind](said)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", [Amount, Numeral, Whole, Rate], ids=lambda kind: kind.__name__)
+def test_a_figure_is_described_as_it_is_read(kind: type) -> None:
+    described = jsonschema_rs.Draft202012Validator(scalar_schema(kind))
+    zero_is_said = {"0"} if kind is Amount else set()  # a pattern of digits cannot leave out zero
+    for text in sorted({*NUMBERS, *LONG} - zero_is_said):
+        assert described.is_valid(text) == accepts(kind, text), text
+
+
+def test_an_amount_as_a_number_is_described_as_it_is_read() -> None:
+    described = jsonschema_rs.Draft202012Validator(scalar_schema(Amount))
+    for number in (0, -1, 1, 10**15 - 1, 10**15, 10**17):
+        assert described.is_valid(number) == accepts(Amount, number), number
+
+
+def test_every_amount_of_the_document_has_the_one_description(document: Any) -> None:
+    found = [schema for schema in schemas_in(document) if schema.get("description") == AMOUNT_REASON]
+    assert len(found) > 10
+    assert all(schema == scalar_schema(Amount) for schema in found)
+    bounds = [schema for schema in schemas_in(document) if "[0-9]{1,13}" in str(schema.get("pattern", ""))]
+    assert {schema["pattern"] for schema in bounds} == {f"^({AMOUNT_PATTERN})$"}
+
+
+def schemas_in(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from schemas_in(inner)

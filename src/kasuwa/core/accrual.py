@@ -18,11 +18,14 @@ import msgspec
 
 from kasuwa.core.calendar import add_months
 from kasuwa.core.interest import INTERVALS_A_YEAR
-from kasuwa.core.money import percent_of
+from kasuwa.core.money import LARGEST_AMOUNT, percent_of
 
 # A rate has at most six decimals of a percent.
 PARTS_PER_PERCENT = 1_000_000
 UNITS_PER_MINOR = 365 * 100 * PARTS_PER_PERCENT
+
+# The largest annual rate of new savings, in percent. Contract: investments#rate
+MOST_ANNUAL_PERCENT = 1000
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -73,10 +76,6 @@ def round_units(units: int) -> int:
     return (units * 2 + UNITS_PER_MINOR) // (UNITS_PER_MINOR * 2)
 
 
-def start_meter(terms: Terms) -> Meter:
-    return Meter(units=0, counted_to=terms.opened_on, closed=0)
-
-
 def reach(meter: Meter, terms: Terms, balance: int, today: date) -> Meter:
     """Count a balance that has not changed since it was last counted, up to yesterday's end; months that ended are
     closed. After maturity nothing is earned."""
@@ -89,11 +88,13 @@ def reach(meter: Meter, terms: Terms, balance: int, today: date) -> Meter:
 
 
 def count_days(meter: Meter, terms: Terms, balance: int, until: date) -> Meter:
-    """The ends of day before `until`."""
+    """Counts the ends of day before `until`. Interest that is not posted yet stops growing where together it is the
+    largest amount that there is."""
     days = (until - meter.counted_to).days
     if days <= 0:
         return meter
-    units = meter.units + earn(balance, terms.annual, days)
+    room = max(0, LARGEST_AMOUNT - meter.due_interest) * UNITS_PER_MINOR
+    units = min(meter.units + earn(balance, terms.annual, days), room)
     return Meter(units, until, meter.closed, meter.due_interest, meter.due_tax)
 
 

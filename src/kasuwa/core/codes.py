@@ -1,8 +1,5 @@
 """The numeric codes of the contract, and what each becomes as an HTTP status (D4, D5)."""
 
-OK = 200
-NEXT_STEP = 202
-
 AUTHENTICATION_FAILED = 101
 INVALID_METHOD = 102
 INVALID_JSON = 103

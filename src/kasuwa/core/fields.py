@@ -7,7 +7,7 @@ import re
 import typing
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Raw
 
@@ -15,7 +15,7 @@ from kasuwa.core.body import NumberText
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import Fault
-from kasuwa.core.money import CURRENCIES, parse_minor, percent_of
+from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MOST_DIGITS, parse_minor, percent_of
 
 
 class Amount(int):
@@ -25,7 +25,14 @@ class Amount(int):
     said: Any = None
 
 
-AMOUNT_REASON = "digits with at most two decimals, above zero, at most 15 digits"
+AMOUNT_REASON = f"digits with at most two decimals, above zero, at most {MOST_DIGITS} digits"
+
+
+class AmountOrZero(Amount):
+    """An amount of money that may be zero, where zero means something."""
+
+
+AMOUNT_OR_ZERO_REASON = f"digits with at most two decimals, at most {MOST_DIGITS} digits; zero where nothing is left"
 
 # The end of a text, for patterns: `$` alone would let a newline follow. Written so that others than Python read it too.
 END = r"$(?!\n)"
@@ -74,6 +81,16 @@ def read_amount(said: Any) -> Amount:
     return amount
 
 
+def read_amount_or_zero(said: Any) -> AmountOrZero:
+    text = number_text(said)
+    minor = None if text is None else parse_minor(text)
+    if minor is None:
+        raise ValueError(AMOUNT_OR_ZERO_REASON)
+    amount = AmountOrZero(minor)
+    amount.said = said
+    return amount
+
+
 def echo_amount(told: Any, amount: Any) -> Any:
     """An amount in a reply as the request had it, where it is the same: one client compares the two. Spec silent: D3"""
     if not isinstance(amount, Amount) or not isinstance(told, str) or parse_minor(told) != amount:
@@ -99,7 +116,8 @@ class Numeral(str):
 
 
 FIGURE_REASON = "a number, not negative, with at most four decimals"
-FIGURE_TEXT = re.compile(r"[0-9]{1,13}(\.[0-9]{1,4})?", re.ASCII)
+FIGURE_PATTERN = rf"[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,4}})?"
+FIGURE_TEXT = re.compile(FIGURE_PATTERN, re.ASCII)
 
 
 def read_numeral(said: Any) -> Numeral:
@@ -223,6 +241,27 @@ class OwnType:
         return {}
 
 
+class ChosenCurrency(str, OwnType):
+    """One of the currencies that an action takes; NG is read as NGN. Subclasses name them, so that the reason given
+    lists no currency that the action would refuse. Spec silent: D2"""
+
+    __slots__ = ()
+    allowed: ClassVar[tuple[str, ...]] = CURRENCIES
+    reason: ClassVar[str] = CURRENCY_REASON
+
+    @classmethod
+    def read(cls, said: Any) -> "ChosenCurrency":
+        text = "NGN" if said == "NG" else said
+        if text not in cls.allowed:
+            raise ValueError(cls.reason)
+        return cls(text)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        spelled = [*cls.allowed, *(["NG"] if "NGN" in cls.allowed else [])]
+        return {"type": "string", "enum": spelled, "description": cls.reason}
+
+
 CARD_PREFIX_REASON = "the first six digits of a card's number"
 CARD_PREFIX = re.compile(r"([0-9]{6})[0-9]{0,13}", re.ASCII)
 
@@ -279,6 +318,7 @@ def read_rate(said: Any) -> Rate:
 
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
+    AmountOrZero: read_amount_or_zero,
     Numeral: read_numeral,
     Currency: read_currency,
     Moment: read_moment,
@@ -299,17 +339,28 @@ def read_scalar(kind: type, said: Any) -> Any:
     return reader(said)
 
 
+def amount_numbers() -> list[dict[str, Any]]:
+    """The schemas of amounts as JSON numbers: one for each number of decimals, because each leaves room for one whole
+    digit less."""
+    most = 10**MOST_DIGITS - 1
+    bounds = [(most, 1), *((most / 10**decimals, 1 / 10**decimals) for decimals in range(1, DECIMALS + 1))]
+    return [{"type": "number", "exclusiveMinimum": 0, "maximum": top, "multipleOf": step} for top, step in bounds]
+
+
 def scalar_schema(kind: type) -> dict[str, Any]:
     """How our own scalars look in OpenAPI."""
     if issubclass(kind, OwnType):
         return kind.schema()
     if kind is Amount:
-        text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}
-        number = {"type": "number", "exclusiveMinimum": 0, "maximum": 9_999_999_999_999, "multipleOf": 0.01}
-        return {"anyOf": [text, number], "description": AMOUNT_REASON}
+        text = {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}
+        return {"anyOf": [text, *amount_numbers()], "description": AMOUNT_REASON}
+    if kind is AmountOrZero:
+        text = {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}
+        zero = {"type": "number", "const": 0}
+        return {"anyOf": [text, *amount_numbers(), zero], "description": AMOUNT_OR_ZERO_REASON}
     if kind is Numeral:
-        text = {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,4})?$"}
-        number = {"type": "number", "minimum": 0, "maximum": 9_999_999_999_999}
+        text = {"type": "string", "pattern": f"^{FIGURE_PATTERN}$"}
+        number = {"type": "number", "minimum": 0, "maximum": 10**MOST_DIGITS - 1}
         return {"anyOf": [text, number], "description": FIGURE_REASON}
     if kind is Currency:
         return {"type": "string", "enum": [*CURRENCIES, "NG"], "description": CURRENCY_REASON}

@@ -9,21 +9,31 @@ from functools import lru_cache
 MINOR_PER_MAJOR = 100
 CURRENCIES = ("NGN", "USD", "GHS", "KES")
 
+DECIMALS = 2
+
+# An amount has at most this many digits, decimals included. The bound of what is read, of what the OpenAPI document
+# says and of what the books keep as one amount is this one. Spec silent: D2
+MOST_DIGITS = 15
+LARGEST_AMOUNT = (10**MOST_DIGITS - 1) * MINOR_PER_MAJOR
+# A balance must fit PostgreSQL's bigint.
+LARGEST_BALANCE = 9_000_000_000_000_000_000
+
+# Each decimal leaves room for one whole digit less.
+AMOUNT_PATTERN = "|".join(
+    rf"[0-9]{{1,{MOST_DIGITS - decimals}}}" + (rf"\.[0-9]{{{decimals}}}" if decimals else "")
+    for decimals in range(DECIMALS + 1)
+)
 # The ASCII pattern comes first: `int` and `Decimal` take Arabic digits, signs, spaces and exponents,
 # and turning Decimal("1E+1000000") into an int takes most of a minute. Spec silent: D2
-AMOUNT_TEXT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,2}))?", re.ASCII)
-MOST_DIGITS = 15
+AMOUNT_TEXT = re.compile(AMOUNT_PATTERN, re.ASCII)
 
 
 def parse_minor(text: str) -> int | None:
     """The minor units that a numeric text names, or None where it names none."""
-    match = AMOUNT_TEXT.fullmatch(text)
-    if match is None:
+    if AMOUNT_TEXT.fullmatch(text) is None:
         return None
-    whole, cents = match.groups(default="")
-    if len(whole) + len(cents) > MOST_DIGITS:
-        return None
-    return int(whole) * MINOR_PER_MAJOR + int(cents.ljust(2, "0"))
+    whole, _, cents = text.partition(".")
+    return int(whole) * MINOR_PER_MAJOR + int(cents.ljust(DECIMALS, "0"))
 
 
 def format_minor(minor: int) -> str:

@@ -51,8 +51,6 @@ class SealedReader(ReplyReader, Protocol):
 
 
 class Readers(Protocol):
-    """What makes a reader for each reply."""
+    """What makes a reader for each reply. A merchant's readers together hold a share of the connections at most."""
 
-    async def fetchrow(self, query: str, *args: Any) -> Any: ...
-
-    def for_one_reply(self) -> SealedReader: ...
+    def for_one_reply(self, merchant_id: int) -> SealedReader: ...

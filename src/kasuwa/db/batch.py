@@ -34,7 +34,7 @@ from kasuwa.core.secrets import Vault, derive
 from kasuwa.db.entropy import SeededEntropy
 from kasuwa.db.journal import DeedRow, EventRow, NoticeRow, PostingRow, deed_row, event_row
 from kasuwa.db.turns import Steps, collect
-from kasuwa.ledger.apply import Applied, Entry, Short, apply
+from kasuwa.ledger.apply import Applied, Entry, Short, TooLarge, apply
 from kasuwa.ledger.chart import Account, open_account
 
 # Longer than a request's deadline at the rail plus the commit that follows it: a job leased to a request is
@@ -46,6 +46,8 @@ REPEAT_LIFE = timedelta(hours=24)
 
 # When a key expires that is free again at once: before any clock's time.
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+TOO_LARGE = Refusal(INVALID_REQUEST, "The amount is too large: a balance would be more than the books can keep")
 
 REPEAT_DIFFERS = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with another request")
 
@@ -310,6 +312,8 @@ class Desk:
             result = apply(accounts, holds, group, merchant_id)
             if isinstance(result, Short):
                 return group.short
+            if isinstance(result, TooLarge):
+                return TOO_LARGE
             moved.update(result.accounts)
             ended.update(result.holds)
             applied.append(result)

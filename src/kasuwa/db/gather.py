@@ -20,6 +20,7 @@ from typing import Any
 from kasuwa.core.reading import Item, Line
 from kasuwa.core.secrets import Vault
 from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.shares import Shares
 
 # Two at once, so that one is answered while the next is asked; and what one statement may ask for at most.
 MOST_UNDER_WAY = 2
@@ -86,14 +87,14 @@ class Reading:
     """What dispatch reads with: each reply through a reader of its own."""
 
     def __init__(self, readers: Pool, vault: Vault, public_url: str = "") -> None:
-        self._readers = readers
-        self._gatherer = Gatherer(readers)
-        self._vault = vault
-        self._public_url = public_url
-        self.fetchrow = readers.fetchrow
+        self.readers = readers
+        self.gatherer = Gatherer(readers)
+        self.vault = vault
+        self.public_url = public_url
+        self.shares = Shares(max(1, readers.size // 2))
 
-    def for_one_reply(self) -> "ReplyReading":
-        return ReplyReading(self._readers, self._gatherer, self._vault, self._public_url)
+    def for_one_reply(self, merchant_id: int) -> "ReplyReading":
+        return ReplyReading(self, merchant_id)
 
 
 class TornRead(Exception):
@@ -102,15 +103,18 @@ class TornRead(Exception):
 
 class ReplyReading:
     """Reads for one reply (`core.reading.SealedReader`): one statement, or one snapshot for several. A second read
-    raises TornRead, whatever it would have found."""
+    raises TornRead, whatever it would have found. A statement or a snapshot holds a connection of the merchant's share;
+    rows that are gathered share one with everybody's."""
 
-    def __init__(self, readers: Pool, gatherer: Gatherer, vault: Vault, public_url: str) -> None:
-        self._readers = readers
-        self._gatherer = gatherer
+    def __init__(self, reading: Reading, merchant_id: int) -> None:
+        self._readers = reading.readers
+        self._gatherer = reading.gatherer
+        self._shares = reading.shares
+        self._merchant_id = merchant_id
         self._has_read = False
-        self.public_url = public_url
-        self.unseal = vault.open
-        self.digest = vault.digest
+        self.public_url = reading.public_url
+        self.unseal = reading.vault.open
+        self.digest = reading.vault.digest
 
     def _read_once(self, what: str) -> None:
         if self._has_read:
@@ -119,11 +123,21 @@ class ReplyReading:
 
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         self._read_once(query)
-        return await self._readers.fetch(query, *args)
+        if not self._shares.try_take(self._merchant_id):
+            await self._shares.wait(self._merchant_id)
+        try:
+            return await self._readers.fetch(query, *args)
+        finally:
+            self._shares.give_back(self._merchant_id)
 
     async def fetchrow(self, query: str, *args: Any) -> Any:
         self._read_once(query)
-        return await self._readers.fetchrow(query, *args)
+        if not self._shares.try_take(self._merchant_id):
+            await self._shares.wait(self._merchant_id)
+        try:
+            return await self._readers.fetchrow(query, *args)
+        finally:
+            self._shares.give_back(self._merchant_id)
 
     def gather_row(self, query: str, *key: Any) -> "asyncio.Future[Any]":
         self._read_once(query)
@@ -132,8 +146,13 @@ class ReplyReading:
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator["SnapshotReading"]:
         self._read_once("a snapshot")
-        async with snapshot(self._readers) as connection:
-            yield SnapshotReading(connection)
+        if not self._shares.try_take(self._merchant_id):
+            await self._shares.wait(self._merchant_id)
+        try:
+            async with snapshot(self._readers) as connection:
+                yield SnapshotReading(connection)
+        finally:
+            self._shares.give_back(self._merchant_id)
 
     async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
         return await make_lines(make, items, at_once)

@@ -16,6 +16,10 @@ from kasuwa.db.session import Session
 
 # Connections that lanes may have together, in a process. Whoever waits for one of them has patience as everybody.
 MOST_AT_ONCE = 4
+# How long the lane on the last place waits for its book before it makes room for others. Books that stay held may take
+# all the other places for as long as their requests have patience, and a lane whose book is free again must not wait
+# for that.
+TURN_SECONDS = 0.5
 
 
 class Lanes:
@@ -29,6 +33,7 @@ class Lanes:
         self.running: dict[int, Taken] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
+        self._without_place = 0
 
     def __bool__(self) -> bool:
         """Whether there is any."""
@@ -66,15 +71,34 @@ class Lanes:
         session = self._make_session()
         way = LockedWay(session, Memory(), self._world, self._clock, alone=True)
         try:
-            async with self._places:
-                while self._waiting[merchant_id]:
-                    taken, self._waiting[merchant_id] = self._waiting[merchant_id], []
-                    self.running[merchant_id] = taken
-                    try:
-                        await way.run(taken)
-                    except Exception as error:  # a bug of ours must not let anybody wait for ever
-                        fail(taken, error)
+            while self._waiting[merchant_id]:
+                self._without_place += 1
+                try:
+                    await self._places.acquire()
+                finally:
+                    self._without_place -= 1
+                try:
+                    await self._take_turn(merchant_id, way)
+                finally:
+                    session.disconnect()
+                    self._places.release()
         finally:
-            session.disconnect()
             self.running.pop(merchant_id, None)
             del self._waiting[merchant_id]
+
+    async def _take_turn(self, merchant_id: int, way: LockedWay) -> None:
+        """Runs what waits for a merchant until nothing does, or until others wait for the place. What could not be run
+        because the book is held waits on, before what came later."""
+        while self._waiting[merchant_id]:
+            taken, self._waiting[merchant_id] = self._waiting[merchant_id], []
+            self.running[merchant_id] = taken
+            way.lock_seconds = TURN_SECONDS if self._places.locked() else None
+            try:
+                left_out = await way.run(taken)
+            except Exception as error:  # a bug of ours must not let anybody wait for ever
+                fail(taken, error)
+                left_out = []
+            del self.running[merchant_id]
+            self._waiting[merchant_id] = left_out + self._waiting[merchant_id]
+            if self._without_place:
+                return

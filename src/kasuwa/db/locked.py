@@ -54,7 +54,8 @@ Connect = Callable[[], Awaitable[Connection]]
 
 
 class LockedWay:
-    """Runs batches on one session. With `alone`, batches are of one merchant each and nobody is left out."""
+    """Runs batches on one session. With `alone`, batches are of one merchant each, and nobody is left out unless
+    `lock_seconds` bounds how long one run waits for the book."""
 
     def __init__(self, session: Session, memory: Memory, world: World, clock: Clock, *, alone: bool = False) -> None:
         self._session = session
@@ -62,6 +63,7 @@ class LockedWay:
         self._world = world
         self._clock = clock
         self._alone = alone
+        self.lock_seconds: float | None = None
 
     async def run(self, taken: Taken) -> Taken:
         """Answer everybody, but for those who are left out. Whoever has lost patience by the time of a try is told
@@ -78,7 +80,7 @@ class LockedWay:
                 # Somebody holds a book, or a row beside it, such as a job that is being claimed: which, is not said.
                 set_sent(taken, False)
                 await self._session.rollback()
-                if not self._alone:
+                if not self._alone or self.lock_seconds is not None:
                     return taken
                 continue
             except CommitLost as lost:
@@ -146,7 +148,7 @@ class LockedWay:
 
     async def _lock_alone(self, taken: Taken, until: float) -> list[Book]:
         """PostgreSQL waits, so that whoever came first gets the book first."""
-        left = min(until - time.monotonic(), pool.WRITE_SECONDS - 1)
+        left = min(until - time.monotonic(), pool.WRITE_SECONDS - 1, self.lock_seconds or pool.WRITE_SECONDS)
         connection = await self._session.begin(f"set local lock_timeout = {max(1, int(left * 1000))}")
         keys = joined({book_key(entry.merchant_id) for entry in taken})
         return [Book(*record) for record in await connection.fetch(LOCK_BOOKS, keys)]

@@ -55,14 +55,19 @@ async def connect_session(server: str, server_settings: dict[str, str] | None = 
         if REFUSED_PARAMETER not in str(error):
             raise
         connection = await asyncpg.connect(server, **options)
-        await connection.execute(
-            "; ".join(f"set {name} = '{value}'" for name, value in (server_settings or {}).items())
-        )
+        missing = server_settings or {}
+    else:
+        missing = {}
     try:
+        if missing:
+            await connection.execute("; ".join(f"set {name} = '{value}'" for name, value in missing.items()))
         connection.backend_pid = await connection.fetchval(QUERY)
-    except MIXED_UP:
+    except BaseException as error:
+        # Whatever went wrong, nobody else knows of this connection: it would stay open for good.
         connection.terminate()
-        raise TransactionPooling from None
+        if isinstance(error, MIXED_UP):
+            raise TransactionPooling from None
+        raise
     return connection
 
 

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 import msgspec
 
 from kasuwa.core.decision import Group, Post, Row
+from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.ledger.chart import PENDING, POSTED, VOIDED, Account, Hold
-
-# A balance must fit PostgreSQL's bigint with room to spare: 15 digits a movement, thousands of them.
-LARGEST_BALANCE = 9_000_000_000_000_000_000
 
 
 class Entry(msgspec.Struct):
@@ -39,13 +37,19 @@ class Short(msgspec.Struct, frozen=True):
     account: str
 
 
+class TooLarge(msgspec.Struct, frozen=True):
+    """The account whose balance, or whose movement, would be larger than the books can keep."""
+
+    account: str
+
+
 class LedgerFault(Exception):
     """A group that no rule should ever make: a bug in a slice, never a merchant's fault."""
 
 
 def apply(
     accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: Group, merchant_id: int
-) -> Applied | Short:
+) -> Applied | Short | TooLarge:
     done = Applied({}, {}, [])
     allowed = release(accounts, holds, group, done) if group.ends is not None else None
     for post in group.posts:
@@ -59,7 +63,7 @@ def apply(
         done.holds[reserve.hold] = Hold(
             reserve.hold, merchant_id, reserve.account, reserve.amount, group.reference, PENDING, 0
         )
-    return first_short(accounts, done) or done
+    return first_short(accounts, done) or first_too_large(done) or done
 
 
 def changed(accounts: Mapping[str, Account], name: str, done: Applied) -> Account:
@@ -79,8 +83,6 @@ def move(accounts: Mapping[str, Account], post: Post, reference: str, done: Appl
         raise LedgerFault(f"{reference}: {post.amount} from {post.debit} to {post.credit} is no posting")
     debit.posted -= post.amount
     credit.posted += post.amount
-    if abs(debit.posted) > LARGEST_BALANCE or abs(credit.posted) > LARGEST_BALANCE:
-        raise LedgerFault(f"{reference}: a balance beyond what the books can keep")
     done.entries.append(Entry(reference, post.debit, post.credit, post.amount, debit.posted, credit.posted, post.kind))
 
 
@@ -109,4 +111,17 @@ def first_short(accounts: Mapping[str, Account], done: Applied) -> Short | None:
             continue
         if account.available < accounts[name].available:
             return Short(name)
+    return None
+
+
+def first_too_large(done: Applied) -> TooLarge | None:
+    """The first account with an entry or a hold that is larger than the books can keep."""
+    for entry in done.entries:
+        if max(entry.amount, abs(entry.debit_after)) > LARGEST_BALANCE:
+            return TooLarge(entry.debit)
+        if abs(entry.credit_after) > LARGEST_BALANCE:
+            return TooLarge(entry.credit)
+    for hold in done.holds.values():
+        if done.accounts[hold.account].held > LARGEST_BALANCE:
+            return TooLarge(hold.account)
     return None

@@ -243,7 +243,8 @@ class Dispatch:
         return action, decode(action.request, body, action.rules, merchant)
 
     async def _foresight(self, merchant: Merchant) -> Foresight:
-        row = await self._parts.reader.fetchrow(jobs.CLOCK, merchant.merchant_id)
+        reader = self._parts.reader.for_one_reply(merchant.merchant_id)
+        row = await reader.fetchrow(jobs.CLOCK, merchant.merchant_id)
         return Foresight(business_now(Book(*row), self._parts.writer.clock.now()), self._parts.rails)
 
     def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
@@ -274,7 +275,7 @@ class Dispatch:
     ) -> Any:
         parts = self._parts
         if isinstance(action, Read):
-            return await action.read(request, merchant, parts.reader.for_one_reply())
+            return await action.read(request, merchant, parts.reader.for_one_reply(merchant.merchant_id))
         if isinstance(action, Lookup):
             plan = partial(self._plan_call, action.rail, merchant, scenario)
             return await self._in_time(action.ask(request, merchant, parts.rails, plan))
@@ -393,7 +394,8 @@ class Dispatch:
         """To ask is to call the rail too: it uses up a fault the merchant asked for."""
         if self._parts.environment != "test":
             return scenario
-        row = await self._parts.reader.fetchrow(jobs.FAULTS, book_key(merchant.merchant_id))
+        reader = self._parts.reader.for_one_reply(merchant.merchant_id)
+        row = await reader.fetchrow(jobs.FAULTS, book_key(merchant.merchant_id))
         if row[0] is None:
             return scenario
 

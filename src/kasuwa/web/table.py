@@ -36,7 +36,15 @@ class Choice(msgspec.Struct):
         for (name, value), action in self.variants.items():
             if getattr(envelope, VARIANT_FIELDS[name]) == value:
                 return action
-        return self.plain or self.no_variant()
+        return self.misspelled(envelope) or self.plain or self.no_variant()
+
+    def misspelled(self, envelope: Envelope) -> Refusal | None:
+        """Refuses a variant in other capitals: it would be read as the action without a variant. Spec silent: D4"""
+        for name, value in self.variants:
+            said = getattr(envelope, VARIANT_FIELDS[name])
+            if isinstance(said, str) and said.strip().lower() == value.lower():
+                return refuse_fields(Fault(name, f"{value}, spelled so"))
+        return None
 
     def no_variant(self) -> Refusal:
         """The action is known, and which of its variants is meant is not said."""

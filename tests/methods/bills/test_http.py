@@ -78,6 +78,13 @@ def test_verify_tells_the_same_by_either_reference(shop: Shop) -> None:
     assert verify(shop, "lights") == verify(shop, body["txnRef"]) == expected
 
 
+def test_a_bill_is_verified_by_the_name_of_its_order_reference_too(shop: Shop) -> None:
+    paid = pay(shop)
+    by_name = shop.put("bills", action="verify", orderRef=paid["orderRef"]).body
+    assert by_name == verify(shop, paid["orderRef"])
+    assert shop.put("bills", action="verify").body["errors"] == [{"field": "txnRef", "reason": "required, or orderRef"}]
+
+
 def test_airtime_goes_to_a_phone_at_its_fixed_price_or_for_an_amount(shop: Shop) -> None:
     fixed = pay(shop, paycode=AIRTIME_100, reference="08031234567", amount=None)
     assert (fixed["txnStatus"], "token" in fixed, "pin" in fixed) == ("successful", False, False)
@@ -152,8 +159,10 @@ def test_a_dry_run_is_refused_for_all_that_would_refuse_the_bill(shop: Shop) -> 
 
 
 def test_a_bill_in_another_currency_is_refused(shop: Shop) -> None:
-    refused = pay(shop, currency="USD")
-    assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
+    for currency in ("USD", "EUR"):
+        refused = pay(shop, currency=currency)
+        assert refused["status"] == 104
+        assert refused["errors"] == [{"field": "currency", "reason": "NGN, or left out: bills are paid in NGN alone"}]
     assert shop.wallet() == UNTOUCHED
     assert pay(shop, currency="NGN")["txnStatus"] == "successful"
 

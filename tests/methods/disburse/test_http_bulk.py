@@ -298,6 +298,24 @@ def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: Shop) -> None:
     assert (heard.http, heard.body["status"]) == (413, 103)
 
 
+@pytest.mark.parametrize("said", ["Bulk", "BULK", " bulk "])
+def test_a_bulk_in_other_capitals_is_told_how_it_is_spelled(shop: Shop, said: str) -> None:
+    body = shop.put("disburse", action="transfer", type=said, data=[order("a")]).body
+    assert (body["status"], body["errors"]) == (104, [{"field": "type", "reason": "bulk, spelled so"}])
+    assert "type: bulk" in body["message"]
+    assert shop.put("disburse", action="verify", txnRef="a").body["status"] == 104
+
+
+def test_a_bulk_and_its_orders_are_verified_by_their_own_names(shop: Shop) -> None:
+    sent = shop.put("disburse", action="transfer", type="bulk", data=[order("a")]).body
+    by_name = shop.put("disburse", action="verify", orderRef="a").body
+    assert by_name == shop.put("disburse", action="verify", txnRef="a").body
+    assert by_name["orderRef"] == "a"
+    assert shop.put("disburse", action="verify", batchRef=sent["batchRef"]).body["data"][0]["orderRef"] == "a"
+    [fault] = shop.put("disburse", action="verify").body["errors"]
+    assert fault == {"field": "txnRef", "reason": "required, or orderRef, or batchRef"}
+
+
 MISSPELLED = {"amuont": "1.00", "bankcod": "058", "acountnumber": "0", **{f"amounx{n}": 1 for n in range(40)}}
 LONG_BULKS = {
     "good orders": {"amount": "1.00", "bankcode": "058", "accountnumber": "0000000000", "narration": "x" * 60},

@@ -19,6 +19,42 @@ DECLINED = Answer(ports.FAILED, "51", "No sufficient funds")
 IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request processing in progress")
 
 
+# --- closing savings that are empty -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["cash", "transfer", "cashcode"])
+def test_savings_that_nothing_was_paid_into_are_closed_by_taking_nothing(method: str) -> None:
+    books = Books()
+    savings_id = books.open_savings()
+    shown = books.cash_out(savings_id, "0", method, dry_run=True)
+    assert (shown.dry_run, books.record(savings_id).state, books.open_accounts()) == (True, "pending", 1)
+    reply = books.cash_out(savings_id, "0.00", method)
+    assert (reply.status, reply.balance, reply.message) == (200, "0.00", decide_cashout.CLOSED_EMPTY)
+    assert (books.record(savings_id).state, books.open_accounts()) == ("closed", 0)
+    assert books.cash_out(savings_id, "0", method) == SAVINGS_CLOSED
+    assert books.transactions() == []
+    books.go_to("2027-03-01")
+    assert books.posted("interest") == []
+
+
+@pytest.mark.parametrize("reason", ["they hold money", "they take part in a thrift plan", "interest on them"])
+def test_savings_that_something_keeps_open_are_not_closed_by_taking_nothing(reason: str) -> None:
+    books = Books()
+    savings_id = books.open_savings(deposit="1000.00" if "thrift" not in reason else None)
+    if "thrift" in reason:
+        books.start_plan([savings_id, books.open_savings("CL2")], start_date="2026-06-01")
+    if "interest" in reason:
+        books.spend(books.wallet)
+        books.go_to("2026-02-06")
+        assert books.cash_out(savings_id, "1000.00").status == 200
+    refused = books.cash_out(savings_id, "0")
+    assert isinstance(refused, Refusal)
+    [fault] = refused.faults
+    assert fault.field == "amount"
+    assert reason in fault.reason
+    assert books.record(savings_id).state != "closed"
+
+
 # --- opening ------------------------------------------------------------------------------------------------
 
 
@@ -130,7 +166,7 @@ def test_what_is_not_savings_is_answered_by_its_kind() -> None:
 @pytest.mark.parametrize("amount", ["0.99", "10000000.01", "0", "-5", "1e5"])
 def test_amounts_keep_to_the_limits(amount: str) -> None:
     books = Books()
-    savings_id = books.open_savings()
+    savings_id = books.open_savings(deposit="5.00")
     for reply in (books.deposit(savings_id, amount), books.cash_out(savings_id, amount)):
         assert [fault.field for fault in reply.faults] == ["amount"]
 

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.core.accrual import annual_parts
+from kasuwa.core.money import LARGEST_AMOUNT
 from tests.methods.investments.savers import (
     DECLINES,
     NOW,
@@ -20,7 +22,7 @@ from tests.methods.investments.savers import (
     view,
 )
 from tests.running import Deployment
-from tests.shop import Shop
+from tests.shop import Shop, kobo
 from tests.walk.test_tenancy import everything_of
 
 OPENING = 1_000_000_000
@@ -287,3 +289,36 @@ def test_an_idempotency_key_takes_once(shop: Shop) -> None:
     replies = [take_out(shop, savings_id, ada, "100.00", headers={"idempotency-key": "once"}) for _ in range(3)]
     assert replies[0] == replies[1] == replies[2]
     assert balance(shop, savings_id) == 90_000
+
+
+# --- the largest figures ------------------------------------------------------------------------------------
+
+
+def test_a_rate_of_more_than_1000_percent_a_year_is_refused_by_name(shop: Shop) -> None:
+    settings = {"interestRate": "1000", "interestFrequency": "every_day"}
+    said = {"name": "x", "client_id": enrol(shop), "period": 601, "interestSettings": settings}
+    body = invest(shop, "create_savings", **said)
+    assert body["status"] == 104
+    faults = {fault["field"]: fault["reason"] for fault in body["errors"]}
+    assert set(faults) == {"interestSettings.interestRate", "period"}
+    assert "1000 percent a year" in faults["interestSettings.interestRate"]
+
+
+def test_savings_that_earn_all_the_money_there_can_be_do_not_stop_the_clock(
+    open_shop: Callable[..., Shop], deployment: Deployment
+) -> None:
+    """Savings of 1,000 % a day, as they could be opened before rates were bounded: within months they earn more than a
+    column can hold."""
+    shop = open_shop(now=NOW)
+    assert shop.put("sandbox", action="fund_wallet", amount="999999900000000").body["status"] == 200
+    savings_id = open_savings(shop, enrol(shop))
+    daily = annual_parts("1000", "every_day")
+    deployment.fetch("update savings set annual = $1, tax_applied = true where savings_id = $2", daily, savings_id)
+    assert put_in(shop, savings_id, "10000000.00")["status"] == 200
+    before = shop.wallet().balance
+    shop.advance(days=250)
+    shown = view(shop, savings_id)
+    assert kobo(shown["accrued_interest"]) == LARGEST_AMOUNT
+    [taxed] = deployment.fetch("select sum(amount) from posting where credit = 'tax:withholding:NGN'")
+    assert shop.wallet().balance + balance(shop, savings_id) < before + OPENING
+    assert taxed[0] > 0

@@ -124,6 +124,22 @@ def test_a_deposit_into_savings_closed_meanwhile_shows_and_is_refunded(shop: Sho
     assert shop.wallet() == had
 
 
+def test_a_late_deposit_that_was_cashed_out_is_not_unapplied_any_more(shop: Shop) -> None:
+    client_id = enrol(shop)
+    savings_id = open_savings(shop, client_id, "500.00")
+    asked = invest(
+        shop, "deposit", savings_id=savings_id, payment_method="card", amount="1000.00", card=card(auth="OTP")
+    )
+    assert take_out(shop, savings_id, client_id, "500.00")["status"] == 200
+    assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["savings_id"] == savings_id
+    for taken, left in (("400.00", "600.00"), ("600.00", "0.00")):
+        assert take_out(shop, savings_id, client_id, taken)["status"] == 200
+        assert shop.put("payment", action="verify", txnRef=asked["txnRef"]).body["unappliedAmount"] == left
+    assert view(shop, savings_id)["state"] == "closed"
+    refused = shop.put("payment", action="refund", txnRef=asked["txnRef"], amount="0.01").body
+    assert refused["status"] == 301
+
+
 def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: Shop) -> None:
     savings_id = open_savings(shop, enrol(shop))
     paid = invest(

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Refusal
+from kasuwa.core.money import LARGEST_AMOUNT
 from kasuwa.methods.loans.decide import UNKNOWN_LOAN
 from kasuwa.methods.loans.decide_late import decide_write_off, need_write_off
 from kasuwa.rails.ports import NOBODY_ASKED
@@ -189,3 +190,15 @@ def test_only_a_loan_that_is_owed_can_be_written_off() -> None:
     lender.process(loan_id)
     assert isinstance(write_off(lender, loan_id), Decision)
     assert write_off(lender, loan_id) == Refusal(104, "The loan is closed_written_off and cannot be written off")
+
+
+def test_penalties_of_a_loan_stop_at_the_largest_amount() -> None:
+    """A hundred percent a day on a loan of nearly all the money there can be, for a month."""
+    lender = Lender(opening=LARGEST_AMOUNT, penalty_rate="100")
+    settings = {"interestRate": "0", "interestFrequency": "every_month"}
+    loan_id = lender.lend(amount="900000000000000", period=2, interestSettings=settings)
+    for days in (40, 40, 300):
+        lender.pass_days(days)
+        owed = sum(line.penalty for line in lender.lines(loan_id))
+    assert owed == LARGEST_AMOUNT
+    assert lender.loan(loan_id).state == "active_in_arrears"

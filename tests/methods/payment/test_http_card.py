@@ -219,6 +219,32 @@ def test_a_fault_on_the_way_to_the_rail_is_never_charged_twice(till: Till) -> No
     assert till.verify(never["txnRef"])["txnStatus"] == "failed"
 
 
+ACCOUNT = {"accountnumber": "0000000000", "bankcode": "058"}
+FIRST_STEPS: dict[str, dict[str, Any]] = {
+    "initiate of a card": {"action": "initiate", "paymentType": "card", "card": card(auth="PIN")},
+    "charge of an account": {"action": "charge", "paymentType": "account", "account": ACCOUNT},
+}
+
+
+@pytest.mark.parametrize(("first", "rail"), [("initiate of a card", "card"), ("charge of an account", "bank")])
+def test_a_first_step_that_no_rail_took_may_be_sent_again(till: Till, first: str, rail: str) -> None:
+    asked = {**till.body(customer_txnref="basket-5"), **FIRST_STEPS[first]}
+    key = {"idempotency-key": "basket-5"}
+    before = till.shop.wallet()
+    away = till.pay({**key, "x-sandbox-scenario": "http=unavailable"}, **asked)
+    assert away["status"] == 204
+    assert "nothing was charged, try again" in away["message"]
+    assert till.shop.wallet() == before
+    again = till.pay(key, **asked)
+    assert again["status"] == 202, again
+    assert till.pay(key, **asked)["txnRef"] == again["txnRef"]
+    found = till.pay(action="verify", customer_txnref="basket-5")
+    assert (found["txnRef"], found["txnStatus"]) == (again["txnRef"], "pending")
+    till.shop.put("sandbox", action="fault", rail=rail, kind="unavailable", times=1)
+    planned = {**asked, "customer_txnref": "basket-6"}
+    assert [till.pay(**planned)["status"] for _ in range(2)] == [204, 202]
+
+
 def test_events_tell_the_end_of_a_payment_and_of_its_refund_in_order(till: Till) -> None:
     done = till.paid(customer_txnref="basket-9")
     till.refund(done["txnRef"], "100.00")

@@ -83,6 +83,11 @@ def test_a_split_that_cannot_be_is_refused(till: Till, split: list[dict[str, str
     assert field in [fault["field"] for fault in refused["errors"]]
 
 
+def test_a_split_without_parts_is_told_that_one_is_needed(till: Till) -> None:
+    [fault] = till.initiate({**CARD}, split=[])["errors"]
+    assert fault == {"field": "split", "reason": "at least one part, at most 50"}
+
+
 CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30", "ccv": "100", "pin": "1234"}
 
 

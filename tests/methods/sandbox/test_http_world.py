@@ -20,7 +20,6 @@ from tests.work.inbox import BROKEN, HANG, OK, Answer, Inbox, Letter, receiving
 
 START = "2026-01-05T09:00:00Z"
 OPENING = Wallet(1_000_000_000, 1_000_000_000, 0)
-UNKNOWN = {"status": 104, "message": "Invalid Transaction Reference"}
 
 # Fields of replies that name something of the merchant's.
 NAMES = frozenset(
@@ -146,6 +145,27 @@ def test_a_card_is_explained_by_what_moved_on_it(shop: Shop) -> None:
     assert moved == [("wallet:main:USD", "card", "10.00"), ("wallet:main:USD", "card", "5.00")]
 
 
+def test_a_reference_is_explained_by_the_name_that_its_action_gives_it(shop: Shop) -> None:
+    bank = Bank(shop.wire, shop.mid, shop.key)
+    client_id, loan_id = bank.client(), bank.lend()
+    savings_id = open_savings(shop, client_id, "100.00")
+    bulk = shop.bulk([{"amount": "10.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": "b1"}])
+    named = {"client_id": client_id, "loan_id": loan_id, "savings_id": savings_id, "batchRef": bulk["batchRef"]}
+    for name, reference in named.items():
+        story = explain(shop, **{name: reference})
+        assert story["status"] == 200, name
+        assert story == explain(shop, reference=reference)
+
+
+def test_what_cannot_be_explained_is_told_what_can_be(shop: Shop) -> None:
+    unknown = explain(shop, loan_id="LNnobody")
+    assert unknown["status"] == 104
+    assert all(word in unknown["message"] for word in ("transaction", "loan", "savings", "card", "event"))
+    [fault] = explain(shop)["errors"]
+    assert fault["field"] == "txnRef"
+    assert all(name in fault["reason"] for name in ("orderRef", "batchRef", "loan_id", "savings_id", "reference"))
+
+
 def test_a_loan_and_savings_are_explained_by_their_own_accounts(shop: Shop) -> None:
     bank = Bank(shop.wire, shop.mid, shop.key)
     loan, savings = bank.lend(), open_savings(shop, bank.client(), "700.00")
@@ -171,9 +191,9 @@ def test_what_is_still_to_come_is_explained_as_a_job(shop: Shop) -> None:
 def test_an_unknown_reference_cannot_be_explained(open_shop: Callable[..., Shop]) -> None:
     mine, other = open_shop(), open_shop()
     theirs = other.transfer(orderRef="theirs")
-    assert explain(mine, txnRef="GP|FD|000000000|20260105A") == UNKNOWN
-    assert explain(mine, orderRef="theirs") == UNKNOWN
-    assert explain(mine, orderRef=theirs["txnRef"] + "x") == UNKNOWN
+    assert explain(mine, txnRef="GP|FD|000000000|20260105A")["message"].startswith("Nothing has this reference")
+    assert explain(mine, orderRef="theirs")["message"].startswith("Nothing has this reference")
+    assert explain(mine, orderRef=theirs["txnRef"] + "x")["message"].startswith("Nothing has this reference")
     body = explain(mine)
     assert (body["status"], body["errors"][0]["field"]) == (104, "txnRef")
 
@@ -193,7 +213,7 @@ def test_reset_gives_fresh_books_and_a_clock_at_wall_time(listening: Shop, inbox
     assert listening.wallet() == OPENING
     assert listening.wallet("USD") == Wallet(1_000_000, 1_000_000, 0)
     assert events_of(listening) == []
-    assert explain(listening, orderRef="order-1042") == UNKNOWN
+    assert explain(listening, orderRef="order-1042")["message"].startswith("Nothing has this reference")
     assert abs(datetime.fromisoformat(listening.now()) - datetime.now(UTC)) < timedelta(hours=1)
     again = listening.transfer(orderRef="order-1042", amount="7.00")
     assert again["txnStatus"] == "successful"
@@ -286,7 +306,7 @@ def test_everything_that_has_a_reference_can_be_explained(open_shop: Callable[..
     shop, references = open_shop(now=NOW), set()
     for _, _, heard in play(shop, until=RESET):
         references |= {value for name, value in leaves(heard.body) if name in NAMES and isinstance(value, str)}
-    unknown = {reference for reference in references if explain(shop, reference=reference) == UNKNOWN}
+    unknown = {reference for reference in references if explain(shop, reference=reference)["status"] == 104}
     assert unknown == set()
     event = events_of(shop)[0]
     assert explain(shop, reference=event["event_id"]) == explain(shop, reference=event["txnRef"])

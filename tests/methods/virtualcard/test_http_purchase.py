@@ -20,12 +20,14 @@ def shop(open_shop: Callable[..., Shop]) -> Shop:
 
 def declined(body: Any) -> str:
     assert (body["status"], body["txnStatus"]) == (200, "failed"), body
-    assert list(body) == ["status", "txnStatus", "txnRef", "bank_message"]
+    assert list(body) == ["status", "txnStatus", "txnRef", "bank_message", "message"]
+    assert body["message"] == f"Declined: the card's issuer says: {body['bank_message']}"
     return str(body["bank_message"])
 
 
 def bought(body: Any) -> str:
     assert (body["status"], body["txnStatus"], body["bank_message"]) == (200, "successful", "Approved"), body
+    assert list(body) == ["status", "txnStatus", "txnRef", "bank_message"]
     return str(body["txnRef"])
 
 

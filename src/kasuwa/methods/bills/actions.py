@@ -1,6 +1,6 @@
 """`PUT /bills`: airtime and bills, paid from the merchant's wallet. Read this first."""
 
-from kasuwa.core.action import PAY, Known, Lookup, Method, Read, Step, Write
+from kasuwa.core.action import PAY, Known, Lookup, Method, Read, Step, Write, one_of
 from kasuwa.methods.bills import decide, decide_answer, lookups, steps, store, wire
 
 PREPAID_METER = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
@@ -43,6 +43,7 @@ BILLS = Method(
             name="verify",
             request=wire.VerifyRequest,
             reply=wire.VerifyReply,
+            rules=(one_of("order_ref", "txn_ref", reason="required, or orderRef"),),
             read=store.verify_bill,
             summary="What became of a bill, by its orderRef or txnRef, and what it brought",
             example={"action": "verify", "txnRef": "bill-1042"},

@@ -171,11 +171,6 @@ FORMS = {
 # --- what may be asked --------------------------------------------------------------------------------------
 
 
-def currency_fits(merchant: Merchant, currency: str | None) -> str | None:
-    """Billers are paid in NGN from the NGN wallet; any other currency would be paid as naira. Spec silent: D30"""
-    return None if currency in (None, CURRENCY) else f"{CURRENCY}, or left out: bills are paid in {CURRENCY} alone"
-
-
 def find_faults(request: PayRequest, item: Terms, merchant: Merchant) -> tuple[Fault, ...]:
     """What is wrong with the fields that the item decides about, all of it."""
     reasons = {

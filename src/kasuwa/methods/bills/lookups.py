@@ -7,7 +7,7 @@ from kasuwa.core.billers import Biller, Item, Listed, Listing
 from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.scenario import PlanCall
-from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE, amount_fault, currency_fits, reference_fault
+from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE, amount_fault, reference_fault
 from kasuwa.methods.bills.wire import (
     BillLine,
     CatalogueLines,
@@ -72,7 +72,6 @@ CUSTOMER_RULES = (
 )
 RESOLVE_RULES = (Rule(("amount",), means_to_pay), Rule(("order_ref",), means_to_pay), *CUSTOMER_RULES)
 PAY_RULES = (
-    Rule(("currency",), currency_fits),
     *CUSTOMER_RULES,
     Rule(("paycode", "amount"), fits_price, foretells=True),
 )

@@ -21,7 +21,7 @@ BILL = """
 
 
 async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
-    row = await reader.fetchrow(BILL, merchant.merchant_id, request.txn_ref)
+    row = await reader.fetchrow(BILL, merchant.merchant_id, request.txn_ref or request.order_ref)
     if row is None:
         return UNKNOWN_REFERENCE
     status, txn_ref, order_ref, amount, fee, vat, message, sealed, commission = row

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, Currency, Reference
+from kasuwa.core.fields import Amount, ChosenCurrency, Reference
 
 BillsId = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
 
@@ -76,6 +76,14 @@ class ResolveReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     mismatch: Literal[True] | UnsetType = UNSET
 
 
+class BillCurrency(ChosenCurrency):
+    """Billers are paid in NGN from the NGN wallet; any other currency would be paid as naira. Spec silent: D30"""
+
+    __slots__ = ()
+    allowed = ("NGN",)
+    reason = "NGN, or left out: bills are paid in NGN alone"
+
+
 class PayRequest(msgspec.Struct, kw_only=True):
     """`amount` is needed where the item's is open; a fixed price may be left out. Billers are paid in NGN alone:
     `currency` may say so. `dry_run` answers what it would cost, and pays nothing."""
@@ -83,15 +91,16 @@ class PayRequest(msgspec.Struct, kw_only=True):
     paycode: Reference
     reference: Reference
     amount: Amount | None = None
-    currency: Currency | None = None
+    currency: BillCurrency | None = None
     order_ref: Reference = field(name="orderRef")
     dry_run: bool | None = None
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
-    """Either the orderRef or the txnRef of a bill."""
+    """Either the orderRef or the txnRef of a bill, as `txnRef`; the orderRef also by its own name."""
 
-    txn_ref: Reference = field(name="txnRef")
+    txn_ref: Reference | None = field(name="txnRef", default=None)
+    order_ref: Reference | None = field(name="orderRef", default=None)
 
 
 BillStatus = Literal["successful", "failed", "pending"]

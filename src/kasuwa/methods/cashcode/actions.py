@@ -8,7 +8,6 @@ from kasuwa.rails import ports
 GENERATE_RULES = (
     Rule(("amount",), decide.amount_fits),
     Rule(("life_time",), decide.life_time_fits),
-    Rule(("currency",), decide.currency_fits),
     REFUSE_DRY_RUN,
 )
 

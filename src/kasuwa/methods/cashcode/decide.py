@@ -128,11 +128,6 @@ def amount_fits(merchant: Merchant, amount: int) -> str | None:
     return outside_limits(merchant, CURRENCY, amount)
 
 
-def currency_fits(merchant: Merchant, currency: str | None) -> str | None:
-    """Cash is paid in NGN from the NGN wallet; any other currency would be held as naira. Spec silent: D32"""
-    return None if currency in (None, CURRENCY) else f"{CURRENCY}, or left out: cash is drawn in {CURRENCY} alone"
-
-
 def life_time_fits(merchant: Merchant, minutes: int | None) -> str | None:
     if minutes is None or LEAST_MINUTES <= minutes <= MOST_MINUTES:
         return None

@@ -5,12 +5,20 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, Amount, Currency, Pin, Reference, Whole
+from kasuwa.core.fields import END, Amount, ChosenCurrency, Pin, Reference, Whole
 
 Channel = Literal["ATM", "POS", "WEB"]
 Code = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
 State = Literal["active", "redeemed", "expired", "cancelled", "locked"]
 TxnStatus = Literal["pending", "successful", "failed"]
+
+
+class CashCurrency(ChosenCurrency):
+    """Cash is paid in NGN from the NGN wallet; any other currency would be held as naira. Spec silent: D32"""
+
+    __slots__ = ()
+    allowed = ("NGN",)
+    reason = "NGN, or left out: cash is drawn in NGN alone"
 
 
 class GenerateRequest(msgspec.Struct, kw_only=True):
@@ -22,7 +30,7 @@ class GenerateRequest(msgspec.Struct, kw_only=True):
     channel: Channel
     order_ref: Reference = field(name="orderRef")
     life_time: Whole | None = None
-    currency: Currency | None = None
+    currency: CashCurrency | None = None
     dry_run: bool | None = None
 
 

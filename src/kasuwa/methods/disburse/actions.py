@@ -9,7 +9,6 @@ from kasuwa.methods.disburse import decide, decide_answer, decide_bulk, steps, s
 
 TRANSFER_RULES = (
     Rule(("amount",), decide.amount_fits),
-    Rule(("currency",), decide.currency_fits),
     REFUSE_DRY_RUN,
     Rule(("bank_code",), bank_is_known),
     Rule(("bank_code", "account_number"), account_fits_bank),
@@ -57,7 +56,7 @@ DISBURSE = Method(
             name="verify",
             request=wire.VerifyRequest,
             reply=wire.VerifyReply,
-            rules=(one_of("batch_ref", "txn_ref"),),
+            rules=(one_of("batch_ref", "order_ref", "txn_ref", reason="required, or orderRef, or batchRef"),),
             read=store.verify_transfer,
             summary="The state of a transfer, by its orderRef or txnRef, or of a bulk, by its batchRef",
             example={"action": "verify", "txnRef": "order-1042"},

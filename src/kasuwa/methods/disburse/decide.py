@@ -78,11 +78,6 @@ def amount_fits(merchant: Merchant, amount: int) -> str | None:
     return outside_limits(merchant, CURRENCY, amount)
 
 
-def currency_fits(merchant: Merchant, currency: str | None) -> str | None:
-    """Banks are paid in NGN from the NGN wallet; any other currency would be sent as naira. Spec silent: D28"""
-    return None if currency in (None, CURRENCY) else f"{CURRENCY}, or left out: transfers are made in {CURRENCY} alone"
-
-
 # --- a transfer is asked for ------------------------------------------------------------------------------
 
 

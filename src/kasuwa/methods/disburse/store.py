@@ -44,11 +44,12 @@ BATCH_MESSAGES = {
 
 async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: ReplyReader) -> VerifyReply | Refusal:
     """By orderRef first; a text with a right check letter may be a txnRef or a batchRef as well. (D29)"""
-    said = request.txn_ref or request.batch_ref or ""
+    named = request.txn_ref or request.order_ref
+    said = named or request.batch_ref or ""
     if not said.startswith(BATCH_PREFIX):
         return await verify_one(said, merchant, reader) or UNKNOWN_REFERENCE
     async with reader.snapshot() as moment:
-        found = await verify_one(said, merchant, moment) if request.txn_ref is not None else None
+        found = await verify_one(said, merchant, moment) if named is not None else None
         return found or await verify_batch(said, merchant, moment)
 
 

@@ -5,14 +5,22 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, Amount, BankCode, Currency, Reference, ShortText
+from kasuwa.core.fields import AccountNumber, Amount, BankCode, ChosenCurrency, Reference, ShortText
+
+
+class TransferCurrency(ChosenCurrency):
+    """Banks are paid in NGN from the NGN wallet; any other currency would be sent as naira. Spec silent: D28"""
+
+    __slots__ = ()
+    allowed = ("NGN",)
+    reason = "NGN, or left out: transfers are made in NGN alone"
 
 
 class TransferRequest(msgspec.Struct, kw_only=True):
     """One transfer from the merchant's wallet to a bank account. Banks are paid in NGN alone: `currency` may say so."""
 
     amount: Amount
-    currency: Currency | None = None
+    currency: TransferCurrency | None = None
     bank_code: BankCode = field(name="bankcode")
     account_number: AccountNumber = field(name="accountnumber")
     sender_name: ShortText | None = None
@@ -28,14 +36,16 @@ Order = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/Tra
 class BulkRequest(msgspec.Struct, kw_only=True):
     """Many transfers at once. Each order is read on its own: a bad one fails and the others go."""
 
-    data: Annotated[list[Order], Meta(min_length=1, max_length=1000, description="1 to 1,000 orders")]
+    data: Annotated[list[Order], Meta(min_length=1, max_length=1000, description="at least one order, at most 1,000")]
     dry_run: bool | None = None
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
-    """The orderRef or the txnRef of a transfer, or the batchRef of a bulk, as `txnRef`; a bulk also as `batchRef`."""
+    """The orderRef or the txnRef of a transfer, or the batchRef of a bulk, as `txnRef`; also by their own names. Of
+    several, `txnRef` counts."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
+    order_ref: Reference | None = field(name="orderRef", default=None)
     batch_ref: Reference | None = field(name="batchRef", default=None)
 
 

@@ -32,6 +32,10 @@ INVESTMENTS = Method(
             rules=(
                 Rule(("period",), decide_savings.period_fits),
                 Rule(("tax_rate",), decide_savings.tax_fits),
+                Rule(
+                    ("interest_settings.interest_frequency", "interest_settings.interest_rate"),
+                    decide_savings.rate_fits,
+                ),
             ),
             needs=decide_savings.need_opening,
             decide=decide_savings.decide_opening,
@@ -145,7 +149,11 @@ INVESTMENTS = Method(
             name="create_plan",
             request=wire.CreatePlanRequest,
             reply=wire.PlanReply,
-            rules=(AMOUNT_RULE, Rule(("member_required",), decide_thrift.members_fit)),
+            rules=(
+                AMOUNT_RULE,
+                Rule(("member_required",), decide_thrift.members_fit),
+                Rule(("member_required", "amount"), decide_thrift.pot_fits),
+            ),
             needs=decide_thrift.need_nothing,
             decide=decide_thrift.decide_plan,
             needs_role=MANAGE,

@@ -265,16 +265,24 @@ class Sheet:
 
     # --- the end of savings ---------------------------------------------------------------------------------
 
-    def is_over(self, savings_id: str, leaving: int = 0) -> bool:
+    def is_over(self, savings_id: str, leaving: int | None = None) -> bool:
         """Whether savings close: emptied by a cash-out, or empty after maturity, with nothing due to them or owed by
-        them and no plan under way. Held money is still there; `leaving` goes by a cash-out's posting that is not on
-        this sheet. Spec silent: D34"""
+        them and no plan under way. Held money is still there; `leaving` is what a cash-out takes, by a posting that is
+        not on this sheet: None where there is no cash-out. Spec silent: D34"""
+        is_early = leaving is None and self.today < self.open(savings_id).matures_on
+        return not is_early and self.kept_open_by(savings_id, leaving or 0) is None
+
+    def kept_open_by(self, savings_id: str, leaving: int = 0) -> str | None:
+        """Why savings cannot be closed when `leaving` is taken out of them, or None."""
         savings = self.open(savings_id)
-        is_early = self.today < savings.matures_on and not leaving
-        if savings.state == CLOSED or unpaid(savings.meter) or is_early:
-            return False
-        links = savings.links
-        return not links.plans and not links.debts and self._left(savings_id) == leaving
+        reasons = {
+            "they are closed": savings.state == CLOSED,
+            "interest on them is not posted yet": unpaid(savings.meter) > 0,
+            "they take part in a thrift plan": bool(savings.links.plans),
+            "they owe thrift debts": bool(savings.links.debts),
+            "they hold money": self._left(savings_id) != leaving,
+        }
+        return next((reason for reason, applies in reasons.items() if applies), None)
 
     def _left(self, savings_id: str) -> int:
         name = chart.savings(savings_id)

@@ -45,7 +45,7 @@ from kasuwa.methods.investments.decide import (
     savings_key,
     set_meter,
 )
-from kasuwa.methods.investments.decide_forecast import CASHCODE_CHANNEL, repaid_of, show_cashout
+from kasuwa.methods.investments.decide_forecast import CASHCODE_CHANNEL, NOTHING_CHANGED, repaid_of, show_cashout
 from kasuwa.methods.investments.decide_savings import debt_groups, end_at_once, settle_debts
 from kasuwa.methods.investments.wire import (
     CashcodeReply,
@@ -57,6 +57,8 @@ from kasuwa.methods.investments.wire import (
 
 # Refusals, in order of precedence: unknown savings, another's, closed ones, and a client without a bank account.
 NOT_THE_OWNER = refuse_fields(Fault("client_id", "not the owner of these savings"))
+
+CLOSED_EMPTY = "The savings were empty and are closed"
 
 CASH_OUT = "cashout"
 CASH_OUT_LETTERS = "CO"
@@ -120,6 +122,8 @@ def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Dec
     savings = find_savings(request, context, seen)
     if isinstance(savings, Refusal):
         return savings
+    if not request.amount:
+        return close_empty(request, savings, context, seen)
     client = seen.get(Client, client_key(context.merchant.merchant_id, savings.client_id))
     assert client is not None
     account = bank_account_of(client, context.vault.open) if request.method == "transfer" else None
@@ -133,6 +137,25 @@ def decide_cashout(request: CashoutRequest, context: Context, seen: Seen) -> Dec
     if account is not None:
         return send_out(sheet, savings, int(request.amount), account, context)
     return pay_cash(sheet, savings, int(request.amount), context)
+
+
+# --- of nothing ---------------------------------------------------------------------------------------------
+
+
+def close_empty(request: CashoutFields, savings: Savings, context: Context, seen: Seen) -> Decision | Refusal | More:
+    """Closes savings that hold nothing, such as those that nothing was ever paid into. No money moves, so there is no
+    transaction, whatever the method. Contract: investments#close"""
+    sheet = Sheet(context, seen)
+    why = sheet.kept_open_by(savings.savings_id)
+    if why is not None:
+        return refuse_fields(Fault("amount", f"above zero: the savings cannot be closed by taking nothing, as {why}"))
+    reply = CashoutReply(message=CLOSED_EMPTY, savings_id=savings.savings_id, balance=format_minor(0))
+    if request.dry_run:
+        reply.message, reply.dry_run, reply.explained = NOTHING_CHANGED, True, []
+        return Decision(reply=reply)
+    sheet.close(savings.savings_id)
+    more = sheet.missing()
+    return more or Decision(reply=reply, rows=sheet.rows)
 
 
 # --- in cash ------------------------------------------------------------------------------------------------
@@ -222,6 +245,8 @@ def decide_cashcode(request: CashcodeRequest, context: Context, seen: Seen) -> D
     savings = find_savings(request, context, seen)
     if isinstance(savings, Refusal):
         return savings
+    if not request.amount:
+        return close_empty(request, savings, context, seen)
     sheet = open_sheet(request, savings, context, seen)
     if not isinstance(sheet, Sheet):
         return sheet

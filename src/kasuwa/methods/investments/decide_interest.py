@@ -13,6 +13,7 @@ import msgspec
 from kasuwa.core.accrual import posting_date
 from kasuwa.core.calendar import moment_of
 from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, More, Needs, Post, Row, Seen
+from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.core.references import account_key, row_key
 from kasuwa.core.transactions import schedule
 from kasuwa.ledger import chart
@@ -126,7 +127,8 @@ def pay_interest(book: Sheet, references: list[str]) -> list[Group]:
         savings = book.open(savings_id)
         if savings.state in (PENDING, ACTIVE) and book.today >= savings.matures_on:
             savings.state = MATURED
-        if 0 < savings.due_interest <= left:
+        room = LARGEST_BALANCE - book.account(savings_id).posted
+        if 0 < savings.due_interest <= min(left, room):
             left -= savings.due_interest
             groups.append(Group(savings_id, WALLET_SHORT, posts=interest_posts(savings)))
             savings.due_interest = savings.due_tax = 0

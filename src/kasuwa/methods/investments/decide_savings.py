@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import msgspec
 
-from kasuwa.core.accrual import annual_parts, posting_date
+from kasuwa.core.accrual import MOST_ANNUAL_PERCENT, PARTS_PER_PERCENT, annual_parts, posting_date
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Group, Merchant, More, Needs, Post, Refusal, Seen
 from kasuwa.core.money import format_minor
@@ -60,6 +60,13 @@ DEPOSIT_PURPOSE = "savings-deposit"
 
 def period_fits(merchant: Merchant, period: int) -> str | None:
     return None if 1 <= period <= LONGEST_PERIOD else f"a number of months from 1 to {LONGEST_PERIOD}"
+
+
+def rate_fits(merchant: Merchant, frequency: str, rate: str) -> str | None:
+    """Contract: investments#rate"""
+    if annual_parts(rate, frequency) <= MOST_ANNUAL_PERCENT * PARTS_PER_PERCENT:
+        return None
+    return f"a rate that comes to at most {MOST_ANNUAL_PERCENT} percent a year"
 
 
 def tax_fits(merchant: Merchant, tax_rate: str | None) -> str | None:

@@ -25,7 +25,7 @@ from kasuwa.core.decision import (
     Seen,
     refuse_fields,
 )
-from kasuwa.core.money import format_minor
+from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.references import job_key, opaque_id, row_key
 from kasuwa.core.rotation import cycle_date
 from kasuwa.core.terms import Figure
@@ -163,6 +163,13 @@ def subscription_record(plan: Plan, member: Member, today: date) -> Subscription
 
 def members_fit(merchant: Merchant, member_required: int) -> str | None:
     return None if 2 <= member_required <= MOST_MEMBERS else f"from 2 to {MOST_MEMBERS}"
+
+
+def pot_fits(merchant: Merchant, member_required: int, amount: int) -> str | None:
+    """A member count that is wrong is named by its own rule."""
+    if amount * member_required <= LARGEST_AMOUNT or members_fit(merchant, member_required) is not None:
+        return None
+    return f"times member_required, the pot is more than {format_minor(LARGEST_AMOUNT)}"
 
 
 def need_nothing(request: CreatePlanRequest, merchant: Merchant) -> Needs:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import FREE_TEXT, Amount, Pin, Rate, Reference, Whole
+from kasuwa.core.fields import FREE_TEXT, Amount, AmountOrZero, Pin, Rate, Reference, Whole
 from kasuwa.core.paging import Paged
 from kasuwa.core.people import Day
 from kasuwa.core.rotation import CycleFrequency
@@ -143,12 +143,13 @@ class ValidateReply(PaymentReply, kw_only=True):
 
 
 class CashoutFields(msgspec.Struct, kw_only=True):
-    """`saving_id` is the contract's own spelling here; `savings_id` is read as well. Spec silent: D34"""
+    """`saving_id` is the contract's own spelling here; `savings_id` is read as well. An `amount` of zero closes savings
+    that hold nothing. Spec silent: D34"""
 
     saving_id: Reference | None = None
     savings_id: Reference | None = None
     client_id: Reference
-    amount: Amount
+    amount: AmountOrZero
     dry_run: bool | None = None
 
 

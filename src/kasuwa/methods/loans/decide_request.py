@@ -25,7 +25,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.interest import make_schedule, rate_of
-from kasuwa.core.money import MOST_DIGITS, format_minor
+from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.purpose import Addition, Errand, Purpose
 from kasuwa.core.references import account_key, job_key, opaque_id
 from kasuwa.core.requery import MOST_TRAIL
@@ -109,7 +109,7 @@ def tax_rate_fits(merchant: Merchant, tax_applied: bool | None, tax_rate: str | 
     return None if rate_of(tax_rate) <= 1 else "a percentage from 0 to 100"
 
 
-TOO_LARGE = refuse_fields(Fault("amount", f"with its interest and tax, more than {MOST_DIGITS} digits"))
+TOO_LARGE = refuse_fields(Fault("amount", f"with its interest and tax, more than {format_minor(LARGEST_AMOUNT)}"))
 
 
 # --- a loan is asked for ----------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def decide_request(request: LoanRequest, context: Context, seen: Seen) -> Decisi
         return refusal
     loan = make_loan(request, context)
     lines = make_schedule(loan.terms, lagos_day(context.now))
-    if sum(line.total for line in lines) >= 10**MOST_DIGITS:
+    if sum(line.total for line in lines) > LARGEST_AMOUNT:
         return TOO_LARGE
     if request.dry_run:
         cost = charge_transfer(context.merchant.tariff, loan.amount)

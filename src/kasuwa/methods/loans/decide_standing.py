@@ -23,6 +23,7 @@ from kasuwa.core.interest import (
     rate_of,
     round_half_up,
 )
+from kasuwa.core.money import LARGEST_AMOUNT
 from kasuwa.methods.loans.decide import ACTIVE, IN_ARREARS, OWING, REPAID, Line, Loan, line_key
 
 
@@ -101,12 +102,26 @@ def stand(loan: Loan, lines: tuple[Line, ...], day: date) -> Standing:
     if loan.state not in OWING or loan.aged_to is None:
         return Standing(loan, lines, day)
     day = max(day, loan.aged_to)
-    aged = tuple(age_line(line, loan, loan.aged_to, day) for line in lines)
+    aged = age_lines(loan, lines, loan.aged_to, day)
     return Standing(msgspec.structs.replace(loan, state=state_of(loan, aged, day), aged_to=day), aged, day)
 
 
 def state_of(loan: Loan, lines: tuple[Line, ...], day: date) -> str:
     return IN_ARREARS if any(is_late(line, loan, day) for line in lines) else ACTIVE
+
+
+def age_lines(loan: Loan, lines: tuple[Line, ...], aged_to: date, day: date) -> tuple[Line, ...]:
+    """The lines with their late days charged. The penalties of a loan stop growing where together they are the largest
+    amount that there is."""
+    room = max(0, LARGEST_AMOUNT - sum(line.penalty for line in lines))
+    aged = []
+    for line in lines:
+        charged = age_line(line, loan, aged_to, day)
+        if charged.penalty - line.penalty > room:
+            charged = msgspec.structs.replace(charged, penalty=line.penalty + room, carry=0)
+        room -= charged.penalty - line.penalty
+        aged.append(charged)
+    return tuple(aged)
 
 
 def age_line(line: Line, loan: Loan, aged_to: date, day: date) -> Line:

@@ -179,9 +179,13 @@ def count_try(row: Transaction, payment: Payment, job: Job, context: Context, se
 
 def step_back(row: Transaction, payment: Payment, job: Job, context: Context, seen: Seen) -> Decision | More:
     """Refused before anything was done, and what the step needs is in nobody's memory any more: it can be taken again
-    by whoever has it. A payment that has not even begun has nothing to go back to."""
+    by whoever has it. A payment that has not even begun has nothing to go back to: it ends, and the same request may be
+    sent again, under the same Idempotency-Key too. Contract: payment#rail-away"""
     if job.kind == OPEN or not payment.auth:
-        return end_payment(row, payment, job, FAILED, None, NO_RAIL, context, seen)
+        decision = end_payment(row, payment, job, FAILED, None, NO_RAIL, context, seen)
+        if isinstance(decision, Decision):
+            decision.reply = RAIL_AWAY
+        return decision
     back = msgspec.structs.replace(payment, stage=INITIATED if job.kind == CHARGE else stage_of(payment))
     kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "rail away"))
     return Decision(reply=RAIL_AWAY, rows=(kept, back), jobs=(wait_for_payer(job, back, context),))

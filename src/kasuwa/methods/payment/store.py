@@ -52,6 +52,11 @@ BY_KEYS = """
             from transaction r
             where r.merchant_id = u.merchant and r.kind = 'refund' and r.detail ->> 'payment' = t.txn_ref
         ) end,
+        case when (p.facts ->> 'surplus')::bigint > 0 then (
+            select a.posted from account a
+            where a.merchant_id = u.merchant and a.name like 'savings:%'
+                and a.name = 'savings:' || (p.detail -> 'errand' ->> 'reference') || ':NGN'
+        ) end,
         t.txn_ref, p.method, p.charged, p.received, p.stage, p.auth, p.facts
     from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
         lateral (select status, code, txn_ref, order_ref, message, currency from transaction
@@ -125,6 +130,8 @@ class Found(msgspec.Struct, frozen=True):
     detail: str
     expires_at: datetime
     refunds: str | None
+    # Of a payment that came into savings after they were closed: what the savings hold now.
+    in_savings: int | None
 
 
 async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
@@ -168,7 +175,7 @@ async def read_refunded(refund_ref: str, merchant: Merchant, moment: Snapshot) -
 async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> Found | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.gather_row(BY_KEYS, *keys, merchant.merchant_id)
-    return None if row is None else Found(Standing(*row[12:]), *row[1:12])
+    return None if row is None else Found(Standing(*row[13:]), *row[1:13])
 
 
 def reply_wallet(
@@ -256,7 +263,7 @@ def reply_verify(payment: Found, public_url: str) -> VerifyReply:
     )
     surplus = FACTS.decode(standing.facts).surplus
     if surplus:
-        reply.unapplied_amount = format_minor(max(0, surplus - payment.refunded))
+        reply.unapplied_amount = format_minor(left_unapplied(surplus, payment))
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(payment.refunded)
         if asked.card is not None:
@@ -268,6 +275,12 @@ def reply_verify(payment: Found, public_url: str) -> VerifyReply:
     elif status == PENDING:
         show_step(reply, payment, asked, public_url)
     return reply
+
+
+def left_unapplied(surplus: int, payment: Found) -> int:
+    """How much of a payment is still unapplied: less what was refunded, and what was cashed out of the savings."""
+    left = surplus - payment.refunded
+    return max(0, left if payment.in_savings is None else min(left, payment.in_savings))
 
 
 def refund_line(line: Refund) -> RefundLine:

@@ -74,7 +74,7 @@ class Part(msgspec.Struct, kw_only=True):
     fixed: Amount | None = None
 
 
-Split = Annotated[list[Part], Meta(min_length=1, max_length=50, description="1 to 50 parts")]
+Split = Annotated[list[Part], Meta(min_length=1, max_length=50, description="at least one part, at most 50")]
 
 
 class Recurrent(msgspec.Struct, kw_only=True):

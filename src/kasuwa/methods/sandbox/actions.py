@@ -3,6 +3,12 @@
 from kasuwa.core.action import INTEGRATE, VIEW, Command, Method, Rule, Write, one_of
 from kasuwa.methods.sandbox import commands, decide, wire
 
+# Any of the names by which something can be explained; the last is the one that is asked for.
+EXPLAINED = one_of(
+    *reversed(wire.ExplainRequest.__struct_fields__),
+    reason="required, or " + ", ".join(wire.ExplainRequest.__struct_encode_fields__[1:]),
+)
+
 SANDBOX = Method(
     name="sandbox",
     selectors=("action",),
@@ -29,7 +35,15 @@ SANDBOX = Method(
         Command(
             name="settle",
             request=wire.SettleRequest,
-            rules=(one_of("order_ref", "txn_ref", reason="required, or orderRef"),),
+            rules=(
+                one_of(
+                    "savings_id",
+                    "loan_id",
+                    "order_ref",
+                    "txn_ref",
+                    reason="required, or orderRef, loan_id or savings_id",
+                ),
+            ),
             reply=wire.SettleReply,
             run=commands.settle,
             needs_role=INTEGRATE,
@@ -48,7 +62,7 @@ SANDBOX = Method(
         Command(
             name="explain",
             request=wire.ExplainRequest,
-            rules=(one_of("reference", "order_ref", "txn_ref", reason="required, or orderRef, or reference"),),
+            rules=(EXPLAINED,),
             reply=wire.ExplainReply,
             run=commands.explain,
             writes=False,

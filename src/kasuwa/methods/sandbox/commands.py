@@ -3,6 +3,8 @@
 from datetime import timedelta
 from functools import partial
 
+import msgspec
+
 from kasuwa.core.action import Engine
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.codes import INVALID_REQUEST
@@ -27,6 +29,11 @@ from kasuwa.methods.sandbox.wire import (
 # Times are told in whole milliseconds: one to go on to is rounded up, so that it is not behind the clock.
 BELOW_A_MILLISECOND = timedelta(microseconds=999)
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+NOTHING_KNOWN = Refusal(
+    INVALID_REQUEST,
+    "Nothing has this reference: send that of a transaction, bulk, refund, event, client, loan, savings, thrift plan, "
+    "card, saved card, payment plan, beneficiary or personalized account",
+)
 
 
 async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: Engine) -> NewMerchantReply:
@@ -36,7 +43,8 @@ async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: 
 
 
 async def settle(request: SettleRequest, merchant: Merchant, engine: Engine) -> SettleReply | Refusal:
-    row = await engine.settle(merchant, request.txn_ref or request.order_ref or "", request.outcome)
+    said = request.txn_ref or request.order_ref or request.loan_id or request.savings_id
+    row = await engine.settle(merchant, said or "", request.outcome)
     if row is None:
         return UNKNOWN_REFERENCE
     if isinstance(row, Refusal):
@@ -52,8 +60,9 @@ async def set_webhook(request: WebhookRequest, merchant: Merchant, engine: Engin
 
 
 async def explain(request: ExplainRequest, merchant: Merchant, engine: Engine) -> ExplainReply | Refusal:
-    story = await engine.explain(merchant, request.txn_ref or request.order_ref or request.reference or "")
-    return UNKNOWN_REFERENCE if story is None else ExplainReply(data=story)
+    said = next(value for value in msgspec.structs.astuple(request) if value is not None)
+    story = await engine.explain(merchant, said)
+    return NOTHING_KNOWN if story is None else ExplainReply(data=story)
 
 
 async def reset(request: ResetRequest, merchant: Merchant, engine: Engine) -> DoneReply | Refusal:

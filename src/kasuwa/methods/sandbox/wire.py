@@ -28,10 +28,12 @@ class FundRequest(msgspec.Struct, kw_only=True):
 
 
 class SettleRequest(msgspec.Struct, kw_only=True):
-    """The rail's call-back for anything pending, by txnRef or orderRef."""
+    """The rail's call-back for anything pending, by txnRef, orderRef, or the loan or savings it is for."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
     order_ref: Reference | None = field(name="orderRef", default=None)
+    loan_id: Reference | None = None
+    savings_id: Reference | None = None
     outcome: Literal["successful", "failed"]
 
 
@@ -49,8 +51,18 @@ class WebhookRequest(msgspec.Struct, kw_only=True):
 
 
 class ExplainRequest(msgspec.Struct, kw_only=True):
+    """Anything that has a reference, by the name that its own action gives it, or as `reference`."""
+
     txn_ref: Reference | None = field(name="txnRef", default=None)
     order_ref: Reference | None = field(name="orderRef", default=None)
+    batch_ref: Reference | None = field(name="batchRef", default=None)
+    refund_ref: Reference | None = field(name="refundRef", default=None)
+    customer_txnref: Reference | None = None
+    loan_id: Reference | None = None
+    savings_id: Reference | None = None
+    thrift_id: Reference | None = None
+    client_id: Reference | None = None
+    ref_code: Reference | None = None
     reference: Reference | None = None
 
 

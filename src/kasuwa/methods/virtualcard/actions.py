@@ -32,7 +32,6 @@ VIRTUALCARD = Method(
             request=wire.CreateRequest,
             reply=wire.CardReply,
             rules=(
-                Rule(("currency",), decide_money.currency_fits),
                 Rule(("currency", "amount"), decide_money.initial_fits),
                 LIMITS_RULE,
                 REFUSE_DRY_RUN,

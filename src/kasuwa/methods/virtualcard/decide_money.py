@@ -74,8 +74,6 @@ from kasuwa.methods.virtualcard.decide import (
 )
 from kasuwa.methods.virtualcard.wire import AmountRequest, CardRequest, CreateRequest, DoneReply
 
-CARD_CURRENCIES = ("USD", "NGN")
-
 MONTHLY = "virtualcard.monthly"
 LANE = "virtualcard"
 
@@ -162,13 +160,7 @@ def tariff_of(merchant: Merchant, currency: str) -> CardTariff:
 # --- create -------------------------------------------------------------------------------------------------
 
 
-def currency_fits(merchant: Merchant, currency: str) -> str | None:
-    return None if currency in CARD_CURRENCIES else "one of USD, NGN"
-
-
 def initial_fits(merchant: Merchant, currency: str, amount: int) -> str | None:
-    if currency not in CARD_CURRENCIES:
-        return None  # it is named by its own rule
     limits, tariff = merchant.limits[currency], tariff_of(merchant, currency)
     least = max(limits.least, minor_of(tariff.min_initial))
     most = min(limits.most, minor_of(tariff.max_balance))

@@ -284,7 +284,9 @@ def decide_purchase(request: PurchaseRequest, context: Context, seen: Seen) -> D
     if isinstance(authorised, More):
         return authorised
     row, decision = authorised
-    decision.reply = PurchaseReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
+    decision.reply = reply = PurchaseReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
+    if row.status == FAILED:
+        reply.message = f"Declined: the card's issuer says: {row.message}"
     decision.faults = faults
     return decision
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, FREE_TEXT, Amount, Currency, Day, Reference
+from kasuwa.core.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, Day, Reference
 from kasuwa.core.paging import Paged
 
 Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
@@ -18,6 +18,14 @@ Categories = Annotated[list[Category], Meta(max_length=50, description="at most 
 CardNumber = Annotated[str, Meta(pattern="^[0-9]{12,19}" + END, max_length=19, description="12 to 19 digits")]
 Cvv = Annotated[str, Meta(pattern="^[0-9]{3}" + END, max_length=3, description="three digits")]
 Expiry = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}" + END, max_length=7, description="a month such as 2029-01")]
+
+
+class CardCurrency(ChosenCurrency):
+    """A currency that cards can be held in."""
+
+    __slots__ = ()
+    allowed = ("USD", "NGN")
+    reason = "one of USD, NGN"
 
 
 class Billing(msgspec.Struct, kw_only=True):
@@ -41,7 +49,7 @@ class SpendingLimits(msgspec.Struct, kw_only=True):
 class CreateRequest(msgspec.Struct, kw_only=True):
     billing: Billing
     amount: Amount
-    currency: Currency
+    currency: CardCurrency
     country: Country | None = None
     card_type: CardType | None = None
     limits: SpendingLimits | None = None
@@ -60,7 +68,7 @@ class AmountRequest(msgspec.Struct, kw_only=True):
 
     reference: Reference
     amount: Amount
-    currency: Currency | None = None
+    currency: CardCurrency | None = None
     dry_run: bool | None = None
 
 
@@ -183,10 +191,13 @@ class PurchaseRequest(msgspec.Struct, kw_only=True):
 
 
 class PurchaseReply(msgspec.Struct, kw_only=True):
+    """`message` says of a declined purchase who declined it, and why."""
+
     status: Literal[200] = 200
     txn_status: Literal["successful", "failed"] = field(name="txnStatus")
     txn_ref: str = field(name="txnRef")
     bank_message: str
+    message: str | UnsetType = UNSET
 
 
 class RefundRequest(msgspec.Struct, kw_only=True):

@@ -1,0 +1,100 @@
+"""No figure that is computed from amounts leaves the range of money, whatever the largest allowed values are.
+
+Figures that are rows of their own (interest, penalties, prices) stay below what a bigint column keeps. Figures that are
+postings are refused by the ledger where they are larger (tests/ledger/test_apply.py).
+"""
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.accrual import (
+    MOST_ANNUAL_PERCENT,
+    UNITS_PER_MINOR,
+    Meter,
+    Terms,
+    annual_parts,
+    count_days,
+    forfeit,
+    reach,
+    unpaid,
+)
+from kasuwa.core.interest import INTERVALS_A_YEAR
+from kasuwa.core.money import LARGEST_AMOUNT, LARGEST_BALANCE, parse_minor
+from kasuwa.core.pricing import price_collection
+from kasuwa.core.tariff import FeeClass, read_tariff
+from kasuwa.methods.investments.decide_savings import LONGEST_PERIOD, rate_fits
+from kasuwa.methods.investments.decide_thrift import members_fit, pot_fits
+from kasuwa.methods.investments.wire import MOST_MEMBERS
+from tests.rules import MERCHANT
+from tests.untimed import UNTIMED
+
+LARGEST_BIGINT = 2**63 - 1
+OPENED = date(2026, 1, 31)
+# Rates of savings that were opened before there was a bound are kept.
+RATES = st.sampled_from(["0", "0.000001", "1000", "999.999999"])
+FREQUENCIES = st.sampled_from(sorted(INTERVALS_A_YEAR))
+BALANCES = st.sampled_from([0, 1, LARGEST_AMOUNT, LARGEST_BALANCE])
+
+
+def test_the_largest_amount_is_the_largest_that_can_be_read() -> None:
+    assert parse_minor("9" * 15) == LARGEST_AMOUNT
+    assert parse_minor("1" + "0" * 15) is None
+    assert parse_minor("9" * 14 + ".99") is None
+    assert LARGEST_AMOUNT * 50 < LARGEST_BALANCE < LARGEST_BIGINT
+
+
+@UNTIMED
+@given(RATES, FREQUENCIES, BALANCES, st.sampled_from([1, LONGEST_PERIOD]), st.lists(st.integers(0, 4000), max_size=8))
+def test_interest_stops_at_the_largest_amount(
+    rate: str, frequency: str, balance: int, period: int, days: list[int]
+) -> None:
+    terms = Terms(annual_parts(rate, frequency), "100", OPENED, period)
+    meter, day = Meter(0, OPENED, 0), OPENED
+    for step in days:
+        day += timedelta(days=step)
+        before, meter = meter, reach(meter, terms, balance, day)
+        assert unpaid(before) <= unpaid(meter) <= LARGEST_AMOUNT
+        assert 0 <= meter.units // UNITS_PER_MINOR <= LARGEST_AMOUNT
+        assert meter.due_tax <= meter.due_interest
+        left, lost = forfeit(meter, terms, (), balance, day)
+        assert 0 <= left.units == meter.units - lost
+    at_once = reach(Meter(0, OPENED, 0), terms, balance, day)
+    assert unpaid(at_once) == unpaid(meter)
+
+
+def test_interest_that_was_counted_beyond_the_largest_amount_does_not_grow_or_turn_negative() -> None:
+    terms = Terms(annual_parts("1000", "every_day"), None, OPENED, 12)
+    beyond = Meter(0, OPENED, 0, due_interest=LARGEST_BIGINT)
+    assert count_days(beyond, terms, LARGEST_BALANCE, OPENED + timedelta(days=9)).units == 0
+
+
+@UNTIMED
+@given(RATES, FREQUENCIES)
+def test_new_savings_earn_at_most_the_largest_annual_rate(rate: str, frequency: str) -> None:
+    is_allowed = float(rate) * INTERVALS_A_YEAR[frequency] <= MOST_ANNUAL_PERCENT
+    assert (rate_fits(MERCHANT, frequency, rate) is None) == is_allowed
+
+
+@UNTIMED
+@given(st.integers(1, LARGEST_AMOUNT), st.integers(2, MOST_MEMBERS))
+def test_a_pot_is_at_most_the_largest_amount(amount: int, members: int) -> None:
+    fits = pot_fits(MERCHANT, members, amount) is None
+    assert fits == (amount * members <= LARGEST_AMOUNT)
+
+
+def test_a_wrong_number_of_members_is_named_once() -> None:
+    assert members_fit(MERCHANT, 10**9) is not None
+    assert pot_fits(MERCHANT, 10**9, LARGEST_AMOUNT) is None
+
+
+CLASSES: list[FeeClass] = ["card_local", "card_international", "mobile_money_gh"]
+
+
+@UNTIMED
+@given(st.integers(1, LARGEST_AMOUNT), st.sampled_from(CLASSES), st.sampled_from(["NGN", "KES"]), st.booleans())
+def test_a_price_is_less_than_what_the_books_keep(amount: int, fee_class: FeeClass, currency: str, own: bool) -> None:
+    price = price_collection(read_tariff({}), fee_class, currency, amount, "merchant" if own else "customer")
+    assert 0 <= price.settled <= price.charged <= 2 * LARGEST_AMOUNT < LARGEST_BALANCE
+    assert price.settled + price.fee + price.vat == price.charged
