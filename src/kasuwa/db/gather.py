@@ -193,7 +193,7 @@ class SnapshotReplies:
         self._reading = SnapshotReplyReading(connection, vault, public_url)
         self.fetchrow = self._reading.fetchrow
 
-    def for_one_reply(self) -> "SnapshotReplyReading":
+    def for_one_reply(self, merchant_id: int) -> "SnapshotReplyReading":
         return self._reading
 
 
