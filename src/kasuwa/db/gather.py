@@ -86,14 +86,14 @@ class Reading:
     """What dispatch reads with: each reply through a reader of its own."""
 
     def __init__(self, readers: Pool, vault: Vault, public_url: str = "") -> None:
-        self._readers = readers
-        self._gatherer = Gatherer(readers)
-        self._vault = vault
-        self._public_url = public_url
+        self.readers = readers
+        self.gatherer = Gatherer(readers)
+        self.vault = vault
+        self.public_url = public_url
         self.fetchrow = readers.fetchrow
 
     def for_one_reply(self) -> "ReplyReading":
-        return ReplyReading(self._readers, self._gatherer, self._vault, self._public_url)
+        return ReplyReading(self)
 
 
 class TornRead(Exception):
@@ -104,13 +104,21 @@ class ReplyReading:
     """Reads for one reply (`core.reading.SealedReader`): one statement, or one snapshot for several. A second read
     raises TornRead, whatever it would have found."""
 
-    def __init__(self, readers: Pool, gatherer: Gatherer, vault: Vault, public_url: str) -> None:
-        self._readers = readers
-        self._gatherer = gatherer
+    __slots__ = ("_has_read", "_reading")
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
         self._has_read = False
-        self.public_url = public_url
-        self.unseal = vault.open
-        self.digest = vault.digest
+
+    @property
+    def public_url(self) -> str:
+        return self._reading.public_url
+
+    def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
+        return self._reading.vault.open(merchant_id, place, sealed)
+
+    def digest(self, said: bytes) -> bytes:
+        return self._reading.vault.digest(said)
 
     def _read_once(self, what: str) -> None:
         if self._has_read:
@@ -119,20 +127,22 @@ class ReplyReading:
 
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         self._read_once(query)
-        return await self._readers.fetch(query, *args)
+        return await self._reading.readers.fetch(query, *args)
 
     async def fetchrow(self, query: str, *args: Any) -> Any:
         self._read_once(query)
-        return await self._readers.fetchrow(query, *args)
+        return await self._reading.readers.fetchrow(query, *args)
 
     def gather_row(self, query: str, *key: Any) -> "asyncio.Future[Any]":
-        self._read_once(query)
-        return self._gatherer.gather_row(query, *key)
+        if self._has_read:
+            self._read_once(query)
+        self._has_read = True
+        return self._reading.gatherer.gather_row(query, *key)
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator["SnapshotReading"]:
         self._read_once("a snapshot")
-        async with snapshot(self._readers) as connection:
+        async with snapshot(self._reading.readers) as connection:
             yield SnapshotReading(connection)
 
     async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
