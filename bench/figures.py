@@ -9,6 +9,20 @@ class Unmeasurable(Exception):
 
 
 @dataclass(frozen=True)
+class CpuCost:
+    """Processor time per request (or per transaction of pgbench), in microseconds."""
+
+    api_us: float  # the API process, all its threads
+    postgres_us: float  # every process of PostgreSQL, background writers and autovacuum too
+    other_us: float = 0.0  # the server's other processes: supervisor, job worker, console
+
+    @property
+    def total_us(self) -> float:
+        """What the service costs. The load maker is not part of it."""
+        return self.api_us + self.postgres_us + self.other_us
+
+
+@dataclass(frozen=True)
 class Load:
     """As many requests as the server answers, for a while."""
 
@@ -80,7 +94,9 @@ class Figures:
 
     machine: dict[str, str] = field(default_factory=dict)
     tpcb: dict[int, list[float]] = field(default_factory=dict)
+    tpcb_cpu_us: dict[int, list[float]] = field(default_factory=dict)
     loads: dict[str, Load] = field(default_factory=dict)
+    cpu: dict[str, CpuCost] = field(default_factory=dict)
     deliveries: dict[str, Deliveries] = field(default_factory=dict)
     earlier_rows: int = 0
     interest: Run | None = None

@@ -39,5 +39,17 @@ def seconds_used(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
+def seconds_used_below(head: psutil.Process) -> float:
+    """Of the processor, by a process and all below it, also by those that have ended since and were waited for."""
+    total = 0.0
+    for process in family(head):
+        try:
+            times = process.cpu_times()
+        except psutil.Error:
+            continue
+        total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
 def resident_mb(process: psutil.Process) -> float:
     return float(process.memory_info().rss) / 1e6

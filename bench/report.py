@@ -51,6 +51,7 @@ def rows(figures: Figures) -> list[Row]:
         *tpcb_rows(figures),
         *load_rows(figures),
         *read_rows(figures),
+        *cpu_rows(figures),
         *delivery_rows(figures),
         *full_rows(figures),
         *interest_rows(figures),
@@ -95,6 +96,29 @@ def read_rows(figures: Figures) -> Iterator[Row]:
             ratio = load.rate / transfers.rate
             reached = at_least(ratio, times, load.valid)
             yield Row(what, per_second(load.rate), ratio, f"{times} x the transfers", reached, load_note(load))
+
+
+# Name of the load, and what one request of it is.
+CPU_OF = (
+    ("hot64", "a transfer, one hot wallet"),
+    ("spread64", "a transfer, 100 merchants"),
+    ("verify", "a payment verify"),
+)
+
+
+def cpu_rows(figures: Figures) -> Iterator[Row]:
+    """Processor time per request, beside what PostgreSQL takes for one transaction of pgbench."""
+    runs = figures.tpcb_cpu_us.get(SCALE_20)
+    tpcb_us = mean(runs) if runs else None
+    for name, what in CPU_OF:
+        cost = figures.cpu.get(name)
+        if cost is None:
+            continue
+        note = f"API {cost.api_us:,.0f}, PostgreSQL {cost.postgres_us:,.0f}, other processes {cost.other_us:,.0f} us"
+        if tpcb_us:
+            note += f"; a transaction of TPC-B takes PostgreSQL {tpcb_us:,.0f} us"
+        ratio = cost.total_us / tpcb_us if tpcb_us else None
+        yield Row(f"processor time of {what}", f"{cost.total_us:,.0f} us", ratio, "-", "-", note)
 
 
 def delivery_rows(figures: Figures) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import deliver, machine, orders, paced, postgres, processes, server, wrk
+from bench import cpu, deliver, machine, orders, paced, postgres, processes, server, wrk
 from bench.figures import Figures, Load, Unmeasurable
 from bench.interest import measure_interest
 from bench.merchants import PIECES_SPREAD, Merchant, make_merchant, make_payments, save_card
@@ -17,7 +17,7 @@ from kasuwa.db import embedded
 
 NAMES = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    "start",
+    *("cpu", "start"),
 )
 
 # What must be measured before a row has its denominator.
@@ -28,8 +28,9 @@ NEEDS = {
     "latency": {"hot64", "hot256"},
     "preload": {"hot64"},
     "memory": {"hot64"},
+    "cpu": {"hot64", "spread64", "verify"},
 }
-RATIO_TO_TPCB = {"hot64", "hot256", "spread64", "token", "interest"}
+RATIO_TO_TPCB = {"hot64", "hot256", "spread64", "token", "interest", "cpu"}
 SCALES = (20, 1)
 SPREAD = 100
 SAVINGS_ACCOUNTS = 100_000
@@ -77,10 +78,16 @@ class Stage:
     ) -> None:
         """Measured after a checkpoint, with the memory it leaves the API process with."""
         postgres.settle(self.dsn)
+        meter = cpu.CpuMeter(self.running, self.dsn)
+        before = meter.read()
         load = self.make_load(requests, connections, self.seconds, success)
+        cost = self.figures.cpu[name] = meter.cost_since(before, load.requests)
         self.figures.loads[name] = load
         self.figures.memory_mb.append(processes.resident_mb(processes.api_process(self.running.process)))
-        say(f"{name}: {load.rate:,.0f}/s, refused {load.refused}, wrk {load.maker_cpu:.0%} of a core")
+        say(
+            f"{name}: {load.rate:,.0f}/s, refused {load.refused}, wrk {load.maker_cpu:.0%} of a core; per request: "
+            f"API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us, other processes {cost.other_us:,.0f} us"
+        )
 
     def make_load(
         self, requests: Sequence[orders.Order], connections: int, seconds: int, success: str = wrk.SUCCESSFUL
@@ -129,9 +136,13 @@ def measure_starts(figures: Figures, directory: Path) -> None:
 
 def measure_tpcb(figures: Figures, addresses: dict[int, str], seconds: int) -> None:
     for scale, dsn in addresses.items():
+        postmaster = postgres.postmaster(dsn)
+        before = processes.seconds_used_below(postmaster)
         rate = postgres.measure_tpcb(dsn, seconds)
+        used_us = cpu.postgres_us(postmaster, before, rate * seconds)
         figures.tpcb.setdefault(scale, []).append(rate)
-        say(f"TPC-B scale {scale}: {rate:,.0f}/s")
+        figures.tpcb_cpu_us.setdefault(scale, []).append(used_us)
+        say(f"TPC-B scale {scale}: {rate:,.0f}/s, PostgreSQL {used_us:,.0f} us per transaction")
 
 
 def measure_server(plan: Plan, figures: Figures, cluster: embedded.Cluster, directory: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.decision import Needs
+from kasuwa.core.decision import Needs, Row
 from kasuwa.db.batch import Desk, Submission
 from kasuwa.db.memory import Memory
 from tests.db.laws import anything, check_laws, funded, submissions
@@ -33,7 +33,9 @@ class Remembering(Shelf):
         self.reads = 0
 
     def fetch(self, desk: Desk, made: Submission, needs: Needs) -> None:
-        for key in self.memory.recall(desk, desk.ask(made, needs)):
+        unknown: dict[type[Row], dict[bytes, None]] = {}
+        self.memory.recall(desk, desk.ask(made, needs), unknown)
+        for key in (key for keys in unknown.values() for key in keys):
             self.reads += 1
             desk.fetched([key], [self.rows[key]] if key in self.rows else [])
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kasuwa.core.action import Write
-from kasuwa.web.dispatch import said_under_key
+from kasuwa.web.idempotency import said_under_key
 from tests.methods.virtualcard.holders import Card
 from tests.running import Deployment
 from tests.shop import Shop

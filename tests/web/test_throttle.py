@@ -37,7 +37,7 @@ def test_memory_is_bounded_however_many_addresses_fail() -> None:
     for _ in range(BURST):
         throttle.record_failure("address 5")
     assert throttle.wait_seconds("address 5", "GP1") > 0
-    assert len(throttle._failures) == MOST_ADDRESSES
+    assert len(throttle.failures) == MOST_ADDRESSES
 
 
 def failed(wire: Wire, came_from: str, mid: str = "GP7654321") -> Any:

@@ -48,7 +48,7 @@ UNREADABLE = object()
 
 def one_object(body: bytes) -> bytes:
     """The body, or the element of a body that is an array of exactly one. Spec silent: D2"""
-    if not body[:64].lstrip().startswith(b"["):
+    if body.startswith(b"{") or not body[:64].lstrip().startswith(b"["):
         return body
     try:
         (element,) = ONE_ELEMENT.decode(body)

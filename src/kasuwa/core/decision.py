@@ -292,8 +292,9 @@ class Decision(msgspec.Struct):
     @property
     def changes_anything(self) -> bool:
         """Whether it writes something, rather than just answer. Its parts are decisions of their own."""
-        lists = (self.groups, self.rows, self.jobs, self.jobs_done, self.events, self.notices, self.deeds)
-        return any(lists) or self.numbers > 0 or self.faults is not None or self.clock is not None
+        moves = self.groups or self.rows or self.jobs or self.jobs_done
+        tells = self.events or self.notices or self.deeds
+        return bool(moves or tells) or self.numbers > 0 or self.faults is not None or self.clock is not None
 
 
 class More(msgspec.Struct, frozen=True):

@@ -5,7 +5,6 @@ read one by one (core/explain.py). Amounts are read from the text of the number,
 hands over the literal as it was sent. (D2)
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
@@ -19,8 +18,8 @@ from kasuwa.core.body import NUL_ESCAPE, UNREADABLE, NumberText, raw_fields, rea
 from kasuwa.core.decision import MOST_FAULTS, Fault, Merchant
 from kasuwa.core.explain import FieldPlan, convert_fields, plans_of, without_notes
 from kasuwa.core.fields import FREE_TEXT, read_scalar
-from kasuwa.core.masking import mask_card_numbers
-from kasuwa.core.rules import broken_rules
+from kasuwa.core.masking import SHORTEST, mask_card_numbers
+from kasuwa.core.rules import broken_rules, is_any_broken
 
 # Larger bodies are read field by field at once, which looks at the lengths of arrays first.
 LARGE_BODY = 16 * 1024
@@ -28,8 +27,6 @@ LARGE_BODY = 16 * 1024
 MOST_OF_A_WRONG_KIND = 4 * 1024
 # Values that are looked at to name those with a U+0000.
 MOST_LOOKED_AT = 10_000
-# Most bodies hold no run of digits as long as a card number, and need not be looked through.
-MAY_HOLD_CARD = re.compile(rb"[0-9](?:[ .\-]?[0-9]){12}")
 NO_NUL = "must not contain U+0000"
 NO_NUL_NAME = "its name must not contain U+0000"
 
@@ -70,12 +67,14 @@ def decode(
     else:
         if b'""' in body:
             drop_empty_texts(request)
+        if not faults and not is_any_broken(rules, merchant, request):
+            mask_free_texts(request)
+            return request
         asked = (rule for rule in rules if foresight is not None or not rule.foretells)
         values = {top: getattr(request, top) for rule in asked for top in rule.tops}
     faults += broken_rules(rules, merchant, kind, values)
     if not faults:
-        if MAY_HOLD_CARD.search(body):
-            mask_free_texts(request)
+        mask_free_texts(request)
         return request
     refused = Faults(faults)
     # What rules foretell may look at any field.
@@ -107,14 +106,56 @@ def drop_empty_texts(request: msgspec.Struct) -> None:
                     drop_empty_texts(element)
 
 
+class MaskPlan(msgspec.Struct, frozen=True):
+    """The fields of a struct that may hold a card number where none belongs."""
+
+    # Free texts.
+    texts: tuple[str, ...]
+    # Fields that may hold objects, or arrays of them, which have free texts of their own.
+    inner: tuple[str, ...]
+
+
+# Values of these types hold no objects.
+SCALARS = (
+    inspect.StrType,
+    inspect.IntType,
+    inspect.FloatType,
+    inspect.BoolType,
+    inspect.NoneType,
+    inspect.LiteralType,
+    inspect.EnumType,
+    inspect.DateType,
+    inspect.DateTimeType,
+    inspect.RawType,
+)
+
+
+@cache
+def mask_plan(kind: type[msgspec.Struct]) -> MaskPlan:
+    plans = plans_of(kind)
+    inner = [plan for plan in plans if not all(is_scalar(without_notes(one)) for one in plan.options)]
+    return MaskPlan(
+        tuple(plan.name for plan in plans if is_free_text(plan)),
+        tuple(plan.name for plan in inner if not is_free_text(plan)),
+    )
+
+
+def is_scalar(option: inspect.Type) -> bool:
+    if isinstance(option, inspect.CustomType):
+        return isinstance(option.cls, type) and issubclass(option.cls, int | str)
+    return isinstance(option, SCALARS)
+
+
 def mask_free_texts(request: msgspec.Struct) -> None:
     """Masks card numbers in texts that people write as they like, at every depth. Documents mask their own."""
-    for plan in plans_of(type(request)):
-        value = getattr(request, plan.name)
-        if isinstance(value, str):
-            if is_free_text(plan):
-                msgspec.structs.force_setattr(request, plan.name, mask_card_numbers(value))
-        elif isinstance(value, msgspec.Struct):
+    plan = mask_plan(type(request))
+    for name in plan.texts:
+        value = getattr(request, name)
+        if isinstance(value, str) and len(value) >= SHORTEST:
+            msgspec.structs.force_setattr(request, name, mask_card_numbers(value))
+    for name in plan.inner:
+        value = getattr(request, name)
+        if isinstance(value, msgspec.Struct):
             mask_free_texts(value)
         elif isinstance(value, list):
             for element in value:

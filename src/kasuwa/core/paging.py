@@ -1,5 +1,6 @@
 """Which part of a list is asked for: the fields that every list's request has. Spec silent: D8"""
 
+from functools import cache
 from typing import Any, ClassVar
 
 import msgspec
@@ -35,9 +36,15 @@ MOST_PAGE_BYTES = 1024 * 1024
 
 def is_page(reply: Any) -> bool:
     """Whether a reply is a page of a list that can be cut: a bare array, what was asked for, or the event feed."""
-    if isinstance(reply, list):
-        return True
-    return isinstance(getattr(reply, "data", None), list) and (hasattr(reply, "limit") or hasattr(reply, "more"))
+    kind: Any = type(reply)
+    if not may_be_page(kind):
+        return False
+    return isinstance(reply, list) or isinstance(reply.data, list)
+
+
+@cache
+def may_be_page(kind: Any) -> bool:
+    return issubclass(kind, list) or (hasattr(kind, "data") and (hasattr(kind, "limit") or hasattr(kind, "more")))
 
 
 def shorten(reply: Any, lines: int) -> Any:

@@ -44,6 +44,25 @@ def broken_rules(
             yield Fault(wire_path(kind, rule.fields[-1]), reason)
 
 
+def is_any_broken(rules: Sequence[Rule], merchant: Merchant, request: msgspec.Struct) -> bool:
+    """Whether a rule finds a fault in a request that was read whole; rules that foretell are left out. Says less than
+    `broken_rules` and costs less: nearly every request keeps all rules."""
+    for rule in rules:
+        if rule.foretells:
+            continue
+        if rule.fields != rule.tops:
+            values = {top: getattr(request, top) for top in rule.tops}
+            given = [values[path] if path in values else value_inside(values, path) for path in rule.fields]
+            reason = rule.reason(merchant, *given)
+        elif len(rule.fields) == 1:
+            reason = rule.reason(merchant, getattr(request, rule.fields[0]))
+        else:
+            reason = rule.reason(merchant, *[getattr(request, name) for name in rule.fields])
+        if reason is not None:
+            return True
+    return False
+
+
 def value_inside(values: Mapping[str, Any], path: str) -> Any:
     """What stands at a path in something that was read whole; None inside an object that was not sent."""
     above, _, name = path.rpartition(".")

@@ -8,6 +8,7 @@ state of their own and answer alike in every process and in a replay. In live th
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -16,6 +17,8 @@ RailName = Literal["card", "bank", "biller", "mobile", "identity", "issuer"]
 FaultKind = Literal["timeout", "reset", "unavailable", "decline", "none"]
 
 DECLINED = "05"
+# Headers up to this length are remembered with what they mean.
+LONGEST_KEPT = 100
 
 
 class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -42,6 +45,16 @@ WORDS = {
 
 def read_scenario(text: str) -> Scenario | None:
     """The scenario that a header names, or None where it cannot be read."""
+    return read_short_scenario(text) if len(text) <= LONGEST_KEPT else parse_scenario(text)
+
+
+@lru_cache(maxsize=256)
+def read_short_scenario(text: str) -> Scenario | None:
+    """As `parse_scenario`. Kept, because a client sends the same header again and again."""
+    return parse_scenario(text)
+
+
+def parse_scenario(text: str) -> Scenario | None:
     found: dict[str, str] = {}
     for word in filter(None, (piece.strip() for piece in text.split(";"))):
         name, _, value = word.partition("=")

@@ -150,6 +150,10 @@ class EventPayload(msgspec.Struct, omit_defaults=True, rename="camel"):
     currency: str | None = None
 
 
+# Names that may stand in a payload that is told something in place of an orderRef.
+PAYLOAD_NAMES = frozenset(EventPayload.__struct_encode_fields__) - {"orderRef"}
+
+
 class Ending(msgspec.Struct):
     row: Transaction
     event: Event
@@ -198,7 +202,13 @@ def end_transaction(
 
 
 def encode_payload(payload: EventPayload, told: Mapping[str, str] | None) -> bytes:
-    return msgspec.json.encode({**msgspec.to_builtins(payload), **told} if told else payload)
+    """The payload's JSON object with the fields of `told` after its own."""
+    text = msgspec.json.encode(payload)
+    if not told:
+        return text
+    if not PAYLOAD_NAMES.isdisjoint(told):
+        return msgspec.json.encode({**msgspec.to_builtins(payload), **told})
+    return text[:-1] + b"," + msgspec.json.encode(told)[1:]
 
 
 def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:

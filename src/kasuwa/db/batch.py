@@ -7,13 +7,12 @@ tests/db drive it with Hypothesis.
 """
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 import msgspec
 
-from kasuwa.core.calendar import NEVER
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -31,11 +30,14 @@ from kasuwa.core.purpose import Purpose
 from kasuwa.core.references import KEY_BYTES, Permutation, account_key, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.secrets import Vault, derive
+from kasuwa.db.book import Book, business_now, wall_of
 from kasuwa.db.entropy import SeededEntropy
 from kasuwa.db.journal import DeedRow, EventRow, NoticeRow, PostingRow, deed_row, event_row
 from kasuwa.db.turns import Steps, collect
 from kasuwa.ledger.apply import Applied, Entry, Short, TooLarge, apply
 from kasuwa.ledger.chart import Account, open_account
+
+__all__ = ["Book", "business_now"]
 
 # Longer than a request's deadline at the rail plus the commit that follows it: a job leased to a request is
 # taken up by the worker only when that request is surely gone.
@@ -50,33 +52,6 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 TOO_LARGE = Refusal(INVALID_REQUEST, "The amount is too large: a balance would be more than the books can keep")
 
 REPEAT_DIFFERS = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with another request")
-
-
-class Book(Row):
-    """A merchant's counters and clock, and its lock: whoever changes anything of the merchant raises `version`."""
-
-    table: ClassVar[str] = "book"
-    changing: ClassVar[tuple[str, ...]] = (
-        "version",
-        "numbers",
-        "postings",
-        "events",
-        "clock_offset",
-        "clock_fixed",
-        "listens",
-        "faults",
-        "decisions",
-    )
-
-    version: int
-    numbers: int
-    postings: int
-    events: int
-    clock_offset: int
-    clock_fixed: datetime | None
-    faults: str | None
-    listens: bool = False
-    decisions: int = 0  # how many decisions changed something of this merchant
 
 
 class Repeat(Row):
@@ -150,17 +125,13 @@ class World(msgspec.Struct, frozen=True):
         return self.permutation.of_merchant(merchant_id)
 
 
-def business_now(book: Book, wall: datetime) -> datetime:
-    if book.clock_fixed is not None:
-        return book.clock_fixed
-    return wall + timedelta(microseconds=book.clock_offset)
+class PartsLeft(msgspec.Struct, eq=False):
+    """A decision whose parts are not yet recorded, and what they are recorded with."""
 
-
-def wall_of(book: Book, due: datetime, wall: datetime) -> datetime:
-    """When a business moment comes on the wall's clock; never, where the clock stands still before it."""
-    if book.clock_fixed is not None:
-        return wall if due <= book.clock_fixed else NEVER
-    return due - timedelta(microseconds=book.clock_offset)
+    submission: Submission
+    decision: Decision
+    book: Book
+    now: datetime
 
 
 class Desk:
@@ -198,7 +169,7 @@ class Desk:
             asked[account_key(merchant_id, name)] = Account
         return asked
 
-    def fetched(self, asked: list[bytes], found: list[Row]) -> None:
+    def fetched(self, asked: Iterable[bytes], found: list[Row]) -> None:
         for key in asked:
             self.rows.setdefault(key, None)
         for row in found:
@@ -220,12 +191,31 @@ class Desk:
     # --- deciding ---------------------------------------------------------------------------------------
 
     def decide(self, submission: Submission) -> "Steps[Result]":
-        result = yield from self.decide_once(submission)
-        if self.seeded is not None and not isinstance(result, More):
+        """Decides one submission. It can be interrupted after each part of a decision that has parts."""
+        result = self.decide_whole(submission)
+        if isinstance(result, PartsLeft):
+            result = yield from self.decide_parts(result)
+        return result
+
+    def decide_whole(self, submission: Submission) -> "Result | PartsLeft":
+        """Decides one submission, but for the parts of a decision that has them: `decide_parts` must follow. Nearly all
+        decisions have none, and need no generator."""
+        result = self.decide_once(submission)
+        if self.seeded is not None and not isinstance(result, More | PartsLeft):
             self.seeded.release(submission)
         return result
 
-    def decide_once(self, submission: Submission) -> "Steps[Result]":
+    def decide_parts(self, left: "PartsLeft") -> "Steps[Decision]":
+        """Records the parts of a decision. It can be interrupted after each of them."""
+        try:
+            decision = yield from self.take_parts(left)
+        except Exception as error:
+            raise Spoiled from error
+        if self.seeded is not None:
+            self.seeded.release(left.submission)
+        return decision
+
+    def decide_once(self, submission: Submission) -> "Result | PartsLeft":
         merchant = submission.merchant
         book = self.books[merchant.merchant_id]
         if submission.claim is not None and submission.claim.opens:
@@ -259,7 +249,7 @@ class Desk:
         except Exception as error:
             return Broken(error)
         try:
-            return (yield from self.take(submission, outcome, applied, book, context.now))
+            return self.take(submission, outcome, applied, book, context.now)
         except Exception as error:
             raise Spoiled from error
 
@@ -270,9 +260,9 @@ class Desk:
 
     def take(
         self, submission: Submission, decision: Decision, applied: list[Applied], book: Book, now: datetime
-    ) -> "Steps[Decision]":
-        """Put a decision down. All that may refuse has been asked; from here on nothing does. It can be interrupted
-        after each part."""
+    ) -> "Decision | PartsLeft":
+        """Records a decision. All that may refuse has been asked; from here on nothing does. The parts of a decision
+        that has them are left to be recorded."""
         if decision.clock is not None:
             self.move_clock(book, decision.clock)
         if submission.claim is not None and decision.then is not None:
@@ -280,12 +270,20 @@ class Desk:
             decision.then.repeat = submission.claim.key + submission.claim.digest
         self.put_down(decision, applied, book, now)
         if decision.join is not None:
-            results = yield from collect(self.take_part(part, book, now) for part in decision.parts)
-            whole = decision.join(results)
-            self.put_rows(whole.rows, book.merchant_id)
-            decision.reply = whole.reply
-        if submission.claim is not None and decision.reply is not None and not decision.wait:
-            self.keep_reply(submission, decision)
+            return PartsLeft(submission, decision, book, now)
+        if submission.claim is not None:
+            self.keep_reply_of(submission, decision)
+        return decision
+
+    def take_parts(self, left: "PartsLeft") -> "Steps[Decision]":
+        """Records the parts of a decision one by one, and what they come to."""
+        decision, book = left.decision, left.book
+        assert decision.join is not None, "only a decision that has parts is taken part by part"
+        results = yield from collect(self.take_part(part, book, left.now) for part in decision.parts)
+        whole = decision.join(results)
+        self.put_rows(whole.rows, book.merchant_id)
+        decision.reply = whole.reply
+        self.keep_reply_of(left.submission, decision)
         return decision
 
     def take_part(self, part: Decision | Refusal, book: Book, now: datetime) -> Decision | Refusal:
@@ -323,8 +321,8 @@ class Desk:
         merchant_id = book.merchant_id
         book.decisions += decision.changes_anything
         for result in applied:
+            self.accounts[merchant_id].update(result.accounts)
             for account in result.accounts.values():
-                self.accounts[merchant_id][account.name] = account
                 self.put(account)
             for hold in result.holds.values():
                 self.put(hold)
@@ -425,6 +423,10 @@ class Desk:
         reply = self.world.vault.open(merchant_id, f"repeat {claim.key.hex()}", row.reply)
         return Decision(reply=msgspec.Raw(reply), wait=row.open)
 
+    def keep_reply_of(self, submission: Submission, decision: Decision) -> None:
+        if submission.claim is not None and decision.reply is not None and not decision.wait:
+            self.keep_reply(submission, decision)
+
     def keep_reply(self, submission: Submission, decision: Decision) -> None:
         claim, merchant_id = submission.claim, submission.merchant.merchant_id
         assert claim is not None
@@ -454,8 +456,9 @@ def decide_batch(desk: Desk, submissions: list[Submission]) -> "Steps[list[Resul
     written before all is decided."""
     for submission in submissions:
         desk.account_names(submission.merchant.merchant_id, submission.needs.accounts)
-    results = []
+    results: list[Result] = []
     for submission in submissions:
-        results.append((yield from desk.decide(submission)))
+        result = desk.decide_whole(submission)
+        results.append((yield from desk.decide_parts(result)) if isinstance(result, PartsLeft) else result)
         yield
     return results

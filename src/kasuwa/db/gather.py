@@ -92,6 +92,7 @@ class Reading:
         self.vault = vault
         self.public_url = public_url
         self.shares = Shares(max(1, readers.size // 2))
+        self.fetchrow = readers.fetchrow
 
     def for_one_reply(self, merchant_id: int) -> "ReplyReading":
         return ReplyReading(self, merchant_id)
@@ -106,53 +107,60 @@ class ReplyReading:
     raises TornRead, whatever it would have found. A statement or a snapshot holds a connection of the merchant's share;
     rows that are gathered share one with everybody's."""
 
+    __slots__ = ("_has_read", "_merchant_id", "_reading")
+
     def __init__(self, reading: Reading, merchant_id: int) -> None:
-        self._readers = reading.readers
-        self._gatherer = reading.gatherer
-        self._shares = reading.shares
+        self._reading = reading
         self._merchant_id = merchant_id
         self._has_read = False
-        self.public_url = reading.public_url
-        self.unseal = reading.vault.open
-        self.digest = reading.vault.digest
+
+    @property
+    def public_url(self) -> str:
+        return self._reading.public_url
+
+    def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
+        return self._reading.vault.open(merchant_id, place, sealed)
+
+    def digest(self, said: bytes) -> bytes:
+        return self._reading.vault.digest(said)
 
     def _read_once(self, what: str) -> None:
         if self._has_read:
             raise TornRead(f"read in one snapshot what is answered together: {what}")
         self._has_read = True
 
+    @contextlib.asynccontextmanager
+    async def _share(self) -> AsyncIterator[None]:
+        """Holds one connection of the merchant's share for as long as it is entered."""
+        shares = self._reading.shares
+        if not shares.try_take(self._merchant_id):
+            await shares.wait(self._merchant_id)
+        try:
+            yield
+        finally:
+            shares.give_back(self._merchant_id)
+
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         self._read_once(query)
-        if not self._shares.try_take(self._merchant_id):
-            await self._shares.wait(self._merchant_id)
-        try:
-            return await self._readers.fetch(query, *args)
-        finally:
-            self._shares.give_back(self._merchant_id)
+        async with self._share():
+            return await self._reading.readers.fetch(query, *args)
 
     async def fetchrow(self, query: str, *args: Any) -> Any:
         self._read_once(query)
-        if not self._shares.try_take(self._merchant_id):
-            await self._shares.wait(self._merchant_id)
-        try:
-            return await self._readers.fetchrow(query, *args)
-        finally:
-            self._shares.give_back(self._merchant_id)
+        async with self._share():
+            return await self._reading.readers.fetchrow(query, *args)
 
     def gather_row(self, query: str, *key: Any) -> "asyncio.Future[Any]":
-        self._read_once(query)
-        return self._gatherer.gather_row(query, *key)
+        if self._has_read:
+            self._read_once(query)
+        self._has_read = True
+        return self._reading.gatherer.gather_row(query, *key)
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator["SnapshotReading"]:
         self._read_once("a snapshot")
-        if not self._shares.try_take(self._merchant_id):
-            await self._shares.wait(self._merchant_id)
-        try:
-            async with snapshot(self._readers) as connection:
-                yield SnapshotReading(connection)
-        finally:
-            self._shares.give_back(self._merchant_id)
+        async with self._share(), snapshot(self._reading.readers) as connection:
+            yield SnapshotReading(connection)
 
     async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
         return await make_lines(make, items, at_once)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 
 import asyncpg
+import msgspec
 
 from kasuwa.core.decision import More, Needs, Row
 from kasuwa.core.references import book_key
@@ -35,18 +36,15 @@ LOCK_BOOKS = select_by_key(Book) + " order by key for update"
 LOCK_FREE_BOOKS = LOCK_BOOKS + " skip locked"
 
 
-class Entry:
+class Entry(msgspec.Struct, eq=False):
     """A submission and who waits for its result, until that moment of the monotonic clock. `is_sent` while its commit
     may have happened: until then, and again when it is known that it did not, nothing has."""
 
-    __slots__ = ("future", "is_sent", "merchant_id", "submission", "until")
-
-    def __init__(self, submission: Submission, future: "asyncio.Future[Result]", until: float) -> None:
-        self.submission = submission
-        self.merchant_id = submission.merchant.merchant_id
-        self.future = future
-        self.until = until
-        self.is_sent = False
+    submission: Submission
+    merchant_id: int
+    future: "asyncio.Future[Result]"
+    until: float
+    is_sent: bool = False
 
 
 Taken = list[Entry]
@@ -160,31 +158,30 @@ class LockedWay:
 async def decide_on(desk: Desk, memory: Memory, connect: Connect, submissions: list[Submission]) -> list[Result]:
     """Fetch what the submissions need and decide them, in order; those who ask for more, again. A long batch is decided
     in turns. That is safe: the desk is this task's own, and what it is decided on is locked or checked by the write."""
-    await fetch(desk, memory, connect, [(submission, submission.needs) for submission in submissions])
+    await fetch(desk, memory, connect, ((submission, submission.needs) for submission in submissions))
     results = await run_in_turns(decide_batch(desk, submissions))
     for _ in range(MOST_ROUNDS):
-        unfinished = [(n, result.needs) for n, result in enumerate(results) if isinstance(result, More)]
+        unfinished = [(n, result.needs) for n, result in enumerate(results) if type(result) is More]
         if not unfinished:
             break
         await fetch(desk, memory, connect, [(submissions[n], needs) for n, needs in unfinished])
         for n, needs in unfinished:
             desk.account_names(submissions[n].merchant.merchant_id, needs.accounts)
             results[n] = await run_in_turns(desk.decide(submissions[n]))
-    endless = Broken(RuntimeError("a rule asks for ever more"))
-    return [endless if isinstance(result, More) else result for result in results]
+    else:
+        endless = Broken(RuntimeError("a rule asks for ever more"))
+        return [endless if isinstance(result, More) else result for result in results]
+    return results
 
 
 async def fetch(desk: Desk, memory: Memory, connect: Connect, wanted: Iterable[tuple[Submission, Needs]]) -> None:
     """Everything the batch needs: what is remembered, and the rest with one statement a table."""
-    keys: dict[type[Row], dict[bytes, None]] = {}
+    unknown: dict[type[Row], dict[bytes, None]] = {}
     for submission, needs in wanted:
-        for key, kind in desk.ask(submission, needs).items():
-            keys.setdefault(kind, {})[key] = None
-    for kind, asked in keys.items():
-        unknown = memory.recall(desk, asked)
-        if unknown:
-            records = await (await connect()).fetch(select_by_key(kind), joined(unknown))
-            desk.fetched(unknown, [kind(*record) for record in records])
+        memory.recall(desk, desk.ask(submission, needs), unknown)
+    for kind, keys in unknown.items():
+        records = await (await connect()).fetch(select_by_key(kind), joined(keys))
+        desk.fetched(keys, [kind(*record) for record in records])
 
 
 # --- answering ------------------------------------------------------------------------------------------------------

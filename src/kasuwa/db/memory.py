@@ -7,7 +7,7 @@ moved, and is decided again from the database otherwise. So memory can be wrong 
 never correctness. Only single rows the writer may want again soon are kept; ended ones are forgotten.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -36,18 +36,19 @@ class Memory:
         for merchant_id in merchants:
             desk.open_book(msgspec.structs.replace(self._books[merchant_id]))
 
-    def recall(self, desk: Desk, keys: Iterable[bytes]) -> list[bytes]:
-        """Give a desk what is remembered of the rows it needs; answers the keys that are not."""
-        unknown = []
-        for key in keys:
-            if key in desk.rows:
+    def recall(self, desk: Desk, asked: Mapping[bytes, type[Row]], unknown: dict[type[Row], dict[bytes, None]]) -> None:
+        """Gives a desk what is remembered of the rows that are asked for. Adds the keys of the others to `unknown`, by
+        table."""
+        rows, kept = desk.rows, self._rows
+        for key, kind in asked.items():
+            if key in rows:
                 continue
-            if key in self._rows:
-                row = self._rows[key]
-                desk.fetched([key], [] if row is None else [row])
-            else:
-                unknown.append(key)
-        return unknown
+            if key not in kept:
+                unknown.setdefault(kind, {})[key] = None
+                continue
+            row = rows[key] = kept[key]
+            if isinstance(row, Account):
+                desk.accounts.setdefault(row.merchant_id, {})[row.name] = row
 
     def check(self, book: Book) -> None:
         """A book just locked and read: what is remembered of its merchant is right only at the same version."""

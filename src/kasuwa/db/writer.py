@@ -111,7 +111,8 @@ class Writer:
             kept: tuple[type[Row], bytes] = (Repeat, submission.claim.key)
             submission.needs = Needs((*submission.needs.rows, kept), submission.needs.accounts)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append(Entry(submission, future, time.monotonic() + self._patience))
+        until = time.monotonic() + self._patience
+        self._waiting.append(Entry(submission, submission.merchant.merchant_id, future, until))
         self._wake.set()
         return future
 

@@ -1,11 +1,12 @@
 """Reading the bodies of requests: whole or not at all, within bounds of size, time and memory."""
 
 import asyncio
-import time
 from collections import deque
 from typing import Any, Protocol
 
 import msgspec
+
+from kasuwa.db.deadlines import Deadlines
 
 BODY_SECONDS = 10.0
 # How long and how far the body of a request that is refused for its headers is read, so that the sender is done
@@ -41,46 +42,6 @@ class Crowded(Exception):
 
 class Incomplete(Exception):
     """A body that broke off: its sender closed the connection or sent a malformed chunk."""
-
-
-class Deadlines:
-    """Cancels tasks whose time is over, with one timer a second instead of one for every request."""
-
-    def __init__(self) -> None:
-        self._until: dict[asyncio.Task[Any], float] = {}
-        self._over: set[asyncio.Task[Any]] = set()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._looking = False
-
-    def begin(self, seconds: float) -> asyncio.Task[Any]:
-        loop = self._loop
-        if loop is None:
-            loop = self._loop = asyncio.get_running_loop()
-        # Given the loop, current_task need not ask the system which process this is.
-        task = asyncio.current_task(loop)
-        assert task is not None, "a request is answered by a task"
-        self._until[task] = time.monotonic() + seconds
-        if not self._looking:
-            self._looking = True
-            loop.call_later(1, self._look, loop)
-        return task
-
-    def end(self, task: asyncio.Task[Any]) -> None:
-        self._until.pop(task, None)
-        self._over.discard(task)
-
-    def is_over(self, task: asyncio.Task[Any]) -> bool:
-        return task in self._over
-
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = time.monotonic()
-        for task, until in self._until.items():
-            if now > until and task not in self._over:
-                self._over.add(task)
-                task.cancel()
-        self._looking = bool(self._until)
-        if self._looking:
-            loop.call_later(1, self._look, loop)
 
 
 class Waiting(msgspec.Struct, eq=False):
@@ -167,19 +128,21 @@ class Bodies:
         """Reads a body that nobody wants, and forgets it. False where it goes on: the connection must be closed."""
         if "expect" in headers:
             return False
-        task = self.deadlines.begin(DISCARD_SECONDS)
+        deadline = self.deadlines.begin(DISCARD_SECONDS)
         try:
             return await discard_chunks(protocol)
         except asyncio.CancelledError:
-            if not self.deadlines.is_over(task):
+            if not deadline.is_ours():
                 raise
             return False
         finally:
-            self.deadlines.end(task)
+            deadline.end()
 
 
 class Body:
     """One body: read once, then released when its bytes are no longer needed. `owner` is the merchant, 0 a stranger."""
+
+    __slots__ = ("_bodies", "_is_waiting", "_most", "_owner", "_protocol", "_taken")
 
     def __init__(self, bodies: Bodies, protocol: Any, most: int, owner: int) -> None:
         self._bodies = bodies
@@ -196,20 +159,23 @@ class Body:
         declared = int(length) if length is not None and length.isdecimal() else None
         if declared is not None and declared > self._most:
             raise TooLarge
-        deadlines = self._bodies.deadlines
-        task = deadlines.begin(BODY_SECONDS)
+        deadline = self._bodies.deadlines.begin(BODY_SECONDS)
         try:
             if declared is None:
                 return await self._read_chunks()
             if declared > SMALL_BODY:
                 await self._take(declared)
-            return await self._read_whole()
+            try:
+                return bytes(await self._protocol())
+            except Exception:
+                # Granian raises an error of its own kind where the connection closed before the declared length came.
+                raise Incomplete from None
         except asyncio.CancelledError:
-            if not deadlines.is_over(task):
+            if not deadline.is_ours():
                 raise
             raise (Crowded if self._is_waiting else TooSlow) from None
         finally:
-            deadlines.end(task)
+            deadline.end()
 
     def release(self) -> None:
         if self._taken:
@@ -221,13 +187,6 @@ class Body:
         await self._bodies.memory.take(self._owner, size)
         self._is_waiting = False
         self._taken = size
-
-    async def _read_whole(self) -> bytes:
-        try:
-            return bytes(await self._protocol())
-        except Exception:
-            # Granian raises an error of its own kind where the connection closed before the declared length came.
-            raise Incomplete from None
 
     async def _read_chunks(self) -> bytes:
         """A body that is not small takes the most it may become: none waits for memory that it holds itself.

@@ -18,7 +18,6 @@ from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
     INVALID_JSON,
-    INVALID_REQUEST,
     http_status,
 )
 from kasuwa.core.decision import Context, Decision, Deed, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
@@ -30,12 +29,13 @@ from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
 from kasuwa.core.secrets import Vault
 from kasuwa.db import jobs
-from kasuwa.db.batch import Book, Broken, Claim, Result, Submission, business_now, repeat_key
+from kasuwa.db.batch import Book, Broken, Claim, Result, Submission, business_now
 from kasuwa.db.merchants import Directory
 from kasuwa.db.progress import Progress, is_outage
 from kasuwa.db.turns import collect, run_in_turns
 from kasuwa.db.writer import Writer
 from kasuwa.observe.log import where_it_broke
+from kasuwa.web.idempotency import claim_of
 from kasuwa.web.limits import Limiter
 from kasuwa.web.outcome import NO_ANSWER, reply_to_failure
 from kasuwa.web.table import Envelope, Path
@@ -47,9 +47,7 @@ TOO_MANY_FAILURES = Refusal(
     ERROR, "Too many failed authentications from your address; check mid and key, and wait as retry-after says"
 )
 TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
-BAD_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
 
-MOST_KEY = 255
 # How long a rail is waited for, and a copy of a request for the first one, which is still at the rail. Spec silent: D7
 DEADLINE_SECONDS = 10.0
 # A copy of a request that is still at the rail asks again after this long, then twice that, and so on.
@@ -142,11 +140,19 @@ class Dispatch:
     async def identify(self, path: Path, headers: Headers, address: Callable[[], str]) -> Merchant | Answered:
         """Returns who asks, by the headers alone, or the reply that refuses a stranger or one who asks too often: a
         stranger's body is not read. `address` tells where the request came from, where that matters."""
-        progress = Progress()
         try:
-            return await self._identify(headers, address)
+            mid, key = headers.get("mid"), headers.get("key")
+            if mid is None or key is None:
+                return refused(NOT_AUTHENTICATED, strict=False)
+            directory, mid, throttle = self._parts.directory, mid.strip(), self._throttle
+            if throttle.failures:
+                wait = throttle.wait_seconds(address(), mid)
+                if wait:
+                    return limited(TOO_MANY_FAILURES, wait)
+            merchant = directory.check(directory.recall(mid) or await directory.load(mid), key.strip())
+            return self._admit(merchant, mid, address)
         except Exception as error:
-            return answer_trouble(path, error, progress)
+            return answer_trouble(path, error, Progress())
 
     async def answer(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
         progress = Progress()
@@ -167,20 +173,14 @@ class Dispatch:
         except Exception as error:
             return answer_trouble(path, error, progress)
 
-    async def _identify(self, headers: Headers, address: Callable[[], str]) -> Merchant | Answered:
-        mid, key = headers.get("mid"), headers.get("key")
-        if mid is None or key is None:
-            return refused(NOT_AUTHENTICATED, strict=False)
-        directory, mid, throttle = self._parts.directory, mid.strip(), self._throttle
-        wait = throttle.wait_seconds(address(), mid) if throttle.has_failures else 0.0
-        if wait:
-            return limited(TOO_MANY_FAILURES, wait)
-        merchant = directory.check(directory.recall(mid) or await directory.load(mid), key.strip())
+    def _admit(self, merchant: Merchant | None, mid: str, address: Callable[[], str]) -> Merchant | Answered:
+        """Returns the merchant whose key was right, unless it is suspended or asks too often; None is a stranger."""
+        throttle = self._throttle
         if merchant is None or merchant.suspended:
             if self._parts.environment == "live":
                 throttle.record_failure(address())
             return refused(NOT_AUTHENTICATED, strict=False)
-        if throttle.has_failures:
+        if throttle.failures:
             throttle.record_success(address(), mid)
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
         if wait:
@@ -202,16 +202,19 @@ class Dispatch:
         if isinstance(understood, Refusal):
             return refused(understood, strict=strict)
         action, request = understood
-        if isinstance(request, Faults) and any(rule.foretells for rule in action.rules):
+        faulty = isinstance(request, Faults)
+        if faulty and any(rule.foretells for rule in action.rules):
             request = foretell(action.request, request, action.rules, merchant, await self._foresight(merchant))
         scenario = self._scenario(headers)
-        if isinstance(request, Faults) or scenario is None:
-            faults: tuple[Fault, ...] = request if isinstance(request, Faults) else ()
+        if faulty or scenario is None:
+            faults: tuple[Fault, ...] = request if faulty else ()
             if scenario is None:
                 faults += (Fault("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),)
             answered = refused(refuse_fields(*faults), strict=strict)
         else:
-            if isinstance(action, Known):
+            if isinstance(action, Read):
+                reply = await action.read(request, merchant, self._parts.reader.for_one_reply(merchant.merchant_id))
+            elif isinstance(action, Known):
                 reply = action.answer(request, merchant, self._parts.rails)
             else:
                 reply = await self._run(path, action, request, merchant, headers, scenario, progress, note)
@@ -265,7 +268,7 @@ class Dispatch:
     async def _run(
         self,
         path: Path,
-        action: Write | Read | Lookup | Command,
+        action: Write | Lookup | Command,
         request: Any,
         merchant: Merchant,
         headers: Headers,
@@ -274,25 +277,17 @@ class Dispatch:
         note: Note | None = None,
     ) -> Any:
         parts = self._parts
-        if isinstance(action, Read):
-            return await action.read(request, merchant, parts.reader.for_one_reply(merchant.merchant_id))
+        if isinstance(action, Write):
+            claim = claim_of(path.method.name, action, request, merchant, headers, parts.vault)
+            if isinstance(claim, Refusal):
+                return claim
+            return await self._write(action, request, merchant, scenario, claim, progress, note)
         if isinstance(action, Lookup):
             plan = partial(self._plan_call, action.rail, merchant, scenario)
             return await self._in_time(action.ask(request, merchant, parts.rails, plan))
-        if isinstance(action, Command):
-            if action.writes:
-                progress.expect_changes()
-            return await action.run(request, merchant, parts.engine)
-        idempotency_key = headers.get("idempotency-key") if action.repeatable else None
-        # A header that is there and cannot be read (bytes beyond ASCII) answers None: it must not be passed over.
-        unreadable = idempotency_key is None and action.repeatable and "idempotency-key" in headers
-        if unreadable or (idempotency_key is not None and not 1 <= len(idempotency_key) <= MOST_KEY):
-            return BAD_KEY
-        claim = None
-        if idempotency_key is not None:
-            said = said_under_key(path.method.name, action, request)
-            claim = Claim(repeat_key(merchant.merchant_id, idempotency_key), parts.vault.digest(said), opens=True)
-        return await self._write(action, request, merchant, scenario, claim, progress, note)
+        if action.writes:
+            progress.expect_changes()
+        return await action.run(request, merchant, parts.engine)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
@@ -355,21 +350,19 @@ class Dispatch:
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
     async def _end(self, result: Result, merchant: Merchant) -> Any:
-        if isinstance(result, Decision) and result.then is not None:
-            result = await self._follow_up(result, result.then, merchant)
-        if isinstance(result, Broken):
-            raise result.error
-        return result.reply if isinstance(result, Decision) else result
-
-    async def _follow_up(self, decision: Decision, job: Job, merchant: Merchant) -> Decision:
-        """Runs the job of a committed decision. Raises unless what the rail answered is recorded: a bare refusal would
-        deny what the first commit and the rail have done."""
-        result = await self._parts.steps.run(job, merchant, job.due, decision.beside)
-        if isinstance(result, Broken):
-            raise result.error
+        """Returns the reply to a result. Runs the job of a committed decision first; raises unless what the rail
+        answered is recorded: a bare refusal would deny what the first commit and the rail have done."""
         if not isinstance(result, Decision):
-            raise NotRecorded(job.kind)
-        return result
+            if isinstance(result, Broken):
+                raise result.error
+            return result
+        job = result.then
+        if job is None:
+            return result.reply
+        recorded = await self._parts.steps.run(job, merchant, job.due, result.beside)
+        if isinstance(recorded, Decision):
+            return recorded.reply
+        raise recorded.error if isinstance(recorded, Broken) else NotRecorded(job.kind)
 
     # --- rails that are asked ---------------------------------------------------------------------------------
 
@@ -435,16 +428,6 @@ def answer_trouble(path: Path, error: Exception, progress: Progress) -> Answered
 def echoes_amount(kind: Any) -> bool:
     """Whether a reply may repeat the amount as the request had it: its type takes numbers too."""
     return int in typing.get_args(typing.get_type_hints(kind).get("amount"))
-
-
-def said_under_key(method: str, action: Write, request: Any) -> bytes:
-    """What an Idempotency-Key stands for: the path and the action as well as the request. Requests of several actions
-    have the same fields, such as funding a card and withdrawing from it. Spec silent: D7"""
-    return msgspec.msgpack.encode((method, action.name, action.variant, request), enc_hook=plain_scalar)
-
-
-def plain_scalar(value: Any) -> Any:
-    return int(value) if isinstance(value, int) else str(value)
 
 
 def refused(refusal: Refusal, *, strict: bool, http: int | None = None) -> Answered:

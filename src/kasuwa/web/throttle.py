@@ -24,35 +24,31 @@ class Failures(msgspec.Struct):
 
 class AuthenticationThrottle:
     def __init__(self) -> None:
-        self._failures: OrderedDict[str, Failures] = OrderedDict()
+        # The addresses that failed lately. While there are none, nobody's address needs to be looked at.
+        self.failures: OrderedDict[str, Failures] = OrderedDict()
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
-
-    @property
-    def has_failures(self) -> bool:
-        """Whether any address has failed: without one, nobody's address needs to be looked at."""
-        return bool(self._failures)
 
     def wait_seconds(self, address: str, mid: str) -> float:
         """Returns 0 if this address may try to authenticate as this merchant, else how long until it may."""
-        bucket = self._failures.get(address)
+        bucket = self.failures.get(address)
         if bucket is None or (address, mid) in self._known:
             return 0.0
         self._fill(bucket)
         return 0.0 if bucket.tokens >= 1.0 else (1.0 - bucket.tokens) * SECONDS_PER_FAILURE
 
     def record_failure(self, address: str) -> None:
-        bucket = self._failures.get(address)
+        bucket = self.failures.get(address)
         if bucket is None:
-            bucket = self._failures[address] = Failures(float(BURST), time.monotonic())
-            if len(self._failures) > MOST_ADDRESSES:
-                self._failures.popitem(last=False)
+            bucket = self.failures[address] = Failures(float(BURST), time.monotonic())
+            if len(self.failures) > MOST_ADDRESSES:
+                self.failures.popitem(last=False)
         self._fill(bucket)
         bucket.tokens = max(0.0, bucket.tokens - 1.0)
-        self._failures.move_to_end(address)
+        self.failures.move_to_end(address)
 
     def record_success(self, address: str, mid: str) -> None:
         """Costs nothing where nobody has failed: only addresses with failures need to be told apart."""
-        if address not in self._failures:
+        if address not in self.failures:
             return
         self._known[address, mid] = None
         if len(self._known) > MOST_KNOWN:

@@ -16,6 +16,7 @@ from kasuwa.core.action import Step
 from kasuwa.core.decision import Job, Merchant
 from kasuwa.core.secrets import Vault
 from kasuwa.db.batch import Result, Submission, closing_claim
+from kasuwa.db.deadlines import Deadlines
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Meter
 from kasuwa.rails import ports
@@ -42,6 +43,7 @@ class Stepper:
         self._rails = rails
         self._steps = steps
         self._meter = meter
+        self._deadlines = Deadlines()
 
     @property
     def lanes(self) -> list[str]:
@@ -54,7 +56,7 @@ class Stepper:
         return self._steps[job.kind].call is ports.call_nobody
 
     async def run(self, job: Job, merchant: Merchant, now: datetime, beside: Any = None) -> Result:
-        return await self.record(job, merchant, await self.call(job, now, beside))
+        return await self._writer.submit(self.submission(job, merchant, await self.call(job, now, beside)))
 
     async def call(self, job: Job, now: datetime, beside: Any = None) -> Answer:
         """What the outside says, or that it says nothing. Anything else that is raised is a bug of ours."""
@@ -62,13 +64,19 @@ class Stepper:
         if beside is None and step.recall is not None:
             beside = step.recall(job, self._vault)
         began = time.perf_counter()
+        deadline = self._deadlines.begin(DEADLINE_SECONDS)
         try:
-            async with asyncio.timeout(DEADLINE_SECONDS):
-                answer = await step.call(self._rails, job, now, beside)
+            answer = await step.call(self._rails, job, now, beside)
         except Unavailable:
             answer = ports.REFUSED
         except (NoAnswer, TimeoutError):
             answer = ports.SILENT
+        except asyncio.CancelledError:
+            if not deadline.is_ours():
+                raise
+            answer = ports.SILENT
+        finally:
+            deadline.end()
         assert isinstance(answer, Answer)
         self._meter.count(STEPS, job.kind, answer.status)
         self._meter.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)

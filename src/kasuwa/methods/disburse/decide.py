@@ -15,6 +15,8 @@ Money that another slice sends (a loan's principal, a savings account's cash-out
 An unknown outcome is never sent again as a new transfer: see decide_answer.py. Bulk transfers are in decide_bulk.py.
 """
 
+from functools import lru_cache
+
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
@@ -102,6 +104,12 @@ class Work(msgspec.Struct, frozen=True):
 
 
 WORK: "msgspec.json.Decoder[Work]" = msgspec.json.Decoder(Work)
+
+
+@lru_cache(maxsize=1024)
+def read_work(text: str) -> Work:
+    """Decodes the `work` of a job. Kept, because the steps of one transfer read the same text several times."""
+    return WORK.decode(text)
 
 
 def need_transfer(request: TransferRequest, merchant: Merchant) -> Needs:

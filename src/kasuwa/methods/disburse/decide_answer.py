@@ -26,7 +26,7 @@ from kasuwa.methods.disburse.decide import (
     VAT,
     WALLET,
     WALLET_SHORT,
-    WORK,
+    read_work,
     reply_transfer,
 )
 from kasuwa.rails import ports
@@ -49,7 +49,7 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     accounts: tuple[str, ...] = (WALLET,)
     if answer.status == ports.SUCCESSFUL:
         accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
-    source = WORK.decode(job.work).order.source
+    source = read_work(job.work).order.source
     if source != WALLET:
         return Needs((*rows, (Hold, fee_hold_key(job.subject))), (*accounts, source))
     return Needs(rows, accounts)
@@ -62,7 +62,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: Seen) -> Dec
     if row.is_final:
         return keep_final(row, job, answer, here, context, seen)
     assert here is not None
-    age = context.now.timestamp() - WORK.decode(here.work).sent_at
+    age = context.now.timestamp() - read_work(here.work).sent_at
     ending = ending_of(answer, age)
     if ending is None:
         return keep_asking(row, here, answer, context, seen)
@@ -73,7 +73,7 @@ def keep_final(
     row: Transaction, job: Job, answer: Answer, here: Job | None, context: Context, seen: Seen
 ) -> Decision | More:
     """A call-back has ended it meanwhile: whoever waits is told so, in the words of what the transfer was for."""
-    told = ask_told(row, WORK.decode(job.work).order.errand, context, seen)
+    told = ask_told(row, read_work(job.work).order.errand, context, seen)
     if isinstance(told, More):
         return told
     notices = contradiction(row, ending_of(answer, 0) or row.status)
@@ -85,7 +85,7 @@ def end_transfer(
 ) -> Decision | More:
     # The bank's words alone ("No sufficient funds") could be read as being about the merchant's own wallet.
     message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else f"{BANK_SAYS}{answer.message}"
-    work = WORK.decode(job.work)
+    work = read_work(job.work)
     told = {"orderRef": row.order_ref, **subject_of(work.order.errand)}
     end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario, told=told)
     added = ask_purpose(end.row, work.order.errand, context, seen)
@@ -126,7 +126,7 @@ def post_fees(row: Transaction) -> tuple[Post, ...]:
 
 
 def keep_asking(row: Transaction, job: Job, answer: Answer, context: Context, seen: Seen) -> Decision | More:
-    work = WORK.decode(job.work)
+    work = read_work(job.work)
     age = context.now.timestamp() - work.sent_at
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
     kept, again = ask_again(row, job, answer, context, age, KINDS, status, MESSAGES[status])

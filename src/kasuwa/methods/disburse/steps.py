@@ -5,7 +5,7 @@ from functools import partial
 
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.methods.disburse.decide import ASK, CURRENCY, WORK
+from kasuwa.methods.disburse.decide import ASK, CURRENCY, read_work
 from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_ask
 
 
@@ -15,7 +15,7 @@ async def call_bank(rails: Rails, job: Job, now: datetime, beside: None) -> Answ
 
 
 def order_of(job: Job, now: datetime) -> TransferOrder:
-    work = WORK.decode(job.work)
+    work = read_work(job.work)
     return TransferOrder(
         key=rail_key(job.merchant_id, job.reference),
         amount=work.amount,

@@ -13,6 +13,7 @@ decide_answer.py and decide_end.py, schedules in decide_plan.py.
 """
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import ClassVar
 
 import msgspec
@@ -199,6 +200,7 @@ class Payment(Row):
         return self.stage != DONE
 
 
+@lru_cache(maxsize=8192)
 def payment_key(merchant_id: int, txn_ref: str) -> bytes:
     return row_key(merchant_id, "payment", txn_ref)
 

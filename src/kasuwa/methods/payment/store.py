@@ -144,7 +144,8 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Sea
     if said is None and request.customer_txnref is None:
         return NO_REFERENCE
     if said is not None and "|" not in said and said.startswith("GP"):
-        return await verify_by_reference(said, merchant, reader, reader.public_url)
+        payment = await find_payment(said, merchant, reader)
+        return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
     async with reader.snapshot() as moment:
         if said is None:
             found = await moment.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
@@ -156,14 +157,8 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Sea
         if "|" in txn_ref:
             row = await moment.fetchrow(BY_WALLET, merchant.merchant_id, txn_ref)
             return UNKNOWN_REFERENCE if row is None else reply_wallet(*row)
-        return await verify_by_reference(txn_ref, merchant, moment, reader.public_url)
-
-
-async def verify_by_reference(
-    txn_ref: str, merchant: Merchant, reader: Snapshot, public_url: str
-) -> VerifyReply | Refusal:
-    payment = await find_payment(txn_ref, merchant, reader)
-    return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, public_url)
+        payment = await find_payment(txn_ref, merchant, moment)
+        return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
 
 
 async def read_refunded(refund_ref: str, merchant: Merchant, moment: Snapshot) -> Found | None:
@@ -243,6 +238,7 @@ def reply_refund(payment: Found, refund_ref: str) -> VerifyReply:
 
 def reply_verify(payment: Found, public_url: str) -> VerifyReply:
     status, standing, asked = payment.status, payment.standing, DETAIL.decode(payment.detail)
+    facts = FACTS.decode(standing.facts)
     waiting = short_message(standing.received, standing.charged) if standing.received else AWAITING
     reply = VerifyReply(
         txn_status=status,  # type: ignore[arg-type]
@@ -257,13 +253,13 @@ def reply_verify(payment: Found, public_url: str) -> VerifyReply:
         fullname=asked.fullname,
         email=asked.email,
         bank_message=waiting if status == PENDING else payment.message,
-        fraud_status=FACTS.decode(standing.facts).fraud,
+        fraud_status=facts.fraud,
         meta=meta_of(asked),
-        **subject_of(asked.errand),
     )
-    surplus = FACTS.decode(standing.facts).surplus
-    if surplus:
-        reply.unapplied_amount = format_minor(left_unapplied(surplus, payment))
+    for name, subject in subject_of(asked.errand).items():
+        setattr(reply, name, subject)
+    if facts.surplus:
+        reply.unapplied_amount = format_minor(left_unapplied(facts.surplus, payment))
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(payment.refunded)
         if asked.card is not None:

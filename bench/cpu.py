@@ -1,0 +1,48 @@
+"""Processor time of the server and of PostgreSQL over a load, per request.
+
+Throughput depends on what else the machine does; processor time per request hardly does. So this is the figure by which
+two versions of the code are compared.
+"""
+
+from dataclasses import dataclass
+
+import psutil
+
+from bench import postgres, processes, server
+from bench.figures import CpuCost
+
+
+@dataclass(frozen=True)
+class CpuReading:
+    """Seconds of processor time used so far."""
+
+    api: float
+    postgres: float
+    other: float
+
+
+class CpuMeter:
+    """Reads the processor time of one server and of the PostgreSQL that it uses."""
+
+    def __init__(self, running: server.Server, dsn: str) -> None:
+        self._serve = running.process
+        self._postmaster = postgres.postmaster(dsn)
+
+    def read(self) -> CpuReading:
+        api = processes.seconds_used(processes.api_process(self._serve))
+        below = processes.seconds_used_below(self._serve)
+        return CpuReading(api, processes.seconds_used_below(self._postmaster), below - api)
+
+    def cost_since(self, before: CpuReading, requests: int) -> CpuCost:
+        """The time used since `before`, shared out over the requests that were answered meanwhile."""
+        after, share = self.read(), 1e6 / max(1, requests)
+        return CpuCost(
+            api_us=(after.api - before.api) * share,
+            postgres_us=(after.postgres - before.postgres) * share,
+            other_us=(after.other - before.other) * share,
+        )
+
+
+def postgres_us(postmaster: psutil.Process, before: float, transactions: float) -> float:
+    """Microseconds of PostgreSQL per transaction, since it had used `before` seconds."""
+    return (processes.seconds_used_below(postmaster) - before) * 1e6 / max(1.0, transactions)

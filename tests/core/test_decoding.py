@@ -1,0 +1,70 @@
+"""Decoding a whole body: rules are checked in one pass, and card numbers are masked at every depth."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.app import methods_of
+from kasuwa.core.action import Action
+from kasuwa.core.decoding import decode, mask_plan
+from kasuwa.core.fields import Amount, BankCode, ShortText, read_scalar
+from kasuwa.core.rules import broken_rules, is_any_broken
+from tests.rules import MERCHANT
+
+PAN = "4111111111111111"
+MASKED = "411111******1111"
+
+
+class Inner(msgspec.Struct, kw_only=True):
+    note: ShortText | None = None
+
+
+class Outer(msgspec.Struct, kw_only=True):
+    amount: Amount | None = None
+    bank_code: BankCode | None = None
+    reference: str | None = None
+    narration: ShortText | None = None
+    one: Inner | None = None
+    several: list[Inner] | None = None
+
+
+def read(**fields: Any) -> Any:
+    return decode(Outer, msgspec.json.encode(fields), (), MERCHANT)
+
+
+def test_card_numbers_in_free_texts_are_masked_at_every_depth() -> None:
+    said = f"paid by {PAN} today"
+    request = read(narration=said, one={"note": said}, several=[{"note": "short"}, {"note": said}])
+    masked = f"paid by {MASKED} today"
+    assert request.narration == masked
+    assert request.one.note == masked
+    assert [inner.note for inner in request.several] == ["short", masked]
+
+
+def test_texts_that_are_not_free_are_left_as_they_are() -> None:
+    assert read(reference=PAN).reference == PAN
+
+
+def test_fields_that_hold_no_objects_are_not_looked_into() -> None:
+    plan = mask_plan(Outer)
+    assert plan.texts == ("narration",)
+    assert plan.inner == ("one", "several")
+
+
+ACTIONS = [action for method in methods_of("test") for action in method.actions]
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.name} {action.variant or ''}")
+def test_one_pass_over_the_rules_agrees_with_naming_every_fault(action: Action) -> None:
+    """Of each action's example, and of what is left of it without each of its fields."""
+    example = dict(action.example or {})
+    for dropped in (None, *example):
+        body = msgspec.json.encode({name: value for name, value in example.items() if name != dropped})
+        try:
+            request = msgspec.json.decode(body, type=action.request, dec_hook=read_scalar)
+        except (msgspec.ValidationError, NotImplementedError):
+            continue
+        values = {name: getattr(request, name) for name in action.request.__struct_fields__}
+        named = list(broken_rules(action.rules, MERCHANT, action.request, values))
+        assert is_any_broken(action.rules, MERCHANT, request) is bool(named)

@@ -1,0 +1,71 @@
+"""Deadlines that share one timer."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kasuwa.db.deadlines import Deadlines
+
+
+async def wait_under(deadlines: Deadlines, seconds: float, waiting: "asyncio.Future[Any]") -> str:
+    deadline = deadlines.begin(seconds)
+    try:
+        await waiting
+    except asyncio.CancelledError:
+        if not deadline.is_ours():
+            raise
+        return "late"
+    finally:
+        deadline.end()
+    return "in time"
+
+
+def test_what_is_late_is_cancelled_and_its_task_goes_on() -> None:
+    async def run() -> tuple[str, int]:
+        task = asyncio.current_task()
+        assert task is not None
+        said = await wait_under(Deadlines(), 0.01, asyncio.get_running_loop().create_future())
+        # The cancellation is taken back: the task can wait again, also under a timeout of its own.
+        async with asyncio.timeout(60):
+            await asyncio.sleep(0)
+        return said, task.cancelling()
+
+    assert asyncio.run(run()) == ("late", 0)
+
+
+def test_what_ends_in_time_is_left_alone_afterwards() -> None:
+    async def run() -> str:
+        deadlines, done = Deadlines(), asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        said = await wait_under(deadlines, 0.01, done)
+        # Long enough for the timer to look.
+        await asyncio.sleep(1.2)
+        return said
+
+    assert asyncio.run(run()) == "in time"
+
+
+def test_only_the_task_that_is_late_is_cancelled() -> None:
+    async def run() -> list[str]:
+        deadlines, loop = Deadlines(), asyncio.get_running_loop()
+        released = loop.create_future()
+        short = loop.create_task(wait_under(deadlines, 0.01, loop.create_future()))
+        long = loop.create_task(wait_under(deadlines, 600, released))
+        first = await short
+        released.set_result(None)
+        return [first, await long]
+
+    assert asyncio.run(run()) == ["late", "in time"]
+
+
+def test_a_cancellation_by_others_is_not_taken_for_a_deadline() -> None:
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(wait_under(Deadlines(), 600, loop.create_future()))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(run())
