@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from bench import report, wrk
-from bench.figures import Unmeasurable
-from bench.run import NAMES, Plan, measure
+from bench.results import MeasurementFailed
+from bench.run import MEASUREMENTS, Plan, measure
 
 SECONDS = 8
 QUICK_SECONDS = 3
@@ -20,13 +20,13 @@ def main(arguments: list[str] | None = None) -> int:
     wrk.require_wrk()
     try:
         figures = measure(make_plan(options))
-    except Unmeasurable as fault:
+    except MeasurementFailed as fault:
         print(f"nothing could be measured: {fault}", file=sys.stderr)
         return 1
     lines = report.rows(figures)
     print("\n" + report.table(lines))
     report.write_json(options.json, figures, lines)
-    return 0 if report.sound(lines) else 1
+    return 0 if report.is_complete(lines) else 1
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -35,7 +35,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS} seconds each: a look, not a figure")
     parser.add_argument("--full", action="store_true", help=f"preload {EARLIER_ROWS_FULL:,} transactions")
     parser.add_argument("--preload", type=int, metavar="N", help=f"preload N transactions (default {EARLIER_ROWS:,})")
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument(
+        "--only", nargs="+", choices=MEASUREMENTS, default=MEASUREMENTS, metavar="NAME", help=", ".join(MEASUREMENTS)
+    )
     parser.add_argument("--json", type=Path, default=Path("bench/result.json"), help="default %(default)s")
     return parser.parse_args(arguments)
 

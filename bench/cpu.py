@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import psutil
 
 from bench import postgres, processes, server
-from bench.figures import CpuCost
+from bench.results import CpuCost
 
 
 @dataclass(frozen=True)

@@ -8,58 +8,58 @@ import time
 from collections.abc import Sequence
 
 from bench import receiver
-from bench.figures import Deliveries, Unmeasurable
-from bench.merchants import Merchant, require
-from bench.postgres import query, settle
+from bench.merchants import Merchant, send_expecting
+from bench.postgres import query, vacuum_and_checkpoint
+from bench.results import DeliveryResult, MeasurementFailed
 
 # Nobody is in a hurry to see the last one: a look costs the database something too.
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 # The keys, the connections and the plans are made with the first of them.
 WARM_UP_SHARE = 0.1
 
-LET_GO = """
+RELEASE_DELIVERIES = """
 update job set run_at = now() from merchant m where m.merchant_id = job.merchant_id and lane = 'webhook'
 and m.mid = any('{{{mids}}}')
 """
 # What is left would be tried again and again, with nobody there, while something else is measured.
-PUT_OFF = "update job set run_at = now() + interval '1 day' where lane = 'webhook'"
-WAITING = """
+POSTPONE_DELIVERIES = "update job set run_at = now() + interval '1 day' where lane = 'webhook'"
+COUNT_WAITING = """
 select count(*) from job join merchant m using (merchant_id) where lane = 'webhook' and m.mid = any('{{{mids}}}')
 """
-FAILED = """
+COUNT_FAILED = """
 select count(*) from attempt join merchant m using (merchant_id)
 where m.mid = any('{{{mids}}}') and http is distinct from 200
 """
 
 
-def measure(port: int, dsn: str, merchants: Sequence[Merchant], seconds: int) -> Deliveries:
+def measure_deliveries(port: int, dsn: str, merchants: Sequence[Merchant], seconds: int) -> DeliveryResult:
     """Until all are delivered, or for so long. The backlog is what there is: no more is made meanwhile."""
     mids = ",".join(merchant.mid for merchant in merchants)
     with receiver.running() as url:
         for merchant in merchants:
-            require(port, "/sandbox", merchant, {"action": "webhook", "url": url})
-        backlog = count(dsn, WAITING, mids)
+            send_expecting(port, "/sandbox", merchant, {"action": "webhook", "url": url})
+        backlog = count(dsn, COUNT_WAITING, mids)
         if not backlog:
-            raise Unmeasurable("the load has left no event to deliver")
-        failed_before = count(dsn, FAILED, mids)  # of what came while there was no receiver
-        settle(dsn)
-        query(dsn, LET_GO.format(mids=mids))
-        left = wait_below(dsn, mids, int(backlog * (1 - WARM_UP_SHARE)), seconds)
+            raise MeasurementFailed("the load has left no event to deliver")
+        failed_before = count(dsn, COUNT_FAILED, mids)  # of what came while there was no receiver
+        vacuum_and_checkpoint(dsn)
+        query(dsn, RELEASE_DELIVERIES.format(mids=mids))
+        left = wait_for_backlog(dsn, mids, int(backlog * (1 - WARM_UP_SHARE)), seconds)
         began, first = time.monotonic(), left
         while left and time.monotonic() - began < seconds:
-            time.sleep(LOOK_SECONDS)
-            left = count(dsn, WAITING, mids)
+            time.sleep(POLL_SECONDS)
+            left = count(dsn, COUNT_WAITING, mids)
         rate = (first - left) / (time.monotonic() - began)
-        query(dsn, PUT_OFF)
-        return Deliveries(rate, first - left, count(dsn, FAILED, mids) - failed_before)
+        query(dsn, POSTPONE_DELIVERIES)
+        return DeliveryResult(rate, first - left, count(dsn, COUNT_FAILED, mids) - failed_before)
 
 
-def wait_below(dsn: str, mids: str, most: int, seconds: int) -> int:
+def wait_for_backlog(dsn: str, mids: str, most: int, seconds: int) -> int:
     until = time.monotonic() + seconds
-    while (left := count(dsn, WAITING, mids)) > most:
+    while (left := count(dsn, COUNT_WAITING, mids)) > most:
         if time.monotonic() > until:
-            raise Unmeasurable(f"{left} events still wait after {seconds} s: nobody delivers them")
-        time.sleep(LOOK_SECONDS)
+            raise MeasurementFailed(f"{left} events still wait after {seconds} s: nobody delivers them")
+        time.sleep(POLL_SECONDS)
     return left
 
 

@@ -11,14 +11,19 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from bench import postgres
-from bench.figures import Run, Unmeasurable
 from bench.merchants import Merchant
+from bench.results import InterestRunResult, MeasurementFailed
 from kasuwa.core.accrual import posting_date
 from kasuwa.core.calendar import add_months, lagos_day
 from kasuwa.core.references import account_key, job_key
 from kasuwa.ledger import chart
-from kasuwa.methods.investments.decide import savings_key
-from kasuwa.methods.investments.decide_interest import LANES, MOST_ON_A_SHEET, POST_INTEREST, round_key
+from kasuwa.methods.investments.model import savings_key
+from kasuwa.methods.investments.rules.post_interest import (
+    LANES,
+    MAX_SAVINGS_PER_BATCH,
+    POST_INTEREST,
+    interest_batch_key,
+)
 
 # 100,000.00 at 12 % a year, with tax: an interest posting and a tax posting each.
 BALANCE = 10_000_000
@@ -26,28 +31,30 @@ ANNUAL = 12_000_000
 PERIOD = 12
 
 POLL_SECONDS = 0.02
-LONGEST_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 
 
-def measure_interest(dsn: str, merchant: Merchant, accounts: int) -> Run:
+def measure_interest(dsn: str, merchant: Merchant, accounts: int) -> InterestRunResult:
     [[said]] = postgres.query(dsn, f"select merchant_id from merchant where mid = '{merchant.mid}' and current")
     merchant_id, opened_on = int(said), open_day(lagos_day(datetime.now(UTC)))
     references = [f"SV{number:022d}" for number in range(accounts)]
-    fill(dsn, merchant_id, references, opened_on)
+    insert_accounts(dsn, merchant_id, references, opened_on)
     postgres.query(dsn, "vacuum analyze savings, account, savings_round, job")
-    postgres.settle(dsn)
+    postgres.vacuum_and_checkpoint(dsn)
     due = f"merchant_id = {merchant_id} and kind = '{POST_INTEREST}'"
     began = time.monotonic()
     postgres.query(dsn, f"update job set run_at = now() where {due}")
     while postgres.query(dsn, f"select 1 from job where {due} and run_at <= now() limit 1"):
-        if time.monotonic() - began > LONGEST_SECONDS:
-            raise Unmeasurable(f"the interest of {accounts:,} accounts was not posted within {LONGEST_SECONDS:.0f} s")
+        if time.monotonic() - began > TIMEOUT_SECONDS:
+            raise MeasurementFailed(
+                f"the interest of {accounts:,} accounts was not posted within {TIMEOUT_SECONDS:.0f} s"
+            )
         time.sleep(POLL_SECONDS)
     seconds = time.monotonic() - began
     [[posted]] = postgres.query(
         dsn, f"select count(*) from posting where merchant_id = {merchant_id} and kind = 'interest'"
     )
-    return Run(accounts=accounts, done=int(posted), seconds=seconds)
+    return InterestRunResult(accounts=accounts, postings=int(posted), seconds=seconds)
 
 
 def open_day(today: date) -> date:
@@ -56,7 +63,7 @@ def open_day(today: date) -> date:
     return day if posting_date(day, 1) <= today else day.replace(day=day.day - 1)
 
 
-def fill(dsn: str, merchant_id: int, references: list[str], opened_on: date) -> None:
+def insert_accounts(dsn: str, merchant_id: int, references: list[str], opened_on: date) -> None:
     matures = add_months(opened_on, PERIOD)
     fixed = ("12", "annualized", ANNUAL, "t", "10", PERIOD, f"{opened_on} 09:00+01", opened_on, matures)
     counted = ("active", 0, 0, opened_on, 0, 0, 0, "{}")
@@ -74,9 +81,9 @@ def fill(dsn: str, merchant_id: int, references: list[str], opened_on: date) -> 
         "account",
         ((hexed(account_key(merchant_id, name)), merchant_id, name, "NGN", BALANCE, 0, 0) for name in names),
     )
-    starts = range(0, len(references), MOST_ON_A_SHEET)
-    sheets = list(enumerate(references[start : start + MOST_ON_A_SHEET] for start in starts))
-    keys = [round_key(merchant_id, opened_on, sheet) for sheet, _ in sheets]
+    starts = range(0, len(references), MAX_SAVINGS_PER_BATCH)
+    sheets = list(enumerate(references[start : start + MAX_SAVINGS_PER_BATCH] for start in starts))
+    keys = [interest_batch_key(merchant_id, opened_on, sheet) for sheet, _ in sheets]
     copy(
         dsn,
         "savings_round",

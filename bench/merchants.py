@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from bench.figures import Unmeasurable
+from bench.results import MeasurementFailed
 from bench.server import environment
 
 # Enough for every measurement of a run on one hot wallet, within the 15 digits that an amount may have.
@@ -18,8 +18,8 @@ FULL_WALLET = Decimal("9000000000.00")
 # The largest amount that a transaction may have by default, if funding is held to it. Paid in 200 times it
 # lasts a hot wallet for a run, and 5 times one of a hundred.
 LARGEST_AMOUNT = Decimal("10000000.00")
-PIECES_HOT = 200
-PIECES_SPREAD = 5
+HOT_WALLET_FUNDINGS = 200
+SPREAD_WALLET_FUNDINGS = 5
 
 # The discard port: nobody listens, so a delivery costs the worker one refused connection.
 WEBHOOK_URL = "http://127.0.0.1:9/"
@@ -34,7 +34,7 @@ class Merchant(NamedTuple):
 DEMO = Merchant("GP0000001", "123456789")
 
 
-def ask(port: int, path: str, merchant: Merchant, body: Mapping[str, object]) -> dict[str, Any]:
+def send_request(port: int, path: str, merchant: Merchant, body: Mapping[str, object]) -> dict[str, Any]:
     """One request on a connection of its own: this is set-up, not load."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     try:
@@ -42,35 +42,37 @@ def ask(port: int, path: str, merchant: Merchant, body: Mapping[str, object]) ->
         connection.request("PUT", path, json.dumps(body), headers)
         reply: dict[str, Any] = json.loads(connection.getresponse().read())
     except (OSError, http.client.HTTPException, ValueError) as fault:
-        raise Unmeasurable(f"{path} {body.get('action')}: {fault!r}") from fault
+        raise MeasurementFailed(f"{path} {body.get('action')}: {fault!r}") from fault
     finally:
         connection.close()
     return reply
 
 
-def require(port: int, path: str, merchant: Merchant, body: Mapping[str, object], status: int = 200) -> dict[str, Any]:
+def send_expecting(
+    port: int, path: str, merchant: Merchant, body: Mapping[str, object], status: int = 200
+) -> dict[str, Any]:
     """The reply, which must have this status."""
-    reply = ask(port, path, merchant, body)
+    reply = send_request(port, path, merchant, body)
     if reply.get("status") != status:
-        raise Unmeasurable(f"{path} {body.get('action')} answered {json.dumps(reply)[:200]}")
+        raise MeasurementFailed(f"{path} {body.get('action')} answered {json.dumps(reply)[:200]}")
     return reply
 
 
-def make_merchant(port: int, dsn: str, pieces: int = PIECES_HOT) -> Merchant:
+def make_merchant(port: int, dsn: str, fundings: int = HOT_WALLET_FUNDINGS) -> Merchant:
     """A fresh merchant with a full wallet, whose events are delivered (to nobody)."""
-    reply = require(port, "/sandbox", DEMO, {"action": "new_merchant", "name": "Bench"})
+    reply = send_expecting(port, "/sandbox", DEMO, {"action": "new_merchant", "name": "Bench"})
     merchant = Merchant(reply["mid"], reply["key"])
-    fund_wallet(port, merchant, pieces)
+    fund_wallet(port, merchant, fundings)
     set_webhook(port, merchant, dsn)
     return merchant
 
 
-def fund_wallet(port: int, merchant: Merchant, pieces: int) -> None:
+def fund_wallet(port: int, merchant: Merchant, fundings: int) -> None:
     """In one go, or in pieces where the limit of a transaction (D9) holds for funding too."""
-    if ask(port, "/sandbox", merchant, funding(FULL_WALLET)).get("status") == 200:
+    if send_request(port, "/sandbox", merchant, funding(FULL_WALLET)).get("status") == 200:
         return
-    for _ in range(pieces):
-        require(port, "/sandbox", merchant, funding(LARGEST_AMOUNT))
+    for _ in range(fundings):
+        send_expecting(port, "/sandbox", merchant, funding(LARGEST_AMOUNT))
 
 
 def funding(amount: Decimal) -> dict[str, str]:
@@ -79,13 +81,13 @@ def funding(amount: Decimal) -> dict[str, str]:
 
 def set_webhook(port: int, merchant: Merchant, dsn: str) -> None:
     """Through the sandbox, which takes a moment; where that is refused, by a process of the command line."""
-    reply = ask(port, "/sandbox", merchant, {"action": "webhook", "url": WEBHOOK_URL})
+    reply = send_request(port, "/sandbox", merchant, {"action": "webhook", "url": WEBHOOK_URL})
     if reply.get("status") == 200:
         return
     command = [sys.executable, "-m", "kasuwa", "merchant", "set", merchant.mid, "--webhook-url", WEBHOOK_URL]
     done = subprocess.run(command, env=environment(dsn), capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Unmeasurable(f"no webhook for {merchant.mid}: {json.dumps(reply)[:200]}; {done.stderr[-300:]}")
+        raise MeasurementFailed(f"no webhook for {merchant.mid}: {json.dumps(reply)[:200]}; {done.stderr[-300:]}")
 
 
 def save_card(port: int, merchant: Merchant) -> str:
@@ -98,16 +100,16 @@ def save_card(port: int, merchant: Merchant) -> str:
         "pin": "1234",
     }
     body = {"action": "initiate", "paymentType": "card", "card": card, "amount": "100.00"}
-    opened = require(port, "/payment", merchant, body, status=202)
+    opened = send_expecting(port, "/payment", merchant, body, status=202)
     again = {"action": "charge", "txnRef": opened.get("txnRef"), "auth_type": opened.get("apply_auth")}
-    charged = require(port, "/payment", merchant, {**body, **again})
+    charged = send_expecting(port, "/payment", merchant, {**body, **again})
     token = charged.get("cardToken")
     if not isinstance(token, str):
-        raise Unmeasurable(f"a charge without a cardToken: {json.dumps(charged)[:200]}")
+        raise MeasurementFailed(f"a charge without a cardToken: {json.dumps(charged)[:200]}")
     return token
 
 
 def make_payments(port: int, merchant: Merchant, token: str, count: int) -> list[str]:
     """References of payments that are successful, to be verified."""
     body = {"action": "charge", "paymentType": "token", "token": token, "amount": "100.00"}
-    return [str(require(port, "/payment", merchant, body)["txnRef"]) for _ in range(count)]
+    return [str(send_expecting(port, "/payment", merchant, body)["txnRef"]) for _ in range(count)]

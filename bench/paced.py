@@ -17,14 +17,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 
-from bench.figures import Latency, Unmeasurable
-from bench.orders import Order
+from bench.request_templates import RequestTemplate
+from bench.results import LatencyResult, MeasurementFailed
 
 # More than are ever busy at half load, so that the client does not become the queue.
 CONNECTIONS = 128
 
 # How long replies that are still out are waited for.
-PATIENCE_SECONDS = 10.0
+DRAIN_TIMEOUT_SECONDS = 10.0
 
 SUCCESS = b'"txnStatus":"successful"'
 
@@ -34,13 +34,13 @@ LETTER = "a"
 NUMBERS = itertools.count(1)
 
 
-class Client:
+class PacedClient:
     """Connections kept alive, one request out on each; the requests that wait for one; the latencies."""
 
-    def __init__(self, port: int, orders: Sequence[Order], connections: int) -> None:
+    def __init__(self, port: int, orders: Sequence[RequestTemplate], connections: int) -> None:
         self.orders = itertools.cycle(orders)
         self.idle = deque(socket.create_connection(("127.0.0.1", port)) for _ in range(connections))
-        self.due: dict[socket.socket, float] = {}
+        self.due_times: dict[socket.socket, float] = {}
         self.partial: dict[socket.socket, bytes] = {}
         self.waiting: deque[float] = deque()
         self.latencies: list[float] = []
@@ -53,46 +53,46 @@ class Client:
             self.waiting.append(due)
             return
         self.lags.append(perf_counter() - due)
-        self.use(self.idle.popleft(), due)  # in turn: one that was never used would be closed as idle
+        self.send_on(self.idle.popleft(), due)  # in turn: one that was never used would be closed as idle
 
-    def use(self, connection: socket.socket, due: float) -> None:
-        self.due[connection] = due
-        connection.sendall(next(self.orders).fill(RUN, LETTER, next(NUMBERS)))
+    def send_on(self, connection: socket.socket, due: float) -> None:
+        self.due_times[connection] = due
+        connection.sendall(next(self.orders).render(RUN, LETTER, next(NUMBERS)))
 
-    def take_replies(self, until: float) -> None:
+    def receive_replies(self, until: float) -> None:
         """Those that are there; if there are none, the first that comes before this time."""
-        ready, _, _ = select.select(list(self.due), [], [], max(0.0, until - perf_counter()))
+        ready, _, _ = select.select(list(self.due_times), [], [], max(0.0, until - perf_counter()))
         for connection in ready:
-            self.take_part(connection)
+            self.receive_chunk(connection)
 
-    def take_part(self, connection: socket.socket) -> None:
+    def receive_chunk(self, connection: socket.socket) -> None:
         chunk = connection.recv(65536)
         if not chunk:
-            raise Unmeasurable("the server closed a connection")
+            raise MeasurementFailed("the server closed a connection")
         received = self.partial.pop(connection, b"") + chunk
         head, found, body = received.partition(b"\r\n\r\n")
         if found and len(body) >= content_length(head):
-            self.take_reply(connection, body)
+            self.record_reply(connection, body)
         else:
             self.partial[connection] = received
 
-    def take_reply(self, connection: socket.socket, body: bytes) -> None:
-        self.latencies.append(perf_counter() - self.due.pop(connection))
+    def record_reply(self, connection: socket.socket, body: bytes) -> None:
+        self.latencies.append(perf_counter() - self.due_times.pop(connection))
         self.refused += SUCCESS not in body
         if self.waiting:
-            self.use(connection, self.waiting.popleft())
+            self.send_on(connection, self.waiting.popleft())
         else:
             self.idle.append(connection)
 
-    def finish(self) -> Latency:
+    def finish(self) -> LatencyResult:
         """Waits for what is still out; a reply that does not come counts as refused."""
-        deadline = perf_counter() + PATIENCE_SECONDS
-        while self.due and perf_counter() < deadline:
-            self.take_replies(deadline)
-        lost = len(self.due) + len(self.waiting)
-        for connection in (*self.idle, *self.due):
+        deadline = perf_counter() + DRAIN_TIMEOUT_SECONDS
+        while self.due_times and perf_counter() < deadline:
+            self.receive_replies(deadline)
+        lost = len(self.due_times) + len(self.waiting)
+        for connection in (*self.idle, *self.due_times):
             connection.close()
-        return Latency(
+        return LatencyResult(
             requests=len(self.latencies),
             refused=self.refused + lost,
             median_ms=percentile(self.latencies, 0.5) * 1000,
@@ -102,22 +102,22 @@ class Client:
         )
 
 
-def measure_single(port: int, orders: Sequence[Order], seconds: int) -> Latency:
+def measure_single(port: int, orders: Sequence[RequestTemplate], seconds: int) -> LatencyResult:
     """One connection; the next request when the reply is there."""
-    with undisturbed():
-        client = Client(port, orders, 1)
+    with without_gc():
+        client = PacedClient(port, orders, 1)
         end = perf_counter() + seconds
         while perf_counter() < end:
-            if not client.due:
+            if not client.due_times:
                 client.send(perf_counter())
-            client.take_replies(end)
+            client.receive_replies(end)
         return client.finish()
 
 
-def measure_paced(port: int, orders: Sequence[Order], seconds: int, rate: float) -> Latency:
+def measure_paced(port: int, orders: Sequence[RequestTemplate], seconds: int, rate: float) -> LatencyResult:
     """So many requests a second, evenly spread."""
-    with undisturbed():
-        client = Client(port, orders, CONNECTIONS)
+    with without_gc():
+        client = PacedClient(port, orders, CONNECTIONS)
         begin, total, sent = perf_counter(), int(seconds * rate), 0
         while sent < total:
             due = begin + sent / rate
@@ -125,18 +125,18 @@ def measure_paced(port: int, orders: Sequence[Order], seconds: int, rate: float)
                 client.send(due)
                 sent += 1
             else:
-                client.take_replies(due)
+                client.receive_replies(due)
         return client.finish()
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Without the garbage collector, whose pauses would be counted as the server's."""
     gc.disable()
     try:
         yield
     except OSError as fault:
-        raise Unmeasurable(f"the paced client: {fault!r}") from fault
+        raise MeasurementFailed(f"the paced client: {fault!r}") from fault
     finally:
         gc.enable()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.figures import Unmeasurable
+from bench.results import MeasurementFailed
 from kasuwa.db import embedded
 
 # What engine.md's yardstick was measured with.
@@ -33,10 +33,10 @@ def running(directory: Path) -> Iterator[embedded.Cluster]:
 
 def query(dsn: str, text: str) -> list[list[str]]:
     """The rows, as text. Several statements may be sent; each commits by itself."""
-    command = [str(embedded.tool("psql")), "-X", "-q", "--csv", "--tuples-only", "-v", "ON_ERROR_STOP=1", dsn]
+    command = [str(embedded.find_tool("psql")), "-X", "-q", "--csv", "--tuples-only", "-v", "ON_ERROR_STOP=1", dsn]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Unmeasurable(f"psql: {done.stderr.strip()[-400:]}")
+        raise MeasurementFailed(f"psql: {done.stderr.strip()[-400:]}")
     return list(csv.reader(io.StringIO(done.stdout)))
 
 
@@ -46,7 +46,7 @@ def create_database(cluster: embedded.Cluster, name: str) -> str:
     return cluster.dsn_for(name)
 
 
-def settle(dsn: str) -> None:
+def vacuum_and_checkpoint(dsn: str) -> None:
     """What earlier measurements left to be swept and written should not be during the next."""
     query(dsn, "vacuum (analyze)")
     query(dsn, "checkpoint")
@@ -61,18 +61,18 @@ def create_tpcb(cluster: embedded.Cluster, scale: int) -> str:
 
 def measure_tpcb(dsn: str, seconds: int) -> float:
     """Transactions a second of the built-in TPC-B script."""
-    settle(dsn)
+    vacuum_and_checkpoint(dsn)
     said = run_pgbench(["-n", "-c", str(CLIENTS), "-j", str(JOBS), "-T", str(seconds), dsn])
     found = re.search(r"^tps = ([0-9.]+)", said, re.MULTILINE)
     if not found:
-        raise Unmeasurable(f"pgbench said no tps: {said[-300:]}")
+        raise MeasurementFailed(f"pgbench said no tps: {said[-300:]}")
     return float(found[1])
 
 
 def run_pgbench(arguments: list[str]) -> str:
-    done = subprocess.run([str(embedded.tool("pgbench")), *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(embedded.find_tool("pgbench")), *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Unmeasurable(f"pgbench: {done.stderr.strip()[-400:]}")
+        raise MeasurementFailed(f"pgbench: {done.stderr.strip()[-400:]}")
     return done.stdout
 
 
@@ -81,5 +81,5 @@ def postmaster(dsn: str) -> psutil.Process:
     [[checkpointer]] = query(dsn, "select pid from pg_stat_activity where backend_type = 'checkpointer'")
     parent = psutil.Process(int(checkpointer)).parent()
     if parent is None:
-        raise Unmeasurable("PostgreSQL runs where its processes cannot be seen")
+        raise MeasurementFailed("PostgreSQL runs where its processes cannot be seen")
     return parent

@@ -16,8 +16,8 @@ only.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bench.figures import Unmeasurable
 from bench.postgres import query
+from bench.results import MeasurementFailed
 
 # What is copied, and which of its rows. The first is the one that is counted.
 TABLES: Mapping[str, str] = {
@@ -28,14 +28,14 @@ TABLES: Mapping[str, str] = {
 }
 
 # Columns that differ in a copy though no index makes them unique: a copy has its own order and its own group.
-FOLLOWING = frozenset({"order_ref", "group_seq"})
+EXTRA_FRESH_COLUMNS = frozenset({"order_ref", "group_seq"})
 
 # Never changed to make a row unique: copies stay with their merchant.
-KEPT = frozenset({"merchant_id"})
+UNCHANGED_COLUMNS = frozenset({"merchant_id"})
 
 # How a value of a type is made fresh: {c} the column, {t} its table, n the copy's number. The order is the
 # preference, when an index leaves a choice: numbers last, because beside a key they often count something.
-FRESH: Mapping[str, str] = {
+FRESH_VALUE_SQL: Mapping[str, str] = {
     "bytea": "decode(md5(encode({c}, 'hex') || ':' || n), 'hex')",
     "uuid": "md5({c}::text || ':' || n)::uuid",
     "text": "{c} || '~' || n",
@@ -71,7 +71,7 @@ class Table:
     name: str
     columns: dict[str, str]
     unique: list[list[str]]
-    fresh: set[str] = field(default_factory=set)
+    fresh_columns: set[str] = field(default_factory=set)
 
 
 def preload(dsn: str, rows: int) -> int:
@@ -81,7 +81,7 @@ def preload(dsn: str, rows: int) -> int:
     first = next(iter(TABLES))
     have = count_rows(dsn, first)
     if have == 0:
-        raise Unmeasurable(f"nothing to copy: {first} is empty")
+        raise MeasurementFailed(f"nothing to copy: {first} is empty")
     copies = -(-rows // have) - 1
     if copies > 0:
         statements = [copy_sql(table, copies) for table in tables]
@@ -105,20 +105,22 @@ def read_table(dsn: str, name: str) -> Table:
 def choose_fresh(tables: list[Table]) -> None:
     """A fresh column for each unique index that has none yet; then those of the same name elsewhere."""
     for table in tables:
-        table.fresh |= FOLLOWING & table.columns.keys()
+        table.fresh_columns |= EXTRA_FRESH_COLUMNS & table.columns.keys()
         for index in table.unique:
-            if not table.fresh & set(index):
-                table.fresh.add(choose_column(table, index))
-    shared = {(name, table.columns[name]) for table in tables for name in table.fresh}
+            if not table.fresh_columns & set(index):
+                table.fresh_columns.add(choose_column(table, index))
+    shared = {(name, table.columns[name]) for table in tables for name in table.fresh_columns}
     for table in tables:
-        table.fresh |= {name for name, kind in table.columns.items() if kind in SHARED_TYPES and (name, kind) in shared}
+        table.fresh_columns |= {
+            name for name, kind in table.columns.items() if kind in SHARED_TYPES and (name, kind) in shared
+        }
 
 
 def choose_column(table: Table, index: list[str]) -> str:
-    order = list(FRESH)
-    choice = [name for name in index if name not in KEPT and table.columns.get(name) in FRESH]
+    order = list(FRESH_VALUE_SQL)
+    choice = [name for name in index if name not in UNCHANGED_COLUMNS and table.columns.get(name) in FRESH_VALUE_SQL]
     if not choice:
-        raise Unmeasurable(f"no column of {table.name} ({', '.join(index)}) can be made fresh")
+        raise MeasurementFailed(f"no column of {table.name} ({', '.join(index)}) can be made fresh")
     return min(choice, key=lambda name: order.index(table.columns[name]))
 
 
@@ -127,7 +129,7 @@ def copy_sql(table: Table, copies: int) -> str:
     quoted = f'"{table.name}"'
     names = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(
-        FRESH[kind].format(c=f'"{name}"', t=quoted) if name in table.fresh else f'"{name}"'
+        FRESH_VALUE_SQL[kind].format(c=f'"{name}"', t=quoted) if name in table.fresh_columns else f'"{name}"'
         for name, kind in table.columns.items()
     )
     return (

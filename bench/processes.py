@@ -8,7 +8,7 @@ import psutil
 API = re.compile(r"(?<![\w./-])api(?![\w./-])")
 
 
-def family(process: psutil.Process) -> list[psutil.Process]:
+def process_tree(process: psutil.Process) -> list[psutil.Process]:
     """The process and all below it."""
     return [process, *process.children(recursive=True)]
 
@@ -18,8 +18,8 @@ def api_process(serve: psutil.Process) -> psutil.Process:
 
     Where none is called so, the busiest of the whole family is the one that answers.
     """
-    called = [process for process in family(serve) if API.search(command(process))]
-    candidates = {child for process in called for child in family(process)} or set(family(serve))
+    called = [process for process in process_tree(serve) if API.search(command(process))]
+    candidates = {child for process in called for child in process_tree(process)} or set(process_tree(serve))
     return max(candidates, key=seconds_used)
 
 
@@ -42,7 +42,7 @@ def seconds_used(process: psutil.Process) -> float:
 def seconds_used_below(head: psutil.Process) -> float:
     """Of the processor, by a process and all below it, also by those that have ended since and were waited for."""
     total = 0.0
-    for process in family(head):
+    for process in process_tree(head):
         try:
             times = process.cpu_times()
         except psutil.Error:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import psutil
 
-from bench import orders, postgres, processes, run, server, wrk
-from bench.figures import Unmeasurable
-from bench.merchants import PIECES_SPREAD, make_merchant
+from bench import postgres, processes, request_templates, run, server, wrk
+from bench.merchants import SPREAD_WALLET_FUNDINGS, make_merchant
+from bench.results import MeasurementFailed
 
 # The first second, in which connections are made, is left out, and so is the last.
 MARGIN_SECONDS = 1
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     wrk.require_wrk()
     try:
         profile(options)
-    except Unmeasurable as fault:
+    except MeasurementFailed as fault:
         print(f"nothing could be measured: {fault}", file=sys.stderr)
         return 1
     return 0
@@ -56,11 +56,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def profile(options: argparse.Namespace) -> None:
     """Shares and functions are taken over the same seconds of one load."""
-    with run.workplace() as directory, postgres.running(directory / "cluster") as cluster:
+    with run.bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
         dsn = postgres.create_database(cluster, "profiled")
         with server.running(directory / "server", dsn) as serving:
-            merchants = [make_merchant(serving.port, dsn, PIECES_SPREAD) for _ in range(options.merchants)]
-            requests = orders.transfers(merchants)
+            merchants = [make_merchant(serving.port, dsn, SPREAD_WALLET_FUNDINGS) for _ in range(options.merchants)]
+            requests = request_templates.transfers(merchants)
             wrk.finish(wrk.start(requests, serving.port, options.connections, run.WARM_UP_SECONDS, directory))
             api = processes.api_process(serving.process)
             seconds = options.seconds + 2 * MARGIN_SECONDS
@@ -96,7 +96,7 @@ def usage(families: dict[str, psutil.Process], api: psutil.Process) -> Usage:
     """Processes of a kind together; the API process's threads one by one below it."""
     used: Usage = defaultdict(float)
     for name, head in families.items():
-        for process in processes.family(head):
+        for process in processes.process_tree(head):
             if process == api:
                 used["serve api"] += processes.seconds_used(process)
             else:

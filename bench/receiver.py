@@ -11,14 +11,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-from bench.figures import Unmeasurable
+from bench.results import MeasurementFailed
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)\r\n", re.IGNORECASE)
 END_OF_HEAD = b"\r\n\r\n"
 
 
-class Receiving(asyncio.Protocol):
+class ReceiverProtocol(asyncio.Protocol):
     def __init__(self) -> None:
         self._held = b""
         self._answer: Callable[[bytes], None] | None = None
@@ -28,13 +28,13 @@ class Receiving(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._held += data
-        while (size := whole_request(self._held)) is not None:
+        while (size := complete_request_size(self._held)) is not None:
             self._held = self._held[size:]
             assert self._answer is not None
             self._answer(ANSWER)
 
 
-def whole_request(held: bytes) -> int | None:
+def complete_request_size(held: bytes) -> int | None:
     """How long the first request is, where all of it is there."""
     head = held.find(END_OF_HEAD)
     if head < 0:
@@ -53,7 +53,7 @@ def running() -> Iterator[str]:
         assert process.stdout is not None
         port = process.stdout.readline().strip()
         if not port:
-            raise Unmeasurable("the receiver did not start")
+            raise MeasurementFailed("the receiver did not start")
         yield f"http://127.0.0.1:{port}/events"
     finally:
         process.terminate()
@@ -61,7 +61,7 @@ def running() -> Iterator[str]:
 
 
 async def serve() -> None:
-    server = await asyncio.get_running_loop().create_server(Receiving, "127.0.0.1", 0, backlog=1024)
+    server = await asyncio.get_running_loop().create_server(ReceiverProtocol, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -6,25 +6,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
-from bench.figures import Figures, Load
+from bench.results import LoadResult, Results
 
 SCALE_20 = 20
 SCALE_1 = 1
 
 # Name of the load, what it is, scale of the TPC-B it is held against, how many times that it must reach.
-AGAINST_TPCB = (
+TPCB_TARGETS = (
     ("hot64", "transfers, one hot wallet, 64 connections", SCALE_20, 0.8),
     ("hot64", "transfers, one hot wallet, 64 connections", SCALE_1, 1.6),
     ("hot256", "transfers, one hot wallet, 256 connections", SCALE_20, 1.0),
     ("spread64", "transfers, 100 merchants, 64 connections", SCALE_20, 0.7),
     ("token", "card charges with a token, 64 connections", SCALE_20, 0.7),
 )
-VERIFY_TIMES = 3.0
-PULL_TIMES = 5.0
-INTEREST_TIMES = 5.0
-DELIVERY_TIMES = 1.0
-FULL_SHARE = 0.9
-HALF_LOAD_TIMES = 10.0
+VERIFY_TARGET_RATIO = 3.0
+PULL_TARGET_RATIO = 5.0
+INTEREST_TARGET_RATIO = 5.0
+DELIVERY_TARGET_RATIO = 1.0
+PRELOADED_TARGET_RATIO = 0.9
+HALF_LOAD_MAX_RATIO = 10.0
 FIRST_START_SECONDS = 5.0
 LATER_START_SECONDS = 2.0
 MEMORY_MB = 150.0
@@ -45,7 +45,7 @@ class Row:
     note: str = ""
 
 
-def rows(figures: Figures) -> list[Row]:
+def rows(figures: Results) -> list[Row]:
     """In the order of the table that they answer."""
     return [
         *tpcb_rows(figures),
@@ -53,48 +53,48 @@ def rows(figures: Figures) -> list[Row]:
         *read_rows(figures),
         *cpu_rows(figures),
         *delivery_rows(figures),
-        *full_rows(figures),
+        *preloaded_load_rows(figures),
         *interest_rows(figures),
         *latency_rows(figures),
         *start_rows(figures),
         *memory_rows(figures),
-        *(Row(name, "-", None, "-", "not measured", why) for name, why in figures.faults.items()),
+        *(Row(name, "-", None, "-", "not measured", why) for name, why in figures.failures.items()),
     ]
 
 
-def tpcb_rows(figures: Figures) -> Iterator[Row]:
+def tpcb_rows(figures: Results) -> Iterator[Row]:
     for scale, runs in figures.tpcb.items():
         spread = " and ".join(f"{rate:,.0f}" for rate in runs)
         note = f"before and after: {spread}"
         yield Row(f"pgbench TPC-B, scale {scale}", per_second(mean(runs)), None, "-", "-", note)
 
 
-def load_rows(figures: Figures) -> Iterator[Row]:
-    for name, what, scale, times in AGAINST_TPCB:
+def load_rows(figures: Results) -> Iterator[Row]:
+    for name, what, scale, times in TPCB_TARGETS:
         load, tpcb = figures.loads.get(name), figures.tpcb_rate(scale)
         if load is None:
             continue
         ratio = load.rate / tpcb if tpcb else None
         bound = f"{times} x TPC-B scale {scale}"
-        reached = at_least(ratio, times, load.valid)
+        reached = at_least(ratio, times, load.is_valid)
         yield Row(what, per_second(load.rate), ratio, bound, reached, load_note(load))
 
 
 # Name of the load, what it is, how many times the transfers figure of the same run it must reach.
-AGAINST_TRANSFERS = (
-    ("verify", "payment verify, 64 connections", VERIFY_TIMES),
-    ("pull", "bills pull, the whole catalogue as gzip, 64 connections", PULL_TIMES),
-    ("pull_plain", "the same, not packed", PULL_TIMES),
+TRANSFER_TARGETS = (
+    ("verify", "payment verify, 64 connections", VERIFY_TARGET_RATIO),
+    ("pull", "bills pull, the whole catalogue as gzip, 64 connections", PULL_TARGET_RATIO),
+    ("pull_plain", "the same, not packed", PULL_TARGET_RATIO),
 )
 
 
-def read_rows(figures: Figures) -> Iterator[Row]:
+def read_rows(figures: Results) -> Iterator[Row]:
     transfers = figures.loads.get("hot64")
-    for name, what, times in AGAINST_TRANSFERS:
+    for name, what, times in TRANSFER_TARGETS:
         load = figures.loads.get(name)
         if load and transfers and transfers.rate:
             ratio = load.rate / transfers.rate
-            reached = at_least(ratio, times, load.valid)
+            reached = at_least(ratio, times, load.is_valid)
             yield Row(what, per_second(load.rate), ratio, f"{times} x the transfers", reached, load_note(load))
 
 
@@ -106,7 +106,7 @@ CPU_OF = (
 )
 
 
-def cpu_rows(figures: Figures) -> Iterator[Row]:
+def cpu_rows(figures: Results) -> Iterator[Row]:
     """Processor time per request, beside what PostgreSQL takes for one transaction of pgbench."""
     runs = figures.tpcb_cpu_us.get(SCALE_20)
     tpcb_us = mean(runs) if runs else None
@@ -121,46 +121,46 @@ def cpu_rows(figures: Figures) -> Iterator[Row]:
         yield Row(f"processor time of {what}", f"{cost.total_us:,.0f} us", ratio, "-", "-", note)
 
 
-def delivery_rows(figures: Figures) -> Iterator[Row]:
+def delivery_rows(figures: Results) -> Iterator[Row]:
     """Held against the transfers that made the same merchants' events."""
     for name, load, whose in (("one", "hot64", "one merchant"), ("many", "spread64", "100 merchants")):
         found, transfers = figures.deliveries.get(name), figures.loads.get(load)
         if found and transfers and transfers.rate:
             ratio = found.rate / transfers.rate
             note = f"delivered {found.delivered:,}, failed {found.failed}"
-            reached = at_least(ratio, DELIVERY_TIMES, found.valid)
+            reached = at_least(ratio, DELIVERY_TARGET_RATIO, found.is_valid)
             what = f"events delivered by one worker, of {whose}"
-            yield Row(what, per_second(found.rate), ratio, f"{DELIVERY_TIMES} x their transfers", reached, note)
+            yield Row(what, per_second(found.rate), ratio, f"{DELIVERY_TARGET_RATIO} x their transfers", reached, note)
 
 
-def full_rows(figures: Figures) -> Iterator[Row]:
+def preloaded_load_rows(figures: Results) -> Iterator[Row]:
     """Fresh is the mean of the first measurement and of one on a new database right after the full one."""
     full = figures.loads.get("full64")
     fresh = [figures.loads[name] for name in ("hot64", "fresh64") if name in figures.loads]
     if full and fresh:
         without = mean(load.rate for load in fresh)
         ratio = full.rate / without if without else None
-        valid = all(load.valid for load in (full, *fresh))
+        valid = all(load.is_valid for load in (full, *fresh))
         note = f"without: {without:,.0f}/s; {load_note(full)}"
-        what = f"transfers with {figures.earlier_rows:,} earlier ones"
-        reached = at_least(ratio, FULL_SHARE, valid)
-        yield Row(what, per_second(full.rate), ratio, f"{FULL_SHARE} x without", reached, note)
+        what = f"transfers with {figures.preloaded_rows:,} earlier ones"
+        reached = at_least(ratio, PRELOADED_TARGET_RATIO, valid)
+        yield Row(what, per_second(full.rate), ratio, f"{PRELOADED_TARGET_RATIO} x without", reached, note)
 
 
-def interest_rows(figures: Figures) -> Iterator[Row]:
+def interest_rows(figures: Results) -> Iterator[Row]:
     """Accounts, not transactions: for each of TPC-B's, so many accounts have a month's interest posted."""
     run, tpcb = figures.interest, figures.tpcb_rate(SCALE_20)
     if run is None:
         return
     ratio = run.rate / tpcb if tpcb else None
-    bound = f"{INTEREST_TIMES:.0f} x TPC-B scale {SCALE_20}"
-    note = f"{run.accounts:,} accounts in {run.seconds:.1f} s, {run.done:,} postings of interest, each with its tax"
+    bound = f"{INTEREST_TARGET_RATIO:.0f} x TPC-B scale {SCALE_20}"
+    note = f"{run.accounts:,} accounts in {run.seconds:.1f} s, {run.postings:,} postings of interest, each with its tax"
     what = "savings accounts whose month is posted"
-    yield Row(what, per_second(run.rate), ratio, bound, at_least(ratio, INTEREST_TIMES, run.valid), note)
+    yield Row(what, per_second(run.rate), ratio, bound, at_least(ratio, INTEREST_TARGET_RATIO, run.is_valid), note)
 
 
-def latency_rows(figures: Figures) -> Iterator[Row]:
-    single, half = figures.single, figures.half
+def latency_rows(figures: Results) -> Iterator[Row]:
+    single, half = figures.single_client, figures.half_load
     if single and half and single.median_ms:
         ratio = half.p99_ms / single.median_ms
         note = (
@@ -169,12 +169,12 @@ def latency_rows(figures: Figures) -> Iterator[Row]:
             f"refused {single.refused + half.refused}"
         )
         what = f"p99 at half of the highest load ({figures.half_rate:,.0f}/s)"
-        reached = at_most(ratio, HALF_LOAD_TIMES, single.valid and half.valid)
-        bound = f"at most {HALF_LOAD_TIMES:.0f} x single median"
+        reached = at_most(ratio, HALF_LOAD_MAX_RATIO, single.is_valid and half.is_valid)
+        bound = f"at most {HALF_LOAD_MAX_RATIO:.0f} x single median"
         yield Row(what, f"{half.p99_ms:.2f} ms", ratio, bound, reached, note)
 
 
-def start_rows(figures: Figures) -> Iterator[Row]:
+def start_rows(figures: Results) -> Iterator[Row]:
     starts = (
         ("first start, empty directory, to ready", figures.first_start_seconds, FIRST_START_SECONDS),
         ("later start, to ready", figures.later_start_seconds, LATER_START_SECONDS),
@@ -184,7 +184,7 @@ def start_rows(figures: Figures) -> Iterator[Row]:
             yield Row(what, f"{seconds:.2f} s", None, f"at most {bound:.0f} s", at_most(seconds, bound))
 
 
-def memory_rows(figures: Figures) -> Iterator[Row]:
+def memory_rows(figures: Results) -> Iterator[Row]:
     if not figures.memory_mb:
         return
     first, last = figures.memory_mb[0], figures.memory_mb[-1]
@@ -217,12 +217,12 @@ def verdict(reached: bool, value: float | None, valid: bool) -> str:
     return "yes" if reached else "no"
 
 
-def load_note(load: Load) -> str:
+def load_note(load: LoadResult) -> str:
     latency = f"median {load.median_ms:.1f} ms, p99 {load.p99_ms:.1f} ms"
-    note = f"refused {load.refused}, {latency}, wrk {load.maker_cpu:.0%} of a core"
-    if load.broken:
-        note += f", {load.broken} connections broken or late"
-    return f"{note}; a reply: {load.sample}" if load.sample else note
+    note = f"refused {load.refused}, {latency}, wrk {load.client_cpu_share:.0%} of a core"
+    if load.connection_errors:
+        note += f", {load.connection_errors} connections broken or late"
+    return f"{note}; a reply: {load.refusal_sample}" if load.refusal_sample else note
 
 
 def table(lines: list[Row]) -> str:
@@ -242,11 +242,11 @@ def table(lines: list[Row]) -> str:
     return "\n".join([*text, "", *(f"{number:2} {note}" for number, note in enumerate(notes, 1))])
 
 
-def sound(lines: list[Row]) -> bool:
+def is_complete(lines: list[Row]) -> bool:
     """Whether every row that was asked for is a measurement; one that was not reached is one, too."""
     return all(row.reached not in ("INVALID", "not measured") for row in lines)
 
 
-def write_json(path: Path, figures: Figures, lines: list[Row]) -> None:
+def write_json(path: Path, figures: Results, lines: list[Row]) -> None:
     kept = {"figures": asdict(figures), "rows": [asdict(row) for row in lines]}
     path.write_text(json.dumps(kept, indent=1) + "\n")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.figures import Unmeasurable
+from bench.results import MeasurementFailed
 
 # Far beyond the target of five seconds: a start that is late is a figure, one that never comes is a fault.
 READY_SECONDS = 60.0
@@ -50,7 +50,7 @@ def running(directory: Path, dsn: str | None) -> Iterator[Server]:
         yield Server(port, psutil.Process(process.pid), time.monotonic() - began)
     finally:
         stop(process)
-        stop_left_databases(directory)
+        kill_orphaned_databases(directory)
 
 
 def environment(dsn: str | None) -> dict[str, str]:
@@ -69,9 +69,9 @@ def wait_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while not is_ready(port):
         if process.poll() is not None:
-            raise Unmeasurable(f"kasuwa serve ended with {process.returncode}: {tail(log)}")
+            raise MeasurementFailed(f"kasuwa serve ended with {process.returncode}: {tail(log)}")
         if time.monotonic() > deadline:
-            raise Unmeasurable(f"kasuwa serve was not ready within {READY_SECONDS:.0f} s: {tail(log)}")
+            raise MeasurementFailed(f"kasuwa serve was not ready within {READY_SECONDS:.0f} s: {tail(log)}")
         time.sleep(POLL_SECONDS)
 
 
@@ -104,7 +104,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         child.kill()
 
 
-def stop_left_databases(directory: Path) -> None:
+def kill_orphaned_databases(directory: Path) -> None:
     """A server that was killed leaves the PostgreSQL it brought; its pid is the first word of this file."""
     for written in directory.rglob("postmaster.pid"):
         try:

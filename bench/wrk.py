@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench.figures import Load, Unmeasurable
-from bench.orders import Order, write_lua
+from bench.request_templates import RequestTemplate, write_lua
+from bench.results import LoadResult, MeasurementFailed
 
 THREADS = 1
 SCRIPT = Path(__file__).with_name("load.lua")
@@ -32,7 +32,12 @@ def require_wrk() -> None:
 
 
 def start(
-    orders: Iterable[Order], port: int, connections: int, seconds: int, directory: Path, success: str = SUCCESSFUL
+    orders: Iterable[RequestTemplate],
+    port: int,
+    connections: int,
+    seconds: int,
+    directory: Path,
+    success: str = SUCCESSFUL,
 ) -> subprocess.Popen[str]:
     """wrk, under way; a reply without the words of `success` counts as refused."""
     run = f"{next(RUNS):04d}"
@@ -47,23 +52,23 @@ def start(
     )
 
 
-def finish(process: subprocess.Popen[str]) -> Load:
+def finish(process: subprocess.Popen[str]) -> LoadResult:
     """Waits for wrk and reads the line of JSON that the script prints last."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     said, complaint = process.communicate()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if process.returncode != 0 or not said.strip():
-        raise Unmeasurable(f"wrk: {(complaint or said).strip()[-400:]}")
+        raise MeasurementFailed(f"wrk: {(complaint or said).strip()[-400:]}")
     told = json.loads(said.strip().splitlines()[-1])
     seconds = told["microseconds"] / 1e6
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Load(
+    return LoadResult(
         rate=(told["requests"] - told["refused"]) / seconds,
         requests=told["requests"],
         refused=told["refused"],
-        broken=told["broken"],
+        connection_errors=told["broken"],
         median_ms=told["p50_us"] / 1000,
         p99_ms=told["p99_us"] / 1000,
-        maker_cpu=used / seconds,
-        sample=told["sample"],
+        client_cpu_share=used / seconds,
+        refusal_sample=told["sample"],
     )

@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.house import ANYTHING, REPOSITORY, Source, read_all, targets
+from tests.source_rules import COMPOSITION_ROOTS, REPOSITORY, Source, imported_modules, read_all
 
 PAGE = REPOSITORY / "docs" / "architecture.md"
 HEAD = """\
@@ -21,9 +21,9 @@ def edges(sources: list[Source]) -> dict[tuple[str, str], int]:
     modules = {source.module for source in sources}
     found: dict[tuple[str, str], int] = {}
     for source in sources:
-        for target in set(targets(source, modules)):
-            pair = (source.room, target.partition(".")[0])
-            if pair[0] != pair[1] and not ANYTHING & set(pair) and "" not in pair:
+        for target in set(imported_modules(source, modules)):
+            pair = (source.package, target.partition(".")[0])
+            if pair[0] != pair[1] and not COMPOSITION_ROOTS & set(pair) and "" not in pair:
                 found[pair] = found.get(pair, 0) + 1
     return found
 
@@ -41,11 +41,11 @@ def draw() -> str:
     lines += ["```", "", "## Modules", ""]
     rooms: dict[str, list[Source]] = {}
     for source in sources:
-        rooms.setdefault(source.place.rpartition("/")[0], []).append(source)
+        rooms.setdefault(source.path.rpartition("/")[0], []).append(source)
     for folder, inside in sorted(rooms.items()):
         lines += [f"### {folder or 'kasuwa'}", "", "| Module | What it holds |", "|---|---|"]
         lines += [f"| `{source.name}` | {summary_of(source)} |" for source in inside] + [""]
-    roots = ", ".join(f"`{name}`" for name in sorted(ANYTHING - {"__main__"}))
+    roots = ", ".join(f"`{name}`" for name in sorted(COMPOSITION_ROOTS - {"__main__"}))
     return HEAD.format(roots=roots) + "\n".join(lines)
 
 

@@ -39,7 +39,7 @@ HEIGHT = 900
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 # Those whose answer can be another when nothing but the colours changes.
-COLOUR_RULES = ["color-contrast", "link-in-text-block"]
+COLOR_RULES = ["color-contrast", "link-in-text-block"]
 # And those whose answer can be another when things are elsewhere.
 LAYOUT_RULES = ["scrollable-region-focusable"]
 

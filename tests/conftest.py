@@ -12,10 +12,10 @@ from contextlib import ExitStack
 import pytest
 from _pytest.nodeid import coerce_node_id
 
+from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, OLDEST, Deployment, Deployments
-from tests.shop import Shop
 
-# In every process that tests start, a task that takes a second connection of a pool is refused it (db/pooled.py).
+# In every process that tests start, a task that takes a second connection of a pool is refused it (db/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
 
 
@@ -45,25 +45,25 @@ def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment
 
 @pytest.fixture
 def deployment(request: pytest.FixtureRequest, deployments: Deployments) -> Iterator[Deployment]:
-    running = deployments.on(getattr(request, "param", NEWEST))
+    running = deployments.for_version(getattr(request, "param", NEWEST))
     yield running
-    assert running.complaints() == ""
+    assert running.new_stderr() == ""
 
 
 @pytest.fixture
-def open_shop(deployment: Deployment) -> Iterator[Callable[..., Shop]]:
-    opened: list[Shop] = []
+def open_shop(deployment: Deployment) -> Iterator[Callable[..., MerchantClient]]:
+    opened: list[MerchantClient] = []
 
-    def open_one(**fields: object) -> Shop:
+    def open_one(**fields: object) -> MerchantClient:
         opened.append(deployment.open_shop(**fields))
         return opened[-1]
 
     yield open_one
     for shop in opened:
-        shop.wire.close()
-    assert deployment.broken_laws([shop.mid for shop in opened]) == []
+        shop.connection.close()
+    assert deployment.broken_invariants([shop.mid for shop in opened]) == []
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop()

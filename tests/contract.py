@@ -15,8 +15,8 @@ import msgspec
 
 from kasuwa.core import codes
 from kasuwa.core.fields import scalar_schema
-from tests.examples import file_of, pretty, read, reply_in
-from tests.walk.rows import ROWS, Row
+from tests.examples import file_of, parse_reply, pretty, read
+from tests.walk.rows import ACTION_ROWS, ActionRow
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "contract"
@@ -38,12 +38,12 @@ class FieldLine(NamedTuple):
 @cache
 def all_requests() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """The schema of every request, and the components that they refer to."""
-    kinds = [row.action.request for row in ROWS]
+    kinds = [row.action.request for row in ACTION_ROWS]
     schemas, components = msgspec.json.schema_components(kinds, schema_hook=scalar_schema)
-    return {row.title: schema for row, schema in zip(ROWS, schemas, strict=True)}, dict(components)
+    return {row.title: schema for row, schema in zip(ACTION_ROWS, schemas, strict=True)}, dict(components)
 
 
-def request_fields(row: Row) -> list[FieldLine]:
+def request_fields(row: ActionRow) -> list[FieldLine]:
     schemas, components = all_requests()
     return list(flatten(schemas[row.title], components, ""))
 
@@ -118,13 +118,13 @@ def read_refusal(call: ast.Call) -> tuple[int, str] | None:
 
 def reference_of(method: str) -> str:
     lines = ["## Reference", ""]
-    for row in (row for row in ROWS if row.method == method):
+    for row in (row for row in ACTION_ROWS if row.method == method):
         name = row.title.removeprefix(f"{method}-")
         recorded = file_of(row).read_text()
         lines += [f'<a id="reference-{name}"></a>', f"### {name}", "", f"{row.action.summary}.", ""]
         lines += table(request_fields(row))
         lines += ["```json", pretty(read(recorded).fields), "```", ""]
-        lines += ["Reply:", "", "```json", pretty(reply_in(recorded)), "```", ""]
+        lines += ["Reply:", "", "```json", pretty(parse_reply(recorded)), "```", ""]
     refusals = refusals_of(method)
     if refusals:
         lines += ["### Refusals", "", "| `status` | `message` |", "|---|---|"]

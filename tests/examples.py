@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from tests.merchant_client import MerchantClient, RawReply
 from tests.running import running_cluster, running_deployment
-from tests.shop import Heard, Shop
-from tests.walk.rows import NOW, Row, play
+from tests.walk.rows import NOW, ActionRow, send_examples
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "examples"
@@ -74,16 +74,16 @@ class Recorded(NamedTuple):
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def file_of(row: Row) -> Path:
+def file_of(row: ActionRow) -> Path:
     return FOLDER / f"{row.title}.http"
 
 
-def render(row: Row, heard: Heard) -> str:
+def render(row: ActionRow, heard: RawReply) -> str:
     head = HEAD.format(summary=row.action.summary, method=row.method)
     told = {name: f"<{name}>" if name in VOLATILE else heard.headers[name] for name in SHOWN_HEADERS}
     reply = [f"HTTP/1.1 {heard.http}", *(f"{name}: {value}" for name, value in told.items()), ""]
     volatile = VOLATILE | VOLATILE_OF.get(row.method, frozenset())
-    reply += pretty(without_volatile(heard.body, volatile)).splitlines()
+    reply += pretty(mask_volatile(heard.body, volatile)).splitlines()
     return head + pretty(row.example) + REPLY + "\n".join(f"# {line}".rstrip() for line in reply) + "\n"
 
 
@@ -91,14 +91,14 @@ def pretty(said: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(said), indent=2).decode()
 
 
-def without_volatile(said: Any, volatile: frozenset[str]) -> Any:
+def mask_volatile(said: Any, volatile: frozenset[str]) -> Any:
     if isinstance(said, Mapping):
         shown = list(said.items())
         if len(shown) > MOST_ENTRIES:
             shown = [*shown[:SHOWN_ENTRIES], (MORE, MORE)]
-        return {name: f"<{name}>" if name in volatile else without_volatile(value, volatile) for name, value in shown}
+        return {name: f"<{name}>" if name in volatile else mask_volatile(value, volatile) for name, value in shown}
     if isinstance(said, list):
-        return [without_volatile(value, volatile) for value in said]
+        return [mask_volatile(value, volatile) for value in said]
     return "<reference>" if isinstance(said, str) and OURS.fullmatch(said) else said
 
 
@@ -113,18 +113,18 @@ def read(text: str) -> Recorded:
 
 def replies(texts: Mapping[Path, str]) -> str:
     """The replies of all files, by the name of each."""
-    told = {path.stem: reply_in(text) for path, text in sorted(texts.items())}
+    told = {path.stem: parse_reply(text) for path, text in sorted(texts.items())}
     return pretty(told) + "\n"
 
 
-def reply_in(text: str) -> Any:
+def parse_reply(text: str) -> Any:
     lines = [line.removeprefix("#").removeprefix(" ") for line in text.partition(REPLY)[2].splitlines()]
     return msgspec.json.decode("\n".join(lines[lines.index("") :]))
 
 
-def record(shop: Shop) -> dict[Path, str]:
+def record(shop: MerchantClient) -> dict[Path, str]:
     """The text of every file, from a run over all rows; of what is sent twice, the first."""
-    return {file_of(row): render(row, heard) for row, _, heard in reversed(play(shop))}
+    return {file_of(row): render(row, heard) for row, _, heard in reversed(send_examples(shop))}
 
 
 def main() -> None:
@@ -134,7 +134,7 @@ def main() -> None:
         running_deployment(Path(place), cluster.dsn) as deployment,
     ):
         shop = deployment.open_shop(now=NOW)
-        with shop.wire:
+        with shop.connection:
             texts = record(shop)
     for old in FOLDER.glob("*.http"):
         old.unlink()

@@ -27,8 +27,8 @@ import asyncpg
 import psutil
 
 from kasuwa.db import embedded
-from kasuwa.ledger.audit import audit
-from tests.shop import Shop, Wire
+from kasuwa.ledger.invariants import check_invariants
+from tests.merchant_client import HttpConnection, MerchantClient
 
 # The wheel's own version, and the oldest that is promised, from Debian's package.
 NEWEST, OLDEST = 18, 15
@@ -42,7 +42,7 @@ CLUSTER_OPTIONS = {"fsync": "off", "full_page_writes": "off", "shared_buffers": 
 DEMO_MID, DEMO_KEY = "GP0000001", "123456789"
 READY_SECONDS = 60.0
 STOP_SECONDS = 30.0
-LOOK_SECONDS = 0.02
+POLL_SECONDS = 0.02
 
 # Below the ports that the system gives to outgoing connections, so that no client takes it first.
 FIRST_PORT, PORTS = 20_000, 12_000
@@ -52,7 +52,7 @@ given_ports: set[int] = set()
 T = TypeVar("T")
 
 
-class NotRunning(Exception):
+class StartFailed(Exception):
     """What did not start, and its last words."""
 
 
@@ -67,11 +67,11 @@ def free_port() -> int:
             probe.bind(("127.0.0.1", port))
             given_ports.add(port)
             return port
-    raise NotRunning("no port is free")
+    raise StartFailed("no port is free")
 
 
 @contextlib.contextmanager
-def ending_with_us(pid: int, number: signal.Signals, directory: Path | None = None) -> Iterator[None]:
+def terminated_with_us(pid: int, number: signal.Signals, directory: Path | None = None) -> Iterator[None]:
     """A process that gets this signal should we die, and its directory that goes then: the watcher's pipe closes
     with us, however we end."""
     clear = f"; sleep 2; rm -rf {shlex.quote(str(directory))}" if directory is not None else ""
@@ -86,15 +86,15 @@ def ending_with_us(pid: int, number: signal.Signals, directory: Path | None = No
 # --- PostgreSQL -------------------------------------------------------------------------------------------
 
 
-def install_package(package: str, proof: Path) -> None:
+def install_package(package: str, installed_path: Path) -> None:
     """Debian's package that `proof` comes with, installed first where that is ours to do."""
-    if proof.exists():
+    if installed_path.exists():
         return
     if os.geteuid() != 0:
-        raise NotRunning(f"{proof} is missing: install the package {package}")
+        raise StartFailed(f"{installed_path} is missing: install the package {package}")
     with Path(tempfile.gettempdir(), "kasuwa-apt.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not proof.exists():
+        if not installed_path.exists():
             subprocess.run(["apt-get", "update"], check=True)
             subprocess.run(["apt-get", "install", "-y", package], check=True)
 
@@ -104,7 +104,7 @@ def debian_bin() -> Path:
     return DEBIAN_BIN
 
 
-def quick_directory() -> str | None:
+def memory_directory() -> str | None:
     """Memory, where there is plenty: making a cluster is then a matter of a second."""
     if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_WANTED:
         return str(MEMORY)
@@ -116,13 +116,13 @@ def running_cluster(version: int = NEWEST) -> Iterator[embedded.Cluster]:
     """In a directory that goes with it. Anyone may pass through: started by root, PostgreSQL is someone else."""
     binaries = debian_bin() if version == OLDEST else None
     prefix = f"kasuwa-pg{version}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=quick_directory(), ignore_cleanup_errors=True) as place:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=memory_directory(), ignore_cleanup_errors=True) as place:
         directory = Path(place)
         directory.chmod(0o711)
         cluster = embedded.start(directory, options=CLUSTER_OPTIONS, bin_directory=binaries)
         pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
         try:
-            with ending_with_us(pid, signal.SIGQUIT, directory):
+            with terminated_with_us(pid, signal.SIGQUIT, directory):
                 yield cluster
         finally:
             cluster.stop(immediate=True)
@@ -164,38 +164,38 @@ class Deployment:
         until = time.monotonic() + READY_SECONDS
         while not self.is_ready():
             if process.poll() is not None or time.monotonic() > until:
-                raise NotRunning(f"kasuwa serve is not ready: {self.err.read_text(errors='replace')[-2000:]}")
-            time.sleep(LOOK_SECONDS)
+                raise StartFailed(f"kasuwa serve is not ready: {self.err.read_text(errors='replace')[-2000:]}")
+            time.sleep(POLL_SECONDS)
 
     def is_ready(self) -> bool:
         try:
-            with self.wire() as wire:
+            with self.connect() as wire:
                 return wire.send("GET", "/readyz").http == 200
         except (OSError, http.client.HTTPException):
             return False
 
     # --- as a client -------------------------------------------------------------------------------------
 
-    def wire(self) -> Wire:
-        return Wire("127.0.0.1", self.port)
+    def connect(self) -> HttpConnection:
+        return HttpConnection("127.0.0.1", self.port)
 
-    def open_shop(self, **fields: Any) -> Shop:
+    def open_shop(self, **fields: Any) -> MerchantClient:
         """A merchant of its own, made through the front door by the demo merchant."""
-        with self.wire() as wire:
-            demo = Shop(wire, DEMO_MID, DEMO_KEY)
+        with self.connect() as wire:
+            demo = MerchantClient(wire, DEMO_MID, DEMO_KEY)
             http, made = demo.put("sandbox", action="new_merchant", **fields)
         assert (http, made["status"]) == (200, 200), made
-        return Shop(self.wire(), made["mid"], made["key"])
+        return MerchantClient(self.connect(), made["mid"], made["key"])
 
     # --- as an operator ----------------------------------------------------------------------------------
 
-    def command(self, *words: str) -> str:
+    def run_command(self, *words: str) -> str:
         """What `kasuwa …` says, run on this deployment's database."""
         done = self._run(words)
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout
 
-    def refused_command(self, *words: str) -> str:
+    def run_refused_command(self, *words: str) -> str:
         """What `kasuwa …` says on standard error when it does not do as it is told."""
         done = self._run(words)
         assert (done.returncode, done.stdout) == (1, ""), done
@@ -205,16 +205,16 @@ class Deployment:
         command = [sys.executable, "-m", "kasuwa", *words]
         return subprocess.run(command, env=self._environment, capture_output=True, text=True)
 
-    def on_connection(self, work: Callable[[Any], Awaitable[T]]) -> T:
+    def run_on_connection(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """What `work` answers, given a connection to this deployment's database."""
 
         async def run() -> T:
             return await work(await self._connected())
 
-        return self._run_apart(run())
+        return self._run_in_thread(run())
 
     def fetch(self, query: str, *values: Any) -> list[Any]:
-        return self._run_apart(self._fetch(query, values))
+        return self._run_in_thread(self._fetch(query, values))
 
     async def _fetch(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         connection = await self._connected()
@@ -225,17 +225,17 @@ class Deployment:
             self._connection = await asyncpg.connect(self.dsn)
         return self._connection
 
-    def broken_laws(self, mids: list[str]) -> list[str]:
+    def broken_invariants(self, mids: list[str]) -> list[str]:
         """Where the books of these merchants break a law; the laws hold at every commit."""
 
         async def look() -> list[str]:
             connection = await self._connected()
             rows = await connection.fetch("select merchant_id from merchant where mid = any($1)", mids)
-            return await audit(connection, [row[0] for row in rows])
+            return await check_invariants(connection, [row[0] for row in rows])
 
-        return self._run_apart(look())
+        return self._run_in_thread(look())
 
-    def complaints(self) -> str:
+    def new_stderr(self) -> str:
         """What the processes said on standard error since this was last asked."""
         said = self.err.read_bytes()
         new, self._heard = said[self._heard :], len(said)
@@ -243,11 +243,11 @@ class Deployment:
 
     def close(self) -> None:
         if self._connection is not None:
-            self._run_apart(self._connection.close())
+            self._run_in_thread(self._connection.close())
         self._thread.submit(self._runner.close).result()
         self._thread.shutdown()
 
-    def _run_apart(self, work: Coroutine[Any, Any, T]) -> T:
+    def _run_in_thread(self, work: Coroutine[Any, Any, T]) -> T:
         return self._thread.submit(self._runner.run, work).result()
 
 
@@ -257,7 +257,7 @@ def running_deployment(directory: Path, dsn: str, **environment: str) -> Iterato
     deployment = Deployment(directory, dsn, environment)
     process = deployment.start()
     try:
-        with ending_with_us(process.pid, signal.SIGTERM):
+        with terminated_with_us(process.pid, signal.SIGTERM):
             deployment.wait_ready(process)
             yield deployment
     finally:
@@ -265,7 +265,7 @@ def running_deployment(directory: Path, dsn: str, **environment: str) -> Iterato
         stop(process)
 
 
-def is_part(process: psutil.Process, name: str, directory: Path) -> bool:
+def is_service_process(process: psutil.Process, name: str, directory: Path) -> bool:
     """Whether it is that part of the deployment which keeps its data there: a fork of `serve` by another name."""
     try:
         return process.name() == f"kasuwa {name}" and process.environ().get("KASUWA_DATA") == str(directory)
@@ -297,7 +297,7 @@ class Deployments:
             self._clusters[version] = self._stack.enter_context(running_cluster(version))
         return self._clusters[version]
 
-    def on(self, version: int) -> Deployment:
+    def for_version(self, version: int) -> Deployment:
         if version not in self._running:
             started = running_deployment(self._directory / f"serve{version}", self.cluster(version).dsn)
             self._running[version] = self._stack.enter_context(started)

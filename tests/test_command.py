@@ -22,10 +22,10 @@ from tests.simulate.processes import (
     COMMAND_SECONDS,
     Service,
     clean_environment,
-    database,
     query,
     run_command,
-    serving,
+    running_database,
+    running_service,
     wait_until,
 )
 
@@ -44,7 +44,7 @@ UNREACHABLE = (
 @contextmanager
 def prepared(directory: Path) -> Iterator[embedded.Cluster]:
     """A server with one database to copy from, which has its schema and its demo merchant."""
-    with database(directory) as running:
+    with running_database(directory) as running:
         query(running.dsn, "create database ready")
         check_done(run("migrate", running.dsn_for("ready")), "applied 0001_ground.sql")
         yield running
@@ -75,7 +75,7 @@ def ready(cluster: embedded.Cluster) -> str:
 
 @pytest.fixture
 def service(tmp_path: Path, url: str) -> Iterator[Service]:
-    with serving(tmp_path / "data", {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET}) as running:
+    with running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET}) as running:
         yield running
 
 
@@ -181,12 +181,12 @@ def test_options_win_over_the_environment(tmp_path: Path, url: str) -> None:
         wait_until("the request is logged", lambda: '"action":"transfer"' in service.out.read_text())
         assert "123456789" not in service.out.read_text().rpartition("Ctrl-C")[2]
     finally:
-        service.clear_away()
+        service.clean_up()
 
 
 def test_live_has_no_sandbox_and_no_demo_merchant(tmp_path: Path, url: str) -> None:
     live = {"KASUWA_DATABASE_URL": url, "KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET}
-    with serving(tmp_path / "data", live) as service:
+    with running_service(tmp_path / "data", live) as service:
         assert "demo" not in service.out.read_text().lower()
         made = run("merchant add 'Ada Stores'", url, KASUWA_ENVIRONMENT="live")
         with Client(service.port) as demo, Client(service.port, read_merchant(made)) as client:

@@ -5,33 +5,33 @@ from typing import Any
 
 import msgspec
 
-from tests.methods.clients.enrolment import BVN, create, enrol, list_all, update, view
+from tests.merchant_client import MerchantClient
+from tests.methods.clients.enrollment import BVN, create, enroll, list_all, update, view
 from tests.methods.investments import savers
-from tests.methods.payment.till import card
+from tests.methods.payment.payment_client import card
 from tests.running import Deployment
-from tests.shop import Shop
 
 
-def test_all_that_is_kept_of_a_client_can_be_exported(shop: Shop, deployment: Deployment) -> None:
-    record = enrol(shop, bvn=BVN, meta={"a": [1.50]})
-    told = msgspec.json.decode(deployment.command("client", "export", shop.mid, record["client_id"]))
+def test_all_that_is_kept_of_a_client_can_be_exported(shop: MerchantClient, deployment: Deployment) -> None:
+    record = enroll(shop, bvn=BVN, meta={"a": [1.50]})
+    told = msgspec.json.decode(deployment.run_command("client", "export", shop.mid, record["client_id"]))
     assert told == {"mid": shop.mid, "client": record, "records": {}}
-    shown = msgspec.json.decode(deployment.command("client", "export", shop.mid, record["client_id"], "--reveal"))
+    shown = msgspec.json.decode(deployment.run_command("client", "export", shop.mid, record["client_id"], "--reveal"))
     assert shown["client"] == {**record, "bvn": BVN}
-    assert deployment.command("client", "find", shop.mid, "--bvn", BVN).split() == [record["client_id"]]
+    assert deployment.run_command("client", "find", shop.mid, "--bvn", BVN).split() == [record["client_id"]]
 
 
-def test_a_client_can_be_erased(shop: Shop, deployment: Deployment) -> None:
-    record = enrol(shop, bvn=BVN, meta={"a": 1}, status="active")
+def test_a_client_can_be_erased(shop: MerchantClient, deployment: Deployment) -> None:
+    record = enroll(shop, bvn=BVN, meta={"a": 1}, status="active")
     client_id = record["client_id"]
-    deployment.command("client", "erase", shop.mid, client_id, "--yes")
+    deployment.run_command("client", "erase", shop.mid, client_id, "--yes")
     left = view(shop, client_id)["data"]
     assert set(left) == {"client_id", "status", "bvn_verified", "dateCreated", "dateErased"}
     assert (left["status"], left["dateCreated"]) == ("exited", record["dateCreated"])
     assert list_all(shop)["data"] == [left]
     assert update(shop, client_id, data={"firstname": "Ada"})["status"] == 104
     assert create(shop, bvn=BVN)["status"] == 200
-    assert msgspec.json.decode(deployment.command("client", "export", shop.mid, client_id))["client"] == left
+    assert msgspec.json.decode(deployment.run_command("client", "export", shop.mid, client_id))["client"] == left
 
 
 PAYER = {
@@ -45,9 +45,9 @@ TOLD: dict[str, Any] = {"ip": "198.51.100.8", "fingerprint": "till-of-adaeze", "
 NAMES = (*PAYER.values(), "198.51.100.8", "till-of-adaeze", "note-of-adaeze")
 
 
-def live_a_life(shop: Shop) -> tuple[str, dict[str, str]]:
+def live_a_life(shop: MerchantClient) -> tuple[str, dict[str, str]]:
     """A client whose loan and savings are closed; and the references of what was moved for them, and a card's token."""
-    client_id = savers.enrol(shop)
+    client_id = savers.enroll(shop)
     terms: dict[str, Any] = {"interestSettings": {"interestRate": "12", "interestFrequency": "annualized"}, "period": 1}
     loan_id = shop.put("loans", action="request", client_id=client_id, amount=1000, **terms).body["data"]["loan_id"]
     assert shop.put("loans", action="process", loan_id=loan_id, status="approve").body["data"]["state"] == "active"
@@ -63,10 +63,10 @@ def live_a_life(shop: Shop) -> tuple[str, dict[str, str]]:
     thrift_id = savers.make_plan(shop, 2)
     assert savers.join(shop, thrift_id, savings_id)["status"] == 200
     assert savers.invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 200
-    sent = savers.take_out(shop, savings_id, client_id, "50.00", "transfer")
-    coded = savers.take_out(shop, savings_id, client_id, "40.00", "cashcode")
+    sent = savers.cash_out(shop, savings_id, client_id, "50.00", "transfer")
+    coded = savers.cash_out(shop, savings_id, client_id, "40.00", "cashcode")
     shop.advance(days=40)
-    emptied = savers.take_out(shop, savings_id, client_id, savers.view(shop, savings_id)["balance"])
+    emptied = savers.cash_out(shop, savings_id, client_id, savers.view(shop, savings_id)["balance"])
     assert savers.view(shop, savings_id)["state"] == "closed", emptied
     token = shop.put("payment", action="verify", txnRef=deposit["txnRef"]).body["cardToken"]
     moved = {
@@ -82,8 +82,8 @@ def live_a_life(shop: Shop) -> tuple[str, dict[str, str]]:
     return client_id, {**refs, "token": token, "loan": loan_id, "savings": savings_id}
 
 
-def exported(deployment: Deployment, shop: Shop, client_id: str) -> Any:
-    return msgspec.json.decode(deployment.command("client", "export", shop.mid, client_id))["records"]
+def exported(deployment: Deployment, shop: MerchantClient, client_id: str) -> Any:
+    return msgspec.json.decode(deployment.run_command("client", "export", shop.mid, client_id))["records"]
 
 
 def refs_of(records: Any, kind: str) -> list[str]:
@@ -91,7 +91,7 @@ def refs_of(records: Any, kind: str) -> list[str]:
 
 
 def test_an_export_holds_what_hangs_on_loans_and_savings(
-    open_shop: Callable[..., Shop], deployment: Deployment
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
 ) -> None:
     shop = open_shop(now=savers.NOW)
     client_id, made = live_a_life(shop)
@@ -120,7 +120,7 @@ def test_an_export_holds_what_hangs_on_loans_and_savings(
 
 
 def test_an_erased_client_is_forgotten_by_payments_savings_and_cards(
-    open_shop: Callable[..., Shop], deployment: Deployment
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
 ) -> None:
     shop = open_shop(now=savers.NOW)
     client_id, made = live_a_life(shop)
@@ -128,7 +128,7 @@ def test_an_erased_client_is_forgotten_by_payments_savings_and_cards(
     kept = exported(deployment, shop, other_id)
     charge: dict[str, Any] = {"action": "charge", "paymentType": "token", "amount": "5.00"}
     assert shop.put("payment", **charge, token=made["token"]).body["txnStatus"] == "successful"
-    deployment.command("client", "erase", shop.mid, client_id, "--yes")
+    deployment.run_command("client", "erase", shop.mid, client_id, "--yes")
     records = exported(deployment, shop, client_id)
     assert not [name for name in NAMES if name in str(records)]
     assert refs_of(records, "payment") == [made["repaid"], made["deposit"]]
@@ -142,10 +142,10 @@ def test_an_erased_client_is_forgotten_by_payments_savings_and_cards(
     assert "Adaeze" not in savers.view(shop, made["savings"])["name"]
     assert exported(deployment, shop, other_id) == kept
     assert shop.put("payment", **charge, token=others["token"]).body["txnStatus"] == "successful"
-    assert deployment.broken_laws([shop.mid]) == []
+    assert deployment.broken_invariants([shop.mid]) == []
 
 
-def test_what_cannot_be_done_for_a_person_is_said_in_a_line(shop: Shop, deployment: Deployment) -> None:
-    assert "Invalid Client Reference" in deployment.refused_command("client", "erase", shop.mid, "CLx", "--yes")
-    assert "no merchant" in deployment.refused_command("client", "export", "GP9999999", "CLx")
-    assert "eleven digits" in deployment.refused_command("client", "find", shop.mid, "--bvn", "x")
+def test_what_cannot_be_done_for_a_person_is_said_in_a_line(shop: MerchantClient, deployment: Deployment) -> None:
+    assert "Invalid Client Reference" in deployment.run_refused_command("client", "erase", shop.mid, "CLx", "--yes")
+    assert "no merchant" in deployment.run_refused_command("client", "export", "GP9999999", "CLx")
+    assert "eleven digits" in deployment.run_refused_command("client", "find", shop.mid, "--bvn", "x")

@@ -12,7 +12,7 @@ import pytest
 
 from kasuwa.db import embedded
 from tests.simulate.load import Client
-from tests.simulate.processes import query, serving, with_connection
+from tests.simulate.processes import query, running_service, with_connection
 from tests.test_command import (
     OTHER_SECRET,
     UNREACHABLE,
@@ -58,7 +58,7 @@ def check_sick(done: Done, *expected: str) -> None:
 
 def test_a_healthy_deployment_is_called_healthy_while_it_serves_and_after(tmp_path: Path) -> None:
     environ = {"KASUWA_DATA": str(tmp_path / "data")}
-    with serving(tmp_path / "data") as service:
+    with running_service(tmp_path / "data") as service:
         with Client(service.port) as client:
             client.transfer(orderRef="one")
         healthy = run("doctor", "", **environ, KASUWA_SECRET_KEY="")

@@ -3,35 +3,35 @@ everybody's."""
 
 import pytest
 
-from kasuwa.commands.rates import given_rate
-from kasuwa.core.rates import Rate
-from tests.methods.virtualcard.holders import Card
+from kasuwa.commands.rates import parse_rate
+from kasuwa.core.exchange_rates import ExchangeRate
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployments
-from tests.shop import Shop
 
 
 def test_rates_are_set_by_the_operator_and_used_at_once(deployments: Deployments) -> None:
     with deployments.fresh("rates") as own:
-        assert "USD/NGN  buy      1500.00  sell      1540.00  the test environment" in own.command("rates", "list")
-        own.command("rates", "set", "USD", "--buy", "1499.99", "--sell", "1600.01")
-        mid, key = (line.split()[1] for line in own.command("merchant", "add", "Plain Stores").splitlines())
-        with own.wire() as wire:
-            shop = Shop(wire, mid, key)
+        assert "USD/NGN  buy      1500.00  sell      1540.00  the test environment" in own.run_command("rates", "list")
+        own.run_command("rates", "set", "USD", "--buy", "1499.99", "--sell", "1600.01")
+        mid, key = (line.split()[1] for line in own.run_command("merchant", "add", "Plain Stores").splitlines())
+        with own.connect() as wire:
+            shop = MerchantClient(wire, mid, key)
             shop.put("sandbox", action="fund_wallet", currency="NGN", amount="100000.00")
-            Card(shop, amount=10)
+            CardClient(shop, amount=10)
             assert shop.wallet().balance == 10_000_000 - -(-1_215 * 160_001 // 100)
-        newest, oldest = own.command("rates", "list").splitlines()
+        newest, oldest = own.run_command("rates", "list").splitlines()
         assert ("1499.99" in newest, "1500.00" in oldest) == (True, True)
         chain = own.fetch("select what, about, after from audit where actor like 'command:%' and what = 'rate set'")
         assert [tuple(row) for row in chain] == [("rate set", "USD", "buy 1499.99, sell 1600.01")]
-        assert "sell must not be below buy" in own.refused_command("rates", "set", "USD", "--buy=2", "--sell=1")
-        assert own.command("audit") == "the books are right\n"
-        assert own.complaints() == ""
+        assert "sell must not be below buy" in own.run_refused_command("rates", "set", "USD", "--buy=2", "--sell=1")
+        assert own.run_command("audit") == "the books are right\n"
+        assert own.new_stderr() == ""
 
 
 def test_a_rate_is_two_figures() -> None:
-    assert given_rate("USD", "1500", "1540.5") == Rate(150_000, 154_050)
-    assert given_rate("GHS", "0.01", "0.01") == Rate(1, 1)
+    assert parse_rate("USD", "1500", "1540.5") == ExchangeRate(150_000, 154_050)
+    assert parse_rate("GHS", "0.01", "0.01") == ExchangeRate(1, 1)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,6 @@ def test_a_rate_is_two_figures() -> None:
 )
 def test_what_is_no_rate_is_refused_in_one_line(currency: str, buy: str, sell: str, said: str) -> None:
     with pytest.raises(SystemExit) as refused:
-        given_rate(currency, buy, sell)
+        parse_rate(currency, buy, sell)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -1,26 +1,28 @@
 """Who gets a part of a merchant's payments, as an operator sees it. (`kasuwa split`)"""
 
-from tests.methods.payment.till import Till
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 
-def add(deployment: Deployment, shop: Shop, name: str = "Bola Ade") -> str:
-    said = deployment.command("split", "add", shop.mid, name, "058", "0000000000")
+def add(deployment: Deployment, shop: MerchantClient, name: str = "Bola Ade") -> str:
+    said = deployment.run_command("split", "add", shop.mid, name, "058", "0000000000")
     word, ref_code = said.split()
     assert word == "ref_code"
     return ref_code
 
 
-def test_a_beneficiary_gets_parts_and_payouts_and_a_statement_of_both(shop: Shop, deployment: Deployment) -> None:
-    ref_code, till = add(deployment, shop), Till(shop)
-    assert deployment.command("split", "statement", shop.mid, ref_code).strip() == "nothing has been posted yet"
+def test_a_beneficiary_gets_parts_and_payouts_and_a_statement_of_both(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    ref_code, till = add(deployment, shop), PaymentClient(shop)
+    assert deployment.run_command("split", "statement", shop.mid, ref_code).strip() == "nothing has been posted yet"
     payments = [till.paid(split=[{"ref_code": ref_code, "share": share}]) for share in ("100.00", "250.50")]
     assert [paid["txnStatus"] for paid in payments] == ["successful", "successful"]
-    (listed,) = deployment.command("split", "list", shop.mid).splitlines()
+    (listed,) = deployment.run_command("split", "list", shop.mid).splitlines()
     assert listed.split() == [ref_code, "058", "0000000000", "350.50", "Bola", "Ade"]
     shop.advance(days=2)
-    lines = [line.split() for line in deployment.command("split", "statement", shop.mid, ref_code).splitlines()]
+    lines = [line.split() for line in deployment.run_command("split", "statement", shop.mid, ref_code).splitlines()]
     assert [line[1:] for line in lines[:2]] == [
         ["part", payments[0]["txnRef"], "100.00", "100.00"],
         ["part", payments[1]["txnRef"], "250.50", "350.50"],
@@ -29,16 +31,16 @@ def test_a_beneficiary_gets_parts_and_payouts_and_a_statement_of_both(shop: Shop
     assert [line[0] for line in lines] == sorted(line[0] for line in lines)
 
 
-def test_beneficiaries_are_listed_oldest_first(shop: Shop, deployment: Deployment) -> None:
-    assert "nobody" in deployment.command("split", "list", shop.mid)
+def test_beneficiaries_are_listed_oldest_first(shop: MerchantClient, deployment: Deployment) -> None:
+    assert "nobody" in deployment.run_command("split", "list", shop.mid)
     codes = [add(deployment, shop, name) for name in ("A", "B")]
-    assert [line.split()[0] for line in deployment.command("split", "list", shop.mid).splitlines()] == codes
+    assert [line.split()[0] for line in deployment.run_command("split", "list", shop.mid).splitlines()] == codes
 
 
-def test_what_cannot_be_is_said_in_a_line(shop: Shop, deployment: Deployment) -> None:
-    refused = deployment.refused_command("split", "add", shop.mid, "Bola", "058", "0123456780")
+def test_what_cannot_be_is_said_in_a_line(shop: MerchantClient, deployment: Deployment) -> None:
+    refused = deployment.run_refused_command("split", "add", shop.mid, "Bola", "058", "0123456780")
     assert "accountnumber: " in refused
-    assert "bankcode: " in deployment.refused_command("split", "add", shop.mid, "Bola", "nowhere", "0000000000")
-    assert "name: " in deployment.refused_command("split", "add", shop.mid, "", "058", "0000000000")
-    assert "no merchant" in deployment.refused_command("split", "add", "GP9999999", "Bola", "058", "0000000000")
-    assert "no beneficiary" in deployment.refused_command("split", "statement", shop.mid, "RSnobody")
+    assert "bankcode: " in deployment.run_refused_command("split", "add", shop.mid, "Bola", "nowhere", "0000000000")
+    assert "name: " in deployment.run_refused_command("split", "add", shop.mid, "", "058", "0000000000")
+    assert "no merchant" in deployment.run_refused_command("split", "add", "GP9999999", "Bola", "058", "0000000000")
+    assert "no beneficiary" in deployment.run_refused_command("split", "statement", shop.mid, "RSnobody")

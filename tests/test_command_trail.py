@@ -13,10 +13,10 @@ import typer
 
 from kasuwa import __main__ as main
 from kasuwa.commands import database
-from tests.methods.clients.enrolment import BVN, enrol
-from tests.methods.loans.bank import Bank
+from tests.merchant_client import MerchantClient, new_reference
+from tests.methods.clients.enrollment import BVN, enroll
+from tests.methods.loans.lending_client import LendingClient
 from tests.running import Deployment
-from tests.shop import Shop, fresh
 
 # What changes nothing and shows nothing that is personal or secret. `migrate` on an empty or current database has
 # nothing to tell; what it applies to one of before is noted, and so is what `serve` starts with.
@@ -57,17 +57,17 @@ def test_every_command_is_known_to_leave_an_entry_or_to_need_none() -> None:
     assert found == ONLY_LOOK | set(RECORDED)
 
 
-def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deployment, shop: Shop) -> None:
+def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deployment, shop: MerchantClient) -> None:
     given = {
         "{mid}": shop.mid,
-        "{client}": enrol(shop, bvn=BVN)["client_id"],
-        "{loan}": Bank(shop.wire, shop.mid, shop.key).lend(),
-        "{email}": f"{fresh('commanded')}.{shop.mid}@example.com",
+        "{client}": enroll(shop, bvn=BVN)["client_id"],
+        "{loan}": LendingClient(shop.connection, shop.mid, shop.key).lend(),
+        "{email}": f"{new_reference('commanded')}.{shop.mid}@example.com",
     }
     newest = "select actor, address, what, about, before, after from audit where actor like 'command:%' order by at"
     for name, (words, what) in RECORDED.items():
         before = len(deployment.fetch(newest))
-        deployment.command(*name.split(), *(given.get(word, word) for word in words))
+        deployment.run_command(*name.split(), *(given.get(word, word) for word in words))
         entries = deployment.fetch(newest)[before:]
         assert [entry["what"] for entry in entries] == [what], name
         assert getpass.getuser() in entries[0]["actor"]
@@ -75,16 +75,16 @@ def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deplo
         assert BVN not in str(tuple(entries[0]))
     settings = deployment.fetch(f"select * from ({newest}) e where what = 'changed settings'")[-1]
     assert ('"http_codes":"compat"' in settings["before"], '"http_codes":"strict"' in settings["after"]) == (True, True)
-    assert deployment.broken_laws([shop.mid]) == []
+    assert deployment.broken_invariants([shop.mid]) == []
 
 
-def test_a_command_that_is_refused_leaves_no_entry(deployment: Deployment, shop: Shop) -> None:
+def test_a_command_that_is_refused_leaves_no_entry(deployment: Deployment, shop: MerchantClient) -> None:
     entries = "select count(*) from audit where actor like 'command:%'"
     before = deployment.fetch(entries)[0][0]
-    deployment.refused_command("loan", "write-off", shop.mid, "LN999")
-    deployment.refused_command("user", "disable", "nobody-at-all@example.com")
-    deployment.refused_command("client", "export", shop.mid, "CL999")
-    deployment.refused_command("merchant", "roll-key", "GP9999999")
+    deployment.run_refused_command("loan", "write-off", shop.mid, "LN999")
+    deployment.run_refused_command("user", "disable", "nobody-at-all@example.com")
+    deployment.run_refused_command("client", "export", shop.mid, "CL999")
+    deployment.run_refused_command("merchant", "roll-key", "GP9999999")
     assert deployment.fetch(entries)[0][0] == before
 
 
@@ -98,16 +98,16 @@ def test_through_sudo_the_trail_names_who_it_was_before(monkeypatch: pytest.Monk
 
 
 def test_a_link_is_made_again_for_who_is_invited_and_with_reset_for_who_has_joined(
-    deployment: Deployment, shop: Shop
+    deployment: Deployment, shop: MerchantClient
 ) -> None:
-    email = f"{fresh('linked')}.{shop.mid}@example.com"
-    first = deployment.command("user", "add", email, "--role", "merchant:owner", "--mid", shop.mid)
-    assert "user link" in deployment.refused_command(
+    email = f"{new_reference('linked')}.{shop.mid}@example.com"
+    first = deployment.run_command("user", "add", email, "--role", "merchant:owner", "--mid", shop.mid)
+    assert "user link" in deployment.run_refused_command(
         "user", "add", email, "--role", "merchant:owner", "--mid", shop.mid
     )
-    assert deployment.command("user", "link", email) != first
+    assert deployment.run_command("user", "link", email) != first
     deployment.fetch("update console_user set joined_at = now(), password = 'x' where email = $1", email)
-    assert "--reset" in deployment.refused_command("user", "link", email)
-    assert "/link/" in deployment.command("user", "link", email, "--reset")
+    assert "--reset" in deployment.run_refused_command("user", "link", email)
+    assert "/link/" in deployment.run_command("user", "link", email, "--reset")
     [[password]] = deployment.fetch("select password from console_user where email = $1", email)
     assert password is None

@@ -5,23 +5,23 @@ from collections.abc import Callable
 
 from kasuwa.app import methods_of
 from kasuwa.web.openapi import describe
-from tests.examples import FOLDER, REPLIES, file_of, read, record, replies, reply_in
-from tests.shop import Shop
-from tests.walk.rows import NOW, ROWS
+from tests.examples import FOLDER, REPLIES, file_of, parse_reply, read, record, replies
+from tests.merchant_client import MerchantClient
+from tests.walk.rows import ACTION_ROWS, NOW
 
 STALE = "run `python -m tests.examples`, and look at what has changed"
 
 
 def test_every_action_has_its_recorded_example_and_there_is_no_other() -> None:
-    assert {file_of(row) for row in ROWS} == set(FOLDER.glob("*.http")), STALE
+    assert {file_of(row) for row in ACTION_ROWS} == set(FOLDER.glob("*.http")), STALE
 
 
 def test_each_file_holds_the_request_of_its_action() -> None:
-    for row in ROWS:
+    for row in ACTION_ROWS:
         assert read(file_of(row).read_text()) == (row.method, row.example), STALE
 
 
-def test_each_recorded_request_is_answered_as_recorded(open_shop: Callable[..., Shop]) -> None:
+def test_each_recorded_request_is_answered_as_recorded(open_shop: Callable[..., MerchantClient]) -> None:
     for path, text in record(open_shop(now=NOW)).items():
         assert text == path.read_text(), STALE
 
@@ -30,10 +30,10 @@ def test_the_service_tells_the_replies_that_were_recorded() -> None:
     assert replies({path: path.read_text() for path in FOLDER.glob("*.http")}) == REPLIES.read_text(), STALE
     paths = describe(methods_of("test"), "test")["paths"]
     told = {path: said["put"]["responses"]["200"]["content"] for path, said in paths.items() if "put" in said}
-    for row in ROWS:
+    for row in ACTION_ROWS:
         title = row.title.removeprefix(f"{row.method}-").replace(f"{row.action.name}-", f"{row.action.name} ")
         example = told[f"/{row.method}"]["application/json"]["examples"][title]
-        assert example["value"] == reply_in(file_of(row).read_text())
+        assert example["value"] == parse_reply(file_of(row).read_text())
 
 
 README_ROW = re.compile(r"^\| `PUT /(\w+)`.*?\| (.*) \|$", re.MULTILINE)

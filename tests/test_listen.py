@@ -13,10 +13,10 @@ import pytest
 from standardwebhooks import Webhook
 
 from kasuwa.core.events import standard_secret
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments, stop
-from tests.shop import Shop
-from tests.work.eventlog import event_of, send_events_to, wait_for_state
-from tests.work.inbox import BROKEN, PATIENCE_SECONDS, Answer, Inbox, Letter, receiving
+from tests.work.event_log import event_of, send_events_to, wait_for_state
+from tests.work.inbox import BROKEN, WAIT_TIMEOUT_SECONDS, Answer, Inbox, ReceivedRequest, running_inbox
 
 # Nobody listens there.
 NOWHERE = "http://127.0.0.1:9"
@@ -24,7 +24,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    with receiving() as opened:
+    with running_inbox() as opened:
         yield opened
 
 
@@ -32,7 +32,7 @@ def address(deployment: Deployment) -> str:
     return f"http://127.0.0.1:{deployment.port}"
 
 
-def account(deployment: Deployment, shop: Shop) -> tuple[str, ...]:
+def account(deployment: Deployment, shop: MerchantClient) -> tuple[str, ...]:
     return "--server", address(deployment), "--mid", shop.mid, "--key", shop.key
 
 
@@ -49,7 +49,7 @@ class Terminal:
             self._lines.put(line.rstrip("\n"))
 
     def line(self) -> str:
-        return self._lines.get(timeout=PATIENCE_SECONDS)
+        return self._lines.get(timeout=WAIT_TIMEOUT_SECONDS)
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def listening(*words: str) -> Iterator[Terminal]:
             stop(process)  # type: ignore[arg-type]
 
 
-def assert_signed(letter: Letter, key: str) -> None:
+def assert_signed(letter: ReceivedRequest, key: str) -> None:
     assert letter.headers["service-hash"] == hashlib.sha512(letter.body + key.encode()).hexdigest()
     assert Webhook(standard_secret(key)).verify(letter.body, letter.headers) == letter.payload
 
@@ -74,7 +74,7 @@ def assert_signed(letter: Letter, key: str) -> None:
 
 
 def test_listen_prints_events_as_they_happen_and_forwards_them_signed(
-    deployment: Deployment, shop: Shop, inbox: Inbox
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
 ) -> None:
     shop.transfer()  # before anybody listened: not shown
     with listening("--forward-to", inbox.url, *account(deployment, shop)) as terminal:
@@ -85,15 +85,17 @@ def test_listen_prints_events_as_they_happen_and_forwards_them_signed(
         first, second = terminal.line().split(), terminal.line().split()
     assert first == ["2", "transfer", "successful", "1500.50", sent["txnRef"], "→", "HTTP", "200"]
     assert second == ["3", "transfer", "failed", "0.00", failed["txnRef"], "→", "HTTP", "200"]
-    assert [letter.id for letter in inbox.letters] == [
+    assert [letter.id for letter in inbox.requests] == [
         event_of(shop, txn_ref)["event_id"] for txn_ref in (sent["txnRef"], failed["txnRef"])
     ]
-    for letter in inbox.letters:
+    for letter in inbox.requests:
         assert_signed(letter, shop.key)
 
 
-def test_what_is_forwarded_is_byte_for_byte_what_is_delivered(deployment: Deployment, shop: Shop, inbox: Inbox) -> None:
-    with receiving() as endpoint, listening("--forward-to", inbox.url, *account(deployment, shop)) as terminal:
+def test_what_is_forwarded_is_byte_for_byte_what_is_delivered(
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
+) -> None:
+    with running_inbox() as endpoint, listening("--forward-to", inbox.url, *account(deployment, shop)) as terminal:
         send_events_to(shop, endpoint.url)
         terminal.line()
         shop.transfer(orderRef="Ọ̀ṣun “1042” \\ é")
@@ -104,7 +106,7 @@ def test_what_is_forwarded_is_byte_for_byte_what_is_delivered(deployment: Deploy
 
 
 def test_listen_says_what_the_application_answered_and_follows_no_redirect(
-    deployment: Deployment, shop: Shop, inbox: Inbox
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
 ) -> None:
     inbox.answers(BROKEN, Answer(302, (("location", inbox.url.replace("/events", "/elsewhere")),)))
     with listening("--forward-to", inbox.url, *account(deployment, shop)) as terminal:
@@ -113,10 +115,10 @@ def test_listen_says_what_the_application_answered_and_follows_no_redirect(
         assert terminal.line().endswith("→ HTTP 500")
         shop.transfer()
         assert terminal.line().endswith("→ HTTP 302")
-    assert [letter.path for letter in inbox.letters] == ["/events", "/events"]
+    assert [letter.path for letter in inbox.requests] == ["/events", "/events"]
 
 
-def test_listen_goes_on_when_the_application_is_away(deployment: Deployment, shop: Shop) -> None:
+def test_listen_goes_on_when_the_application_is_away(deployment: Deployment, shop: MerchantClient) -> None:
     with listening("--forward-to", NOWHERE, *account(deployment, shop)) as terminal:
         terminal.line()
         for _ in range(2):
@@ -131,27 +133,27 @@ def test_listen_goes_on_when_the_server_is_back(deployments: Deployments) -> Non
         shop = deployment.open_shop()
         terminal = stack.enter_context(listening(*account(deployment, shop)))
         terminal.line()
-        shop.wire.close()
+        shop.connection.close()
         still = stack.pop_all()
     with still:
         assert terminal.line().startswith(f"{address(deployment)} cannot be reached: ")
         process = deployment.start()
         try:
             deployment.wait_ready(process)
-            with deployment.wire() as wire:
-                txn_ref = Shop(wire, shop.mid, shop.key).transfer()["txnRef"]
+            with deployment.connect() as wire:
+                txn_ref = MerchantClient(wire, shop.mid, shop.key).transfer()["txnRef"]
             assert txn_ref in terminal.line()
         finally:
             stop(process)
 
 
-def test_listen_with_a_wrong_key_says_so_in_one_line(deployment: Deployment, shop: Shop) -> None:
-    said = deployment.refused_command("listen", *account(deployment, shop)[:-1], "wrong")
+def test_listen_with_a_wrong_key_says_so_in_one_line(deployment: Deployment, shop: MerchantClient) -> None:
+    said = deployment.run_refused_command("listen", *account(deployment, shop)[:-1], "wrong")
     assert said == f"kasuwa: {address(deployment)} does not know this mid and key\n"
 
 
 def test_listen_where_there_is_no_server_says_so_in_one_line(deployment: Deployment) -> None:
-    said = deployment.refused_command("listen", "--server", NOWHERE)
+    said = deployment.run_refused_command("listen", "--server", NOWHERE)
     assert said.startswith(f"kasuwa: {NOWHERE} cannot be reached: ")
     assert said.count("\n") == 1
 
@@ -160,40 +162,44 @@ def test_listen_where_there_is_no_server_says_so_in_one_line(deployment: Deploym
     ("option", "said"), [("--server", "127.0.0.1:8080"), ("--server", "http://[::1"), ("--forward-to", "nonsense")]
 )
 def test_an_address_that_is_none_is_one_clear_line(deployment: Deployment, option: str, said: str) -> None:
-    heard = deployment.refused_command("listen", option, said)
+    heard = deployment.run_refused_command("listen", option, said)
     assert heard == f"kasuwa: {said} is not an address such as http://127.0.0.1:8080\n"
 
 
 # --- trigger ------------------------------------------------------------------------------------------------
 
 
-def test_trigger_sends_an_event_again_to_the_endpoint(deployment: Deployment, shop: Shop, inbox: Inbox) -> None:
+def test_trigger_sends_an_event_again_to_the_endpoint(
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
+) -> None:
     txn_ref = shop.transfer()["txnRef"]
     send_events_to(shop, inbox.url)
-    said = deployment.command("trigger", txn_ref, *account(deployment, shop))
+    said = deployment.run_command("trigger", txn_ref, *account(deployment, shop))
     assert said.split()[:5] == ["1", "transfer", "successful", "1500.00", txn_ref]
     assert said.endswith("→ sent again to the endpoint\n")
     wait_for_state(shop, txn_ref, "delivered")
-    [letter] = inbox.letters
+    [letter] = inbox.requests
     assert_signed(letter, shop.key)
 
 
-def test_trigger_forwards_to_an_application_on_this_machine(deployment: Deployment, shop: Shop, inbox: Inbox) -> None:
+def test_trigger_forwards_to_an_application_on_this_machine(
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
+) -> None:
     txn_ref = shop.transfer()["txnRef"]
-    said = deployment.command("trigger", txn_ref, "--forward-to", inbox.url, *account(deployment, shop))
+    said = deployment.run_command("trigger", txn_ref, "--forward-to", inbox.url, *account(deployment, shop))
     assert said.endswith("→ HTTP 200\n")
-    [letter] = inbox.letters
+    [letter] = inbox.requests
     assert letter.id == event_of(shop, txn_ref)["event_id"]
     assert_signed(letter, shop.key)
     assert event_of(shop, txn_ref)["attempts"] == []
 
 
-def test_trigger_of_an_unknown_reference_says_so_in_one_line(deployment: Deployment, shop: Shop) -> None:
-    said = deployment.refused_command("trigger", "GP|FD|000000000|20260105A", *account(deployment, shop))
+def test_trigger_of_an_unknown_reference_says_so_in_one_line(deployment: Deployment, shop: MerchantClient) -> None:
+    said = deployment.run_refused_command("trigger", "GP|FD|000000000|20260105A", *account(deployment, shop))
     assert said == ("kasuwa: there is no event of GP|FD|000000000|20260105A: it is not final, or not this merchant's\n")
 
 
-def test_trigger_without_an_endpoint_says_what_to_do(deployment: Deployment, shop: Shop) -> None:
+def test_trigger_without_an_endpoint_says_what_to_do(deployment: Deployment, shop: MerchantClient) -> None:
     txn_ref = shop.transfer()["txnRef"]
-    said = deployment.refused_command("trigger", txn_ref, *account(deployment, shop))
+    said = deployment.run_refused_command("trigger", txn_ref, *account(deployment, shop))
     assert said == "kasuwa: No webhook URL is set; set one first\n"

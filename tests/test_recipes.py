@@ -23,7 +23,7 @@ def test_a_recipe_tells_its_story_and_its_books_are_right(deployment: Deployment
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-2000:] + done.stderr
     assert done.stdout.endswith("\nThe books are right.\n")
     [mid] = MID.findall(done.stdout)
-    assert deployment.broken_laws([mid]) == []
+    assert deployment.broken_invariants([mid]) == []
 
 
 def test_every_recipe_is_told_and_run() -> None:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from tests import house, house_sql
-from tests.house import Source, read_all
+from tests import source_rules, source_rules_sql
+from tests.source_rules import Source, read_all
 
 SERVICE = read_all("src/kasuwa")
-EXACT = ("core/money.py", "core/tariff.py", "core/interest.py", "core/accrual.py", "core/rotation.py")
+EXACT = ("core/money.py", "core/tariff.py", "core/loan_interest.py", "core/accrual.py", "core/thrift.py")
 RECIPES = read_all("docs/recipes", "docs/recipes/")
 EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/"), *RECIPES]
 
@@ -18,7 +18,7 @@ def those(*, rooms: tuple[str, ...] = (), name: str = "", start: str = "") -> li
     return [
         source
         for source in SERVICE
-        if source.room in rooms or (name and source.name == name) or (start and source.name.startswith(start))
+        if source.package in rooms or (name and source.name == name) or (start and source.name.startswith(start))
     ]
 
 
@@ -32,43 +32,43 @@ def complaints(rule: Callable[[Source], list[str]], sources: Iterable[Source]) -
 
 
 def test_every_room_is_known_and_imports_only_what_it_may() -> None:
-    rooms = {source.room for source in SERVICE} - {"__init__"}
-    assert rooms <= set(house.MAY_IMPORT) | house.ANYTHING
-    assert house.wrong_imports(SERVICE) == []
+    rooms = {source.package for source in SERVICE} - {"__init__"}
+    assert rooms <= set(source_rules.MAY_IMPORT) | source_rules.COMPOSITION_ROOTS
+    assert source_rules.wrong_imports(SERVICE) == []
 
 
 def test_no_import_runs_in_a_circle() -> None:
-    assert house.cycles(SERVICE) == []
+    assert source_rules.cycles(SERVICE) == []
 
 
 def test_imports_are_absolute() -> None:
-    assert house.relative_imports(EVERYTHING) == []
+    assert source_rules.relative_imports(EVERYTHING) == []
 
 
 def test_init_files_are_empty() -> None:
-    assert house.full_init_files(EVERYTHING) == []
+    assert source_rules.full_init_files(EVERYTHING) == []
 
 
 # --- sizes and names --------------------------------------------------------------------------------------------
 
 
 def test_no_file_and_no_function_is_too_long() -> None:
-    assert house.too_long(EVERYTHING) == []
+    assert source_rules.too_long(EVERYTHING) == []
 
 
 def test_every_file_says_what_lives_in_it() -> None:
-    assert house.without_docstring(EVERYTHING) == []
+    assert source_rules.without_docstring(EVERYTHING) == []
 
 
 def test_no_file_has_a_name_that_accepts_everything() -> None:
-    assert house.names_that_say_nothing(EVERYTHING) == []
+    assert source_rules.vague_module_names(EVERYTHING) == []
 
 
 # --- what each kind of file refuses -----------------------------------------------------------------------------
 
 
 def test_rules_are_pure() -> None:
-    assert complaints(house.impurities, those(start="decide")) == []
+    assert complaints(source_rules.impurities, those(start="decide")) == []
 
 
 def test_rules_have_no_coroutines_not_even_a_signature() -> None:
@@ -77,70 +77,70 @@ def test_rules_have_no_coroutines_not_even_a_signature() -> None:
 
 
 def test_core_and_ledger_are_pure() -> None:
-    pure = [source for source in those(rooms=("core", "ledger")) if source.place != "ledger/audit.py"]
-    assert complaints(house.impurities, pure) == []
+    pure = [source for source in those(rooms=("core", "ledger")) if source.path != "ledger/invariants.py"]
+    assert complaints(source_rules.impurities, pure) == []
 
 
 def test_the_batch_and_what_is_remembered_between_batches_are_pure() -> None:
-    sources = [source for source in SERVICE if source.place in ("db/batch.py", "db/memory.py")]
-    assert complaints(house.impurities, sources) == []
+    sources = [source for source in SERVICE if source.path in ("db/batch.py", "db/row_cache.py")]
+    assert complaints(source_rules.impurities, sources) == []
 
 
 def test_only_the_catalogue_reads_files_of_the_package() -> None:
     reading = [
-        s.place for s in SERVICE for module, _ in s.imports() if module.startswith("importlib") and s.room == "core"
+        s.path for s in SERVICE for module, _ in s.imports() if module.startswith("importlib") and s.package == "core"
     ]
-    assert reading == ["core/catalogue.py"]
+    assert reading == ["core/reference_data.py"]
 
 
 def test_wire_files_have_no_functions() -> None:
-    assert complaints(house.function_bodies, those(name="wire.py")) == []
+    assert complaints(source_rules.function_bodies, those(name="wire.py")) == []
 
 
 def test_action_files_have_no_function_bodies() -> None:
-    assert complaints(house.function_bodies, those(name="actions.py")) == []
+    assert complaints(source_rules.function_bodies, those(name="actions.py")) == []
 
 
 def test_stores_only_read_and_only_their_own_merchants_rows() -> None:
-    assert complaints(house_sql.unsafe_reads, those(name="store.py")) == []
+    assert complaints(source_rules_sql.unsafe_reads, those(name="store.py")) == []
 
 
 def test_only_the_operators_pages_read_across_merchants_and_then_only_read() -> None:
-    assert house_sql.reads_across_merchants(SERVICE) == []
-    operators = [source for source in SERVICE if source.place == house_sql.OPERATORS_READS]
-    assert complaints(house_sql.writes, operators) == []
+    assert source_rules_sql.reads_across_merchants(SERVICE) == []
+    operators = [source for source in SERVICE if source.path == source_rules_sql.OPERATORS_READS]
+    assert complaints(source_rules_sql.writes, operators) == []
 
 
 def test_pages_of_the_console_read_through_their_visit() -> None:
-    assert complaints(house.reads_beside_the_visit, those(rooms=("console",))) == []
+    assert complaints(source_rules.reads_beside_the_visit, those(rooms=("console",))) == []
 
 
 def test_sql_lives_where_it_belongs() -> None:
-    assert house_sql.sql_out_of_place(SERVICE) == []
+    assert source_rules_sql.sql_out_of_place(SERVICE) == []
 
 
 def test_no_log_line_has_the_text_of_an_error() -> None:
-    assert complaints(house.error_texts_in_logs, SERVICE) == []
+    assert complaints(source_rules.error_texts_in_logs, SERVICE) == []
 
 
 def test_every_order_is_total() -> None:
-    assert complaints(house_sql.partial_orders, SERVICE) == []
+    assert complaints(source_rules_sql.partial_orders, SERVICE) == []
 
 
 def test_connections_are_opened_where_they_get_their_deadlines() -> None:
-    assert complaints(house.unbounded_connections, SERVICE) == []
+    assert complaints(source_rules.unbounded_connections, SERVICE) == []
 
 
 def test_money_is_never_a_float() -> None:
-    exact = [s for s in SERVICE if s.room == "ledger" or s.place in EXACT]
-    assert complaints(house.floats, exact) == []
+    exact = [s for s in SERVICE if s.package == "ledger" or s.path in EXACT]
+    assert complaints(source_rules.floats, exact) == []
 
 
 def test_every_slice_has_the_files_that_one_looks_for() -> None:
     slices = {source.module.split(".")[1] for source in SERVICE if source.module.startswith("methods.")}
     assert slices
     for found in slices:
-        names = {source.name for source in SERVICE if source.place.startswith(f"methods/{found}/")}
+        names = {source.name for source in SERVICE if source.path.startswith(f"methods/{found}/")}
         assert {"actions.py", "wire.py"} <= names, found
 
 
@@ -164,10 +164,10 @@ def offends(rule: Callable[[list[Source]], list[str]], place: str, text: str) ->
         ("methods/bills/x.py", "from kasuwa.ledger import chart", False),
         ("methods/bills/x.py", "from kasuwa.ledger.apply import apply", True),
         ("methods/bills/x.py", "from kasuwa.ledger import apply", True),
-        ("methods/bills/decide.py", "from kasuwa.methods.bills import wire", False),
-        ("methods/bills/decide.py", "from kasuwa.methods.disburse.decide import KIND", True),
-        ("methods/loans/decide.py", "from kasuwa.methods.disburse.decide import KIND", False),
-        ("methods/loans/decide.py", "from kasuwa.methods.disburse.store import x", True),
+        ("methods/bills/rules/pay_bill.py", "from kasuwa.methods.bills import wire", False),
+        ("methods/bills/rules/pay_bill.py", "from kasuwa.methods.disburse.rules.transfer import KIND", True),
+        ("methods/loans/model.py", "from kasuwa.methods.disburse.rules.transfer import KIND", False),
+        ("methods/loans/model.py", "from kasuwa.methods.disburse.store import x", True),
         ("methods/bills/x.py", "from kasuwa.rails.sandbox.bank import SandboxBank", True),
         ("web/x.py", "from kasuwa.methods.disburse.wire import x", True),
         ("observe/x.py", "from kasuwa.core import money", True),
@@ -176,7 +176,7 @@ def offends(rule: Callable[[list[Source]], list[str]], place: str, text: str) ->
     ],
 )
 def test_an_import_that_is_not_allowed_is_noticed(place: str, text: str, wrong: bool) -> None:
-    assert offends(house.wrong_imports, place, text) is wrong
+    assert offends(source_rules.wrong_imports, place, text) is wrong
 
 
 IMPURE = [
@@ -192,11 +192,11 @@ IMPURE += ["async def f():\n    return 1", "def f():\n    import asyncio", "asyn
 
 @pytest.mark.parametrize("text", IMPURE)
 def test_a_look_outside_is_noticed(text: str) -> None:
-    assert house.impurities(Source("core/x.py", text))
+    assert source_rules.impurities(Source("core/x.py", text))
 
 
 def test_the_signature_of_a_protocol_is_no_coroutine() -> None:
-    assert house.impurities(Source("core/x.py", "class P(Protocol):\n    async def f(self) -> int: ...")) == []
+    assert source_rules.impurities(Source("core/x.py", "class P(Protocol):\n    async def f(self) -> int: ...")) == []
 
 
 @pytest.mark.parametrize(
@@ -217,12 +217,12 @@ def test_the_signature_of_a_protocol_is_no_coroutine() -> None:
     ],
 )
 def test_an_unsafe_read_is_noticed(text: str) -> None:
-    assert house_sql.unsafe_reads(Source("methods/x/store.py", text))
+    assert source_rules_sql.unsafe_reads(Source("methods/x/store.py", text))
 
 
 def test_a_safe_read_is_let_be() -> None:
     text = 'H = "select 1 from t"\nQ = f"{H} where merchant_id = $1"\nasync def f(r):\n    await r.fetch(Q)'
-    assert house_sql.unsafe_reads(Source("methods/x/store.py", text)) == []
+    assert source_rules_sql.unsafe_reads(Source("methods/x/store.py", text)) == []
 
 
 @pytest.mark.parametrize(
@@ -233,16 +233,16 @@ def test_a_safe_read_is_let_be() -> None:
     ],
 )
 def test_sql_is_known_when_it_is_seen(text: str) -> None:
-    assert offends(house_sql.sql_out_of_place, "web/x.py", f"Q = {text!r}")
-    assert offends(house_sql.sql_out_of_place, "web/x.py", f"Q = f{text + ' {x}'!r}")
-    assert not offends(house_sql.sql_out_of_place, "db/x.py", f"Q = {text!r}")
+    assert offends(source_rules_sql.sql_out_of_place, "web/x.py", f"Q = {text!r}")
+    assert offends(source_rules_sql.sql_out_of_place, "web/x.py", f"Q = f{text + ' {x}'!r}")
+    assert not offends(source_rules_sql.sql_out_of_place, "db/x.py", f"Q = {text!r}")
 
 
 @pytest.mark.parametrize(
     "text", ["Choose from these", "updated", "Select one", "delete", "with care", "the place where"]
 )
 def test_prose_is_not_taken_for_sql(text: str) -> None:
-    assert not offends(house_sql.sql_out_of_place, "web/x.py", f'"""select a from b"""\nQ = {text!r}')
+    assert not offends(source_rules_sql.sql_out_of_place, "web/x.py", f'"""select a from b"""\nQ = {text!r}')
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_prose_is_not_taken_for_sql(text: str) -> None:
     ],
 )
 def test_an_order_that_leaves_ties_open_is_noticed(order: str) -> None:
-    assert house_sql.partial_orders(Source("db/x.py", f'Q = """select a from transaction {order}"""'))
+    assert source_rules_sql.partial_orders(Source("db/x.py", f'Q = """select a from transaction {order}"""'))
 
 
 @pytest.mark.parametrize(
@@ -266,14 +266,14 @@ def test_an_order_that_leaves_ties_open_is_noticed(order: str) -> None:
     ],
 )
 def test_a_total_order_is_let_be(order: str) -> None:
-    assert house_sql.partial_orders(Source("db/x.py", f'Q = """select a from transaction {order}"""')) == []
+    assert source_rules_sql.partial_orders(Source("db/x.py", f'Q = """select a from transaction {order}"""')) == []
 
 
 @pytest.mark.parametrize(
     "text", ["def f(): ...", "f = lambda: 1", "class C:\n    def f(self): ...", "async def f(): ..."]
 )
 def test_a_function_is_noticed_where_none_may_be(text: str) -> None:
-    assert house.function_bodies(Source("methods/x/wire.py", text))
+    assert source_rules.function_bodies(Source("methods/x/wire.py", text))
 
 
 @pytest.mark.parametrize(
@@ -293,28 +293,28 @@ def test_a_function_is_noticed_where_none_may_be(text: str) -> None:
 )
 def test_the_text_of_an_error_in_a_log_line_is_noticed(text: str, wrong: bool) -> None:
     caught = f"try:\n    f()\nexcept Exception as error:\n    {text}"
-    assert bool(house.error_texts_in_logs(Source("work/x.py", caught))) is wrong
+    assert bool(source_rules.error_texts_in_logs(Source("work/x.py", caught))) is wrong
 
 
 @pytest.mark.parametrize("text", ["connect_to_primary(dsn)", "asyncpg.connect(dsn)", "asyncpg.create_pool(dsn)"])
 def test_a_connection_without_deadlines_is_noticed(text: str) -> None:
-    assert house.unbounded_connections(Source("work/x.py", text))
-    assert house.unbounded_connections(Source("db/pool.py", text)) == []
+    assert source_rules.unbounded_connections(Source("work/x.py", text))
+    assert source_rules.unbounded_connections(Source("db/connections.py", text)) == []
 
 
 @pytest.mark.parametrize("text", ["x = 0.5", "x = float('1')", "def f(x: float): ...", "x = 1e3"])
 def test_a_float_is_noticed(text: str) -> None:
-    assert house.floats(Source("core/money.py", text))
+    assert source_rules.floats(Source("core/money.py", text))
 
 
 def test_the_small_rules_notice_their_offenders() -> None:
-    assert offends(house.relative_imports, "core/x.py", "from . import money")
-    assert offends(house.full_init_files, "core/__init__.py", "x = 1")
-    assert offends(house.without_docstring, "core/x.py", "x = 1")
-    assert offends(house.too_long, "core/x.py", "x = 1\n" * 501)
-    assert offends(house.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 70)
-    assert not offends(house.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 69)
-    assert house.names_that_say_nothing([Source("core/card_utils.py", ""), Source("tests/base.py", "")]) == [
+    assert offends(source_rules.relative_imports, "core/x.py", "from . import money")
+    assert offends(source_rules.full_init_files, "core/__init__.py", "x = 1")
+    assert offends(source_rules.without_docstring, "core/x.py", "x = 1")
+    assert offends(source_rules.too_long, "core/x.py", "x = 1\n" * 501)
+    assert offends(source_rules.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 70)
+    assert not offends(source_rules.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 69)
+    assert source_rules.vague_module_names([Source("core/card_utils.py", ""), Source("tests/base.py", "")]) == [
         "core/card_utils.py",
         "tests/base.py",
     ]
@@ -322,8 +322,8 @@ def test_the_small_rules_notice_their_offenders() -> None:
 
 def test_a_merchants_page_that_reads_across_merchants_is_noticed() -> None:
     for text in ("from kasuwa.console import operator_reads", "from kasuwa.console.operator_reads import Shop"):
-        assert offends(house_sql.reads_across_merchants, "console/transfers.py", text)
-        assert not offends(house_sql.reads_across_merchants, "console/operator_books.py", text)
+        assert offends(source_rules_sql.reads_across_merchants, "console/transfers.py", text)
+        assert not offends(source_rules_sql.reads_across_merchants, "console/operator_books.py", text)
 
 
 @pytest.mark.parametrize(
@@ -332,12 +332,12 @@ def test_a_merchants_page_that_reads_across_merchants_is_noticed() -> None:
         "async def show(visit):\n    async with visit.parts.reader.acquire() as connection: ...",
         "async def show(visit):\n    await visit.parts.operators.fetch('x')",
         "def show(parts): return parts.reader",
-        "from kasuwa.db.gather import snapshot",
+        "from kasuwa.db.reading import snapshot",
     ],
 )
 def test_a_page_that_reads_past_its_visit_is_noticed(text: str) -> None:
-    assert house.reads_beside_the_visit(Source("console/events.py", text))
-    assert house.reads_beside_the_visit(Source("console/visit.py", text)) == []
+    assert source_rules.reads_beside_the_visit(Source("console/events.py", text))
+    assert source_rules.reads_beside_the_visit(Source("console/visit.py", text)) == []
 
 
 def test_a_circle_is_noticed_however_long() -> None:
@@ -346,5 +346,5 @@ def test_a_circle_is_noticed_however_long() -> None:
         Source(f"core/{name}.py", f"from kasuwa.core import {following}")
         for name, following in zip(chain, [*chain[1:], "a"], strict=True)
     ]
-    assert house.cycles(sources) == ["core.a → core.b → core.c → core.a"]
-    assert house.cycles(sources[:2]) == []
+    assert source_rules.cycles(sources) == ["core.a → core.b → core.c → core.a"]
+    assert source_rules.cycles(sources[:2]) == []

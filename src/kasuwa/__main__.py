@@ -10,14 +10,20 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kasuwa import listen, supervise
-from kasuwa.commands.database import DataOption, one_line_errors, record, with_connection, with_database
-from kasuwa.core.secrets import Vault
-from kasuwa.db.audit_trail import OPERATORS_CHAIN
+from kasuwa.commands.database import (
+    DataOption,
+    one_line_errors,
+    record_audit_entry,
+    run_with_connection,
+    run_with_database,
+)
+from kasuwa.core.vault import Vault
+from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.doctor import examine
-from kasuwa.ledger.audit import audit as audit_books
+from kasuwa.ledger.invariants import check_invariants as audit_books
 from kasuwa.observe import log
-from kasuwa.observe.metrics import Meter
-from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, address_of, console_address, read_settings, secret_key_of
+from kasuwa.observe.metrics import Metrics
+from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, local_url, read_settings, secret_key_of
 
 T = TypeVar("T")
 
@@ -61,7 +67,7 @@ def announce(settings: Settings, dsn: str) -> None:
     if settings.console == "on":
         announce_console(settings, dsn)
     if settings.metrics_port is not None:
-        typer.echo(f"\nMetrics: {address_of(settings.metrics_host, settings.metrics_port)}/metrics")
+        typer.echo(f"\nMetrics: {local_url(settings.metrics_host, settings.metrics_port)}/metrics")
     typer.echo("\nCtrl-C stops it.")
 
 
@@ -71,7 +77,7 @@ def announce_console(settings: Settings, dsn: str) -> None:
 
     typer.echo(f"\nConsole: {console_address(settings)}")
     if settings.environment == "test":
-        for email, token in asyncio.run(user.demo_links(dsn)):
+        for email, token in asyncio.run(user.make_demo_links(dsn)):
             typer.echo(f"  sign in once as {email}: {console_address(settings)}/link/{token}")
 
 
@@ -80,13 +86,13 @@ def migrate_command(data: DataOption = None) -> None:
     """Bring the database's schema up to date."""
     from kasuwa.prepare import prepare
 
-    applied = with_database(data, prepare)
+    applied = run_with_database(data, prepare)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
-        await record(connection, OPERATORS_CHAIN, "applied migrations", ", ".join(applied))
+        await record_audit_entry(connection, OPERATOR_CHAIN_ID, "applied migrations", ", ".join(applied))
 
     if applied:
-        with_connection(data, work)
+        run_with_connection(data, work)
     typer.echo("\n".join(f"applied {name}" for name in applied) or "nothing to do: the schema is up to date")
 
 
@@ -97,7 +103,7 @@ def audit(data: DataOption = None) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         return await audit_books(connection)
 
-    broken = with_connection(data, work)
+    broken = run_with_connection(data, work)
     if broken:
         typer.echo("\n".join(broken))
         raise typer.Exit(1)
@@ -110,7 +116,7 @@ def doctor(data: DataOption = None) -> None:
     with one_line_errors():
         findings = examine(read_settings(os.environ, data=data))
     typer.echo("\n".join(str(finding) for finding in findings))
-    if any(finding.wrong for finding in findings):
+    if any(finding.is_problem for finding in findings):
         raise typer.Exit(1)
 
 
@@ -131,7 +137,7 @@ def listen_command(
 ) -> None:
     """Print a merchant's events as they happen, and forward them, signed, to a local application."""
     with one_line_errors(), contextlib.suppress(KeyboardInterrupt):
-        listen.listen(listen.Account(server, mid, key), forward_to, typer.echo)
+        listen.listen(listen.MerchantClient(server, mid, key), forward_to, typer.echo)
 
 
 @command.command(name="trigger")
@@ -144,11 +150,11 @@ def trigger_command(
 ) -> None:
     """Send the event of a reference again, to the merchant's endpoint or to a local application."""
     with one_line_errors():
-        typer.echo(listen.trigger(listen.Account(server, mid, key), reference, forward_to))
+        typer.echo(listen.trigger(listen.MerchantClient(server, mid, key), reference, forward_to))
 
 
 def main() -> None:
-    log.set_up(Meter(), json_lines=False)
+    log.configure_logging(Metrics(), json_lines=False)
     for name in groups_for(sys.argv[1:]):
         command.add_typer(importlib.import_module(f"kasuwa.commands.{name}").command, name=name)
     command()

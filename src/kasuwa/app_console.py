@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from kasuwa.console.actions import CONSOLE
-from kasuwa.console.cookies import Cookies
-from kasuwa.console.visit import Note, Parts
-from kasuwa.console.words import make_templates
+from kasuwa.console.cookies import CookieSettings
+from kasuwa.console.formatting import make_templates
+from kasuwa.console.visit import AuditNote, ConsoleServices
 from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant
-from kasuwa.db.gather import SnapshotReplies
-from kasuwa.db.pool import Connection, Pool
+from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.reading import SnapshotReplies
 from kasuwa.db.snapshot_writer import SnapshotWriter
 from kasuwa.settings import (
     console_address,
@@ -26,26 +26,26 @@ from kasuwa.settings import (
 )
 from kasuwa.web.dispatch import Dispatch
 from kasuwa.web.openapi import describe
-from kasuwa.web.table import find_action, make_table
-from kasuwa.work.mail import Links
+from kasuwa.web.routes import find_action, make_routes
+from kasuwa.work.mail import LinkSender
 from kasuwa.work.steps import rail_kinds_of
-from kasuwa.work.targets import url_fault
-from kasuwa.work.timeline import timeline
+from kasuwa.work.timeline import transaction_timeline
+from kasuwa.work.url_policy import url_fault
 
 
-def console_parts(house: Any, dispatch: Dispatch, operators: Pool, readers: Pool) -> Parts:
+def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, readers: Pool) -> ConsoleServices:
     """`house` is app.House."""
-    settings, table = house.settings, make_table((*house.methods, CONSOLE))
+    settings, table = services.settings, make_routes((*services.methods, CONSOLE))
     loopback = loopback_allowed(settings)
 
     async def act(
-        merchant: Merchant, method: str, fields: Mapping[str, Any], note: Note | None, within: Connection | None
+        merchant: Merchant, method: str, fields: Mapping[str, Any], note: AuditNote | None, within: Connection | None
     ) -> dict[str, Any]:
         asked = dispatch
         if within is not None:
-            replies = SnapshotReplies(within, house.vault, house.world.public_url)
-            asked = dispatch.reading(replies, SnapshotWriter(within, house.world, house.clock))
-        answered = await asked.answer_as(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
+            replies = SnapshotReplies(within, services.vault, services.world.public_url)
+            asked = dispatch.reading(replies, SnapshotWriter(within, services.world, services.clock))
+        answered = await asked.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 
@@ -54,29 +54,29 @@ def console_parts(house: Any, dispatch: Dispatch, operators: Pool, readers: Pool
         return None if path is None else find_action(path, fields)
 
     async def ping(merchant_id: int, url: str) -> str:
-        return str(await house.courier.ping(operators, merchant_id, url))
+        return str(await services.courier.ping(operators, merchant_id, url))
 
-    return Parts(
+    return ConsoleServices(
         environment=settings.environment,
         console_url=console_address(settings),
         api_url=public_url_of(settings),
         proxies=trusted_proxies_of(settings),
-        directory=house.directory,
-        reader=readers,
-        operators=operators,
-        writer=house.writer,
-        vault=house.vault,
-        methods=house.methods,
-        rail_kinds=rail_kinds_of(step for method in house.methods for step in method.steps),
-        openapi=describe(house.methods, settings.environment),
-        act=act,
+        merchant_directory=services.directory,
+        read_pool=readers,
+        operator_pool=operators,
+        writer=services.writer,
+        vault=services.vault,
+        methods=services.methods,
+        rail_job_kinds=rail_kinds_of(step for method in services.methods for step in method.steps),
+        openapi=describe(services.methods, settings.environment),
+        run_action=act,
         find_action=find,
-        ping=ping,
+        send_test_event=ping,
         url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
-        tell_story=timeline,
+        read_timeline=transaction_timeline,
         templates=make_templates(),
-        cookies=Cookies(console_address(settings).startswith("https://"), settings.environment == "live"),
-        deliver=Links(invitations_of(settings)).deliver,
+        cookies=CookieSettings(console_address(settings).startswith("https://"), settings.environment == "live"),
+        deliver_link=LinkSender(invitations_of(settings)).deliver,
         cooling_off=cooling_off_of(settings),
-        large_amount=large_amount_of(settings),
+        large_amount_minor=large_amount_of(settings),
     )

@@ -8,33 +8,35 @@ from typing import Any
 import asyncpg
 import msgspec
 
-from kasuwa.db import embedded, migrate, pool
+from kasuwa.db import connections, embedded, migrate
 from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
-from kasuwa.db.last_words import LOG, full_disk, worst_line
-from kasuwa.db.pooler import TransactionPooling, refuse_transaction_pooling
+from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
+from kasuwa.db.postgres_log import LOG_FILE, describe_full_disk, last_severe_line
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.settings import Settings, SettingsError, secret_key_of
 
 
 class Finding(msgspec.Struct, frozen=True):
-    wrong: bool
+    is_problem: bool
     what: str
-    mend: str = ""
+    remedy: str = ""
 
     def __str__(self) -> str:
-        return f"{'wrong' if self.wrong else 'ok':5}  {self.what}" + (f"\n       {self.mend}" if self.mend else "")
+        return f"{'wrong' if self.is_problem else 'ok':5}  {self.what}" + (
+            f"\n       {self.remedy}" if self.remedy else ""
+        )
 
 
-def good(what: str) -> Finding:
+def passed(what: str) -> Finding:
     return Finding(False, what)
 
 
-def bad(what: str, mend: str) -> Finding:
+def problem(what: str, mend: str) -> Finding:
     return Finding(True, what, mend)
 
 
 def examine(settings: Settings) -> list[Finding]:
-    findings = [good(f"environment {settings.environment}"), examine_secret(settings)]
+    findings = [passed(f"environment {settings.environment}"), examine_secret(settings)]
     dsn = settings.database_url
     if dsn is None:
         cluster = embedded.find(settings.data)
@@ -48,22 +50,22 @@ def examine(settings: Settings) -> list[Finding]:
 def examine_stopped(directory: Path) -> list[Finding]:
     """Why no embedded server runs there: what it said last, and whether there is room for it."""
     mend = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
-    line = worst_line(directory / LOG)
-    found = [bad(f"no database runs for {directory}", f"{mend}; its log ends: {line}" if line else mend)]
-    return [*found, *([examine_disk(directory)] if full_disk(directory) else [])]
+    line = last_severe_line(directory / LOG_FILE)
+    found = [problem(f"no database runs for {directory}", f"{mend}; its log ends: {line}" if line else mend)]
+    return [*found, *([examine_disk(directory)] if describe_full_disk(directory) else [])]
 
 
 def examine_disk(directory: Path) -> Finding:
-    trouble = full_disk(directory)
-    return bad(trouble, "make room, then start it again") if trouble else good("there is room on the disk")
+    trouble = describe_full_disk(directory)
+    return problem(trouble, "make room, then start it again") if trouble else passed("there is room on the disk")
 
 
 def examine_secret(settings: Settings) -> Finding:
     try:
         secret_key_of(settings)
     except SettingsError as error:
-        return bad("the secret key cannot be used", str(error))
-    return good("the secret key is there")
+        return problem("the secret key cannot be used", str(error))
+    return passed("the secret key is there")
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
@@ -72,32 +74,34 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
             await refuse_transaction_pooling(dsn)
         connection = await connect_to_primary(dsn)
     except TransactionPooling as error:
-        return [bad("a connection pooler shares sessions between clients", str(error))]
+        return [problem("a connection pooler shares sessions between clients", str(error))]
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         return [
-            bad(
+            problem(
                 f"the database cannot be reached: {error or type(error).__name__}",
                 "check KASUWA_DATABASE_URL",
             )
         ]
     try:
         version = connection.get_server_version()
-        findings = [good(f"PostgreSQL {version.major}.{version.minor}")]
-        if version.major < migrate.OLDEST_POSTGRES:
-            findings = [bad(f"PostgreSQL {version.major} is too old", f"use {migrate.OLDEST_POSTGRES} or later")]
+        findings = [passed(f"PostgreSQL {version.major}.{version.minor}")]
+        if version.major < migrate.MIN_POSTGRES_VERSION:
+            findings = [
+                problem(f"PostgreSQL {version.major} is too old", f"use {migrate.MIN_POSTGRES_VERSION} or later")
+            ]
         return findings + await examine_schema(settings, connection)
     finally:
         await connection.close()
 
 
 async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
-    version, newest = await migrate.schema_version(connection), migrate.newest_known()
+    version, newest = await migrate.schema_version(connection), migrate.newest_known_version()
     if version < newest:
-        return [bad(f"the schema is at migration {version} of {newest}", "run `kasuwa migrate`")]
+        return [problem(f"the schema is at migration {version} of {newest}", "run `kasuwa migrate`")]
     if version > newest:
-        return [bad(f"the schema is at migration {version}, newer than this version", "run a later kasuwa")]
+        return [problem(f"the schema is at migration {version}, newer than this version", "run a later kasuwa")]
     return [
-        good(f"the schema is at migration {version}"),
+        passed(f"the schema is at migration {version}"),
         await examine_vault(settings, connection),
         await examine_durability(connection),
         await examine_role(connection),
@@ -111,33 +115,35 @@ async def examine_vault(settings: Settings, connection: Any) -> Finding:
     try:
         await migrate.open_vault(connection, secret_key_of(settings))
     except (migrate.MigrationError, SettingsError) as error:
-        return bad("the secret key does not open this database", str(error))
-    return good("the secret key opens this database")
+        return problem("the secret key does not open this database", str(error))
+    return passed("the secret key opens this database")
 
 
 async def examine_durability(connection: Any) -> Finding:
     off = [name for name in ("fsync", "full_page_writes") if await connection.fetchval(f"show {name}") == "off"]
     if off:
-        return bad(f"{' and '.join(off)} off: a crash can lose acknowledged money", "switch it on in postgresql.conf")
-    return good("commits are durable")
+        return problem(
+            f"{' and '.join(off)} off: a crash can lose acknowledged money", "switch it on in postgresql.conf"
+        )
+    return passed("commits are durable")
 
 
 async def examine_role(connection: Any) -> Finding:
-    await pool.take_role(connection)
+    await connections.set_application_role(connection)
     role = await connection.fetchval("select current_user")
     await connection.execute("reset role")
-    if role != pool.APPLICATION_ROLE:
-        mend = f"let a superuser `create role {pool.APPLICATION_ROLE}` and grant it to us, then `kasuwa migrate`"
-        return bad("the journal is guarded by triggers alone: no role of lesser rights", mend)
-    return good("the service runs as a role that cannot change the journal")
+    if role != connections.APPLICATION_ROLE:
+        mend = f"let a superuser `create role {connections.APPLICATION_ROLE}` and grant it to us, then `kasuwa migrate`"
+        return problem("the journal is guarded by triggers alone: no role of lesser rights", mend)
+    return passed("the service runs as a role that cannot change the journal")
 
 
 async def examine_clock(connection: Any) -> Finding:
     skew = time.time() - await connection.fetchval(DATABASE_CLOCK)
     if abs(skew) > JUMP_SECONDS:
         what = f"this machine's clock is {abs(skew):.0f} s {'ahead of' if skew > 0 else 'behind'} the database's"
-        return bad(what, "set both by NTP; the service goes by the database's")
-    return good("this machine's clock agrees with the database's")
+        return problem(what, "set both by NTP; the service goes by the database's")
+    return passed("this machine's clock agrees with the database's")
 
 
 async def examine_jobs(connection: Any) -> Finding:
@@ -145,12 +151,12 @@ async def examine_jobs(connection: Any) -> Finding:
         "select count(*) from job where run_at < now() - interval '5 minutes' and lane <> 'webhook'"
     )
     if late:
-        return bad(f"{late} jobs are more than five minutes late", "see that `kasuwa serve` and its worker run")
-    return good("no job is late")
+        return problem(f"{late} jobs are more than five minutes late", "see that `kasuwa serve` and its worker run")
+    return passed("no job is late")
 
 
 async def examine_notices(connection: Any) -> Finding:
     count = await connection.fetchval("select count(*) from notice")
     if count:
-        return bad(f"{count} notices wait for an operator", "read the table `notice`: rails that contradict us")
-    return good("no notice waits for an operator")
+        return problem(f"{count} notices wait for an operator", "read the table `notice`: rails that contradict us")
+    return passed("no notice waits for an operator")

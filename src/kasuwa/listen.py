@@ -21,7 +21,7 @@ POLL_SECONDS = 0.5
 ANSWER_SECONDS = 10.0
 
 
-class CannotListen(Exception):
+class ListenError(Exception):
     """Why not, in one line."""
 
 
@@ -44,17 +44,17 @@ def check_address(url: str) -> None:
     except ValueError:
         good = False
     if not good:
-        raise CannotListen(f"{url} is not an address such as http://127.0.0.1:8080")
+        raise ListenError(f"{url} is not an address such as http://127.0.0.1:8080")
 
 
-class Account(msgspec.Struct, frozen=True):
+class MerchantClient(msgspec.Struct, frozen=True):
     """Which server, and as whom."""
 
     server: str
     mid: str
     key: str
 
-    def ask(self, body: dict[str, Any]) -> Any:
+    def send_request(self, body: dict[str, Any]) -> Any:
         check_address(self.server)
         request = urllib.request.Request(
             f"{self.server.rstrip('/')}/resources",
@@ -67,12 +67,12 @@ class Account(msgspec.Struct, frozen=True):
                 reply = json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 401:
-                raise CannotListen(f"{self.server} does not know this mid and key") from None
-            raise CannotListen(f"{self.server} answered HTTP {error.code}") from None
+                raise ListenError(f"{self.server} does not know this mid and key") from None
+            raise ListenError(f"{self.server} answered HTTP {error.code}") from None
         except (OSError, ValueError, HTTPException) as error:
-            raise CannotListen(f"{self.server} cannot be reached: {getattr(error, 'reason', error)}") from None
+            raise ListenError(f"{self.server} cannot be reached: {getattr(error, 'reason', error)}") from None
         if reply.get("status") != 200:
-            raise CannotListen(str(reply.get("message", reply)))
+            raise ListenError(str(reply.get("message", reply)))
         return reply
 
 
@@ -84,15 +84,15 @@ class Event(msgspec.Struct):
     payload: dict[str, Any]
 
 
-def last_sequence(account: Account) -> int:
-    newest = account.ask({"inquire": "events", "limit": 1})["data"]
+def last_sequence(account: MerchantClient) -> int:
+    newest = account.send_request({"inquire": "events", "limit": 1})["data"]
     return int(newest[0]["sequence"]) if newest else 0
 
 
-def events_after(account: Account, sequence: int) -> Iterator[Event]:
+def events_after(account: MerchantClient, sequence: int) -> Iterator[Event]:
     """All events after a sequence number, however many pages they are."""
     while True:
-        page = account.ask({"inquire": "event_feed", "after": sequence, "limit": 200})
+        page = account.send_request({"inquire": "event_feed", "after": sequence, "limit": 200})
         yield from msgspec.convert(page["data"], list[Event])
         sequence = page["last"]
         if not page["more"]:
@@ -102,7 +102,7 @@ def events_after(account: Account, sequence: int) -> Iterator[Event]:
 def forward(event: Event, url: str, key: str) -> str:
     """Send one event to a local application; answers what it said, in a word or two."""
     body = msgspec.json.encode(event.payload)
-    headers = sign(body, key.encode(), event.event_id, int(time.time()), DEFAULT_HASH_HEADER, badly=False)
+    headers = sign(body, key.encode(), event.event_id, int(time.time()), DEFAULT_HASH_HEADER, has_bad_signature=False)
     headers["webhook-object"] = event.txn_ref
     request = urllib.request.Request(url, data=body, method="POST", headers=headers)
     try:
@@ -119,7 +119,7 @@ def describe(event: Event) -> str:
     return f"{event.sequence:>6}  {event.kind:<10} {said['txnStatus']:<11} {said['chargedAmount']:>14}  {event.txn_ref}"
 
 
-def listen(account: Account, forward_to: str | None, say: Callable[[str], None]) -> None:
+def listen(account: MerchantClient, forward_to: str | None, say: Callable[[str], None]) -> None:
     """Print events as they happen, for ever; a server that goes away is waited for."""
     if forward_to is not None:
         check_address(forward_to)
@@ -133,22 +133,22 @@ def listen(account: Account, forward_to: str | None, say: Callable[[str], None])
                 answer = "" if forward_to is None else f"  → {forward(event, forward_to, account.key)}"
                 say(describe(event) + answer)
             away = False
-        except CannotListen as error:
+        except ListenError as error:
             if not away:
                 say(f"{error}; trying again")
             away = True
         time.sleep(POLL_SECONDS)
 
 
-def trigger(account: Account, reference: str, forward_to: str | None) -> str:
+def trigger(account: MerchantClient, reference: str, forward_to: str | None) -> str:
     """Send the event of a reference again: to the merchant's endpoint, or to an application on this machine."""
     if forward_to is not None:
         check_address(forward_to)
-    found = account.ask({"inquire": "events", "txnRef": reference, "limit": 1})["data"]
+    found = account.send_request({"inquire": "events", "txnRef": reference, "limit": 1})["data"]
     if not found:
-        raise CannotListen(f"there is no event of {reference}: it is not final, or not this merchant's")
+        raise ListenError(f"there is no event of {reference}: it is not final, or not this merchant's")
     event = msgspec.convert(found[0], Event)
     if forward_to is not None:
         return f"{describe(event)}  → {forward(event, forward_to, account.key)}"
-    account.ask({"request": "resend", "event_id": event.event_id})
+    account.send_request({"request": "resend", "event_id": event.event_id})
     return f"{describe(event)}  → sent again to the endpoint"

@@ -4,20 +4,20 @@ import contextlib
 from functools import partial
 from typing import Any
 
-from kasuwa.app import biller_of, world_of
-from kasuwa.core.billers import Unsellable
+from kasuwa.app import biller_of, make_deployment
+from kasuwa.core.billers import InvalidCatalogue
 from kasuwa.core.decision import Merchant
-from kasuwa.core.secrets import Vault
-from kasuwa.db import merchants, migrate, people, rates
-from kasuwa.db.merchants import Directory
-from kasuwa.db.pooler import refuse_transaction_pooling
+from kasuwa.core.vault import Vault
+from kasuwa.db import merchants, migrate, personal_data, rates
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
-from kasuwa.methods.clients.decide_client import seal_detail
+from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, secret_key_of
-from kasuwa.work.billers import take_edition
-from kasuwa.work.sandbox import fund_opening
+from kasuwa.work.billers import fetch_edition
+from kasuwa.work.sandbox import fund_new_merchant
 
 
 async def prepare(settings: Settings, dsn: str) -> list[str]:
@@ -30,12 +30,12 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
-        await people.seal_clients(connection, partial(seal_detail, vault))
+        await personal_data.seal_clients(connection, partial(seal_detail, vault))
         # The worker will try again, and says what is wrong.
-        with contextlib.suppress(Unavailable, NoAnswer, Unsellable):
-            await take_edition(connection, biller_of(settings), only_if_due=True)
+        with contextlib.suppress(Unavailable, NoAnswer, InvalidCatalogue):
+            await fetch_edition(connection, biller_of(settings), only_if_due=True)
         if settings.environment == "test":
-            await connection.execute("select pg_advisory_lock($1)", migrate.LOCK)
+            await connection.execute("select pg_advisory_lock($1)", migrate.MIGRATION_LOCK_ID)
             await rates.ensure_test_rates(connection)
             await ensure_demo(connection, vault, settings, dsn)
         return applied
@@ -48,8 +48,8 @@ async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: st
         await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
     if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
         return
-    writer = Writer(dsn, world_of(vault, settings))
+    writer = Writer(dsn, make_deployment(vault, settings))
     writer.start()
-    demo: Merchant = await Directory(connection, vault, settings.environment).by_id(1)
-    await fund_opening(writer, demo)
+    demo: Merchant = await MerchantDirectory(connection, vault, settings.environment).get_by_id(1)
+    await fund_new_merchant(writer, demo)
     await writer.close()

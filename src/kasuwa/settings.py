@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from kasuwa.core.addresses import Network, read_networks
-from kasuwa.core.events import DEFAULT_HASH_HEADER, may_hold_hash
-from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, Issuing, read_label, read_ranges
+from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
+from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
 from kasuwa.core.money import parse_minor
-from kasuwa.core.secrets import KEY_BYTES
+from kasuwa.core.vault import KEY_BYTES
 
 SECRET_FILE = "secret.key"
 PREFIX = "KASUWA_"
@@ -61,7 +61,7 @@ def loopback_allowed(settings: Settings) -> bool:
     return settings.environment == "test" and settings.webhook_loopback == "on"
 
 
-def address_of(host: str, port: int) -> str:
+def local_url(host: str, port: int) -> str:
     """Where a browser finds what listens there. An address that means every interface is no address to go to."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -69,12 +69,12 @@ def address_of(host: str, port: int) -> str:
 
 def public_url_of(settings: Settings) -> str:
     """Where payers reach us: as it was set, else where we listen. Spec silent: D1"""
-    return (settings.public_url or address_of(settings.host, settings.port)).rstrip("/")
+    return (settings.public_url or local_url(settings.host, settings.port)).rstrip("/")
 
 
 def console_address(settings: Settings) -> str:
     """Where people find the console; behind a proxy that is KASUWA_CONSOLE_URL."""
-    return (settings.console_url or address_of(settings.console_host, settings.console_port)).rstrip("/")
+    return (settings.console_url or local_url(settings.console_host, settings.console_port)).rstrip("/")
 
 
 def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
@@ -115,14 +115,14 @@ def check_invitations(settings: Settings) -> None:
         )
 
 
-def issuing_of(settings: Settings) -> Issuing:
+def issuing_of(settings: Settings) -> CardIssuingSettings:
     """How cards are issued, or which of its two settings cannot be used."""
     try:
         label = read_label(settings.card_label)
     except ValueError as error:
         raise SettingsError(f"KASUWA_CARD_LABEL {error}, not {settings.card_label!r}") from None
     try:
-        return Issuing(label, read_ranges(settings.card_ranges))
+        return CardIssuingSettings(label, read_ranges(settings.card_ranges))
     except ValueError as error:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
@@ -154,7 +154,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
     if settings.webhook_loopback not in ("on", "off"):
         raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
-    if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not may_hold_hash(settings.hash_header):
+    if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not is_allowed_hash_header(settings.hash_header):
         raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header of its own, not {settings.hash_header!r}")
     for name in ("public_url", "console_url"):
         said = getattr(settings, name)
@@ -171,9 +171,9 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     return settings
 
 
-def whole_number(name: str, said: object) -> int:
+def whole_number(name: str, raw: object) -> int:
     least, most = WHOLE_NUMBERS[name]
-    text = str(said)
+    text = str(raw)
     if text.isascii() and text.isdecimal() and len(text) <= 9 and least <= int(text) <= most:
         return int(text)
     raise SettingsError(f"{PREFIX}{name.upper()} must be a whole number from {least} to {most}, not {text!r}")

@@ -26,20 +26,20 @@ import asyncpg
 import msgspec
 import structlog
 
-from kasuwa import parent
+from kasuwa import supervisor_watch
 from kasuwa.core.calendar import public_holidays
 from kasuwa.db import embedded
-from kasuwa.db.borrow import borrow
-from kasuwa.db.last_words import last_words
 from kasuwa.db.migrate import MigrationError
-from kasuwa.db.pooler import TransactionPooling
+from kasuwa.db.pgbouncer import TransactionPooling
+from kasuwa.db.postgres_log import describe_failure
+from kasuwa.db.shared_cluster import use_cluster
 from kasuwa.observe import log
-from kasuwa.observe.metrics import Board, Meter
+from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.settings import Settings, SettingsError
 
 STOP_SECONDS = 20.0
 READY_SECONDS = 30.0
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 # A part that dies at once again and again must not spin.
 RESTART_SECONDS = 0.3
 # The parts of a supervisor that was killed answer what is in flight, and hold their port until then.
@@ -48,15 +48,15 @@ PORT_SECONDS = 5.0
 FORK = multiprocessing.get_context("fork")
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
-said = structlog.get_logger("kasuwa.supervise")
+logger = structlog.get_logger("kasuwa.supervise")
 
 
-class CannotServe(Exception):
+class ServeError(Exception):
     """Why not, and what to do about it, in one line."""
 
 
-class Part(msgspec.Struct):
-    board: Board
+class ChildProcess(msgspec.Struct):
+    counters: SharedCounters
     process: BaseProcess
     started_at: float
 
@@ -67,7 +67,7 @@ def open_database(settings: Settings) -> Iterator[tuple[str, embedded.Cluster | 
     if settings.database_url is not None:
         yield settings.database_url, None
         return
-    with borrow(settings.data) as cluster:
+    with use_cluster(settings.data) as cluster:
         yield cluster.dsn, cluster
 
 
@@ -78,9 +78,9 @@ def prepare(settings: Settings, dsn: str) -> None:
     try:
         asyncio.run(prepare_database(settings, dsn))
     except (MigrationError, SettingsError, TransactionPooling) as error:
-        raise CannotServe(str(error)) from None
+        raise ServeError(str(error)) from None
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
-        raise CannotServe(f"the database cannot be used: {one_line(error)}") from None
+        raise ServeError(f"the database cannot be used: {one_line(error)}") from None
 
 
 def one_line(error: BaseException) -> str:
@@ -92,10 +92,10 @@ def check_port(host: str, port: int, option: str = "--port") -> None:
     until = time.monotonic() + PORT_SECONDS
     while (trouble := bind_trouble(host, port)) is not None:
         if trouble.errno != errno.EADDRINUSE or time.monotonic() > until:
-            raise CannotServe(
+            raise ServeError(
                 f"cannot listen on {host}:{port} ({trouble.strerror}): stop what uses it, or choose another {option}"
             )
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 def bind_trouble(host: str, port: int) -> OSError | None:
@@ -109,11 +109,13 @@ def bind_trouble(host: str, port: int) -> OSError | None:
     return None
 
 
-def be_part(settings: Settings, dsn: str, board: Board, boards: Sequence[Board], supervisor: int) -> None:
+def run_child(
+    settings: Settings, dsn: str, board: SharedCounters, boards: Sequence[SharedCounters], supervisor: int
+) -> None:
     """What a fork does: it leaves the supervisor's group, signals and log behind, and is the part from then on."""
     from kasuwa import app
 
-    parent.follow(supervisor)
+    supervisor_watch.exit_with_supervisor(supervisor)
     # Ctrl-C reaches the supervisor alone, which then stops its parts in order. A group, not a session: the kernel
     # would share the processor out between sessions first, however little some of them do.
     os.setpgid(0, 0)
@@ -123,24 +125,24 @@ def be_part(settings: Settings, dsn: str, board: Board, boards: Sequence[Board],
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     with contextlib.suppress(OSError):  # the name that tools list it by, where the system has such a thing
-        Path("/proc/self/comm").write_text(f"kasuwa {kind_of(board.part)}")
-    meter = Meter(board)
-    log.set_up(meter, json_lines=not sys.stderr.isatty())
+        Path("/proc/self/comm").write_text(f"kasuwa {process_kind(board.process_name)}")
+    meter = Metrics(board)
+    log.configure_logging(meter, json_lines=not sys.stderr.isatty())
     try:
-        app.run(kind_of(board.part), settings, dsn, meter, boards)
+        app.run_process(process_kind(board.process_name), settings, dsn, meter, boards)
     except Exception as error:
         # Left to itself, the process would print the error with its text, which may quote a request.
-        said.error("a part failed", part=board.part, **log.where_it_broke(error))
+        logger.error("a part failed", part=board.process_name, **log.describe_error(error))
         sys.exit(1)
 
 
-def parts_of(settings: Settings) -> list[str]:
+def process_names(settings: Settings) -> list[str]:
     console = ["console"] if settings.console == "on" else []
     metrics = ["metrics"] if settings.metrics_port is not None else []
     return ["worker", *console, *metrics, *(f"api-{n + 1}" for n in range(settings.workers))]
 
 
-def kind_of(part: str) -> str:
+def process_kind(part: str) -> str:
     return part.partition("-")[0]
 
 
@@ -155,8 +157,8 @@ class Supervisor:
         self._dsn = dsn
         self._cluster = cluster
         # Where each part posts what it counts, made before any of them so that all share it.
-        self._boards = [Board(name) for name in parts_of(settings)]
-        self._parts: list[Part] = []
+        self._boards = [SharedCounters(name) for name in process_names(settings)]
+        self._parts: list[ChildProcess] = []
         self._stopping = False
         # Why the database could not be started last, empty before the first try; None while it runs.
         self._database_trouble: str | None = None
@@ -171,18 +173,18 @@ class Supervisor:
             if self._wait_ready():
                 announce()
             while not self._stopping:
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
                 self._restart_dead()
         finally:
             self._stop()
 
-    def _start(self, board: Board) -> Part:
-        process = FORK.Process(target=be_part, args=(self._settings, self._dsn, board, self._boards, os.getpid()))
+    def _start(self, board: SharedCounters) -> ChildProcess:
+        process = FORK.Process(target=run_child, args=(self._settings, self._dsn, board, self._boards, os.getpid()))
         # A signal that comes before a fork has put the supervisor's handlers away would be lost on it: it waits.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process.start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-        return Part(board, process, time.monotonic())
+        return ChildProcess(board, process, time.monotonic())
 
     def _wait_ready(self) -> bool:
         until = time.monotonic() + READY_SECONDS
@@ -193,10 +195,10 @@ class Supervisor:
                 with urllib.request.urlopen(f"http://{host}:{self._settings.port}/readyz", timeout=2):
                     return True
             except (OSError, urllib.error.HTTPError):
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
         if self._stopping:
             return False
-        raise CannotServe("the service did not become ready; `kasuwa doctor` says what is wrong")
+        raise ServeError("the service did not become ready; `kasuwa doctor` says what is wrong")
 
     def _restart_dead(self) -> None:
         if self._cluster is not None and not self._cluster.is_running():
@@ -204,27 +206,29 @@ class Supervisor:
         for n, part in enumerate(self._parts):
             code = part.process.exitcode
             if code is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
-                said.error("a part ended and is started again", part=part.board.part, how=describe_exit(code))
-                self._parts[n] = self._start(part.board)
+                logger.error(
+                    "a part ended and is started again", part=part.counters.process_name, how=describe_exit(code)
+                )
+                self._parts[n] = self._start(part.counters)
 
     def _restart_database(self) -> None:
         """Says why it ended, and why it cannot be started, once for each reason. It is tried again at the next look."""
         if self._database_trouble is None:
             self._database_trouble = ""
-            said.error("the database ended and is started again", why=last_words(self._settings.data))
+            logger.error("the database ended and is started again", why=describe_failure(self._settings.data))
         try:
             self._cluster = embedded.start(self._settings.data)
         except embedded.EmbeddedError as error:
             if str(error) != self._database_trouble:
                 self._database_trouble = str(error)
-                said.error("the database cannot be started", why=str(error))
+                logger.error("the database cannot be started", why=str(error))
             time.sleep(RESTART_SECONDS)
         else:
             self._database_trouble = None
 
     def _stop(self) -> None:
         for wanted in ("console", "api", "worker", "metrics"):
-            stopped = [part.process for part in self._parts if kind_of(part.board.part) == wanted]
+            stopped = [part.process for part in self._parts if process_kind(part.counters.process_name) == wanted]
             for process in stopped:
                 process.terminate()
             for process in stopped:

@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, MERCHANT_ROLES, OPERATOR_ROLES, ROLES
-from kasuwa.console.record_table import TABLE
-from kasuwa.console.routes import Page
-from tests.console.visitor import DEPLOYED, Visitor, signed_in
-from tests.console.world import World, is_of_one
-from tests.methods.payment.till import Till
+from kasuwa.console.access import MERCHANT_ROLES, NO_SESSION, OPERATOR_ROLES, PASSWORD_ONLY, ROLES
+from kasuwa.console.record_table import RECORD_KINDS
+from kasuwa.console.routes import ConsolePage
+from tests.console.sample_merchant import SampleMerchant, belongs_to_merchant
+from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -37,12 +37,12 @@ NOTHING = {
     "reference": "nobody",
     "form": "no-such-form",
 }
-GUARDED = [page for page in DEPLOYED if page.roles not in (ANYBODY, HALF_SIGNED_IN)]
+GUARDED = [page for page in DEPLOYED if page.access not in (NO_SESSION, PASSWORD_ONLY)]
 # Done at once when asked for, whatever the form says: not part of a walk that asks for everything.
 STOPS_THE_WALK = ("/sign-out", "/settings/key")
 
 # What changes something, and for whom: written by hand, against the table.
-RECORDS = {kind.name for kind in TABLE}
+RECORDS = {kind.name for kind in RECORD_KINDS}
 CHANGES = {
     "merchant:owner": {"transfers", "transactions", "events", "settings", "sandbox", "docs", "team"},
     "merchant:developer": {"events", "settings", "sandbox", "docs"},
@@ -55,7 +55,7 @@ CHANGES = {
 }
 
 
-def filled(page: Page) -> str:
+def filled(page: ConsolePage) -> str:
     path = page.path
     for name, value in NOTHING.items():
         path = path.replace("{" + name + "}", quote(value, safe=""))
@@ -66,26 +66,26 @@ def filled(page: Page) -> str:
 @pytest.fixture(scope="module")
 def visitors(deployments: Deployments) -> dict[str, Visitor]:
     """One of each role; the merchants' are of one merchant of their own."""
-    deployment = deployments.on(NEWEST)
+    deployment = deployments.for_version(NEWEST)
     shop = deployment.open_shop()
-    shop.wire.close()
-    return {role: signed_in(deployment, role, shop.mid if role in MERCHANT_ROLES else None) for role in ROLES}
+    shop.connection.close()
+    return {role: sign_in_as(deployment, role, shop.mid if role in MERCHANT_ROLES else None) for role in ROLES}
 
 
-def area_of(page: Page) -> str:
+def area_of(page: ConsolePage) -> str:
     words = page.path.strip("/").split("/")
     return "/".join(words[:2]) if words[0] == "operator" else words[0]
 
 
 @pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.verb} {page.path}")
-def test_a_page_opens_for_its_roles_and_no_others(visitors: dict[str, Visitor], page: Page) -> None:
+def test_a_page_opens_for_its_roles_and_no_others(visitors: dict[str, Visitor], page: ConsolePage) -> None:
     if page.path in STOPS_THE_WALK:
         return
     for role, visitor in visitors.items():
-        seen = visitor.get(filled(page)) if page.verb == "GET" else visitor.post(filled(page))
-        assert isinstance(page.roles, frozenset)
+        seen = visitor.get(filled(page)) if page.http_method == "GET" else visitor.post(filled(page))
+        assert isinstance(page.access, frozenset)
         refused = seen.http == 403 or seen.place == "/operator/merchants"
-        assert refused is (role not in page.roles), (role, seen.http, seen.words[:200])
+        assert refused is (role not in page.access), (role, seen.http, seen.words[:200])
         assert seen.http < 500
 
 
@@ -94,7 +94,7 @@ def test_what_a_role_may_change_is_what_was_meant(role: str) -> None:
     may = {
         area_of(page)
         for page in GUARDED
-        if page.verb == "POST" and isinstance(page.roles, frozenset) and role in page.roles
+        if page.http_method == "POST" and isinstance(page.access, frozenset) and role in page.access
     }
     assert may - {"account", "sign-out"} - RECORDS == CHANGES[role]
     assert bool(may & RECORDS) is (role in ("merchant:owner", "merchant:finance"))
@@ -104,78 +104,82 @@ def test_no_page_is_for_both_sides_unless_it_is_about_the_visitor_or_the_documen
     both = {
         area_of(page)
         for page in GUARDED
-        if isinstance(page.roles, frozenset) and page.roles & set(OPERATOR_ROLES) and page.roles & set(MERCHANT_ROLES)
+        if isinstance(page.access, frozenset)
+        and page.access & set(OPERATOR_ROLES)
+        and page.access & set(MERCHANT_ROLES)
     }
     assert both == {"account", "sign-out", "docs", "team"}
 
 
 @pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.verb} {page.path}")
-def test_a_stranger_opens_nothing(deployment: Deployment, page: Page) -> None:
+def test_a_stranger_opens_nothing(deployment: Deployment, page: ConsolePage) -> None:
     stranger = Visitor(deployment)
-    seen = stranger.get(filled(page)) if page.verb == "GET" else stranger.post(filled(page))
+    seen = stranger.get(filled(page)) if page.http_method == "GET" else stranger.post(filled(page))
     assert (seen.http, seen.place.partition("?")[0]) == (303, "/sign-in")
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in DEPLOYED if page.verb == "POST"], ids=lambda page: f"{page.verb} {page.path}"
+    "page", [page for page in DEPLOYED if page.http_method == "POST"], ids=lambda page: f"{page.verb} {page.path}"
 )
-def test_a_form_without_its_token_is_refused_on_every_page(visitors: dict[str, Visitor], page: Page) -> None:
+def test_a_form_without_its_token_is_refused_on_every_page(visitors: dict[str, Visitor], page: ConsolePage) -> None:
     for role, visitor in visitors.items():
-        if page.roles is ANYBODY or (isinstance(page.roles, frozenset) and role in page.roles):
+        if page.access is NO_SESSION or (isinstance(page.access, frozenset) and role in page.access):
             for token in (None, "", "wrong"):
                 assert visitor.post(filled(page), csrf=token).http == 403
 
 
 # --- tenancy ------------------------------------------------------------------------------------------------------
 
-OWNED = [page for page in GUARDED if is_of_one(page)]
+OWNED = [page for page in GUARDED if belongs_to_merchant(page)]
 
 
 @pytest.fixture(scope="module")
-def world(deployments: Deployments) -> World:
-    return World(deployments.on(NEWEST))
+def world(deployments: Deployments) -> SampleMerchant:
+    return SampleMerchant(deployments.for_version(NEWEST))
 
 
 @pytest.fixture(scope="module")
-def both(deployments: Deployments, world: World, visitors: dict[str, Visitor]) -> tuple[Visitor, Visitor]:
+def both(deployments: Deployments, world: SampleMerchant, visitors: dict[str, Visitor]) -> tuple[Visitor, Visitor]:
     """The owner of what there is, and the owner of another merchant."""
-    return signed_in(deployments.on(NEWEST), "merchant:owner", world.mid), visitors["merchant:owner"]
+    return sign_in_as(deployments.for_version(NEWEST), "merchant:owner", world.mid), visitors["merchant:owner"]
 
 
 @pytest.mark.parametrize("page", OWNED, ids=lambda page: f"{page.verb} {page.path}")
 def test_what_a_page_shows_of_one_merchant_is_nothing_to_another(
-    world: World, both: tuple[Visitor, Visitor], page: Page
+    world: SampleMerchant, both: tuple[Visitor, Visitor], page: ConsolePage
 ) -> None:
     """Read, it is there for its own and not found by the other; what is sent to it finds as little."""
     (mine, theirs), path = both, world.path_of(page.path.replace("{form}", form_of(page)))
-    if page.verb == "GET":
+    if page.http_method == "GET":
         assert mine.get(path).http == 200
-    seen = theirs.get(path) if page.verb == "GET" else theirs.post(path, amount="1.00")
+    seen = theirs.get(path) if page.http_method == "GET" else theirs.post(path, amount="1.00")
     assert seen.http == 404, seen.words
     assert all(reference not in seen.words for reference in (world.reference, *world.records.values()))
 
 
-def form_of(page: Page) -> str:
+def form_of(page: ConsolePage) -> str:
     """A form that the records of this page have: what can be done with them, of which the first will do."""
-    kind = next((kind for kind in TABLE if page.path.startswith(f"/{kind.name}/")), None)
-    return kind.forms[0].name if kind is not None and kind.forms else "none"
+    kind = next((kind for kind in RECORD_KINDS if page.path.startswith(f"/{kind.name}/")), None)
+    return kind.update_forms[0].name if kind is not None and kind.update_forms else "none"
 
 
-def test_what_another_merchant_sent_to_every_form_changed_nothing(world: World, both: tuple[Visitor, Visitor]) -> None:
+def test_what_another_merchant_sent_to_every_form_changed_nothing(
+    world: SampleMerchant, both: tuple[Visitor, Visitor]
+) -> None:
     mine, theirs = both
     before = mine.get("/").words.partition("Balances")[2].partition("Transactions a day")[0]
-    for kind in TABLE:
-        for form in kind.forms:
+    for kind in RECORD_KINDS:
+        for form in kind.update_forms:
             assert theirs.post(world.path_of(f"/{kind.name}/{{reference}}/{form.name}"), amount="1.00").http == 404
     assert mine.get("/").words.partition("Balances")[2].partition("Transactions a day")[0] == before
 
 
 def test_another_merchants_things_are_not_found_like_those_of_nobody(
-    deployment: Deployment, shop: Shop, visitors: dict[str, Visitor]
+    deployment: Deployment, shop: MerchantClient, visitors: dict[str, Visitor]
 ) -> None:
     sent = shop.transfer()
     reference = quote(sent["txnRef"], safe="")
-    mine = signed_in(deployment, "merchant:owner", shop.mid)
+    mine = sign_in_as(deployment, "merchant:owner", shop.mid)
     theirs = visitors["merchant:owner"]
     assert mine.get(f"/transactions/{reference}").http == 200
     unknown = theirs.get(f"/transactions/{quote(NOTHING['ref'], safe='')}")
@@ -195,10 +199,10 @@ def test_a_customers_reference_that_two_merchants_use_finds_each_their_own(deplo
     found = []
     for _ in range(2):
         shop = deployment.open_shop()
-        with shop.wire:
-            paid = Till(shop).paid(customer_txnref="CUSTOMER-17")
+        with shop.connection:
+            paid = PaymentClient(shop).paid(customer_txnref="CUSTOMER-17")
             sent = shop.transfer(orderRef="ORDER-17")
-        visitor = signed_in(deployment, "merchant:owner", shop.mid)
+        visitor = sign_in_as(deployment, "merchant:owner", shop.mid)
         found.append((visitor, paid["txnRef"], sent["txnRef"]))
     for visitor, payment, transfer in found:
         for words, reference in (("CUSTOMER-17", payment), ("ORDER-17", transfer), (payment, payment)):
@@ -209,10 +213,10 @@ def test_a_customers_reference_that_two_merchants_use_finds_each_their_own(deplo
 
 
 def test_nobody_changes_people_of_another_merchant_or_of_the_operator(
-    deployment: Deployment, shop: Shop, visitors: dict[str, Visitor]
+    deployment: Deployment, shop: MerchantClient, visitors: dict[str, Visitor]
 ) -> None:
-    signed_in(deployment, "merchant:read-only", shop.mid)
-    signed_in(deployment, "operator:read-only")
+    sign_in_as(deployment, "merchant:read-only", shop.mid)
+    sign_in_as(deployment, "operator:read-only")
     rows = deployment.fetch("select user_id, mid from console_user order by user_id desc limit 2")
     for user_id, _ in rows:
         for what in ("role", "invite", "disable"):

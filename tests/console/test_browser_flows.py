@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
-from tests.console.looks import faults_in_every_look
-from tests.console.visitor import sign_in_link, signed_in_state
-from tests.methods.loans.bank import Bank
-from tests.methods.payment.till import Till
+from tests.console.page_checks import faults_in_all_viewports
+from tests.console.visitor import browser_state_of, sign_in_link
+from tests.merchant_client import MerchantClient
+from tests.methods.loans.lending_client import LendingClient
+from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
-from tests.shop import Shop
-from tests.work.inbox import receiving
+from tests.work.inbox import running_inbox
 
 __all__ = ["browser", "open_page"]
 pytestmark = BROWSER_GROUP
@@ -33,19 +33,19 @@ def address(deployment: Deployment) -> str:
 
 
 @pytest.fixture
-def owner(deployment: Deployment, shop: Shop, open_page: OpenPage) -> Page:
+def owner(deployment: Deployment, shop: MerchantClient, open_page: OpenPage) -> Page:
     return open_overview(deployment, shop, open_page)
 
 
-def open_overview(deployment: Deployment, shop: Shop, open_page: OpenPage) -> Page:
-    page = open_page(storage_state=signed_in_state(deployment, "merchant:owner", shop.mid))
+def open_overview(deployment: Deployment, shop: MerchantClient, open_page: OpenPage) -> Page:
+    page = open_page(storage_state=browser_state_of(deployment, "merchant:owner", shop.mid))
     page.goto(f"http://127.0.0.1:{deployment.console_port}")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     return page
 
 
 def test_an_invited_person_sets_up_a_second_factor_and_signs_in_with_it(
-    deployment: Deployment, shop: Shop, open_page: OpenPage, address: str
+    deployment: Deployment, shop: MerchantClient, open_page: OpenPage, address: str
 ) -> None:
     page = open_page(width=360, theme="dark")
     email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
@@ -65,7 +65,7 @@ def test_an_invited_person_sets_up_a_second_factor_and_signs_in_with_it(
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Sign in")
     expect(page.get_by_role("heading", name="Your code")).to_be_visible()
-    assert faults_in_every_look(page, "sign-in.code") == []
+    assert faults_in_all_viewports(page, "sign-in.code") == []
     # The code of now was used to switch it on, and works once: a clock a little ahead brings the next.
     deployment.fetch("update console_user set totp_step = totp_step - 1 where email = $1", email)
     page.get_by_label("Six digits from your authenticator").fill(pyotp.TOTP(secret).now())
@@ -73,20 +73,20 @@ def test_an_invited_person_sets_up_a_second_factor_and_signs_in_with_it(
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
-def test_a_key_is_rolled_and_used(owner: Page, shop: Shop) -> None:
+def test_a_key_is_rolled_and_used(owner: Page, shop: MerchantClient) -> None:
     owner.get_by_role("link", name="Settings").click()
     owner.get_by_label("The key in use now").select_option("works for 1 more hour")
     press(owner, "Make a new key")
     key = owner.locator("[data-key]").inner_text()
-    assert faults_in_every_look(owner, "settings.key") == []
-    assert Shop(shop.wire, shop.mid, key).put("resources", inquire="wallet").http == 200
+    assert faults_in_all_viewports(owner, "settings.key") == []
+    assert MerchantClient(shop.connection, shop.mid, key).put("resources", inquire="wallet").http == 200
     owner.get_by_role("link", name="Back to Settings").click()
     expect(owner.get_by_role("listitem").filter(has_text="works until")).to_have_count(1)
     assert key not in owner.content()
 
 
 def test_who_it_is_is_asked_again_and_what_was_typed_goes_on(
-    deployment: Deployment, shop: Shop, open_page: OpenPage, address: str
+    deployment: Deployment, shop: MerchantClient, open_page: OpenPage, address: str
 ) -> None:
     page = open_page()
     email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
@@ -99,15 +99,15 @@ def test_who_it_is_is_asked_again_and_what_was_typed_goes_on(
     page.get_by_label("Address").fill(f"colleague.{shop.mid}@example.com")
     press(page, "Invite")
     expect(page.get_by_role("heading", name="Confirm it is you")).to_be_visible()
-    assert faults_in_every_look(page, "confirm") == []
+    assert faults_in_all_viewports(page, "confirm") == []
     page.get_by_label("Your password").fill(PASSWORD)
     press(page, "Confirm and go on")
     expect(page.get_by_role("row").filter(has_text=f"colleague.{shop.mid}@example.com")).to_have_count(1)
     assert email in page.content()
 
 
-def test_a_webhook_url_is_set_tried_and_an_event_arrives_and_is_sent_again(owner: Page, shop: Shop) -> None:
-    with receiving() as inbox:
+def test_a_webhook_url_is_set_tried_and_an_event_arrives_and_is_sent_again(owner: Page, shop: MerchantClient) -> None:
+    with running_inbox() as inbox:
         owner.get_by_role("link", name="Settings").click()
         owner.get_by_label("URL").fill("ftp://127.0.0.1/")
         press(owner.locator("section", has_text="Webhook"), "Keep it")
@@ -123,11 +123,11 @@ def test_a_webhook_url_is_set_tried_and_an_event_arrives_and_is_sent_again(owner
         owner.get_by_role("link", name="Events").click()
         owner.get_by_role("link", name="evt_").click()
         press(owner, "Send it again")
-        assert inbox.wait_for(3)[2].id == inbox.letters[1].id
+        assert inbox.wait_for(3)[2].id == inbox.requests[1].id
 
 
-def test_a_payment_is_refunded_from_its_page(owner: Page, shop: Shop, address: str) -> None:
-    paid = Till(shop).paid()
+def test_a_payment_is_refunded_from_its_page(owner: Page, shop: MerchantClient, address: str) -> None:
+    paid = PaymentClient(shop).paid()
     owner.get_by_role("link", name="Transactions", exact=True).click()
     owner.get_by_role("link", name=paid["txnRef"]).click()
     owner.get_by_label("Amount").fill("1000000.00")
@@ -141,8 +141,8 @@ def test_a_payment_is_refunded_from_its_page(owner: Page, shop: Shop, address: s
     expect(owner.get_by_role("row").filter(has_text="100.00")).to_have_count(1)
 
 
-def test_a_loan_is_approved_and_its_schedule_shown(owner: Page, shop: Shop) -> None:
-    lender = Bank(shop.wire, shop.mid, shop.key)
+def test_a_loan_is_approved_and_its_schedule_shown(owner: Page, shop: MerchantClient) -> None:
+    lender = LendingClient(shop.connection, shop.mid, shop.key)
     asked = lender.request(lender.client())["data"]["loan_id"]
     owner.get_by_role("link", name="Loans").click()
     owner.get_by_role("link", name=asked).click()
@@ -152,7 +152,9 @@ def test_a_loan_is_approved_and_its_schedule_shown(owner: Page, shop: Shop) -> N
     assert lender.view(asked)["state"] == "active"
 
 
-def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(owner: Page, shop: Shop, tmp_path: Path) -> None:
+def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(
+    owner: Page, shop: MerchantClient, tmp_path: Path
+) -> None:
     rows = ["amount,bankcode,accountnumber,narration", "100.00,058,0000000000,one", "-5,058,0000000000,two"]
     rows += ["100.00,058,123,three", "200.50,058,0000000000,four"]
     (tmp_path / "orders.csv").write_text("\n".join(rows))
@@ -162,16 +164,16 @@ def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(owner: Page, sh
     expect(owner.get_by_role("heading", name="2 of 4 orders can go")).to_be_visible()
     faults = owner.get_by_role("region", name="Orders with faults").locator(".fault")
     expect(faults).to_have_count(2)
-    assert faults_in_every_look(owner, "transfers.bulk.preview") == []
+    assert faults_in_all_viewports(owner, "transfers.bulk.preview") == []
     press(owner, "Send 2")
     expect(owner.get_by_role("heading", name="Bulk transfer")).to_be_visible()
-    assert faults_in_every_look(owner, "transfers.bulk.send") == []
+    assert faults_in_all_viewports(owner, "transfers.bulk.send") == []
     assert shop.put("sandbox", action="advance", seconds=1).http == 200
     assert shop.put("resources", inquire="events").body["total"] == 2
 
 
 def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(
-    deployment: Deployment, open_shop: Callable[..., Shop], open_page: OpenPage
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], open_page: OpenPage
 ) -> None:
     """The clock stands still, so that the worker does not find an end while we look."""
     shop = open_shop(now="2026-01-05T09:30:00+01:00")
@@ -181,7 +183,7 @@ def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(
     owner.get_by_label("Account number").fill("0000000900")
     press(owner, "Look at it first")
     expect(owner.get_by_role("heading", name="Is this right?")).to_be_visible()
-    assert faults_in_every_look(owner, "transfers.preview") == []
+    assert faults_in_all_viewports(owner, "transfers.preview") == []
     press(owner, "Send it")
     expect(owner.locator(".status").first).to_have_text("pending")
     owner.get_by_role("link", name="Sandbox").click()
@@ -194,7 +196,7 @@ def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(
     expect(owner.get_by_role("row").filter(has_text="2,500.00").locator(".status")).to_have_text("successful")
 
 
-def test_an_export_says_how_far_it_is_and_lands_as_a_file(owner: Page, shop: Shop) -> None:
+def test_an_export_says_how_far_it_is_and_lands_as_a_file(owner: Page, shop: MerchantClient) -> None:
     shop.transfer()
     owner.get_by_role("link", name="Transactions", exact=True).click()
     with owner.expect_download() as landing:

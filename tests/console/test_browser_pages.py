@@ -14,9 +14,9 @@ from tests.browser import (
     WIDTHS,
     browser,
 )
-from tests.console.looks import faults_in_every_look
-from tests.console.visitor import DEPLOYED, signed_in_state
-from tests.console.world import World
+from tests.console.page_checks import faults_in_all_viewports
+from tests.console.sample_merchant import SampleMerchant
+from tests.console.visitor import DEPLOYED, browser_state_of
 from tests.running import NEWEST, Deployments
 
 __all__ = ["browser"]
@@ -24,17 +24,17 @@ pytestmark = BROWSER_GROUP
 
 
 @pytest.fixture(scope="module")
-def world(deployments: Deployments) -> World:
-    return World(deployments.on(NEWEST))
+def world(deployments: Deployments) -> SampleMerchant:
+    return SampleMerchant(deployments.for_version(NEWEST))
 
 
 @pytest.fixture(scope="module")
-def pages(deployments: Deployments, world: World, browser: Browser) -> Iterator[dict[str, Page]]:
+def pages(deployments: Deployments, world: SampleMerchant, browser: Browser) -> Iterator[dict[str, Page]]:
     """One for each side and for strangers; they go from page to page, as people do."""
-    deployment = deployments.on(NEWEST)
+    deployment = deployments.for_version(NEWEST)
     states = {
-        "owner": signed_in_state(deployment, "merchant:owner", world.mid),
-        "admin": signed_in_state(deployment, "operator:admin"),
+        "owner": browser_state_of(deployment, "merchant:owner", world.mid),
+        "admin": browser_state_of(deployment, "operator:admin"),
         "stranger": None,
     }
     address = f"http://127.0.0.1:{deployment.console_port}"
@@ -46,18 +46,20 @@ def pages(deployments: Deployments, world: World, browser: Browser) -> Iterator[
 
 # A file, what only leads elsewhere, and what is shown to who has just given a password: see test_browser_flows.py.
 UNSEEN = (".csv", "/find", "/sign-in/code")
-SEEN = [page.path for page in DEPLOYED if page.verb == "GET" and not page.path.endswith(UNSEEN)]
+SEEN = [page.path for page in DEPLOYED if page.http_method == "GET" and not page.path.endswith(UNSEEN)]
 EMPTY = ["/transactions?q=nothing", "/no-such-page", "/transactions?from=tomorrow"]
 STRANGERS = ("/sign-in", "/link/{token}")
 
 
 @pytest.mark.parametrize("path", [*SEEN, *EMPTY])
-def test_a_page_is_sound_narrow_and_wide_light_and_dark(world: World, pages: dict[str, Page], path: str) -> None:
+def test_a_page_is_sound_narrow_and_wide_light_and_dark(
+    world: SampleMerchant, pages: dict[str, Page], path: str
+) -> None:
     page = pages["admin" if path.startswith("/operator") else "stranger" if path in STRANGERS else "owner"]
     name = path.strip("/").replace("/", ".").replace("{", "").replace("}", "") or "overview"
     page.set_viewport_size({"width": WIDTHS["narrow"], "height": HEIGHT})
     page.goto(world.path_of(path))
-    assert faults_in_every_look(page, name) == []
+    assert faults_in_all_viewports(page, name) == []
 
 
 def test_the_policy_is_in_force_and_a_script_in_a_page_does_not_run(pages: dict[str, Page]) -> None:

@@ -11,24 +11,24 @@ from typing import Any
 import pytest
 
 from kasuwa.console.access import MERCHANT_ROLES
-from kasuwa.console.routes import Page
+from kasuwa.console.routes import ConsolePage
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.methods.investments.wire import MOST_MEMBERS
-from tests.console.visitor import DEPLOYED, Visitor, signed_in
-from tests.console.world import World
+from tests.console.sample_merchant import SampleMerchant
+from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
+from tests.merchant_client import MerchantClient
 from tests.methods.investments import savers
-from tests.methods.loans.bank import Bank
-from tests.methods.payment.till import Till, card
-from tests.methods.virtualcard.holders import Card
+from tests.methods.loans.lending_client import LendingClient
+from tests.methods.payment.payment_client import PaymentClient, card
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment, Deployments
-from tests.shop import Shop
 
 pytestmark = pytest.mark.xdist_group("full console")
 
 # More than a page of any list.
 ROWS = 52
 PEOPLE = 1_000
-READ = [page for page in DEPLOYED if page.verb == "GET"]
+READ = [page for page in DEPLOYED if page.http_method == "GET"]
 
 # $1 is the merchant; each makes many rows, or many of what one page shows.
 FILL = (
@@ -77,7 +77,7 @@ ADD_PLANS = """
 EVERY_DAY = {"interestRate": "0.1", "interestFrequency": "every_day"}
 
 
-class FullWorld(World):
+class FullWorld(SampleMerchant):
     """A merchant with more of everything than a page holds, and the largest of each to look at."""
 
     def __init__(self, deployment: Deployment) -> None:
@@ -89,14 +89,14 @@ class FullWorld(World):
         deployment.fetch(ADD_PLANS, number, 500, self.records["thrift"])
         deployment.fetch(ADD_PEOPLE, self.mid, "merchant:finance", PEOPLE)
         deployment.fetch(ADD_PEOPLE, None, "operator:support", PEOPLE)
-        with deployment.wire() as wire:
-            shop = Shop(wire, self.mid, self.shop.key)
+        with deployment.connect() as wire:
+            shop = MerchantClient(wire, self.mid, self.shop.key)
             self.add_records(shop)
             self.add_money(shop)
-        assert deployment.complaints() == ""
+        assert deployment.new_stderr() == ""
 
-    def add_records(self, shop: Shop) -> None:
-        bank = Bank(shop.wire, shop.mid, shop.key)
+    def add_records(self, shop: MerchantClient) -> None:
+        bank = LendingClient(shop.connection, shop.mid, shop.key)
         for n in range(ROWS):
             streets = [{"line1": f"{n} Broad Street", "city": "Lagos", "country": "NG"} for n in range(20)]
             told = {"firstname": f"Ada {n}", "lastname": "Obi", "phone": "08031234567", "addresses": streets}
@@ -110,10 +110,10 @@ class FullWorld(World):
             shop.put("sandbox", action="beneficiary", name="Bola Ade", bankcode="058", accountnumber="0000000000")
         for _ in range(ROWS):
             bank.repay(self.records["loans"], amount="1.00")
-            savers.put_in(shop, self.records["savings"], "1.00")
+            savers.make_deposit(shop, self.records["savings"], "1.00")
 
-    def add_money(self, shop: Shop) -> None:
-        till, cards = Till(shop), [Card(shop) for _ in range(ROWS)]
+    def add_money(self, shop: MerchantClient) -> None:
+        till, cards = PaymentClient(shop), [CardClient(shop) for _ in range(ROWS)]
         self.records["cards"] = cards[0].reference
         for _ in range(ROWS):
             cards[0].ask("fund", amount="1.00")
@@ -135,24 +135,24 @@ def ground(deployments: Deployments) -> Iterator[tuple[Deployment, FullWorld]]:
 def visitors(ground: tuple[Deployment, FullWorld]) -> tuple[Visitor, Visitor]:
     """The merchant's owner, and an administrator who proposes more than the list of approvals shows."""
     running, world = ground
-    admin = signed_in(running, "operator:admin")
+    admin = sign_in_as(running, "operator:admin")
     admin.get("/operator/approvals")
     movement = {"mid": world.mid, "debit": "outside:funding:NGN", "credit": "wallet:main:NGN", "amount": "9.00"}
     for _ in range(101):
         assert admin.post("/operator/approvals/posting", **movement, reason="a reason " * 40).http == 303
-    return signed_in(running, "merchant:owner", world.mid), admin
+    return sign_in_as(running, "merchant:owner", world.mid), admin
 
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.path)
 def test_a_full_page_does_not_hold_the_event_loop(
-    ground: tuple[Deployment, FullWorld], visitors: tuple[Visitor, Visitor], page: Page
+    ground: tuple[Deployment, FullWorld], visitors: tuple[Visitor, Visitor], page: ConsolePage
 ) -> None:
     (running, world), (owner, admin) = ground, visitors
-    merchants = isinstance(page.roles, frozenset) and bool(page.roles & set(MERCHANT_ROLES))
+    merchants = isinstance(page.access, frozenset) and bool(page.access & set(MERCHANT_ROLES))
     visitor: Any = owner if merchants else admin
     seen = visitor.get(world.path_of(page.path))
     assert seen.http in ((404,) if page.path == "/link/{token}" else (200, 303)), seen.words[:200]
-    assert running.complaints() == ""
+    assert running.new_stderr() == ""
 
 
 @pytest.mark.parametrize("path", ["/team", "/account"])
@@ -160,7 +160,7 @@ def test_a_full_page_of_operators_does_not_hold_the_event_loop(
     ground: tuple[Deployment, FullWorld], visitors: tuple[Visitor, Visitor], path: str
 ) -> None:
     assert visitors[1].get(path).http == 200
-    assert ground[0].complaints() == ""
+    assert ground[0].new_stderr() == ""
 
 
 @pytest.mark.parametrize("place", ["the merchant's own page", "the operators' own page", "the operator's page of it"])

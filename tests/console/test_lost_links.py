@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.console.test_people import PASSWORD, accept, approve, new_address, open_approval, user_id_of
 from tests.console.test_process import console_of, readiness
-from tests.console.visitor import Visitor, sign_in_link, signed_in
+from tests.console.test_user_invitations import PASSWORD, accept, approve, new_address, open_approval, user_id_of
+from tests.console.visitor import Visitor, sign_in_as, sign_in_link
 from tests.running import Deployment, Deployments
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 from tests.work.postbox import Postbox, taking_mail
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -54,8 +54,8 @@ def ground(deployments: Deployments) -> Iterator[Ground]:
 
 def test_the_lost_link_of_a_merchants_person_is_sent_again(ground: Ground) -> None:
     shop, email = ground.running.open_shop(), new_address("finance")
-    shop.wire.close()
-    owner = signed_in(ground.running, "merchant:owner", shop.mid)
+    shop.connection.close()
+    owner = sign_in_as(ground.running, "merchant:owner", shop.mid)
     owner.get("/team")
     ground.lose_link(lambda: owner.post("/team", email=email, role="merchant:finance"))
     about = owner.get("/team").words.partition(email)[2]
@@ -66,8 +66,8 @@ def test_the_lost_link_of_a_merchants_person_is_sent_again(ground: Ground) -> No
 
 def test_the_lost_link_of_a_first_owner_is_sent_again(ground: Ground) -> None:
     shop, email = ground.running.open_shop(), new_address("owner")
-    shop.wire.close()
-    admin, page = signed_in(ground.running, "operator:admin"), f"/operator/merchants/{shop.mid}"
+    shop.connection.close()
+    admin, page = sign_in_as(ground.running, "operator:admin"), f"/operator/merchants/{shop.mid}"
     admin.get(page)
     ground.lose_link(lambda: admin.post(f"{page}/invite", email=email))
     assert "(invited)" in admin.get(page).words.partition(f"{email}, ")[2].partition(".")[0]
@@ -79,7 +79,7 @@ def test_the_lost_link_of_a_first_owner_is_sent_again(ground: Ground) -> None:
 def test_the_lost_link_of_an_operator_is_sent_again_without_a_second_approval(ground: Ground, change: str) -> None:
     """What was approved is done. Whoever was reset has no password, so a link for them takes nothing more away."""
     running, email = ground.running, new_address("operator")
-    first, second = (signed_in(running, "operator:admin") for _ in range(2))
+    first, second = (sign_in_as(running, "operator:admin") for _ in range(2))
     first.get("/team")
     if change == "invite":
         proposed = first.post("/team", email=email, role="operator:support")
@@ -100,7 +100,7 @@ def test_the_lost_link_of_an_operator_is_sent_again_without_a_second_approval(gr
 def test_an_operator_with_a_password_is_not_reset_by_one_alone(ground: Ground) -> None:
     running = ground.running
     admin, (email, link) = (
-        signed_in(running, "operator:admin"),
+        sign_in_as(running, "operator:admin"),
         sign_in_link(running, "operator:support", None, "invitation"),
     )
     accept(running, link)

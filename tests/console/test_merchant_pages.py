@@ -8,23 +8,23 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from kasuwa.console.transfers import MOST_ORDERS
-from tests.console.visitor import Visitor, link_for, signed_in
+from kasuwa.console.transfers import MAX_ORDERS
+from tests.console.visitor import Visitor, link_for, sign_in_as
+from tests.merchant_client import MerchantClient, to_minor_units
 from tests.running import Deployment
-from tests.shop import Shop, kobo
 
 pytestmark = pytest.mark.xdist_group("console")
 
 
 @pytest.fixture
-def owner(deployment: Deployment, shop: Shop) -> Visitor:
-    return signed_in(deployment, "merchant:owner", shop.mid)
+def owner(deployment: Deployment, shop: MerchantClient) -> Visitor:
+    return sign_in_as(deployment, "merchant:owner", shop.mid)
 
 
 # --- transactions -------------------------------------------------------------------------------------------------
 
 
-def test_the_overview_sums_what_moved(owner: Visitor, shop: Shop) -> None:
+def test_the_overview_sums_what_moved(owner: Visitor, shop: MerchantClient) -> None:
     shop.transfer(amount="1500.00")
     shop.transfer(amount="20.50")
     shop.transfer(accountnumber="0000005100")
@@ -36,7 +36,7 @@ def test_the_overview_sums_what_moved(owner: Visitor, shop: Shop) -> None:
 
 
 def test_the_overview_counts_what_it_remembers_once_and_what_was_open_anew(
-    deployment: Deployment, owner: Visitor, shop: Shop
+    deployment: Deployment, owner: Visitor, shop: MerchantClient
 ) -> None:
     shop.transfer(amount="1500.00")
     left = shop.transfer(amount="20.50", accountnumber="0000000020")["txnRef"]
@@ -61,7 +61,7 @@ def test_an_empty_merchant_is_told_what_to_do(owner: Visitor) -> None:
     assert "No events yet" in owner.get("/events").words
 
 
-def test_filters_in_the_address_narrow_the_list(owner: Visitor, shop: Shop) -> None:
+def test_filters_in_the_address_narrow_the_list(owner: Visitor, shop: MerchantClient) -> None:
     good, bad, pending = (shop.transfer(accountnumber=n)["txnRef"] for n in ("0000000000", "0000005100", "0000000020"))
     assert all(ref in owner.get("/transactions").words for ref in (good, bad, pending))
     for status, shown in (("successful", good), ("failed", bad), ("pending", pending)):
@@ -73,7 +73,7 @@ def test_filters_in_the_address_narrow_the_list(owner: Visitor, shop: Shop) -> N
     assert "a date such as" in owner.get("/transactions?from=tomorrow").words
 
 
-def test_a_failed_transaction_shows_no_charges(owner: Visitor, shop: Shop) -> None:
+def test_a_failed_transaction_shows_no_charges(owner: Visitor, shop: MerchantClient) -> None:
     good, bad = (shop.transfer(accountnumber=number)["txnRef"] for number in ("0000000000", "0000005100"))
     rows = {row["txnRef"]: row for row in csv.DictReader(io.StringIO(owner.get("/transactions.csv").text))}
     assert (rows[bad]["status"], rows[bad]["charges"]) == ("failed", "0.00")
@@ -84,13 +84,13 @@ def test_a_failed_transaction_shows_no_charges(owner: Visitor, shop: Shop) -> No
     assert told[good] != told[bad]
 
 
-def test_a_whole_reference_leads_to_its_transaction(owner: Visitor, shop: Shop) -> None:
+def test_a_whole_reference_leads_to_its_transaction(owner: Visitor, shop: MerchantClient) -> None:
     sent = shop.transfer(orderRef="mine-1")
     for words in (sent["txnRef"], "mine-1"):
         assert owner.get(f"/transactions?q={quote(words)}").place == f"/transactions/{quote(sent['txnRef'], safe='')}"
 
 
-def test_pages_follow_each_other_without_a_gap_or_a_repeat(owner: Visitor, shop: Shop) -> None:
+def test_pages_follow_each_other_without_a_gap_or_a_repeat(owner: Visitor, shop: MerchantClient) -> None:
     orders = [
         {"amount": "10.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": f"o{n}"} for n in range(120)
     ]
@@ -104,7 +104,7 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(owner: Visitor, shop:
     assert sorted(seen) == sorted(sent)
 
 
-def test_an_export_holds_every_row_and_runs_no_formula(owner: Visitor, shop: Shop) -> None:
+def test_an_export_holds_every_row_and_runs_no_formula(owner: Visitor, shop: MerchantClient) -> None:
     orders = [
         {"amount": "10.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": f"=SUM({n})"}
         for n in range(300)
@@ -119,7 +119,7 @@ def test_an_export_holds_every_row_and_runs_no_formula(owner: Visitor, shop: Sho
     assert len(list(csv.DictReader(io.StringIO(owner.get("/transactions.csv?status=failed").text)))) == 0
 
 
-def test_a_transaction_tells_the_story_that_explain_tells(owner: Visitor, shop: Shop) -> None:
+def test_a_transaction_tells_the_story_that_explain_tells(owner: Visitor, shop: MerchantClient) -> None:
     sent = shop.transfer(narration="<script>alert(1)</script>")
     page = owner.get(f"/transactions/{quote(sent['txnRef'], safe='')}")
     story = shop.put("sandbox", action="explain", txnRef=sent["txnRef"]).body["data"]
@@ -134,7 +134,7 @@ def test_a_transaction_tells_the_story_that_explain_tells(owner: Visitor, shop: 
 # --- transfers ----------------------------------------------------------------------------------------------------
 
 
-def test_a_transfer_is_shown_before_it_goes_and_pressed_twice_goes_once(owner: Visitor, shop: Shop) -> None:
+def test_a_transfer_is_shown_before_it_goes_and_pressed_twice_goes_once(owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/transfers")
     before = shop.wallet()
     order = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0040000008", "narration": "Rent"}
@@ -148,7 +148,9 @@ def test_a_transfer_is_shown_before_it_goes_and_pressed_twice_goes_once(owner: V
     assert sent[0].place == sent[1].place
     assert "Rent" in owner.get(sent[0].place).words
     kept = shop.verify(reference)
-    assert before.balance - shop.wallet().balance == sum(kobo(kept[name]) for name in ("amount", "fee", "vat"))
+    assert before.balance - shop.wallet().balance == sum(
+        to_minor_units(kept[name]) for name in ("amount", "fee", "vat")
+    )
     assert shop.put("resources", inquire="events").body["total"] == 1
 
 
@@ -172,13 +174,13 @@ def test_what_is_wrong_with_a_transfer_stands_beside_its_field(
     assert said in answer.words
 
 
-def test_a_wallet_that_is_short_sends_nothing(owner: Visitor, shop: Shop) -> None:
+def test_a_wallet_that_is_short_sends_nothing(owner: Visitor, shop: MerchantClient) -> None:
     order = {"amount": "9999999.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": "large"}
     owner.post("/transfers/send", **order)
     assert "does not cover" in owner.post("/transfers/send", **{**order, "orderRef": "larger"}).words
 
 
-def test_a_bulk_shows_its_faults_and_sends_the_rest(owner: Visitor, shop: Shop) -> None:
+def test_a_bulk_shows_its_faults_and_sends_the_rest(owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/transfers")
     lines = [
         "amount,bankcode,accountnumber,narration,orderRef",
@@ -207,7 +209,7 @@ def test_a_bulk_shows_its_faults_and_sends_the_rest(owner: Visitor, shop: Shop) 
         (b"", "a CSV file"),
         (b"\xff\xfe\x00", "a CSV file"),
         (b"amount,bankcode\n1,058\n", "missing: accountnumber"),
-        (b"amount,bankcode,accountnumber\n" + b"1,058,0000000000\n" * (MOST_ORDERS + 1), "at most 1000 orders"),
+        (b"amount,bankcode,accountnumber\n" + b"1,058,0000000000\n" * (MAX_ORDERS + 1), "at most 1000 orders"),
     ],
 )
 def test_a_file_that_is_no_bulk_is_refused(owner: Visitor, content: bytes, said: str) -> None:
@@ -220,18 +222,18 @@ def test_a_file_that_is_no_bulk_is_refused(owner: Visitor, content: bytes, said:
 # --- settings and people ------------------------------------------------------------------------------------------
 
 
-def test_a_rolled_key_works_and_the_old_one_stops_as_chosen(owner: Visitor, shop: Shop) -> None:
+def test_a_rolled_key_works_and_the_old_one_stops_as_chosen(owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/settings")
     assert owner.post("/settings/key", overlap="9").http == 422
     page = owner.post("/settings/key", overlap="24")
     key = page.text.partition("data-key>")[2].partition("<")[0]
     assert key not in owner.get("/settings").text
     for used in (key, shop.key):
-        assert Shop(shop.wire, shop.mid, used).put("resources", inquire="wallet").http == 200
+        assert MerchantClient(shop.connection, shop.mid, used).put("resources", inquire="wallet").http == 200
     assert "rolled the key" in owner.get("/settings/trail").words
 
 
-def test_wire_settings_are_checked_kept_and_put_on_record(owner: Visitor, shop: Shop) -> None:
+def test_wire_settings_are_checked_kept_and_put_on_record(owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/settings")
     assert owner.post("/settings/wire", http_codes="odd", webhook_order="loose").http == 422
     assert owner.post("/settings/wire", http_codes="strict", webhook_order="strict").http == 303
@@ -240,7 +242,7 @@ def test_wire_settings_are_checked_kept_and_put_on_record(owner: Visitor, shop: 
     assert '"http_codes":"compat"' in owner.get("/settings/trail").words
 
 
-def test_a_team_is_invited_changed_and_disabled(deployment: Deployment, owner: Visitor, shop: Shop) -> None:
+def test_a_team_is_invited_changed_and_disabled(deployment: Deployment, owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/team")
     email = f"colleague.{shop.mid}@example.com"
     assert "an address such as" in owner.post("/team", email="nobody", role="merchant:finance").words
@@ -275,7 +277,7 @@ def test_the_last_owner_cannot_lock_themselves_out(deployment: Deployment, owner
 # --- the reference ------------------------------------------------------------------------------------------------
 
 
-def test_every_action_has_a_page_and_can_be_tried(owner: Visitor, shop: Shop) -> None:
+def test_every_action_has_a_page_and_can_be_tried(owner: Visitor, shop: MerchantClient) -> None:
     contents = owner.get("/docs").text
     links = [part.partition('"')[0] for part in contents.split('href="/docs/')[1:]]
     assert {"disburse/transfer", "disburse/transfer-bulk", "resources/wallet", "sandbox/advance"} <= set(links)
@@ -288,7 +290,7 @@ def test_every_action_has_a_page_and_can_be_tried(owner: Visitor, shop: Shop) ->
     assert owner.get("/docs/resources/no-such").http == 404
 
 
-def test_the_sandbox_moves_time_and_money(owner: Visitor, shop: Shop) -> None:
+def test_the_sandbox_moves_time_and_money(owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/sandbox")
     before = shop.wallet().balance
     owner.post("/sandbox/fund_wallet", currency="NGN", amount="5.00")
@@ -301,9 +303,11 @@ def test_the_sandbox_moves_time_and_money(owner: Visitor, shop: Shop) -> None:
     assert owner.post("/sandbox/new_merchant").http == 404
 
 
-def test_pages_hold_what_another_merchant_does_not_see(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
+def test_pages_hold_what_another_merchant_does_not_see(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
     one, other = open_shop(name="One"), open_shop(name="Other")
-    visitor = signed_in(deployment, "merchant:owner", one.mid)
+    visitor = sign_in_as(deployment, "merchant:owner", one.mid)
     other.transfer(orderRef="secret-order")
     for path in ("/", "/transactions", "/events", "/settings", "/team"):
         page = visitor.get(path).text
@@ -311,7 +315,9 @@ def test_pages_hold_what_another_merchant_does_not_see(open_shop: Callable[..., 
         assert "secret-order" not in page
 
 
-def test_a_pin_that_is_typed_is_on_no_page_and_in_no_trail(deployment: Deployment, owner: Visitor, shop: Shop) -> None:
+def test_a_pin_that_is_typed_is_on_no_page_and_in_no_trail(
+    deployment: Deployment, owner: Visitor, shop: MerchantClient
+) -> None:
     made = shop.put("cashcode", action="generate", amount="50.00", pin="2580", channel="ATM", orderRef="c1").body
     owner.get("/sandbox")
     drawn = {"cashcode": made["cashcode"], "amount": "50.00", "channel": "ATM"}

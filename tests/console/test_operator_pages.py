@@ -9,15 +9,15 @@ from urllib.parse import quote
 import pytest
 
 from kasuwa.console import operator_reads
-from kasuwa.console.operator_reads import TrailCursor
+from kasuwa.console.operator_reads import AuditCursor
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.db.audit_lock import AUDIT_LOCK
-from kasuwa.ledger.audit import audit
-from tests.console.visitor import Seen, Visitor, link_for, sign_in_link, signed_in
-from tests.methods.virtualcard.holders import BILLING
+from kasuwa.ledger.invariants import check_invariants
+from tests.console.visitor import PageReply, Visitor, link_for, sign_in_as, sign_in_link
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import BILLING
 from tests.running import Deployment, Deployments
-from tests.shop import Shop
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -26,15 +26,15 @@ SECRET = base64.b64encode(bytes(range(32))).decode()
 
 @pytest.fixture
 def admin(deployment: Deployment) -> Visitor:
-    return signed_in(deployment, "operator:admin")
+    return sign_in_as(deployment, "operator:admin")
 
 
 @pytest.fixture
 def finance(deployment: Deployment) -> Visitor:
-    return signed_in(deployment, "operator:finance")
+    return sign_in_as(deployment, "operator:finance")
 
 
-def page_of(shop: Shop) -> str:
+def page_of(shop: MerchantClient) -> str:
     return f"/operator/merchants/{shop.mid}"
 
 
@@ -47,8 +47,8 @@ def test_a_merchant_is_added_with_a_key_and_an_owner(deployment: Deployment, adm
     page = admin.post("/operator/merchants", name="Ada & Sons")
     mid = page.words.partition(" mid ")[2].split()[0]
     key = page.text.partition('class="once">')[2].partition("<")[0]
-    with deployment.wire() as wire:
-        assert Shop(wire, mid, key).put("resources", inquire="wallet").http == 200
+    with deployment.connect() as wire:
+        assert MerchantClient(wire, mid, key).put("resources", inquire="wallet").http == 200
     assert mid in admin.get("/operator/merchants?q=ada+%26").words
     assert "an address such as" in admin.post(f"/operator/merchants/{mid}/invite", email="x").words
     invited = admin.post(f"/operator/merchants/{mid}/invite", email=f"owner.{mid}@example.com")
@@ -60,9 +60,9 @@ def test_a_merchant_is_added_with_a_key_and_an_owner(deployment: Deployment, adm
 
 
 def test_a_suspended_merchant_is_refused_everywhere_until_it_is_resumed(
-    deployment: Deployment, admin: Visitor, shop: Shop
+    deployment: Deployment, admin: Visitor, shop: MerchantClient
 ) -> None:
-    owner = signed_in(deployment, "merchant:owner", shop.mid)
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     admin.get(page_of(shop))
     admin.post(f"{page_of(shop)}/suspend")
     wait_until("it is refused", lambda: shop.put("resources", inquire="wallet").http == 401)
@@ -72,7 +72,7 @@ def test_a_suspended_merchant_is_refused_everywhere_until_it_is_resumed(
     wait_until("it is answered", lambda: shop.put("resources", inquire="wallet").http == 200)
 
 
-def test_limits_are_set_checked_and_obeyed(finance: Visitor, shop: Shop) -> None:
+def test_limits_are_set_checked_and_obeyed(finance: Visitor, shop: MerchantClient) -> None:
     finance.get(page_of(shop))
     assert "above zero" in finance.post(f"{page_of(shop)}/limits", **{"least-NGN": "5", "most-NGN": "1"}).words
     assert finance.post(f"{page_of(shop)}/limits", rate="fast").http == 422
@@ -86,7 +86,7 @@ def test_limits_are_set_checked_and_obeyed(finance: Visitor, shop: Shop) -> None
 # --- books --------------------------------------------------------------------------------------------------------
 
 
-def test_the_trial_balance_leads_down_to_the_posting_and_its_story(admin: Visitor, shop: Shop) -> None:
+def test_the_trial_balance_leads_down_to_the_posting_and_its_story(admin: Visitor, shop: MerchantClient) -> None:
     sent = shop.transfer(amount="1500.00")
     books = admin.get(f"{page_of(shop)}/books")
     assert books.words.count("balanced") == 2
@@ -100,7 +100,7 @@ def test_the_trial_balance_leads_down_to_the_posting_and_its_story(admin: Visito
     assert admin.get(f"{page_of(shop)}/accounts/wallet:other:NGN").http == 404
 
 
-def test_the_laws_are_run_and_hold(admin: Visitor, shop: Shop) -> None:
+def test_the_laws_are_run_and_hold(admin: Visitor, shop: MerchantClient) -> None:
     shop.transfer()
     admin.get("/operator/laws")
     assert "The books are right" in admin.post("/operator/laws").words
@@ -111,7 +111,7 @@ def test_the_result_of_a_check_of_the_laws_is_shown_to_others_with_its_time(
 ) -> None:
     finance.get("/operator/laws")
     assert finance.post("/operator/laws").http == 200
-    reader = signed_in(deployment, "operator:read-only")
+    reader = sign_in_as(deployment, "operator:read-only")
     page = reader.get("/operator/laws")
     assert "every law holds" in page.words
     assert "Checked " in page.words
@@ -135,12 +135,12 @@ def test_a_check_of_the_laws_that_takes_too_long_is_stopped_and_says_so(deployme
     """A table that the laws read and nothing else here does is locked meanwhile."""
     admin.get("/operator/laws")
 
-    async def check_while_locked(connection: Any) -> Seen:
+    async def check_while_locked(connection: Any) -> PageReply:
         async with connection.transaction():
             await connection.execute("lock table client_bvn in access exclusive mode")
             return await asyncio.to_thread(admin.post, "/operator/laws")
 
-    answer = deployment.on_connection(check_while_locked)
+    answer = deployment.run_on_connection(check_while_locked)
     assert (answer.http, "kasuwa audit" in answer.words) == (503, True)
     assert admin.post("/operator/laws").http == 200, "nobody keeps the lock"
 
@@ -148,9 +148,9 @@ def test_a_check_of_the_laws_that_takes_too_long_is_stopped_and_says_so(deployme
 def test_each_law_has_the_deadline_that_was_asked_for(deployment: Deployment) -> None:
     async def check(connection: Any) -> None:
         with pytest.raises(TimeoutError):
-            await audit(connection, seconds=0)
+            await check_invariants(connection, seconds=0)
 
-    deployment.on_connection(check)
+    deployment.run_on_connection(check)
 
 
 SAME_MOMENT = """
@@ -161,23 +161,23 @@ SAME_MOMENT = """
 
 
 def test_no_page_of_the_trail_skips_entries_of_one_moment(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     """In a transaction that is rolled back, past the trigger that gives entries their times."""
     mids = [open_shop().mid for _ in range(2)]
 
     async def walk(connection: Any) -> list[tuple[str | None, int]]:
-        seen, before, planted = [], operator_reads.NEWEST_ENTRIES, connection.transaction()
+        seen, before, planted = [], operator_reads.FIRST_AUDIT_PAGE, connection.transaction()
         await planted.start()
         await connection.execute("set local session_replication_role = replica")
         await connection.execute(SAME_MOMENT, mids)
-        while page := (await operator_reads.list_trail(connection, before))[:PAGE_ROWS]:
-            seen += [(entry.mid, entry.seq) for entry in page if entry.what == "same moment"]
-            before = TrailCursor.read(TrailCursor(page[-1].at, page[-1].merchant_id, page[-1].seq).text())
+        while page := (await operator_reads.list_audit_entries(connection, before))[:PAGE_ROWS]:
+            seen += [(entry.mid, entry.seq) for entry in page if entry.action == "same moment"]
+            before = AuditCursor.decode(AuditCursor(page[-1].at, page[-1].merchant_id, page[-1].seq).encode())
         await planted.rollback()
         return seen
 
-    seen = deployment.on_connection(walk)
+    seen = deployment.run_on_connection(walk)
     assert sorted(seen) == sorted((mid, 1000 + n) for mid in mids for n in range(1, 61))
 
 
@@ -196,7 +196,7 @@ def test_a_trail_address_that_is_nonsense_shows_the_newest(admin: Visitor) -> No
 # --- work ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visitor, shop: Shop) -> None:
+def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visitor, shop: MerchantClient) -> None:
     shop.transfer(accountnumber="0000000020")
     # By its merchant: references are one merchant's own, and another's first transfer may have the same.
     mine = "select key from job join merchant using (merchant_id) where mid = $1"
@@ -211,7 +211,7 @@ def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visi
     assert "asked the rail again" in admin.get("/operator/trail").words
 
 
-def test_what_waits_for_its_day_cannot_be_hurried(admin: Visitor, shop: Shop, deployment: Deployment) -> None:
+def test_what_waits_for_its_day_cannot_be_hurried(admin: Visitor, shop: MerchantClient, deployment: Deployment) -> None:
     """Fees, expiries and due dates have a business time: an early run would take money that is not owed yet."""
     made = shop.put("virtualcard", action="create", billing=BILLING, amount=100, currency="USD").body
     shop.put("cashcode", action="generate", amount="500.00", pin="2580", channel="ATM", orderRef="cash")
@@ -227,7 +227,7 @@ def test_what_waits_for_its_day_cannot_be_hurried(admin: Visitor, shop: Shop, de
     assert card["balance"] == "100.00"
 
 
-def test_a_contradiction_is_noticed_and_deeds_are_on_record(admin: Visitor, shop: Shop) -> None:
+def test_a_contradiction_is_noticed_and_deeds_are_on_record(admin: Visitor, shop: MerchantClient) -> None:
     sent = shop.transfer(orderRef="told")
     shop.put("sandbox", action="settle", orderRef="told", outcome="failed")
     assert sent["txnRef"] in admin.get("/operator/notices").words
@@ -246,7 +246,7 @@ def propose(visitor: Visitor, kind: str, **fields: str) -> int:
     return int(text.partition("/operator/approvals/")[2].partition("/")[0])
 
 
-def test_a_manual_posting_takes_two_and_is_made_once(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+def test_a_manual_posting_takes_two_and_is_made_once(admin: Visitor, finance: Visitor, shop: MerchantClient) -> None:
     before = shop.wallet().balance
     movement = {"mid": shop.mid, "debit": "outside:funding:NGN", "credit": "wallet:main:NGN", "amount": "12.34"}
     number = propose(finance, "posting", **movement)
@@ -259,7 +259,9 @@ def test_a_manual_posting_takes_two_and_is_made_once(admin: Visitor, finance: Vi
     assert "approved a manual posting" in admin.get("/operator/trail").words
 
 
-def test_what_the_books_refuse_stays_open_and_can_be_withdrawn(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+def test_what_the_books_refuse_stays_open_and_can_be_withdrawn(
+    admin: Visitor, finance: Visitor, shop: MerchantClient
+) -> None:
     movement = {"mid": shop.mid, "debit": "wallet:main:KES", "credit": "outside:funding:KES", "amount": "1.00"}
     number = propose(finance, "posting", **movement)
     admin.get("/operator/approvals")
@@ -268,7 +270,9 @@ def test_what_the_books_refuse_stays_open_and_can_be_withdrawn(admin: Visitor, f
     assert admin.post(f"/operator/approvals/{number}/approve").http == 404
 
 
-def test_nobody_decides_their_own_not_even_past_the_page(deployment: Deployment, finance: Visitor, shop: Shop) -> None:
+def test_nobody_decides_their_own_not_even_past_the_page(
+    deployment: Deployment, finance: Visitor, shop: MerchantClient
+) -> None:
     number = propose(
         finance, "posting", mid=shop.mid, debit="outside:funding:NGN", credit="wallet:main:NGN", amount="1.00"
     )
@@ -278,7 +282,9 @@ def test_nobody_decides_their_own_not_even_past_the_page(deployment: Deployment,
     assert finance.post(f"/operator/approvals/{number}/reject").http == 303
 
 
-def test_a_write_off_brings_a_balance_towards_zero_and_no_further(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+def test_a_write_off_brings_a_balance_towards_zero_and_no_further(
+    admin: Visitor, finance: Visitor, shop: MerchantClient
+) -> None:
     shop.transfer(amount="100.00")
     account = {"mid": shop.mid, "account": "rail:bank:NGN"}
     finance.get("/operator/approvals")
@@ -290,7 +296,7 @@ def test_a_write_off_brings_a_balance_towards_zero_and_no_further(admin: Visitor
     assert "60.00" in admin.get(f"{page_of(shop)}/accounts/rail:bank:NGN").words
 
 
-def test_a_tariff_is_checked_proposed_and_then_charged(admin: Visitor, finance: Visitor, shop: Shop) -> None:
+def test_a_tariff_is_checked_proposed_and_then_charged(admin: Visitor, finance: Visitor, shop: MerchantClient) -> None:
     finance.get("/operator/approvals")
     for wrong in ("nonsense", '{"vat_percent_on_fees": "lots"}'):
         answer = finance.post("/operator/approvals/tariff", mid=shop.mid, tariff=wrong, reason="r")
@@ -318,7 +324,7 @@ def test_a_rate_takes_two_and_is_in_force_with_its_history(
     shown = finance.get("/operator/rates")
     assert "KES/NGN We buy at NGN 11.50 We sell at NGN 12.25" in shown.words
     assert " and person" in shown.words.partition("active")[2]
-    reader = signed_in(deployment, "operator:read-only")
+    reader = sign_in_as(deployment, "operator:read-only")
     assert "Propose a rate" not in reader.get("/operator/rates").words
     trail = admin.get("/operator/trail").words
     assert "buy 11.50, sell 12.25" in trail
@@ -335,7 +341,7 @@ def test_a_rate_takes_two_and_is_in_force_with_its_history(
     ],
 )
 def test_a_proposal_names_its_faults(
-    finance: Visitor, shop: Shop, kind: str, fields: dict[str, str], fault: str
+    finance: Visitor, shop: MerchantClient, kind: str, fields: dict[str, str], fault: str
 ) -> None:
     finance.get("/operator/approvals")
     answer = finance.post(f"/operator/approvals/{kind}", **{"mid": shop.mid, **fields})
@@ -359,4 +365,4 @@ def test_live_has_no_sandbox_no_user_of_its_own_and_asks_for_a_second_factor(dep
         assert visitor.get("/operator/merchants").place == "/account/second-factor"
         assert visitor.get("/sandbox").http == 404
         assert visitor.get("/account/second-factor").http == 200
-        assert live.complaints() == ""
+        assert live.new_stderr() == ""

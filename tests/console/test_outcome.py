@@ -11,10 +11,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.cable import Cable
-from tests.console.visitor import Seen, Visitor, signed_in
+from tests.console.visitor import PageReply, Visitor, sign_in_as
+from tests.database_proxy import DatabaseProxy
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments, running_deployment
-from tests.shop import Shop
 from tests.simulate.processes import query, wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -25,11 +25,11 @@ WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' 
 SENT = "select count(*) from transaction t join merchant m using (merchant_id) where m.mid = $1 and kind = 'transfer'"
 
 
-def hidden(seen: Seen, name: str) -> str:
+def hidden(seen: PageReply, name: str) -> str:
     return seen.text.partition(f'name="{name}" value="')[2].partition('"')[0]
 
 
-def send_while_cut(dsn: str, cable: Cable, shop: Shop, owner: Visitor, **order: str) -> Seen:
+def send_while_cut(dsn: str, cable: DatabaseProxy, shop: MerchantClient, owner: Visitor, **order: str) -> PageReply:
     """The page after a form that was being worked on when the database went away."""
 
     with ThreadPoolExecutor(1) as thread, locked_book(dsn, shop):
@@ -42,7 +42,7 @@ def send_while_cut(dsn: str, cable: Cable, shop: Shop, owner: Visitor, **order: 
 
 
 @contextmanager
-def locked_book(dsn: str, shop: Shop) -> Iterator[None]:
+def locked_book(dsn: str, shop: MerchantClient) -> Iterator[None]:
     with asyncio.Runner() as runner:
         connection: Any = runner.run(asyncpg.connect(dsn))
         runner.run(connection.execute("begin"))
@@ -57,22 +57,22 @@ def test_a_transfer_that_could_not_be_confirmed_is_sent_once_from_its_page(
     deployments: Deployments, tmp_path: Path
 ) -> None:
     dsn = deployments.new_database("console_outcome")
-    with Cable(dsn) as cable, running_deployment(tmp_path / "serve", cable.dsn) as deployment:
+    with DatabaseProxy(dsn) as cable, running_deployment(tmp_path / "serve", cable.dsn) as deployment:
         shop = deployment.open_shop()
-        shop.wire.close()
-        owner = signed_in(deployment, "merchant:owner", shop.mid)
+        shop.connection.close()
+        owner = sign_in_as(deployment, "merchant:owner", shop.mid)
         reference = hidden(owner.post("/transfers/preview", **ORDER), "orderRef")
         seen = send_while_cut(dsn, cable, shop, owner, **ORDER, orderRef=reference)
         assert seen.http == 503
         assert hidden(seen, "orderRef") == reference
-        cable.mend()
+        cable.restore()
         wait_until("the console is back", lambda: owner.get("/transfers").http == 200)
         again = [owner.post("/transfers/send", **ORDER, orderRef=reference) for _ in range(2)]
         assert [page.http for page in again] == [303, 303]
         assert sent_by(deployment, shop) == 1
 
 
-def sent_by(deployment: Deployment, shop: Shop) -> int:
+def sent_by(deployment: Deployment, shop: MerchantClient) -> int:
     wait_until("the database is back", lambda: reaches(deployment))
     return int(deployment.fetch(SENT, shop.mid)[0][0])
 

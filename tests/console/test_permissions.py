@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from kasuwa.app import methods_of
-from kasuwa.console.access import MERCHANT_ROLES, ROLES_WITH
+from kasuwa.console.access import MERCHANT_ROLES, ROLES_BY_PERMISSION
 from kasuwa.console.actions import CONSOLE
-from kasuwa.console.record_table import TABLE
+from kasuwa.console.record_table import RECORD_KINDS
 from kasuwa.console.routes import RECORD_PAGES
-from kasuwa.core.action import PAY, VIEW, Action, Command, Read, Write, permission_needed, title_of
-from tests.console.visitor import Seen, Visitor, signed_in
+from kasuwa.core.action import PAY, VIEW, Action, AdminCommand, Read, Write, permission_needed, title_of
+from tests.console.visitor import PageReply, Visitor, sign_in_as
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -45,14 +45,14 @@ def named(method: str, action: Action) -> str:
 
 
 def test_what_takes_money_out_is_what_was_meant() -> None:
-    assert {named(method, action) for method, action in ROWS if action.needs_role == PAY} == PAYING
+    assert {named(method, action) for method, action in ROWS if action.permission == PAY} == PAYING
 
 
 def test_nothing_that_writes_needs_less_than_a_permission_to_do_so() -> None:
     harmless = {"sandbox clock", "sandbox explain"}
-    found = {named(m, a) for m, a in ROWS if isinstance(a, Write | Command) and a.needs_role == VIEW}
+    found = {named(m, a) for m, a in ROWS if isinstance(a, Write | AdminCommand) and a.permission == VIEW}
     assert found == harmless
-    assert all(action.needs_role == VIEW for _, action in ROWS if isinstance(action, Read))
+    assert all(action.permission == VIEW for _, action in ROWS if isinstance(action, Read))
 
 
 def test_a_write_that_only_shows_needs_no_more_than_a_look() -> None:
@@ -64,7 +64,10 @@ def test_a_write_that_only_shows_needs_no_more_than_a_look() -> None:
 
 
 def test_who_may_pay_and_who_may_integrate_is_what_was_meant() -> None:
-    may = {role: {permission for permission, roles in ROLES_WITH.items() if role in roles} for role in MERCHANT_ROLES}
+    may = {
+        role: {permission for permission, roles in ROLES_BY_PERMISSION.items() if role in roles}
+        for role in MERCHANT_ROLES
+    }
     assert may == {
         "merchant:owner": {"view", "collect", "pay", "manage", "integrate"},
         "merchant:developer": {"view", "integrate"},
@@ -75,25 +78,29 @@ def test_who_may_pay_and_who_may_integrate_is_what_was_meant() -> None:
 
 def test_the_pages_of_records_open_for_the_roles_that_their_actions_need() -> None:
     rows = {(method, action.name): action for method, action in ROWS}
-    for kind in TABLE:
-        for form in (*kind.makes, *kind.forms):
-            roles = ROLES_WITH[rows[kind.method, form.action].needs_role]
-            pages = [page for page in RECORD_PAGES if page.verb == "POST" and page.path.startswith(f"/{kind.name}/")]
+    for kind in RECORD_KINDS:
+        for form in (*kind.create_forms, *kind.update_forms):
+            roles = ROLES_BY_PERMISSION[rows[kind.method, form.action].permission]
+            pages = [
+                page for page in RECORD_PAGES if page.http_method == "POST" and page.path.startswith(f"/{kind.name}/")
+            ]
             assert pages
-            assert all(page.roles == roles for page in pages), form
+            assert all(page.access == roles for page in pages), form
 
 
 # --- "try it" -----------------------------------------------------------------------------------------------------
 
 
-def try_it(visitor: Visitor, page: str, **body: object) -> Seen:
+def try_it(visitor: Visitor, page: str, **body: object) -> PageReply:
     visitor.get(f"/docs/{page}")
     return visitor.post(f"/docs/{page}", body=msgspec.json.encode(body).decode())
 
 
 @pytest.mark.parametrize("role", ["merchant:developer", "merchant:read-only"])
-def test_who_may_not_send_money_sends_none_by_trying_it(deployment: Deployment, shop: Shop, role: str) -> None:
-    visitor, before = signed_in(deployment, role, shop.mid), shop.wallet()
+def test_who_may_not_send_money_sends_none_by_trying_it(
+    deployment: Deployment, shop: MerchantClient, role: str
+) -> None:
+    visitor, before = sign_in_as(deployment, role, shop.mid), shop.wallet()
     assert "owner" in visitor.get("/docs/disburse/transfer").words
     assert try_it(visitor, "disburse/transfer", **TRANSFER, orderRef="tried").http == 403
     assert try_it(visitor, "disburse/verify", **TRANSFER, orderRef="tried").http == 422
@@ -104,16 +111,18 @@ def test_who_may_not_send_money_sends_none_by_trying_it(deployment: Deployment, 
     assert sent["txnRef"] in try_it(visitor, "disburse/verify", action="verify", txnRef=sent["txnRef"]).words
 
 
-def test_the_body_must_ask_for_the_action_of_the_page(deployment: Deployment, shop: Shop) -> None:
-    owner = signed_in(deployment, "merchant:owner", shop.mid)
+def test_the_body_must_ask_for_the_action_of_the_page(deployment: Deployment, shop: MerchantClient) -> None:
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     for body in (TRANSFER, {**TRANSFER, "type": "bulk"}, {"action": "nonsense"}, {}):
         refused = try_it(owner, "disburse/verify", **body)
         assert (refused.http, "must ask for verify" in refused.words) == (422, True)
     assert shop.wallet().held == 0
 
 
-def test_the_trail_names_what_was_tried_with_its_reference_and_amount(deployment: Deployment, shop: Shop) -> None:
-    finance = signed_in(deployment, "merchant:finance", shop.mid)
+def test_the_trail_names_what_was_tried_with_its_reference_and_amount(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    finance = sign_in_as(deployment, "merchant:finance", shop.mid)
     answer = try_it(finance, "disburse/transfer", **TRANSFER, orderRef="tried")
     assert '"txnStatus": "successful"' in answer.words
     [entry] = deployment.fetch(
@@ -129,9 +138,11 @@ def test_the_trail_names_what_was_tried_with_its_reference_and_amount(deployment
     }
 
 
-def test_what_a_person_sends_is_in_the_trail_in_the_commit_that_sends_it(deployment: Deployment, shop: Shop) -> None:
+def test_what_a_person_sends_is_in_the_trail_in_the_commit_that_sends_it(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
     """Of a cashcode: its rows are not written again, so that both still carry the number of the transaction."""
-    owner = signed_in(deployment, "merchant:owner", shop.mid)
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     owner.get("/cashcodes")
     order = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "by-hand"}
     assert owner.post("/cashcodes/new/generate", **order).http == 200

@@ -7,20 +7,22 @@ import psutil
 import pytest
 
 from tests.console.visitor import Visitor, sign_in_link
-from tests.running import Deployment, Deployments, free_port, is_part
-from tests.shop import Shop
-from tests.work.eventlog import wait_until
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment, Deployments, free_port, is_service_process
+from tests.work.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 
 
 def console_of(deployment: Deployment) -> psutil.Process | None:
-    consoles = (process for process in psutil.process_iter() if is_part(process, "console", deployment.directory))
+    consoles = (
+        process for process in psutil.process_iter() if is_service_process(process, "console", deployment.directory)
+    )
     return next(consoles, None)
 
 
 def readiness(deployment: Deployment) -> str:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         return str(wire.send("GET", "/readyz").body["message"])
 
 
@@ -52,7 +54,7 @@ def test_a_deployment_may_do_without_a_console(deployments: Deployments) -> None
 
 def test_a_console_port_that_is_taken_is_said_at_once(deployment: Deployment) -> None:
     ports = ("--port", str(free_port()), "--console-port", str(deployment.console_port))
-    assert "choose another --console-port" in deployment.refused_command("serve", *ports)
+    assert "choose another --console-port" in deployment.run_refused_command("serve", *ports)
 
 
 def lines_of(deployment: Deployment, request_id: str) -> list[dict[str, Any]]:
@@ -61,7 +63,7 @@ def lines_of(deployment: Deployment, request_id: str) -> list[dict[str, Any]]:
 
 
 def test_a_request_leaves_a_line_that_names_its_page_and_nothing_it_was_told(
-    deployment: Deployment, shop: Shop
+    deployment: Deployment, shop: MerchantClient
 ) -> None:
     visitor, named = Visitor(deployment), {"x-request-id": f"console-{shop.mid}"}
     _, link = sign_in_link(deployment, "merchant:owner", shop.mid)

@@ -6,40 +6,40 @@ import pytest
 
 from kasuwa.app import methods_of
 from kasuwa.console.actions import CONSOLE
-from kasuwa.console.forms import Ask, typed
-from kasuwa.console.record_table import TABLE, Records
+from kasuwa.console.forms import FormField, build_request
+from kasuwa.console.record_table import RECORD_KINDS, RecordKind
 from kasuwa.console.visit import has_action
-from kasuwa.core.action import Method
-from tests.console.visitor import Visitor, signed_in
-from tests.methods.payment.till import Till, card
+from kasuwa.core.action import ApiMethod
+from tests.console.visitor import Visitor, sign_in_as
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient, card
 from tests.running import Deployment
-from tests.shop import Shop
 
 pytestmark = pytest.mark.xdist_group("console")
 
-METHODS: dict[str, Method] = {method.name: method for method in (*methods_of("test"), CONSOLE)}
-THERE = [kind for kind in TABLE if kind.method in METHODS]
+METHODS: dict[str, ApiMethod] = {method.name: method for method in (*methods_of("test"), CONSOLE)}
+THERE = [kind for kind in RECORD_KINDS if kind.method in METHODS]
 
 
 @pytest.fixture
-def owner(deployment: Deployment, shop: Shop) -> Visitor:
-    return signed_in(deployment, "merchant:owner", shop.mid)
+def owner(deployment: Deployment, shop: MerchantClient) -> Visitor:
+    return sign_in_as(deployment, "merchant:owner", shop.mid)
 
 
 # --- what was typed -----------------------------------------------------------------------------------------------
 
 ASKS = (
-    Ask("name", "Name"),
-    Ask("data.bankAccount.bank_code", "Bank"),
-    Ask("data.bankAccount.account_number", "Account"),
-    Ask("period", "Period", kind="whole"),
-    Ask("tax_applied", "Tax", kind="flag"),
+    FormField("name", "Name"),
+    FormField("data.bankAccount.bank_code", "Bank"),
+    FormField("data.bankAccount.account_number", "Account"),
+    FormField("period", "Period", value_type="whole"),
+    FormField("tax_applied", "Tax", value_type="flag"),
 )
 
 
 def test_what_was_typed_becomes_a_request() -> None:
     said = {"name": "Ada", "data.bankAccount.bank_code": "058", "period": "12", "tax_applied": "yes"}
-    assert typed(ASKS, lambda name: said.get(name, "")) == {
+    assert build_request(ASKS, lambda name: said.get(name, "")) == {
         "name": "Ada",
         "data": {"bankAccount": {"bank_code": "058"}},
         "period": 12,
@@ -49,20 +49,24 @@ def test_what_was_typed_becomes_a_request() -> None:
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "x", "٣", "9" * 16])
 def test_a_number_that_is_none_goes_as_it_was_typed(text: str) -> None:
-    assert typed(ASKS, lambda name: text if name == "period" else "") == {"period": text}
+    assert build_request(ASKS, lambda name: text if name == "period" else "") == {"period": text}
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", THERE, ids=lambda kind: kind.name)
-def test_every_action_that_a_row_names_is_there_and_takes_what_it_asks(kind: Records) -> None:
+def test_every_action_that_a_row_names_is_there_and_takes_what_it_asks(kind: RecordKind) -> None:
     actions = {action.name: action for action in METHODS[kind.method].actions}
-    assert {name for name in (kind.shows, *(action for _, action in kind.beside)) if name} <= set(actions)
-    assert not kind.lists or has_action(METHODS.values(), kind.lister or kind.method, kind.lists)
-    for form in (*kind.makes, *kind.forms):
+    assert {name for name in (kind.view_action, *(action for _, action in kind.related_lists)) if name} <= set(actions)
+    assert not kind.list_action or has_action(METHODS.values(), kind.list_method or kind.method, kind.list_action)
+    for form in (*kind.create_forms, *kind.update_forms):
         fields: set[str] = {name for a in METHODS[kind.method].actions if a.name == form.action for name in names_of(a)}
-        asked = {ask.name.partition(".")[0] for ask in form.asks} | dict(form.fixed).keys() | set(form.copies)
+        asked = (
+            {ask.name.partition(".")[0] for ask in form.fields}
+            | dict(form.fixed_values).keys()
+            | set(form.copied_fields)
+        )
         assert asked <= fields, form.name
 
 
@@ -73,7 +77,7 @@ def names_of(action: Any) -> tuple[str, ...]:
 # --- pages --------------------------------------------------------------------------------------------------------
 
 
-def test_a_beneficiary_is_added_and_gets_its_part(owner: Visitor, shop: Shop) -> None:
+def test_a_beneficiary_is_added_and_gets_its_part(owner: Visitor, shop: MerchantClient) -> None:
     assert "None yet" in owner.get("/beneficiaries").words
     fields = {"name": "Bola Ade", "bankcode": "058", "accountnumber": "123"}
     refused = owner.post("/beneficiaries/new/create", **fields)
@@ -84,14 +88,14 @@ def test_a_beneficiary_is_added_and_gets_its_part(owner: Visitor, shop: Shop) ->
     assert "Bola Ade" in page.words
     code = page.text.partition('href="/beneficiaries/')[2].partition('"')[0]
     assert "0000000000" in owner.get(f"/beneficiaries/{code}").words
-    paid = Till(shop).paid(split=[{"ref_code": code, "percentage": "10"}])
+    paid = PaymentClient(shop).paid(split=[{"ref_code": code, "percentage": "10"}])
     assert paid["txnStatus"] == "successful"
     assert owner.get("/beneficiaries/nobody").http == 404
     assert owner.post("/beneficiaries/new/nonsense").http == 404
 
 
-def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: Shop) -> None:
-    till, given = Till(shop), card(auth="PIN")
+def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: MerchantClient) -> None:
+    till, given = PaymentClient(shop), card(auth="PIN")
     begun = till.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
     assert till.charge(begun, given)["txnStatus"] == "successful"
     page = owner.get("/recurrents")
@@ -105,19 +109,19 @@ def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: 
     assert owner.post(f"/recurrents/{link}/nonsense").http == 404
 
 
-def test_another_merchants_records_are_not_found(deployment: Deployment, shop: Shop, owner: Visitor) -> None:
+def test_another_merchants_records_are_not_found(deployment: Deployment, shop: MerchantClient, owner: Visitor) -> None:
     owner.get("/beneficiaries")
     owner.post("/beneficiaries/new/create", name="Bola", bankcode="058", accountnumber="0000000000")
     code = owner.get("/beneficiaries").text.partition('href="/beneficiaries/')[2].partition('"')[0]
     other = deployment.open_shop()
-    other.wire.close()
-    stranger = signed_in(deployment, "merchant:owner", other.mid)
+    other.connection.close()
+    stranger = sign_in_as(deployment, "merchant:owner", other.mid)
     assert "None yet" in stranger.get("/beneficiaries").words
     assert stranger.get(f"/beneficiaries/{code}").http == 404
 
 
-def test_who_only_looks_is_offered_nothing_to_do(deployment: Deployment, shop: Shop) -> None:
-    reader = signed_in(deployment, "merchant:read-only", shop.mid)
+def test_who_only_looks_is_offered_nothing_to_do(deployment: Deployment, shop: MerchantClient) -> None:
+    reader = sign_in_as(deployment, "merchant:read-only", shop.mid)
     page = reader.get("/beneficiaries")
     assert (page.http, "Add a beneficiary" in page.words) == (200, False)
 
@@ -127,7 +131,9 @@ def test_a_record_that_is_not_listed_is_found_by_its_reference(owner: Visitor) -
     assert owner.get("/recurrents/find").place == "/recurrents"
 
 
-def test_a_bill_is_found_in_the_catalogue_its_customer_named_and_paid_once(owner: Visitor, shop: Shop) -> None:
+def test_a_bill_is_found_in_the_catalogue_its_customer_named_and_paid_once(
+    owner: Visitor, shop: MerchantClient
+) -> None:
     page = owner.get("/bills")
     category = next(
         part.partition('"')[0] for part in page.text.split('href="/bills?category=')[1:] if "lectric" in part
@@ -156,7 +162,7 @@ def key_of(page: str, name: str) -> str:
     return page.partition(f'href="/{name}/')[2].partition('"')[0]
 
 
-def test_a_card_is_created_listed_blocked_and_ended(owner: Visitor, shop: Shop) -> None:
+def test_a_card_is_created_listed_blocked_and_ended(owner: Visitor, shop: MerchantClient) -> None:
     assert "None yet" in owner.get("/cards").words
     billing = {
         "name": "Ada Obi",
@@ -181,7 +187,7 @@ def test_a_card_is_created_listed_blocked_and_ended(owner: Visitor, shop: Shop) 
     assert "terminated" in owner.get("/cards").words
 
 
-def test_a_client_borrows_saves_and_is_shown(owner: Visitor, shop: Shop) -> None:
+def test_a_client_borrows_saves_and_is_shown(owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/clients")
     person = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567", "dob": "1990-04-17", "gender": "female"}
     fields = {f"data.{name}": value for name, value in person.items()}

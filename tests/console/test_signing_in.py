@@ -6,9 +6,9 @@ import pyotp
 import pytest
 
 from kasuwa.console.passwords import TOTP_SECONDS
-from tests.console.visitor import Seen, Visitor, sign_in_link, signed_in
+from tests.console.visitor import PageReply, Visitor, sign_in_as, sign_in_link
 from tests.running import DEMO_MID, Deployment
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 
 OWNER = "merchant:owner"
 OF_USER = "user_id = (select user_id from console_user where email = $1)"
@@ -29,12 +29,12 @@ def accept_invitation(deployment: Deployment, visitor: Visitor) -> str:
     return email
 
 
-def sign_in(visitor: Visitor, email: str, password: str = PASSWORD, path: str = "/sign-in") -> Seen:
+def sign_in(visitor: Visitor, email: str, password: str = PASSWORD, path: str = "/sign-in") -> PageReply:
     visitor.get(path)
     return visitor.post(path, email=email, password=password)
 
 
-def offered_secret(page: Seen) -> tuple[str, str]:
+def offered_secret(page: PageReply) -> tuple[str, str]:
     secret = page.text.partition('<code class="once">')[2].partition("<")[0].replace(" ", "")
     sealed = page.text.partition('name="sealed" value="')[2].partition('"')[0]
     return secret, sealed
@@ -248,20 +248,20 @@ def test_cookies_and_pages_are_closed_to_scripts_frames_and_caches(deployment: D
 
 def test_people_are_added_listed_and_disabled_by_the_command(deployment: Deployment, visitor: Visitor) -> None:
     email = f"added.{deployment.port}@example.com"
-    link = deployment.command("user", "add", email, "--role", "operator:support").strip()
+    link = deployment.run_command("user", "add", email, "--role", "operator:support").strip()
     path = "/link/" + link.rpartition("/")[2]
     visitor.get(path)
     assert visitor.post(path, password=PASSWORD, again=PASSWORD).place == "/operator/merchants"
-    assert f"{email}  operator:support  -  active" in deployment.command("user", "list")
-    assert "already" in deployment.refused_command("user", "add", email, "--role", "operator:admin")
-    assert "--role" in deployment.refused_command("user", "add", f"x{email}", "--role", "merchant:owner")
-    assert "no merchant" in deployment.refused_command(
+    assert f"{email}  operator:support  -  active" in deployment.run_command("user", "list")
+    assert "already" in deployment.run_refused_command("user", "add", email, "--role", "operator:admin")
+    assert "--role" in deployment.run_refused_command("user", "add", f"x{email}", "--role", "merchant:owner")
+    assert "no merchant" in deployment.run_refused_command(
         "user", "add", f"x{email}", "--role", "merchant:owner", "--mid", "GP9999999"
     )
-    deployment.command("user", "disable", email)
+    deployment.run_command("user", "disable", email)
     assert visitor.get("/account").http == 303
     assert sign_in(visitor, email).http == 401
-    assert "nobody" in deployment.refused_command("user", "disable", f"x{email}")
+    assert "nobody" in deployment.run_refused_command("user", "disable", f"x{email}")
 
 
 def test_the_first_start_of_a_test_environment_prints_links_to_sign_in_with(deployment: Deployment) -> None:
@@ -272,6 +272,6 @@ def test_the_first_start_of_a_test_environment_prints_links_to_sign_in_with(depl
 
 
 def test_somebody_signed_in_needs_the_token_on_every_form(deployment: Deployment) -> None:
-    visitor = signed_in(deployment, OWNER, DEMO_MID)
+    visitor = sign_in_as(deployment, OWNER, DEMO_MID)
     assert visitor.post("/account/password", csrf="", password=PASSWORD, again=PASSWORD).http == 403
     assert visitor.post("/account/password", csrf=None, password=PASSWORD, again=PASSWORD).http == 403

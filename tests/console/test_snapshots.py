@@ -7,47 +7,47 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from kasuwa.app import House, make_dispatch, make_engine
-from kasuwa.app_console import console_parts
+from kasuwa.app import Services, make_admin_operations, make_dispatch
+from kasuwa.app_console import make_console_services
 from kasuwa.console import store
 from kasuwa.console.access import MERCHANT_ROLES
-from kasuwa.console.routes import Page
-from kasuwa.console.visit import Parts, Visit
+from kasuwa.console.routes import ConsolePage
+from kasuwa.console.visit import ConsoleServices, Visit
 from kasuwa.core.decision import Merchant
-from kasuwa.db import pool, rates
-from kasuwa.db.gather import TornRead
+from kasuwa.db import connections, rates
+from kasuwa.db.reading import TornRead
 from kasuwa.settings import read_settings
-from tests.console.visitor import DEPLOYED, Visitor, signed_in
-from tests.console.world import World
+from tests.console.sample_merchant import SampleMerchant
+from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
+from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop
 
 pytestmark = pytest.mark.xdist_group("console")
 
-READ = [page for page in DEPLOYED if page.verb == "GET"]
+READ = [page for page in DEPLOYED if page.http_method == "GET"]
 
 
 @pytest.fixture(scope="module")
-def world(deployments: Deployments) -> World:
-    return World(deployments.on(NEWEST))
+def world(deployments: Deployments) -> SampleMerchant:
+    return SampleMerchant(deployments.for_version(NEWEST))
 
 
 @pytest.fixture(scope="module")
-def owner(deployments: Deployments, world: World) -> Visitor:
-    return signed_in(deployments.on(NEWEST), "merchant:owner", world.mid)
+def owner(deployments: Deployments, world: SampleMerchant) -> Visitor:
+    return sign_in_as(deployments.for_version(NEWEST), "merchant:owner", world.mid)
 
 
 @pytest.fixture(scope="module")
 def admin(deployments: Deployments) -> Visitor:
-    return signed_in(deployments.on(NEWEST), "operator:admin")
+    return sign_in_as(deployments.for_version(NEWEST), "operator:admin")
 
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.path)
 def test_every_page_of_a_busy_merchant_is_read_in_one_snapshot(
-    deployment: Deployment, world: World, owner: Visitor, admin: Visitor, page: Page
+    deployment: Deployment, world: SampleMerchant, owner: Visitor, admin: Visitor, page: ConsolePage
 ) -> None:
     """A page that reads twice is answered 500, and the log complains, which the fixture of the deployment sees."""
-    merchants = isinstance(page.roles, frozenset) and bool(page.roles & set(MERCHANT_ROLES))
+    merchants = isinstance(page.access, frozenset) and bool(page.access & set(MERCHANT_ROLES))
     seen = (owner if merchants else admin).get(world.path_of(page.path))
     assert seen.http in ((404,) if page.path == "/link/{token}" else (200, 303)), seen.words[:200]
 
@@ -55,27 +55,29 @@ def test_every_page_of_a_busy_merchant_is_read_in_one_snapshot(
 # --- pages that are refused -----------------------------------------------------------------------------------------
 
 
-def visiting(deployment: Deployment, shop: Shop, verb: str, work: Callable[[Visit], Awaitable[Any]]) -> Any:
+def visiting(deployment: Deployment, shop: MerchantClient, verb: str, work: Callable[[Visit], Awaitable[Any]]) -> Any:
     """Runs what a page does, with the parts of a real console."""
 
-    def visit_of(parts: Parts, merchant: Merchant) -> Visit:
+    def visit_of(parts: ConsoleServices, merchant: Merchant) -> Visit:
         scope = {"type": "http", "method": verb, "path": "/page", "headers": [], "query_string": b"", "scheme": "http"}
         visit = Visit(Request({**scope, "server": ("127.0.0.1", 80), "path_params": {}}), parts, [])
-        visit.known_merchant = merchant
+        visit.session_merchant = merchant
         return visit
 
     async def run() -> Any:
         settings = read_settings({}, data=deployment.directory)
-        house = await House.build(settings, deployment.dsn)
-        operators = await pool.open_operators(deployment.dsn)
-        readers = await pool.open_console_readers(deployment.dsn)
+        house = await Services.build(settings, deployment.dsn)
+        operators = await connections.open_operator_pool(deployment.dsn)
+        readers = await connections.open_console_pool(deployment.dsn)
         house.writer.start()
         try:
-            parts = console_parts(house, make_dispatch(house, make_engine(house, operators)), operators, readers)
+            parts = make_console_services(
+                house, make_dispatch(house, make_admin_operations(house, operators)), operators, readers
+            )
             merchant_id = await operators.fetchval(
                 "select merchant_id from merchant where mid = $1 and current", shop.mid
             )
-            return await work(visit_of(parts, await house.directory.by_id(merchant_id)))
+            return await work(visit_of(parts, await house.merchant_directory.get_by_id(merchant_id)))
         finally:
             await house.close()
             await readers.close()
@@ -88,7 +90,7 @@ async def read_twice(visit: Visit) -> None:
     async with visit.snapshot() as reader:
         await store.list_keys(reader, visit.merchant)
     async with visit.snapshot() as reader:
-        await store.endpoint_trouble(reader, visit.merchant)
+        await store.find_endpoint_failure(reader, visit.merchant)
 
 
 async def read_on_a_pool(visit: Visit) -> None:
@@ -97,7 +99,7 @@ async def read_on_a_pool(visit: Visit) -> None:
 
 async def read_with_the_operators_pool(visit: Visit) -> None:
     async with visit.operators.acquire() as connection:
-        await rates.in_force(connection)
+        await rates.read_current_rates(connection)
 
 
 async def export_after_reading(visit: Visit) -> None:
@@ -110,36 +112,40 @@ TORN = [read_twice, read_on_a_pool, read_with_the_operators_pool, export_after_r
 
 
 @pytest.mark.parametrize("torn", TORN)
-def test_a_torn_page_is_refused(deployment: Deployment, shop: Shop, torn: Callable[[Visit], Awaitable[Any]]) -> None:
+def test_a_torn_page_is_refused(
+    deployment: Deployment, shop: MerchantClient, torn: Callable[[Visit], Awaitable[Any]]
+) -> None:
     with pytest.raises(TornRead):
         visiting(deployment, shop, "GET", torn)
 
 
 @pytest.mark.parametrize("torn", TORN)
 def test_a_form_reads_what_it_decides_on_and_then_what_it_shows(
-    deployment: Deployment, shop: Shop, torn: Callable[[Visit], Awaitable[Any]]
+    deployment: Deployment, shop: MerchantClient, torn: Callable[[Visit], Awaitable[Any]]
 ) -> None:
     visiting(deployment, shop, "POST", torn)
 
 
-def test_an_action_that_would_write_is_refused_in_a_snapshot(deployment: Deployment, shop: Shop) -> None:
+def test_an_action_that_would_write_is_refused_in_a_snapshot(deployment: Deployment, shop: MerchantClient) -> None:
     order = {"action": "transfer", "amount": "5.00", "bankcode": "058", "accountnumber": "0000000000"}
 
     async def send(visit: Visit) -> Any:
         async with visit.snapshot():
-            return await visit.parts.act(visit.merchant, "disburse", order, None, visit.open_snapshot)
+            return await visit.services.run_action(visit.merchant, "disburse", order, None, visit.open_snapshot)
 
     before = shop.wallet()
     assert visiting(deployment, shop, "GET", send)["status"] == 204
     assert shop.wallet() == before
 
 
-def test_actions_of_one_page_are_read_in_its_snapshot(deployment: Deployment, shop: Shop) -> None:
+def test_actions_of_one_page_are_read_in_its_snapshot(deployment: Deployment, shop: MerchantClient) -> None:
     """A transfer is made between two looks at the wallet: both show it as it was before."""
 
     async def look_twice(visit: Visit) -> Any:
         async def balance() -> str:
-            reply = await visit.parts.act(visit.merchant, "resources", {"inquire": "wallet"}, None, visit.open_snapshot)
+            reply = await visit.services.run_action(
+                visit.merchant, "resources", {"inquire": "wallet"}, None, visit.open_snapshot
+            )
             return str(reply["data"][0]["balance"])
 
         async with visit.snapshot():

@@ -12,11 +12,15 @@ from kasuwa.console.actions import CONSOLE
 from kasuwa.console.routes import PAGES
 from kasuwa.console.visit import has_action
 from kasuwa.db import console_users
+from tests.merchant_client import HttpConnection
 from tests.running import Deployment
-from tests.shop import Wire
 
 # The pages that there are, of the table's: a slice that is not there has none.
-DEPLOYED = [page for page in PAGES if page.needs is None or has_action((*methods_of("test"), CONSOLE), *page.needs)]
+DEPLOYED = [
+    page
+    for page in PAGES
+    if page.required_action is None or has_action((*methods_of("test"), CONSOLE), *page.required_action)
+]
 
 TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 BOUNDARY = "kasuwa-test-boundary"
@@ -24,7 +28,7 @@ PLAIN = {"expires": -1, "httpOnly": True, "secure": False, "sameSite": "Strict"}
 numbers = itertools.count(1)
 
 
-class Seen(NamedTuple):
+class PageReply(NamedTuple):
     http: int
     text: str
     headers: dict[str, str]
@@ -41,21 +45,21 @@ class Seen(NamedTuple):
 
 class Visitor:
     def __init__(self, deployment: Deployment) -> None:
-        self._wire = Wire("127.0.0.1", deployment.console_port)
+        self._wire = HttpConnection("127.0.0.1", deployment.console_port)
         self.cookies: dict[str, str] = {}
         self.token = ""
 
-    def get(self, path: str, headers: Mapping[str, str] = {}) -> Seen:
+    def get(self, path: str, headers: Mapping[str, str] = {}) -> PageReply:
         return self._send("GET", path, None, headers)
 
-    def post(self, path: str, headers: Mapping[str, str] = {}, /, **fields: Any) -> Seen:
+    def post(self, path: str, headers: Mapping[str, str] = {}, /, **fields: Any) -> PageReply:
         """A form, with the token of the page that was seen last unless another is given."""
         said = {"csrf": self.token, **fields}
         kind = {"content-type": "application/x-www-form-urlencoded"}
         body = urlencode({name: value for name, value in said.items() if value is not None}).encode()
         return self._send("POST", path, body, {**kind, **headers})
 
-    def upload(self, path: str, name: str, content: bytes, **fields: str) -> Seen:
+    def upload(self, path: str, name: str, content: bytes, **fields: str) -> PageReply:
         parts = [
             f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
             for field, value in {"csrf": self.token, **fields}.items()
@@ -64,7 +68,7 @@ class Visitor:
         body = b"".join([*parts, head.encode(), content, f"\r\n--{BOUNDARY}--\r\n".encode()])
         return self._send("POST", path, body, {"content-type": f"multipart/form-data; boundary={BOUNDARY}"})
 
-    def _send(self, verb: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Seen:
+    def _send(self, verb: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> PageReply:
         cookies = {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         heard = self._wire.send(verb, path, body, {**(cookies if self.cookies else {}), **headers})
         for name, value in heard.cookies.items():
@@ -76,7 +80,7 @@ class Visitor:
         text = heard.raw.decode(errors="replace")
         found = TOKEN.search(text)
         self.token = found[1] if found else self.token
-        return Seen(heard.http, text, heard.headers)
+        return PageReply(heard.http, text, heard.headers)
 
 
 def sign_in_link(
@@ -89,7 +93,7 @@ def sign_in_link(
         user_id = await console_users.add_user(connection, email, mid, role)
         return await console_users.make_link(connection, user_id, purpose)
 
-    return email, f"/link/{deployment.on_connection(work)}"
+    return email, f"/link/{deployment.run_on_connection(work)}"
 
 
 def link_for(deployment: Deployment, email: str) -> str:
@@ -99,7 +103,7 @@ def link_for(deployment: Deployment, email: str) -> str:
     return str(found[-1])
 
 
-def signed_in(deployment: Deployment, role: str, mid: str | None = None) -> Visitor:
+def sign_in_as(deployment: Deployment, role: str, mid: str | None = None) -> Visitor:
     visitor = Visitor(deployment)
     _, link = sign_in_link(deployment, role, mid)
     visitor.get(link)
@@ -108,8 +112,8 @@ def signed_in(deployment: Deployment, role: str, mid: str | None = None) -> Visi
     return visitor
 
 
-def signed_in_state(deployment: Deployment, role: str, mid: str | None = None) -> Any:
+def browser_state_of(deployment: Deployment, role: str, mid: str | None = None) -> Any:
     """The cookies of a new person of this role, as a browser keeps them: quicker than to sign in there each time."""
-    kept = signed_in(deployment, role, mid).cookies
+    kept = sign_in_as(deployment, role, mid).cookies
     cookies = [{"name": name, "value": value, "domain": "127.0.0.1", "path": "/"} for name, value in kept.items()]
     return {"cookies": [{**cookie, **PLAIN} for cookie in cookies], "origins": []}

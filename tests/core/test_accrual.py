@@ -11,21 +11,21 @@ from hypothesis import strategies as st
 
 from kasuwa.core.accrual import (
     UNITS_PER_MINOR,
-    Layers,
-    Meter,
-    Terms,
+    AccrualState,
+    DepositLayers,
+    SavingsTerms,
+    accrue_to,
     annual_parts,
-    earn,
+    drop_posted_layers,
     forfeit,
-    open_layers,
+    interest_units,
     posting_date,
-    reach,
     round_units,
-    settle_layers,
     unpaid,
+    update_layers,
 )
 from kasuwa.core.money import format_minor, minor_of
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 ORACLES = json.loads((Path(__file__).parents[1] / "data" / "loan_oracles.json").read_text())["deposits"]
 OPENED = date(2026, 1, 31)
@@ -34,7 +34,7 @@ OPENED = date(2026, 1, 31)
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle["id"])
 def test_a_deposit_earns_what_its_oracle_says(oracle: dict[str, object]) -> None:
     annual = annual_parts(str(oracle["annual_rate"]), "annualized")
-    units = earn(minor_of(str(oracle["balance"])), annual, int(str(oracle["days"])))
+    units = interest_units(minor_of(str(oracle["balance"])), annual, int(str(oracle["days"])))
     assert format_minor(round_units(units)) == oracle["interest"]
 
 
@@ -58,9 +58,9 @@ def test_a_rate_finer_than_a_part_is_no_rate() -> None:
         annual_parts("0.0000001", "annualized")
 
 
-def start_meter(terms: Terms) -> Meter:
+def start_meter(terms: SavingsTerms) -> AccrualState:
     """Counting at the beginning, on the day on which savings are opened."""
-    return Meter(units=0, counted_to=terms.opened_on, closed=0)
+    return AccrualState(accrued_units=0, accrued_to=terms.opened_on, months_closed=0)
 
 
 # 100,000.00 at 12 % a year from 31 January 2026, 10 % tax, interest left in: worked out with pencil and paper.
@@ -83,53 +83,53 @@ BY_HAND = [
 
 
 def test_a_year_of_a_hundred_thousand_at_twelve_percent_is_what_one_works_out_by_hand() -> None:
-    terms = Terms(annual_parts("12", "annualized"), "10", OPENED, 12)
+    terms = SavingsTerms(annual_parts("12", "annualized"), "10", OPENED, 12)
     meter, balance = start_meter(terms), minor_of("100000.00")
     for number, (posted_on, days, had, interest, tax) in enumerate(BY_HAND, start=1):
         day = posting_date(OPENED, number)
         assert day.isoformat() == posted_on
         assert (day - posting_date(OPENED, number - 1)).days == days
         assert format_minor(balance) == had
-        meter = reach(meter, terms, balance, day)
+        meter = accrue_to(meter, terms, balance, day)
         assert (format_minor(meter.due_interest), format_minor(meter.due_tax)) == (interest, tax)
         balance += meter.due_interest - meter.due_tax
-        meter = Meter(meter.units, meter.counted_to, meter.closed)
+        meter = AccrualState(meter.accrued_units, meter.accrued_to, meter.months_closed)
     assert format_minor(balance) == "111350.89"
-    assert reach(meter, terms, balance, date(2030, 1, 1)) == meter
+    assert accrue_to(meter, terms, balance, date(2030, 1, 1)) == meter
 
 
 def test_the_deposits_own_day_counts_and_the_day_of_posting_does_not() -> None:
-    terms = Terms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
-    meter = reach(start_meter(terms), terms, 0, date(2026, 2, 4))
-    assert meter.units == 0
-    meter = reach(meter, terms, 100_000, date(2026, 2, 5))
-    assert (meter.due_interest, meter.units) == (100, 0)
+    terms = SavingsTerms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
+    meter = accrue_to(start_meter(terms), terms, 0, date(2026, 2, 4))
+    assert meter.accrued_units == 0
+    meter = accrue_to(meter, terms, 100_000, date(2026, 2, 5))
+    assert (meter.due_interest, meter.accrued_units) == (100, 0)
 
 
 def test_nothing_is_earned_after_maturity_and_what_was_stays() -> None:
-    terms = Terms(annual_parts("36.5", "annualized"), "10", date(2026, 1, 5), 1)
-    at_maturity = reach(start_meter(terms), terms, 100_000, terms.matures_on)
+    terms = SavingsTerms(annual_parts("36.5", "annualized"), "10", date(2026, 1, 5), 1)
+    at_maturity = accrue_to(start_meter(terms), terms, 100_000, terms.matures_on)
     assert (at_maturity.due_interest, at_maturity.due_tax) == (3_100, 310)
-    assert reach(start_meter(terms), terms, 100_000, date(2028, 1, 1)) == at_maturity
+    assert accrue_to(start_meter(terms), terms, 100_000, date(2028, 1, 1)) == at_maturity
     assert unpaid(at_maturity) == 3_100
 
 
 def test_what_is_taken_loses_what_it_earned_in_the_running_month_alone() -> None:
-    terms = Terms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
+    terms = SavingsTerms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
     today = date(2026, 2, 15)
-    meter = reach(start_meter(terms), terms, 100_000, today)
-    assert (meter.due_interest, meter.units) == (3_100, 1_000 * UNITS_PER_MINOR)
+    meter = accrue_to(start_meter(terms), terms, 100_000, today)
+    assert (meter.due_interest, meter.accrued_units) == (3_100, 1_000 * UNITS_PER_MINOR)
     left, lost = forfeit(meter, terms, (), 25_000, today)
     assert lost == 250 * UNITS_PER_MINOR
-    assert (left.due_interest, left.units) == (3_100, 750 * UNITS_PER_MINOR)
-    assert forfeit(left, terms, (), 75_000, today)[0].units == 0
+    assert (left.due_interest, left.accrued_units) == (3_100, 750 * UNITS_PER_MINOR)
+    assert forfeit(left, terms, (), 75_000, today)[0].accrued_units == 0
 
 
 def test_the_money_that_came_last_goes_first() -> None:
     """1,000.00 since the month began, 500.00 for five days, 200.00 since today."""
-    terms = Terms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
+    terms = SavingsTerms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
     today = date(2026, 1, 25)
-    meter = Meter(units=(2_000 + 250) * UNITS_PER_MINOR, counted_to=today, closed=0)
+    meter = AccrualState(accrued_units=(2_000 + 250) * UNITS_PER_MINOR, accrued_to=today, months_closed=0)
     layers = ((date(2026, 1, 20), 50_000), (today, 20_000))
     for taken, lost in ((20_000, 0), (30_000, 50), (70_000, 250), (170_000, 2_250)):
         assert forfeit(meter, terms, layers, taken, today)[1] == lost * UNITS_PER_MINOR
@@ -137,14 +137,14 @@ def test_the_money_that_came_last_goes_first() -> None:
 
 def test_layers_are_merged_by_day_popped_from_the_end_and_gone_with_the_month() -> None:
     first, second = date(2026, 1, 10), date(2026, 1, 12)
-    layers = settle_layers((), 0, 100, first)
-    layers = settle_layers(layers, 100, 150, first)
-    layers = settle_layers(layers, 150, 400, second)
+    layers = update_layers((), 0, 100, first)
+    layers = update_layers(layers, 100, 150, first)
+    layers = update_layers(layers, 150, 400, second)
     assert layers == ((first, 150), (second, 250))
-    assert settle_layers(layers, 400, 120, second) == ((first, 120),)
-    assert settle_layers(layers, 1_000, 0, second) == ()
-    terms = Terms(1, None, date(2026, 1, 11), 12)
-    assert open_layers(layers, terms, start_meter(terms)) == ((second, 250),)
+    assert update_layers(layers, 400, 120, second) == ((first, 120),)
+    assert update_layers(layers, 1_000, 0, second) == ()
+    terms = SavingsTerms(1, None, date(2026, 1, 11), 12)
+    assert drop_posted_layers(layers, terms, start_meter(terms)) == ((second, 250),)
 
 
 @pytest.mark.parametrize(("units", "kobo"), [(0, 0), (1, 0), (UNITS_PER_MINOR // 2, 1), (UNITS_PER_MINOR // 2 - 1, 0)])
@@ -160,14 +160,14 @@ histories = st.lists(
 )
 
 
-EMPTY: Layers = ()
+EMPTY: DepositLayers = ()
 
 
 class Daily:
     """The definition, day by day, with fractions: at each end of day every piece of the balance earns a day's interest.
     A posting makes all pieces one; what is taken goes from the newest piece, with what that earned."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: SavingsTerms) -> None:
         self.terms, self.today = terms, terms.opened_on
         self.pieces: list[tuple[int, Fraction]] = []
         self.interest, self.tax, self.months = 0, 0, 0
@@ -183,7 +183,7 @@ class Daily:
     def go_to(self, day: date) -> None:
         while self.today < day:
             if self.today < self.terms.matures_on:
-                a_day = Fraction(self.terms.annual, 36_500_000_000)
+                a_day = Fraction(self.terms.annual_rate_parts, 36_500_000_000)
                 self.pieces = [(amount, earned + amount * a_day) for amount, earned in self.pieces]
             self.today += timedelta(days=1)
             if self.months < self.terms.period and self.today == posting_date(self.terms.opened_on, self.months + 1):
@@ -205,7 +205,7 @@ class Daily:
             amount -= part
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(
     st.integers(0, 500_000_000),
     st.dates(date(2023, 1, 1), date(2028, 12, 31)),
@@ -215,14 +215,14 @@ class Daily:
 def test_counting_when_asked_is_counting_every_day(
     annual: int, opened: date, period: int, history: list[tuple[int, str, int]]
 ) -> None:
-    terms = Terms(annual, "10", opened, period)
+    terms = SavingsTerms(annual, "10", opened, period)
     daily, meter, day, layers = Daily(terms), start_meter(terms), opened, EMPTY
     for gap, what, amount in history:
         day += timedelta(days=gap)
         daily.go_to(day)
         before = daily.balance
-        meter = reach(meter, terms, before, day)
-        layers = open_layers(layers, terms, meter)
+        meter = accrue_to(meter, terms, before, day)
+        layers = drop_posted_layers(layers, terms, meter)
         if what == "in":
             daily.put(amount)
         elif what == "out" and before:
@@ -233,9 +233,9 @@ def test_counting_when_asked_is_counting_every_day(
             daily.put(meter.due_interest - meter.due_tax)
             assert (meter.due_interest, meter.due_tax) == (daily.interest, daily.tax)
             daily.interest = daily.tax = 0
-            meter = Meter(meter.units, meter.counted_to, meter.closed)
-        layers = settle_layers(layers, before, daily.balance, day)
-        assert Fraction(meter.units, UNITS_PER_MINOR) == daily.accrued
+            meter = AccrualState(meter.accrued_units, meter.accrued_to, meter.months_closed)
+        layers = update_layers(layers, before, daily.balance, day)
+        assert Fraction(meter.accrued_units, UNITS_PER_MINOR) == daily.accrued
         assert (meter.due_interest, meter.due_tax) == (daily.interest, daily.tax)
-        assert meter.closed == daily.months
-        assert min(meter.units, meter.due_interest - meter.due_tax) >= 0
+        assert meter.months_closed == daily.months
+        assert min(meter.accrued_units, meter.due_interest - meter.due_tax) >= 0

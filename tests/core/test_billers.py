@@ -6,17 +6,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.billers import PAYCODE_LIFE, Listed, Listing, Sheet, Unsellable, check_sheet, is_magic, may_be_customer
-from kasuwa.core.catalogue import load
-from kasuwa.rails.sandbox.biller import first_sheet
-from tests.rules import MERCHANT, merchant
+from kasuwa.core.billers import (
+    PAYCODE_LIFE,
+    Catalogue,
+    CatalogueEdition,
+    CatalogueItem,
+    InvalidCatalogue,
+    check_edition,
+    is_magic,
+    may_be_customer,
+)
+from kasuwa.core.reference_data import load_reference_data
+from kasuwa.rails.sandbox.biller import first_edition
+from tests.rule_context import MERCHANT, merchant
 
-SHEET = first_sheet()
+SHEET = first_edition()
 WALL = datetime(2026, 1, 5, 12, tzinfo=UTC)
-TERMS = load("billers_meta")
+TERMS = load_reference_data("billers_meta")
 
 
-def with_first(part: str, **changes: Any) -> Sheet:
+def with_first(part: str, **changes: Any) -> CatalogueEdition:
     first, *rest = getattr(SHEET, part)
     return msgspec.structs.replace(SHEET, **{part: (msgspec.structs.replace(first, **changes), *rest)})
 
@@ -38,22 +47,22 @@ def with_first(part: str, **changes: Any) -> Sheet:
         with_first("items", amount="1e5"),
     ],
 )
-def test_a_sheet_that_cannot_be_sold_from_is_refused(sheet: Sheet) -> None:
-    check_sheet(SHEET)
-    with pytest.raises(Unsellable):
-        check_sheet(sheet)
+def test_a_sheet_that_cannot_be_sold_from_is_refused(sheet: CatalogueEdition) -> None:
+    check_edition(SHEET)
+    with pytest.raises(InvalidCatalogue):
+        check_edition(sheet)
 
 
 def test_a_retired_paycode_is_found_for_a_day_of_wall_time() -> None:
     old = msgspec.structs.replace(SHEET.items[0], paycode="yesterday")
-    listing = Listing(2, SHEET, (Listed(old, SHEET.billers[0], WALL),))
+    listing = Catalogue(2, SHEET, (CatalogueItem(old, SHEET.billers[0], WALL),))
     for age, found in ((timedelta(0), True), (PAYCODE_LIFE - timedelta(seconds=1), True), (PAYCODE_LIFE, False)):
         assert (listing.find("yesterday", WALL + age) is not None) == found
     assert listing.find("never", WALL) is None
     assert listing.find(SHEET.items[0].paycode, WALL + timedelta(days=99)) is not None
 
 
-@pytest.mark.parametrize("row", load("billers")["data"]["bills"], ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", load_reference_data("billers")["data"]["bills"], ids=lambda row: row["name"])
 def test_the_example_of_every_biller_has_its_form(row: Any) -> None:
     terms = TERMS[str(row["id"])]
     example = terms["reference_example"].replace("X", "1") if "XXX" in terms["reference_example"] else None

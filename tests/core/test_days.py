@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kasuwa.core.fields import DAY_REASON, read_day
+from kasuwa.core.fields import DAY_REASON, read_date
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from kasuwa.core.fields import DAY_REASON, read_day
     ["2026-01-05", "2026-01-05T09:30:00", "2026-01-05T23:59:59.999Z", "2026-01-05 10:00:00+01:00", "2026-01-05T00"],
 )
 def test_a_day_is_read_whatever_time_stands_behind_it(said: str) -> None:
-    assert read_day(said).plain() == date(2026, 1, 5)
+    assert read_date(said).plain() == date(2026, 1, 5)
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_a_day_is_read_whatever_time_stands_behind_it(said: str) -> None:
 )
 def test_what_is_no_day_is_refused(said: object) -> None:
     with pytest.raises(ValueError, match=DAY_REASON):
-        read_day(said)
+        read_date(said)

@@ -8,9 +8,9 @@ import pytest
 from kasuwa.app import methods_of
 from kasuwa.core.action import Action
 from kasuwa.core.decoding import decode, mask_plan
+from kasuwa.core.field_rules import is_any_broken, run_field_rules
 from kasuwa.core.fields import Amount, BankCode, ShortText, read_scalar
-from kasuwa.core.rules import broken_rules, is_any_broken
-from tests.rules import MERCHANT
+from tests.rule_context import MERCHANT
 
 PAN = "4111111111111111"
 MASKED = "411111******1111"
@@ -66,5 +66,5 @@ def test_one_pass_over_the_rules_agrees_with_naming_every_fault(action: Action) 
         except (msgspec.ValidationError, NotImplementedError):
             continue
         values = {name: getattr(request, name) for name in action.request.__struct_fields__}
-        named = list(broken_rules(action.rules, MERCHANT, action.request, values))
+        named = list(run_field_rules(action.rules, MERCHANT, action.request, values))
         assert is_any_broken(action.rules, MERCHANT, request) is bool(named)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.decoding import decoder
 from kasuwa.core.documents import Document, masked, merge, read_document, same_document, write_document
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 WHOLE = st.integers(-(2**63), 2**64 - 1)
 VALUES = st.recursive(
@@ -26,7 +26,7 @@ class Named(msgspec.Struct):
 
 
 class NamedDocument(Document):
-    shape = Named
+    known_struct = Named
 
 
 class Body(msgspec.Struct):
@@ -38,7 +38,7 @@ def read(text: str) -> Document:
     return body.document
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(OBJECTS)
 def test_an_object_is_kept_as_it_came(said: dict[str, Any]) -> None:
     assume(masked(said) == said)
@@ -68,7 +68,7 @@ def test_what_nobody_could_read_again_is_refused(text: str) -> None:
 def test_what_has_a_shape_is_checked_and_the_rest_is_kept() -> None:
     assert NamedDocument.read({"name": "x", "other": [1]}) == '{"name":"x","other":[1]}'
     assert NamedDocument.read({"name": "x", "age": None, "other": None}) == '{"name":"x","other":null}'
-    assert [fault.field for fault in NamedDocument.faults({"age": "x"}, "data.who")] == [
+    assert [fault.field for fault in NamedDocument.find_errors({"age": "x"}, "data.who")] == [
         *("data.who.name", "data.who.age"),
     ]
 
@@ -78,7 +78,7 @@ def test_a_document_describes_its_shape() -> None:
     assert Document.schema() == {"type": "object"}
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(OBJECTS, OBJECTS)
 def test_to_merge_keeps_what_was_not_said_and_takes_what_was(kept: dict[str, Any], said: dict[str, Any]) -> None:
     merged = merge(kept, said)
@@ -92,7 +92,7 @@ def test_to_merge_keeps_what_was_not_said_and_takes_what_was(kept: dict[str, Any
             assert value == said[name]
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(OBJECTS, OBJECTS)
 def test_to_say_it_again_changes_nothing(kept: dict[str, Any], said: dict[str, Any]) -> None:
     once = merge(kept, said)

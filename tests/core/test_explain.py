@@ -6,13 +6,23 @@ import msgspec
 import pytest
 from msgspec import Meta, inspect
 
-from kasuwa.core.body import check_json, one_object
-from kasuwa.core.decision import Fault, refuse_fields
+from kasuwa.core.body import check_json, unwrap_single_object
+from kasuwa.core.decision import FieldError, refuse_fields
 from kasuwa.core.decoding import decode
 from kasuwa.core.documents import Document
-from kasuwa.core.fields import Amount, CardNumber, Day, Limit, Numeral, Otp, Reference, ShortText, echo_amount
-from tests.rules import MERCHANT
-from tests.walk.rows import ROWS
+from kasuwa.core.fields import (
+    Amount,
+    CardNumber,
+    LagosDate,
+    Limit,
+    Otp,
+    PercentOrAmount,
+    Reference,
+    ShortText,
+    echo_amount,
+)
+from tests.rule_context import MERCHANT
+from tests.walk.rows import ACTION_ROWS
 
 
 class Inner(msgspec.Struct, kw_only=True):
@@ -22,7 +32,7 @@ class Inner(msgspec.Struct, kw_only=True):
 
 
 class Noted(Document):
-    shape = Inner
+    known_struct = Inner
 
 
 class Body(msgspec.Struct, kw_only=True):
@@ -31,11 +41,11 @@ class Body(msgspec.Struct, kw_only=True):
     limit: Limit | None = None
     times: Annotated[int, Meta(ge=1, le=5, description="1 to 5")] = 1
     amount: Amount | None = None
-    day: Day | None = None
+    day: LagosDate | None = None
     card: CardNumber | None = None
     inner: Inner | None = None
     parts: Annotated[list[Inner], Meta(max_length=3, description="at most 3 parts")] | None = None
-    shares: Annotated[dict[str, Numeral], Meta(max_length=3, description="at most 3 shares")] | None = None
+    shares: Annotated[dict[str, PercentOrAmount], Meta(max_length=3, description="at most 3 shares")] | None = None
     note: Noted | None = None
     words: list[ShortText] | None = None
 
@@ -151,21 +161,21 @@ def test_an_object_that_is_kept_has_a_bound() -> None:
 
 
 def test_the_message_names_three_faults_and_counts_the_others() -> None:
-    faults = [Fault(f"f{n}", "required") for n in range(60)]
+    faults = [FieldError(f"f{n}", "required") for n in range(60)]
     assert refuse_fields(faults[0]).message == "f0: required"
     refusal = refuse_fields(*faults)
     assert refusal.message == "f0: required; f1: required; f2: required; and 57 more"
-    assert len(refusal.faults) == 50
+    assert len(refusal.field_errors) == 50
 
 
 @pytest.mark.parametrize("body", [b'[{"a":1}]', b' \n[ {"a":1} ] '])
 def test_an_array_of_one_is_its_element(body: bytes) -> None:
-    assert msgspec.json.decode(one_object(body)) == {"a": 1}
+    assert msgspec.json.decode(unwrap_single_object(body)) == {"a": 1}
 
 
 @pytest.mark.parametrize("body", [b'{"a":[1]}', b"[]", b"[{},{}]", b"[{}", b"x", b""])
 def test_anything_else_is_left_as_it_is(body: bytes) -> None:
-    assert one_object(body) == body
+    assert unwrap_single_object(body) == body
 
 
 def test_a_body_has_a_bound_on_its_parts() -> None:
@@ -193,6 +203,6 @@ def containers(kind: inspect.Type) -> list[inspect.ListType | inspect.DictType]:
 
 def test_every_array_and_map_of_a_request_has_a_bound() -> None:
     """Without one, explaining a bad body could take as long as its sender likes."""
-    found = [(row.title, one) for row in ROWS for one in containers(inspect.type_info(row.action.request))]
+    found = [(row.title, one) for row in ACTION_ROWS for one in containers(inspect.type_info(row.action.request))]
     assert len(found) > 5
     assert [title for title, one in found if one.max_length is None] == []

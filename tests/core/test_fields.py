@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, field
 
-from kasuwa.core.action import Foresight, Rule
+from kasuwa.core.action import FieldRule, PreflightContext
 from kasuwa.core.body import check_json
-from kasuwa.core.decision import Fault, Merchant
+from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.core.decoding import decode
 from kasuwa.core.fields import (
     AMOUNT_REASON,
@@ -19,15 +19,15 @@ from kasuwa.core.fields import (
     AccountNumber,
     Amount,
     BankCode,
-    Moment,
-    Numeral,
-    Percent,
+    NonNegativeInt,
+    PercentOrAmount,
+    Probability,
     Reference,
     ShortText,
-    Whole,
+    Timestamp,
 )
 from kasuwa.core.merchant import MerchantSettings, make_merchant
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 MERCHANT = make_merchant(1, "GP0000001", "Ada Stores", "test", MerchantSettings())
@@ -54,11 +54,11 @@ def fits_account(merchant: Merchant, account: str, amount: int) -> str | None:
     return "too much for this account" if account == "0000000000" and amount > 100 else None
 
 
-RULES = (Rule(("account", "amount"), fits_account),)
+RULES = (FieldRule(("account", "amount"), fits_account),)
 GOOD: dict[str, Any] = {"amount": "5.00", "account": "0123456789"}
 
 
-def read(said: object, rules: tuple[Rule, ...] = RULES) -> Any:
+def read(said: object, rules: tuple[FieldRule, ...] = RULES) -> Any:
     return decode(Order, said if isinstance(said, bytes) else msgspec.json.encode(said), rules, MERCHANT)
 
 
@@ -66,7 +66,7 @@ def faults_of(said: object) -> dict[str, str]:
     found = read(said)
     assert isinstance(found, tuple), found
     assert found, "refused without naming a fault"
-    assert all(isinstance(fault, Fault) for fault in found)
+    assert all(isinstance(fault, FieldError) for fault in found)
     return {fault.field: fault.reason for fault in found}
 
 
@@ -142,13 +142,13 @@ def test_a_rule_is_asked_when_all_its_fields_could_be_read() -> None:
 
 
 def test_a_rule_that_foretells_is_asked_only_where_the_body_is_refused_anyway() -> None:
-    def not_on_the_shelf(merchant: Merchant, foresight: Foresight, account: str) -> str | None:
+    def not_on_the_shelf(merchant: Merchant, foresight: PreflightContext, account: str) -> str | None:
         return None if account in foresight.rails else "not on the shelf"
 
-    foretold = (*RULES, Rule(("account",), not_on_the_shelf, foretells=True))
+    foretold = (*RULES, FieldRule(("account",), not_on_the_shelf, is_preflight=True))
 
     def faults(said: dict[str, Any], shelf: set[str]) -> list[str]:
-        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, Foresight(NOW, shelf))
+        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, PreflightContext(NOW, shelf))
         return [fault.field for fault in found] if isinstance(found, tuple) else []
 
     assert faults(GOOD, set()) == []
@@ -186,7 +186,7 @@ VALUES = st.one_of(
 )
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.booleans())
 def test_any_object_is_read_or_refused_with_its_faults(said: dict[str, Any], complete: bool) -> None:
     found = read(GOOD | said if complete else said)
@@ -218,7 +218,7 @@ def is_known_street(merchant: Merchant, street: str | None) -> str | None:
     return "no such street" if street == "Nowhere" else None
 
 
-DEEP_RULES = (Rule(("address.street",), is_known_street),)
+DEEP_RULES = (FieldRule(("address.street",), is_known_street),)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_what_is_no_amount_is_refused_with_the_reason(text: bytes) -> None:
     assert faults_of(b'{"account":"0123456789","amount":' + text + b"}") == {"amount": AMOUNT_REASON}
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(min_value=1, max_value=10**15 - 1), st.booleans())
 def test_every_amount_reads_back_exactly(minor: int, quoted: bool) -> None:
     text = f"{minor // 100}.{minor % 100:02d}"
@@ -301,9 +301,9 @@ def test_every_amount_reads_back_exactly(minor: int, quoted: bool) -> None:
 
 
 class Told(msgspec.Struct, kw_only=True):
-    until: Moment | None = None
-    chance: Percent | None = None
-    times: Whole | None = None
+    until: Timestamp | None = None
+    chance: Probability | None = None
+    times: NonNegativeInt | None = None
 
 
 def told(said: bytes) -> Any:
@@ -340,7 +340,7 @@ def test_what_is_no_probability_is_refused(text: bytes) -> None:
 
 
 class Parts(msgspec.Struct, kw_only=True):
-    by_day: dict[str, Numeral] | None = None
+    by_day: dict[str, PercentOrAmount] | None = None
     in_order: list[Amount] | None = None
 
 

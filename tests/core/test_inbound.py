@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.banks import MAGIC_PREFIX, all_banks, banks_by_code, is_account_of
-from kasuwa.core.decision import Context, More, Seen
-from kasuwa.core.directory import Entry, directory_key, list_as
-from kasuwa.core.inbound import ACCOUNT, CANDIDATES, account_number, free_number
-from tests.rules import MERCHANT, VAULT, context
-from tests.untimed import UNTIMED
+from kasuwa.core.decision import Context, LoadedRows, NeedsMore
+from kasuwa.core.inbound_accounts import ACCOUNT, CANDIDATES, account_number, free_number
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from tests.hypothesis_settings import NO_DEADLINE
+from tests.rule_context import MERCHANT, VAULT, context
 
 WEMA = banks_by_code()["035"]
 WITH_CODE = [bank for bank in all_banks() if bank.cbn_code is not None]
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(WITH_CODE))
 def test_any_number_is_an_account_of_its_bank(luck: bytes, bank: Any) -> None:
     number = account_number(bank, luck)
@@ -30,26 +30,26 @@ def test_no_number_tells_the_sandbox_how_to_answer() -> None:
     assert [account_number(WEMA, n.to_bytes(32, "big"))[:6] for n in (0, 999)] == ["100000", "100000"]
 
 
-def draw(of: Context, taken: dict[bytes, Entry]) -> str | More:
-    more = free_number(WEMA, of, Seen({}))
-    assert isinstance(more, More)
+def draw(of: Context, taken: dict[bytes, TokenIndexEntry]) -> str | NeedsMore:
+    more = free_number(WEMA, of, LoadedRows({}))
+    assert isinstance(more, NeedsMore)
     keys = [key for _, key in more.needs.rows]
     assert len(set(keys)) == CANDIDATES
-    return free_number(WEMA, of, Seen({key: taken.get(key) for key in keys}))
+    return free_number(WEMA, of, LoadedRows({key: taken.get(key) for key in keys}))
 
 
 def test_a_number_that_somebody_has_is_not_given_out_again() -> None:
-    taken: dict[bytes, Entry] = {}
+    taken: dict[bytes, TokenIndexEntry] = {}
     for _ in range(CANDIDATES):
         number = draw(context(), taken)
         assert isinstance(number, str)
-        entry = list_as(context(), ACCOUNT, number, "x")
-        assert entry.key == directory_key(VAULT, ACCOUNT, number)
+        entry = make_token_entry(context(), ACCOUNT, number, "x")
+        assert entry.key == token_key(VAULT, ACCOUNT, number)
         assert entry.key not in taken
         taken[entry.key] = entry
-    assert isinstance(draw(context(), taken), More), "none of those drawn is free"
+    assert isinstance(draw(context(), taken), NeedsMore), "none of those drawn is free"
 
 
 def test_two_merchants_with_the_same_luck_draw_different_numbers() -> None:
     other = msgspec.structs.replace(MERCHANT, merchant_id=8)
-    assert draw(context(), {}) != draw(context(of=other), {})
+    assert draw(context(), {}) != draw(context(merchant=other), {})

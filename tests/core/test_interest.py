@@ -12,33 +12,33 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kasuwa.core.interest import (
-    CARRY_UNITS,
-    EQUAL_INSTALMENTS,
+from kasuwa.core.loan_interest import (
+    EQUAL_INSTALLMENTS,
     EQUAL_PRINCIPAL,
     FLAT,
     INTERVALS_A_YEAR,
-    NOTHING,
-    Instalment,
-    Parts,
-    Terms,
-    add_parts,
+    PENALTY_UNITS_PER_MINOR,
+    ZERO_AMOUNTS,
+    LoanAmounts,
+    LoanTerms,
+    ScheduledInstallment,
+    accrued_interest,
     allocate,
     charge_penalty,
     convert_rate,
     due_date,
-    interest_used,
     late_on,
     level_payment,
     make_schedule,
     rate_of,
     round_half_up,
+    sum_amounts,
 )
 from kasuwa.core.money import format_minor, minor_of
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 ORACLES = msgspec.json.decode((Path(__file__).parents[1] / "data" / "loan_oracles.json").read_bytes())
-METHODS = (EQUAL_INSTALMENTS, EQUAL_PRINCIPAL, FLAT)
+METHODS = (EQUAL_INSTALLMENTS, EQUAL_PRINCIPAL, FLAT)
 BEGINS = date(2026, 1, 31)
 
 
@@ -49,7 +49,7 @@ def title(oracle: Any) -> str:
 # --- the oracles ------------------------------------------------------------------------------------------------
 
 
-def shown(line: Instalment) -> dict[str, Any]:
+def shown(line: ScheduledInstallment) -> dict[str, Any]:
     return {
         "n": line.n,
         "due": line.due.isoformat(),
@@ -63,7 +63,7 @@ def shown(line: Instalment) -> dict[str, Any]:
 
 @pytest.mark.parametrize("oracle", ORACLES["computed_schedules"], ids=title)
 def test_every_computed_schedule_is_reproduced_to_the_kobo(oracle: Any) -> None:
-    terms = Terms(
+    terms = LoanTerms(
         minor_of(oracle["principal"]),
         oracle["interestRate"],
         oracle["interestFrequency"],
@@ -92,13 +92,13 @@ def test_rates_are_converted_by_intervals_a_year(example: Any) -> None:
 def test_payments_are_allocated_as_the_oracle_says(oracle: Any) -> None:
     names = {"penalties": "penalty", "fees": "fee", "interest": "interest", "tax": "tax", "principal": "principal"}
 
-    def read(said: Any, prefix: str = "") -> Parts:
-        return Parts(**{part: minor_of(said.get(prefix + name, "0")) for name, part in names.items()})
+    def read(said: Any, prefix: str = "") -> LoanAmounts:
+        return LoanAmounts(**{part: minor_of(said.get(prefix + name, "0")) for name, part in names.items()})
 
     owed = [read(line) for line in oracle["due"]]
     for payment in oracle["payments"]:
         paid = allocate(minor_of(payment["amount"]), owed)
-        expected = [NOTHING] * len(owed)
+        expected = [ZERO_AMOUNTS] * len(owed)
         expected[payment["n"] - 1] = read(payment)
         if "then_n" in payment:
             expected[payment["then_n"] - 1] = read(payment, "then_")
@@ -129,15 +129,15 @@ def format_percent(units: int, places: int) -> str:
 
 def terms_of(
     periods: st.SearchStrategy[int], methods: st.SearchStrategy[str], taxes: st.SearchStrategy[str] | None = None
-) -> st.SearchStrategy[Terms]:
+) -> st.SearchStrategy[LoanTerms]:
     tax = taxes if taxes is not None else st.sampled_from(["0", "7.5", "10", "33.3333", "100"])
-    return st.builds(Terms, principals, percents, frequencies, periods, methods, tax)
+    return st.builds(LoanTerms, principals, percents, frequencies, periods, methods, tax)
 
 
 every_terms = terms_of(st.integers(1, 60), st.sampled_from(METHODS))
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(
     st.integers(10_000, 10**11),
     st.integers(1, 300).map(lambda tenths: format_percent(tenths, 1)),
@@ -145,7 +145,7 @@ every_terms = terms_of(st.integers(1, 60), st.sampled_from(METHODS))
 )
 def test_equal_instalments_agree_with_numpy_financial(principal: int, percent: str, period: int) -> None:
     """A float has 15 digits, so its figure may differ from the exact one by the last of them."""
-    terms = Terms(principal, percent, "every_month", period)
+    terms = LoanTerms(principal, percent, "every_month", period)
     rate = float(rate_of(percent))
     level = -numpy_financial.pmt(rate, period, principal)
     assert abs(level_payment(terms) - level) <= 0.5 + level * 1e-9
@@ -156,7 +156,7 @@ def test_equal_instalments_agree_with_numpy_financial(principal: int, percent: s
 
 
 def test_a_whole_schedule_agrees_with_numpy_financial_to_the_rounding() -> None:
-    lines = make_schedule(Terms(12_000_000, "24", "annualized", 12), BEGINS)
+    lines = make_schedule(LoanTerms(12_000_000, "24", "annualized", 12), BEGINS)
     for line in lines:
         assert abs(line.interest + numpy_financial.ipmt(0.02, line.n, 12, 12_000_000)) <= 2
         assert abs(line.principal + numpy_financial.ppmt(0.02, line.n, 12, 12_000_000)) <= 4
@@ -165,9 +165,9 @@ def test_a_whole_schedule_agrees_with_numpy_financial_to_the_rounding() -> None:
 # --- what no terms may break --------------------------------------------------------------------------------------
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(every_terms)
-def test_principal_sums_exactly_no_part_is_negative_and_the_balance_ends_at_zero(terms: Terms) -> None:
+def test_principal_sums_exactly_no_part_is_negative_and_the_balance_ends_at_zero(terms: LoanTerms) -> None:
     lines = make_schedule(terms, BEGINS)
     assert len(lines) == terms.period
     assert sum(line.principal for line in lines) == terms.principal
@@ -178,63 +178,63 @@ def test_principal_sums_exactly_no_part_is_negative_and_the_balance_ends_at_zero
     assert [line.due for line in lines] == sorted({line.due for line in lines})
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(every_terms)
-def test_tax_is_its_rate_on_the_interest_of_each_line(terms: Terms) -> None:
+def test_tax_is_its_rate_on_the_interest_of_each_line(terms: LoanTerms) -> None:
     for line in make_schedule(terms, BEGINS):
         assert abs(line.tax - line.interest * rate_of(terms.tax)) <= Fraction(1, 2)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(every_terms)
-def test_all_instalments_but_the_last_are_equal_where_the_method_says_so(terms: Terms) -> None:
+def test_all_instalments_but_the_last_are_equal_where_the_method_says_so(terms: LoanTerms) -> None:
     lines = make_schedule(terms, BEGINS)[:-1]
     figures = {
-        EQUAL_INSTALMENTS: [line.principal + line.interest for line in lines if line.balance],
+        EQUAL_INSTALLMENTS: [line.principal + line.interest for line in lines if line.balance],
         EQUAL_PRINCIPAL: [line.principal for line in lines if line.balance],
         FLAT: [line.interest for line in lines],
     }
     assert len(set(figures[terms.method])) <= 1
 
 
-def all_interest(terms: Terms) -> int:
+def all_interest(terms: LoanTerms) -> int:
     return sum(line.interest for line in make_schedule(terms, BEGINS))
 
 
-def rounding_of(terms: Terms) -> Fraction:
+def rounding_of(terms: LoanTerms) -> Fraction:
     """The most that rounding may move a schedule's total: at most one kobo an interval, and interest on that."""
-    rate = terms.rate_each
+    rate = terms.interval_rate
     return terms.period + (((1 + rate) ** terms.period - 1) / rate if rate else Fraction(terms.period))
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(every_terms, percents)
-def test_the_total_never_falls_when_the_rate_rises(terms: Terms, other: str) -> None:
+def test_the_total_never_falls_when_the_rate_rises(terms: LoanTerms, other: str) -> None:
     """To the kobo where each line stands alone. Equal instalments are rounded themselves: a higher rate whose
     instalment is rounded up pays principal sooner, so there it holds up to that rounding."""
     low, high = sorted([terms.rate, other], key=rate_of)
     cheap, dear = msgspec.structs.replace(terms, rate=low), msgspec.structs.replace(terms, rate=high)
-    leeway = 0 if terms.method != EQUAL_INSTALMENTS else rounding_of(cheap) + rounding_of(dear)
+    leeway = 0 if terms.method != EQUAL_INSTALLMENTS else rounding_of(cheap) + rounding_of(dear)
     assert all_interest(dear) >= all_interest(cheap) - leeway
     assert level_payment(dear) >= level_payment(cheap)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(every_terms)
-def test_no_rate_is_no_interest(terms: Terms) -> None:
+def test_no_rate_is_no_interest(terms: LoanTerms) -> None:
     lines = make_schedule(msgspec.structs.replace(terms, rate="0"), BEGINS)
     assert all(line.interest == line.tax == 0 for line in lines)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(terms_of(st.just(1), st.sampled_from(METHODS)))
-def test_one_instalment_pays_all_with_one_interval_of_interest(terms: Terms) -> None:
+def test_one_instalment_pays_all_with_one_interval_of_interest(terms: LoanTerms) -> None:
     (line,) = make_schedule(terms, BEGINS)
-    assert (line.principal, line.interest) == (terms.principal, round_half_up(terms.principal * terms.rate_each))
+    assert (line.principal, line.interest) == (terms.principal, round_half_up(terms.principal * terms.interval_rate))
 
 
 def test_a_loan_of_fewer_kobo_than_instalments_still_sums() -> None:
-    lines = make_schedule(Terms(5, "0", "every_day", 10), BEGINS)
+    lines = make_schedule(LoanTerms(5, "0", "every_day", 10), BEGINS)
     assert [line.principal for line in lines] == [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
 
 
@@ -271,15 +271,15 @@ def test_each_frequency_has_its_dates_and_a_month_end_keeps_its_anchor(frequency
     ],
 )
 def test_interest_is_used_by_the_day(day: str, used: int) -> None:
-    assert interest_used(3000, BEGINS, date(2026, 2, 28), date.fromisoformat(day)) == used
+    assert accrued_interest(3000, BEGINS, date(2026, 2, 28), date.fromisoformat(day)) == used
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(0, 10**13), st.integers(1, 366), st.data())
 def test_interest_used_grows_to_the_whole(interest: int, days: int, drawn: st.DataObject) -> None:
     due = BEGINS + timedelta(days=days)
     offsets = sorted(drawn.draw(st.lists(st.integers(0, days), min_size=2, max_size=4)))
-    figures = [interest_used(interest, BEGINS, due, BEGINS + timedelta(days=offset)) for offset in offsets]
+    figures = [accrued_interest(interest, BEGINS, due, BEGINS + timedelta(days=offset)) for offset in offsets]
     assert figures == sorted(figures)
     assert 0 <= figures[0] <= figures[-1] <= interest
 
@@ -289,7 +289,7 @@ def test_what_is_due_is_late_the_day_after_and_later_with_tolerance() -> None:
     assert late_on(date(2026, 2, 28), 3) == date(2026, 3, 4)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(1, 10**13), st.integers(0, 5 * 10**6), st.integers(1, 60))
 def test_a_penalty_by_the_day_sums_to_the_exact_one_rounded_once(principal: int, units: int, days: int) -> None:
     percent = format_percent(units, 6)
@@ -300,25 +300,25 @@ def test_a_penalty_by_the_day_sums_to_the_exact_one_rounded_once(principal: int,
         charged += today
     assert charged == round_half_up(principal * days * rate_of(percent))
     assert charge_penalty(0, principal, percent, days) == (charged, carry)
-    assert abs(carry) <= CARRY_UNITS // 2
+    assert abs(carry) <= PENALTY_UNITS_PER_MINOR // 2
 
 
 # --- where a repayment goes -------------------------------------------------------------------------------------------
 
 figures = st.integers(0, 10**9)
-owed_parts = st.builds(Parts, figures, figures, figures, figures, figures)
+owed_parts = st.builds(LoanAmounts, figures, figures, figures, figures, figures)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.lists(owed_parts, max_size=6), st.integers(0, 10**11))
-def test_a_repayment_is_used_whole_in_order_and_never_overpays(owed: list[Parts], amount: int) -> None:
-    everything = add_parts(owed)
+def test_a_repayment_is_used_whole_in_order_and_never_overpays(owed: list[LoanAmounts], amount: int) -> None:
+    everything = sum_amounts(owed)
     assume(amount <= everything.total)
     paid = allocate(amount, owed)
-    assert add_parts(paid).total == amount
+    assert sum_amounts(paid).total == amount
     open_before = False
     for parts, taken in zip(owed, paid, strict=True):
-        assert all(0 <= getattr(taken, name) <= getattr(parts, name) for name in Parts.__struct_fields__)
+        assert all(0 <= getattr(taken, name) <= getattr(parts, name) for name in LoanAmounts.__struct_fields__)
         assert not (open_before and taken.total)
         assert not (taken.fee and taken.penalty < parts.penalty)
         assert not (taken.interest + taken.tax and taken.fee < parts.fee)
@@ -326,12 +326,12 @@ def test_a_repayment_is_used_whole_in_order_and_never_overpays(owed: list[Parts]
         open_before = taken != parts
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(1, 10**9), st.integers(0, 10**9), st.data())
 def test_interest_paid_in_pieces_brings_its_tax_along_and_ends_exactly(
     interest: int, tax: int, drawn: st.DataObject
 ) -> None:
-    owed = Parts(interest=interest, tax=tax)
+    owed = LoanAmounts(interest=interest, tax=tax)
     piece = drawn.draw(st.integers(1, interest + tax))
     (first,) = allocate(piece, [owed])
     assert abs(first.tax - Fraction(piece * tax, interest + tax)) <= Fraction(1, 2)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.body import DEEPEST, NotJson, check_json
-from tests.untimed import UNTIMED
+from kasuwa.core.body import MAX_DEPTH, InvalidJson, check_json
+from tests.hypothesis_settings import NO_DEADLINE
 
 
 def nested(levels: int, kind: str) -> bytes:
@@ -19,15 +19,15 @@ def nested(levels: int, kind: str) -> bytes:
 
 @pytest.mark.parametrize("kind", ["arrays", "objects", "both"])
 def test_thirty_two_levels_are_taken_and_thirty_three_are_not(kind: str) -> None:
-    check_json(nested(DEEPEST, kind))
-    with pytest.raises(NotJson, match="deeper than 32"):
-        check_json(nested(DEEPEST + 1, kind))
+    check_json(nested(MAX_DEPTH, kind))
+    with pytest.raises(InvalidJson, match="deeper than 32"):
+        check_json(nested(MAX_DEPTH + 1, kind))
 
 
 @pytest.mark.parametrize("levels", [100, 5_000, 200_000])
 def test_a_tower_of_brackets_is_refused_and_harmless(levels: int) -> None:
     for kind in ("arrays", "objects"):
-        with pytest.raises(NotJson):
+        with pytest.raises(InvalidJson):
             check_json(nested(levels, kind))
 
 
@@ -40,9 +40,9 @@ def test_brackets_inside_a_text_are_not_nesting() -> None:
 
 
 def test_a_deep_part_is_found_beside_shallow_ones() -> None:
-    with pytest.raises(NotJson, match="deeper"):
-        check_json(b'{"a":1,"b":[1,2,' + nested(DEEPEST - 1, "arrays") + b'],"c":{}}')
-    check_json(b'{"a":1,"b":[1,2,' + nested(DEEPEST - 2, "arrays") + b'],"c":{}}')
+    with pytest.raises(InvalidJson, match="deeper"):
+        check_json(b'{"a":1,"b":[1,2,' + nested(MAX_DEPTH - 1, "arrays") + b'],"c":{}}')
+    check_json(b'{"a":1,"b":[1,2,' + nested(MAX_DEPTH - 2, "arrays") + b'],"c":{}}')
 
 
 BAD_UTF8 = [b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\x80"]
@@ -51,7 +51,7 @@ BAD_UTF8 = [b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
 @pytest.mark.parametrize("bad", BAD_UTF8)
 @pytest.mark.parametrize("body", [b'{"a":"%b"}', b'{"%b":1}', b'{"a":1}%b', b'%b{"a":1}', b'{"a":["x",{"b":"%b"}]}'])
 def test_bad_utf8_is_refused_wherever_it_stands(body: bytes, bad: bytes) -> None:
-    with pytest.raises(NotJson, match="UTF-8"):
+    with pytest.raises(InvalidJson, match="UTF-8"):
         check_json(body % bad)
 
 
@@ -67,14 +67,14 @@ def depth(value: object) -> int:
     return 0 if below is None else 1 + max(map(depth, below), default=0)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(json_values, st.integers(min_value=0, max_value=40))
 def test_only_the_depth_of_a_json_text_decides(value: object, wrapped: int) -> None:
     for _ in range(wrapped):
         value = [value]
     body = msgspec.json.encode(value)
-    if depth(value) > DEEPEST:
-        with pytest.raises(NotJson):
+    if depth(value) > MAX_DEPTH:
+        with pytest.raises(InvalidJson):
             check_json(body)
     else:
         check_json(body)

@@ -12,23 +12,23 @@ from hypothesis import strategies as st
 from kasuwa.core.accrual import (
     MOST_ANNUAL_PERCENT,
     UNITS_PER_MINOR,
-    Meter,
-    Terms,
+    AccrualState,
+    SavingsTerms,
+    accrue_to,
     annual_parts,
     count_days,
     forfeit,
-    reach,
     unpaid,
 )
-from kasuwa.core.interest import INTERVALS_A_YEAR
+from kasuwa.core.loan_interest import INTERVALS_A_YEAR
 from kasuwa.core.money import LARGEST_AMOUNT, LARGEST_BALANCE, parse_minor
 from kasuwa.core.pricing import price_collection
 from kasuwa.core.tariff import FeeClass, read_tariff
-from kasuwa.methods.investments.decide_savings import LONGEST_PERIOD, rate_fits
-from kasuwa.methods.investments.decide_thrift import members_fit, pot_fits
+from kasuwa.methods.investments.rules.savings import LONGEST_PERIOD, rate_fits
+from kasuwa.methods.investments.rules.thrift_plan import check_member_count, pot_fits
 from kasuwa.methods.investments.wire import MOST_MEMBERS
-from tests.rules import MERCHANT
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
+from tests.rule_context import MERCHANT
 
 LARGEST_BIGINT = 2**63 - 1
 OPENED = date(2026, 1, 31)
@@ -45,39 +45,39 @@ def test_the_largest_amount_is_the_largest_that_can_be_read() -> None:
     assert LARGEST_AMOUNT * 50 < LARGEST_BALANCE < LARGEST_BIGINT
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(RATES, FREQUENCIES, BALANCES, st.sampled_from([1, LONGEST_PERIOD]), st.lists(st.integers(0, 4000), max_size=8))
 def test_interest_stops_at_the_largest_amount(
     rate: str, frequency: str, balance: int, period: int, days: list[int]
 ) -> None:
-    terms = Terms(annual_parts(rate, frequency), "100", OPENED, period)
-    meter, day = Meter(0, OPENED, 0), OPENED
+    terms = SavingsTerms(annual_parts(rate, frequency), "100", OPENED, period)
+    meter, day = AccrualState(0, OPENED, 0), OPENED
     for step in days:
         day += timedelta(days=step)
-        before, meter = meter, reach(meter, terms, balance, day)
+        before, meter = meter, accrue_to(meter, terms, balance, day)
         assert unpaid(before) <= unpaid(meter) <= LARGEST_AMOUNT
-        assert 0 <= meter.units // UNITS_PER_MINOR <= LARGEST_AMOUNT
+        assert 0 <= meter.accrued_units // UNITS_PER_MINOR <= LARGEST_AMOUNT
         assert meter.due_tax <= meter.due_interest
         left, lost = forfeit(meter, terms, (), balance, day)
-        assert 0 <= left.units == meter.units - lost
-    at_once = reach(Meter(0, OPENED, 0), terms, balance, day)
+        assert 0 <= left.accrued_units == meter.accrued_units - lost
+    at_once = accrue_to(AccrualState(0, OPENED, 0), terms, balance, day)
     assert unpaid(at_once) == unpaid(meter)
 
 
 def test_interest_that_was_counted_beyond_the_largest_amount_does_not_grow_or_turn_negative() -> None:
-    terms = Terms(annual_parts("1000", "every_day"), None, OPENED, 12)
-    beyond = Meter(0, OPENED, 0, due_interest=LARGEST_BIGINT)
-    assert count_days(beyond, terms, LARGEST_BALANCE, OPENED + timedelta(days=9)).units == 0
+    terms = SavingsTerms(annual_parts("1000", "every_day"), None, OPENED, 12)
+    beyond = AccrualState(0, OPENED, 0, due_interest=LARGEST_BIGINT)
+    assert count_days(beyond, terms, LARGEST_BALANCE, OPENED + timedelta(days=9)).accrued_units == 0
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(RATES, FREQUENCIES)
 def test_new_savings_earn_at_most_the_largest_annual_rate(rate: str, frequency: str) -> None:
     is_allowed = float(rate) * INTERVALS_A_YEAR[frequency] <= MOST_ANNUAL_PERCENT
     assert (rate_fits(MERCHANT, frequency, rate) is None) == is_allowed
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(1, LARGEST_AMOUNT), st.integers(2, MOST_MEMBERS))
 def test_a_pot_is_at_most_the_largest_amount(amount: int, members: int) -> None:
     fits = pot_fits(MERCHANT, members, amount) is None
@@ -85,14 +85,14 @@ def test_a_pot_is_at_most_the_largest_amount(amount: int, members: int) -> None:
 
 
 def test_a_wrong_number_of_members_is_named_once() -> None:
-    assert members_fit(MERCHANT, 10**9) is not None
+    assert check_member_count(MERCHANT, 10**9) is not None
     assert pot_fits(MERCHANT, 10**9, LARGEST_AMOUNT) is None
 
 
 CLASSES: list[FeeClass] = ["card_local", "card_international", "mobile_money_gh"]
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(1, LARGEST_AMOUNT), st.sampled_from(CLASSES), st.sampled_from(["NGN", "KES"]), st.booleans())
 def test_a_price_is_less_than_what_the_books_keep(amount: int, fee_class: FeeClass, currency: str, own: bool) -> None:
     price = price_collection(read_tariff({}), fee_class, currency, amount, "merchant" if own else "customer")

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.catalogue import load
 from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.pricing import (
     MOBILE_MONEY_CLASSES,
@@ -19,13 +18,14 @@ from kasuwa.core.pricing import (
     largest_fee,
     price_collection,
 )
+from kasuwa.core.reference_data import load_reference_data
 from kasuwa.core.tariff import CollectionTariff, FeeClass, Tariff, read_tariff
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 DEFAULT = read_tariff()
 CLASSES: tuple[FeeClass, ...] = get_args(FeeClass)
-WORKED: list[dict[str, str]] = load("tariffs")["worked_card_local"]
-GROSS_UP: list[dict[str, str]] = load("tariffs")["worked_gross_up_without_vat"]
+WORKED: list[dict[str, str]] = load_reference_data("tariffs")["worked_card_local"]
+GROSS_UP: list[dict[str, str]] = load_reference_data("tariffs")["worked_gross_up_without_vat"]
 
 percents = st.decimals(0, 25, places=2).map(str)
 figures = st.integers(0, 5_000).map(format_minor)
@@ -113,7 +113,7 @@ def test_the_waiver_is_judged_by_what_the_payer_pays() -> None:
     assert above.settled == minor_of("2459.69")
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(own_tariffs, st.sampled_from(["NGN", "USD"]), st.integers(1, 3_000))
 def test_no_smaller_gross_settles_the_amount(tariff: Tariff, currency: str, amount: int) -> None:
     price = price_collection(tariff, "card_local", currency, amount, "customer")
@@ -124,7 +124,7 @@ def test_no_smaller_gross_settles_the_amount(tariff: Tariff, currency: str, amou
     assert price.settled == amount == price.charged - price.fee - price.vat
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(own_tariffs, st.sampled_from(["NGN", "USD"]), st.integers(1, 20_000))
 def test_fee_and_vat_are_as_written_and_never_above_the_amount(tariff: Tariff, currency: str, amount: int) -> None:
     """The same figures by plain fractions, and the bound by counting down."""
@@ -146,7 +146,7 @@ def test_fee_and_vat_are_as_written_and_never_above_the_amount(tariff: Tariff, c
     assert price.settled == amount - with_vat(fee) >= 0
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(0, 10**15), st.sampled_from(["0", "7.5", "33.3333", "99.9999", "100"]))
 def test_the_largest_fee_fits_and_the_next_does_not(charged: int, vat: str) -> None:
     def with_vat(fee: int) -> int:
@@ -156,7 +156,7 @@ def test_the_largest_fee_fits_and_the_next_does_not(charged: int, vat: str) -> N
     assert with_vat(largest) <= charged < with_vat(largest + 1)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(
     st.sampled_from(CLASSES),
     st.sampled_from(["NGN", "USD", "GHS", "KES"]),

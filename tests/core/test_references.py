@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.references import (
     KEY_BYTES,
-    NUMBERS,
+    NUMBER_COUNT,
     Permutation,
     account_key,
     book_key,
@@ -23,10 +23,10 @@ from kasuwa.core.references import (
     ordered_key,
     payment_reference,
     rail_key,
-    reference_in,
+    reference_of_rail_key,
     row_key,
 )
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 FIRST = Permutation(b"one secret")
 FIRST_AGAIN = Permutation(b"one secret")
@@ -34,27 +34,27 @@ SECOND = Permutation(b"another secret")
 DAY = date(2026, 1, 5)
 DIGITS = "0123456789"
 
-numbers = st.integers(min_value=0, max_value=NUMBERS - 1)
+numbers = st.integers(min_value=0, max_value=NUMBER_COUNT - 1)
 days = st.dates(min_value=date(1900, 1, 1), max_value=date(8999, 12, 31))
 
 # --- the permutation ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("start", [0, 1 << 15, 123_456_789, NUMBERS - 20_000])
+@pytest.mark.parametrize("start", [0, 1 << 15, 123_456_789, NUMBER_COUNT - 20_000])
 def test_neighbouring_numbers_stay_apart_and_in_range(start: int) -> None:
     images = {FIRST(number) for number in range(start, start + 20_000)}
     assert len(images) == 20_000
     assert min(images) >= 0
-    assert max(images) < NUMBERS
+    assert max(images) < NUMBER_COUNT
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.sets(numbers, min_size=2, max_size=200))
 def test_no_two_numbers_share_an_image(chosen: set[int]) -> None:
     assert len({FIRST(number) for number in chosen}) == len(chosen)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(numbers)
 def test_the_same_secret_always_makes_the_same_permutation(number: int) -> None:
     assert FIRST_AGAIN(number) == FIRST(number)
@@ -69,22 +69,22 @@ def test_images_do_not_follow_the_count() -> None:
     images = [FIRST(number) for number in range(1_000)]
     rising = sum(left < right for left, right in pairwise(images))
     assert 400 < rising < 600
-    assert len({image // (NUMBERS // 10) for image in images}) == 10  # every tenth of the range is met
+    assert len({image // (NUMBER_COUNT // 10) for image in images}) == 10  # every tenth of the range is met
 
 
 def test_every_merchant_begins_somewhere_else_and_stays_apart_from_itself() -> None:
     firsts = {FIRST.of_merchant(merchant)(1) for merchant in range(1, 1_001)}
     assert len(firsts) == 1_000
     mine = FIRST.of_merchant(7)
-    images = [mine(number) for number in range(NUMBERS - 10_000, NUMBERS + 10_000)]
+    images = [mine(number) for number in range(NUMBER_COUNT - 10_000, NUMBER_COUNT + 10_000)]
     assert len(set(images)) == 20_000
-    assert images[:3] == [FIRST_AGAIN.of_merchant(7)(NUMBERS - 10_000 + n) for n in range(3)]
+    assert images[:3] == [FIRST_AGAIN.of_merchant(7)(NUMBER_COUNT - 10_000 + n) for n in range(3)]
 
 
 def test_a_rails_key_is_one_merchants_and_holds_its_reference() -> None:
     keys = {rail_key(merchant, reference) for merchant in (1, 11) for reference in ("1 GP|FD|1", "GP|FD|1", "1")}
     assert len(keys) == 6
-    assert reference_in(rail_key(7, "GP|FD|1")) == "GP|FD|1"
+    assert reference_of_rail_key(rail_key(7, "GP|FD|1")) == "GP|FD|1"
 
 
 # --- keys -----------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_texts_that_only_look_alike_when_joined_have_different_keys(
     assert row_key(*left) != row_key(*right)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(triples, triples)
 def test_merchant_table_and_reference_each_make_another_key(
     left: tuple[int, str, str], right: tuple[int, str, str]
@@ -122,7 +122,7 @@ def test_merchant_table_and_reference_each_make_another_key(
     assert (row_key(*left) == row_key(*right)) == (left == right)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(min_value=1), names)
 def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, said: str) -> None:
     keys = [
@@ -139,7 +139,7 @@ def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, sai
     assert {len(key) for key in keys} == {KEY_BYTES}
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(
     st.integers(min_value=0, max_value=2**48 - 1),
     st.integers(min_value=0, max_value=2**48 - 1),
@@ -166,13 +166,13 @@ references = st.one_of(
 )
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(references)
 def test_every_generated_reference_passes_its_own_check(reference: str) -> None:
     assert is_reference(reference)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(references)
 def test_every_change_of_a_single_digit_or_of_the_letter_is_caught(reference: str) -> None:
     for place, character in enumerate(reference[:-1]):
@@ -213,7 +213,7 @@ def test_other_texts_are_no_references(text: str) -> None:
     assert not is_reference(text)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.text(max_size=40))
 def test_any_text_can_be_asked_about(text: str) -> None:
     assert not is_reference(text) or text.startswith("GP")
@@ -222,7 +222,7 @@ def test_any_text_can_be_asked_about(text: str) -> None:
 # --- their form (D6) ----------------------------------------------------------------------------------------------
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(numbers, days)
 def test_a_payment_reference_is_gp_nine_digits_the_day_and_a_letter(number: int, day: date) -> None:
     reference = payment_reference(number, day)
@@ -230,7 +230,7 @@ def test_a_payment_reference_is_gp_nine_digits_the_day_and_a_letter(number: int,
     assert reference[2:-1] == f"{number:09d}{day.year:04d}{day.month:02d}{day.day:02d}"
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.sampled_from(["FD", "BP", "RF", "BT"]), numbers, days)
 def test_a_movement_reference_has_its_kind_between_bars(kind: str, number: int, day: date) -> None:
     reference = movement_reference(kind, number, day)
@@ -246,7 +246,7 @@ def test_references_read_as_in_the_contract() -> None:
 # --- ids that nobody can guess --------------------------------------------------------------------------------
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
 def test_an_opaque_id_is_its_luck_and_nothing_else(luck: bytes, other: bytes) -> None:
     made = opaque_id("LN", luck)

@@ -8,8 +8,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.rotation import Debt, Repayment, Seat, cycle_date, is_covered, repay, take_turn
-from tests.untimed import UNTIMED
+from kasuwa.core.thrift import Debt, MemberFunds, Repayment, cycle_date, is_fully_funded, repay, run_cycle
+from tests.hypothesis_settings import NO_DEADLINE
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "schedule_oracles.json").read_text())["thrift"]
 
@@ -33,12 +33,12 @@ class Plan:
         self.members = [Member(name) for name in names]
         self.cycle = 0
 
-    def seats(self) -> list[Seat]:
-        return [Seat(member.name, member.balance, member.debts) for member in self.members]
+    def seats(self) -> list[MemberFunds]:
+        return [MemberFunds(member.name, member.balance, member.debts) for member in self.members]
 
     def run(self) -> None:
         self.cycle += 1
-        turn = take_turn("TH1", self.amount, self.cycle, self.seats())
+        turn = run_cycle("TH1", self.amount, self.cycle, self.seats())
         for member, part in zip(self.members, turn.contributions, strict=True):
             member.balance -= part
             member.contributed += part
@@ -46,7 +46,7 @@ class Plan:
         recipient.balance += turn.pot
         recipient.received += turn.pot
         recipient.payouts += 1
-        recipient.debts = turn.debts_left
+        recipient.debts = turn.remaining_debts
         for debt in turn.debts:
             self.members[debt.debtor_position - 1].debts += (debt,)
         self.settle(recipient, turn.repayments)
@@ -75,7 +75,7 @@ def test_the_cycles_of_the_oracle_fall_on_its_dates_and_leave_its_balances() -> 
     for cycle in ORACLE["cycles"]:
         begins = date.fromisoformat(terms["start_date"])
         assert cycle_date(begins, terms["frequency"], cycle["cycle"]).isoformat() == cycle["date"]
-        assert is_covered(plan.amount, cycle["cycle"], plan.seats())
+        assert is_fully_funded(plan.amount, cycle["cycle"], plan.seats())
         plan.run()
         assert plan.members[plan.cycle - 1].name == cycle["recipient"]
         assert {member.name: member.balance - 50_000 for member in plan.members} == cycle["balances_after"]
@@ -98,7 +98,7 @@ def test_whoever_is_short_owes_the_recipient_and_pays_it_from_the_next_deposit()
     plan = Plan(100, "ABC")
     plan.deposit(0, 100)
     plan.deposit(1, 30)
-    assert not is_covered(100, 1, plan.seats())
+    assert not is_fully_funded(100, 1, plan.seats())
     plan.run()
     owed = [(debt.debtor_position, debt.creditor, debt.amount) for m in plan.members for debt in m.debts]
     assert owed == [(2, "A", 70), (3, "A", 100)]
@@ -123,12 +123,12 @@ def test_a_debt_is_taken_out_of_the_debtors_own_pot_before_it_sees_it() -> None:
 
 
 def test_a_recipient_without_a_kobo_keeps_nobody_waiting() -> None:
-    assert is_covered(100, 1, [Seat("A", 0), Seat("B", 100)])
-    assert not is_covered(100, 2, [Seat("A", 0), Seat("B", 100)])
+    assert is_fully_funded(100, 1, [MemberFunds("A", 0), MemberFunds("B", 100)])
+    assert not is_fully_funded(100, 2, [MemberFunds("A", 0), MemberFunds("B", 100)])
 
 
 def test_where_nobody_has_anything_the_recipient_receives_its_own_contribution_alone() -> None:
-    turn = take_turn("TH1", 100, 1, [Seat("A", 0), Seat("B", 0)])
+    turn = run_cycle("TH1", 100, 1, [MemberFunds("A", 0), MemberFunds("B", 0)])
     assert turn.contributions == (100, 0)
     assert turn.pot == 100
     assert [debt.amount for debt in turn.debts] == [100]
@@ -136,15 +136,15 @@ def test_where_nobody_has_anything_the_recipient_receives_its_own_contribution_a
 
 def test_own_money_is_not_taken_for_a_debt_when_the_turn_comes() -> None:
     debts = (Debt("TH9", 1, 2, "Z", 1_000),)
-    turn = take_turn("TH1", 100, 1, [Seat("A", 500, debts), Seat("B", 100)])
+    turn = run_cycle("TH1", 100, 1, [MemberFunds("A", 500, debts), MemberFunds("B", 100)])
     assert [repaid.amount for repaid in turn.repayments] == [200]
-    assert [debt.amount for debt in turn.debts_left] == [800]
+    assert [debt.amount for debt in turn.remaining_debts] == [800]
 
 
 runs = st.lists(st.one_of(st.just("cycle"), st.tuples(st.integers(0, 5), st.integers(1, 400))), min_size=1, max_size=40)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(2, 6), st.integers(1, 150), runs)
 def test_money_is_conserved_and_everyone_receives_once(size: int, amount: int, run: list[object]) -> None:
     plan, brought = Plan(amount, "ABCDEF"[:size]), 0
@@ -167,7 +167,7 @@ def test_money_is_conserved_and_everyone_receives_once(size: int, amount: int, r
         assert member.received + owed_to[member.name] == size * amount
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(2, 6), st.integers(1, 150), runs)
 def test_once_all_have_paid_all_debts_everyone_is_even(size: int, amount: int, run: list[object]) -> None:
     plan = Plan(amount, "ABCDEF"[:size])

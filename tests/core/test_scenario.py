@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario, plan_call, read_faults, read_scenario
-from tests.untimed import UNTIMED
+from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario, read_faults, read_scenario, take_call_scenario
+from tests.hypothesis_settings import NO_DEADLINE
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_header_that_cannot_be_read_is_none(text: str) -> None:
     assert read_scenario(text) is None
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.text(max_size=30))
 def test_any_header_is_read_or_refused(text: str) -> None:
     assert isinstance(read_scenario(text), Scenario | None)
@@ -50,62 +50,64 @@ def test_any_header_is_read_or_refused(text: str) -> None:
 
 
 def test_no_faults_leave_the_call_as_it_was_said() -> None:
-    assert plan_call(NO_SCENARIO, (), "bank", 0) == (NO_SCENARIO, None)
+    assert take_call_scenario(NO_SCENARIO, (), "bank", 0) == (NO_SCENARIO, None)
 
 
 @pytest.mark.parametrize("kind", ["timeout", "reset", "unavailable"])
 def test_a_fault_of_the_wire_is_used_up_by_the_next_call_of_its_rail(kind: str) -> None:
-    faults = (PlannedFault("bank", kind, 1),)
-    assert plan_call(NO_SCENARIO, faults, "bank", 0) == (Scenario(http=kind), ())
+    faults = (InjectedFault("bank", kind, 1),)
+    assert take_call_scenario(NO_SCENARIO, faults, "bank", 0) == (Scenario(http=kind), ())
 
 
 def test_a_decline_answers_do_not_honour() -> None:
-    assert plan_call(NO_SCENARIO, (PlannedFault("bank", "decline", 1),), "bank", 0) == (Scenario(rr="05"), ())
+    assert take_call_scenario(NO_SCENARIO, (InjectedFault("bank", "decline", 1),), "bank", 0) == (Scenario(rr="05"), ())
 
 
 def test_a_fault_of_many_times_counts_down() -> None:
-    faults: tuple[PlannedFault, ...] = (PlannedFault("bank", "timeout", 3),)
+    faults: tuple[InjectedFault, ...] = (InjectedFault("bank", "timeout", 3),)
     for left in (2, 1):
-        planned, rest = plan_call(NO_SCENARIO, faults, "bank", 0)
+        planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", 0)
         assert planned == Scenario(http="timeout")
-        assert rest == (PlannedFault("bank", "timeout", left),)
+        assert rest == (InjectedFault("bank", "timeout", left),)
         faults = rest
-    assert plan_call(NO_SCENARIO, faults, "bank", 0) == (Scenario(http="timeout"), ())
+    assert take_call_scenario(NO_SCENARIO, faults, "bank", 0) == (Scenario(http="timeout"), ())
 
 
 def test_another_rails_fault_is_left_alone_and_the_first_of_its_own_is_used() -> None:
     card, first, second = (
-        PlannedFault("card", "reset", 1),
-        PlannedFault("bank", "decline", 1),
-        PlannedFault("bank", "reset", 1),
+        InjectedFault("card", "reset", 1),
+        InjectedFault("bank", "decline", 1),
+        InjectedFault("bank", "reset", 1),
     )
-    assert plan_call(NO_SCENARIO, (card,), "bank", 0) == (NO_SCENARIO, None)
-    assert plan_call(NO_SCENARIO, (card, first, second), "bank", 0) == (Scenario(rr="05"), (card, second))
+    assert take_call_scenario(NO_SCENARIO, (card,), "bank", 0) == (NO_SCENARIO, None)
+    assert take_call_scenario(NO_SCENARIO, (card, first, second), "bank", 0) == (Scenario(rr="05"), (card, second))
 
 
 @pytest.mark.parametrize("said", [Scenario(rr="91"), Scenario(delay=5), Scenario(http="reset", webhook="dup")])
 def test_what_the_header_says_of_the_rail_overrides_and_uses_up_nothing(said: Scenario) -> None:
-    assert plan_call(said, (PlannedFault("bank", "timeout", 1),), "bank", 0) == (said, None)
+    assert take_call_scenario(said, (InjectedFault("bank", "timeout", 1),), "bank", 0) == (said, None)
 
 
 def test_a_header_about_webhooks_alone_leaves_the_fault_in_force_and_is_kept() -> None:
     said = Scenario(webhook="dup")
-    planned, rest = plan_call(said, (PlannedFault("bank", "timeout", 1),), "bank", 0)
+    planned, rest = take_call_scenario(said, (InjectedFault("bank", "timeout", 1),), "bank", 0)
     assert (planned, rest) == (Scenario(http="timeout", webhook="dup"), ())
-    assert plan_call(said, (PlannedFault("bank", "decline", 1),), "bank", 0)[0] == Scenario(rr="05", webhook="dup")
+    assert take_call_scenario(said, (InjectedFault("bank", "decline", 1),), "bank", 0)[0] == Scenario(
+        rr="05", webhook="dup"
+    )
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.integers(min_value=0, max_value=100), st.integers(min_value=0))
 def test_luck_decides_a_fault_with_a_probability_and_the_call_counts_either_way(percent: int, luck: int) -> None:
-    faults = (PlannedFault("bank", "timeout", 2, percent),)
-    planned, rest = plan_call(NO_SCENARIO, faults, "bank", luck)
+    faults = (InjectedFault("bank", "timeout", 2, percent),)
+    planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", luck)
     assert planned == (Scenario(http="timeout") if luck % 100 < percent else NO_SCENARIO)
-    assert rest == (PlannedFault("bank", "timeout", 1, percent),)
+    assert rest == (InjectedFault("bank", "timeout", 1, percent),)
 
 
 def test_kept_faults_are_read_back() -> None:
     assert read_faults(None) == ()
     assert read_faults('[{"rail":"bank","kind":"reset","times":2,"percent":50}]') == (
-        PlannedFault("bank", "reset", 2, 50),
+        InjectedFault("bank", "reset", 2, 50),
     )

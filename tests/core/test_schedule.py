@@ -12,34 +12,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.calendar import LAGOS, lagos_day, moment_of
+from kasuwa.core.calendar import LAGOS, lagos_day, lagos_moment
 from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.schedule import (
     COUNT_REASON,
     DAY_REASON,
-    MOST_INSTALMENTS,
+    MAX_INSTALLMENTS,
     PART_REASON,
+    RECURRENCE_VALUES,
     SUM_REASON,
     VALUE_REASONS,
-    VALUES,
     Frequency,
-    Instalment,
+    PaymentInstallment,
     Recurrence,
     amount_due,
+    check_recurrence_value,
     make_recurrence,
     next_due,
     next_retry,
-    plan_instalments,
-    value_reason,
+    plan_installments,
 )
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 ORACLES: dict[str, Any] = msgspec.json.decode((Path(__file__).parents[1] / "data/schedule_oracles.json").read_bytes())
 
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
 moments = st.timedeltas(timedelta(0), timedelta(days=40 * 365)).map(lambda later: EARLIEST + later)
 recurrences = st.sampled_from(
-    [Recurrence(frequency, value) for frequency, range_ in VALUES.items() for value in range_]
+    [Recurrence(frequency, value) for frequency, range_ in RECURRENCE_VALUES.items() for value in range_]
 )
 
 
@@ -93,7 +93,7 @@ def test_the_first_due_time_lies_strictly_after_enrolment(recurrence: Recurrence
     assert next_due(recurrence, lagos(enrolled)) == lagos(due)
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(recurrences, moments)
 def test_no_due_date_comes_twice_and_none_is_missed(recurrence: Recurrence, enrolled: datetime) -> None:
     """Against a calendar: every hour or day of four years that fits the words is there, and nothing else."""
@@ -102,18 +102,18 @@ def test_no_due_date_comes_twice_and_none_is_missed(recurrence: Recurrence, enro
     for day in (first_day + timedelta(days=n) for n in range(days)):
         last = calendar.monthrange(day.year, day.month)[1]
         if recurrence.frequency == "daily":
-            if (due := moment_of(day, recurrence.value)) > enrolled:
+            if (due := lagos_moment(day, recurrence.value)) > enrolled:
                 expected.append(due)
         elif day > first_day and (
             (recurrence.frequency == "weekly" and day.isoweekday() == recurrence.value)
             or (recurrence.frequency == "monthly" and day.day == min(recurrence.value, last))
         ):
-            expected.append(moment_of(day))
+            expected.append(lagos_moment(day))
     found = due_times(recurrence, enrolled)
     assert [next(found) for _ in expected] == expected
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(recurrences, moments)
 def test_asked_late_the_next_due_time_is_the_same(recurrence: Recurrence, enrolled: datetime) -> None:
     """The chain goes from due time to due time: whoever runs it, however late, finds the same one."""
@@ -131,8 +131,8 @@ def test_asked_late_the_next_due_time_is_the_same(recurrence: Recurrence, enroll
     ],
 )
 def test_a_value_is_within_its_range(frequency: Frequency, good: list[str], bad: list[str]) -> None:
-    assert [value_reason(frequency, said) for said in good] == [None] * len(good)
-    assert [value_reason(frequency, said) for said in bad] == [VALUE_REASONS[frequency]] * len(bad)
+    assert [check_recurrence_value(frequency, said) for said in good] == [None] * len(good)
+    assert [check_recurrence_value(frequency, said) for said in bad] == [VALUE_REASONS[frequency]] * len(bad)
 
 
 def test_without_a_value_the_hour_weekday_or_day_of_enrolment_is_the_anchor() -> None:
@@ -177,7 +177,7 @@ def test_a_decline_that_comes_late_skips_the_retries_it_has_passed() -> None:
     assert next_retry(due, due + timedelta(days=7), None) is None
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(recurrences, moments, st.timedeltas(timedelta(0), timedelta(days=40)))
 def test_a_retry_is_later_than_its_decline_and_earlier_than_the_next_charge(
     recurrence: Recurrence, enrolled: datetime, late: timedelta
@@ -194,24 +194,24 @@ def test_a_retry_is_later_than_its_decline_and_earlier_than_the_next_charge(
 @pytest.mark.parametrize("oracle", ORACLES["installments"], ids=lambda oracle: oracle["id"])
 def test_instalments_are_those_of_the_oracle(oracle: dict[str, Any]) -> None:
     schedule = {day: str(part) for day, part in oracle["payment_schedule"].items()}
-    plan = plan_instalments(minor_of(oracle["total"]), schedule)
+    plan = plan_installments(minor_of(oracle["total"]), schedule)
     assert isinstance(plan, tuple)
     assert {i.due.strftime("%d-%m-%Y"): format_minor(i.amount) for i in plan} == oracle["amounts"]
 
 
 def test_amounts_that_add_up_to_the_total_are_taken_as_they_are_earliest_first() -> None:
-    plan = plan_instalments(20_000, {"01-03-2026": "150.50", "28-02-2026": "49.5"})
-    assert plan == (Instalment(date(2026, 2, 28), 4_950), Instalment(date(2026, 3, 1), 15_050))
+    plan = plan_installments(20_000, {"01-03-2026": "150.50", "28-02-2026": "49.5"})
+    assert plan == (PaymentInstallment(date(2026, 2, 28), 4_950), PaymentInstallment(date(2026, 3, 1), 15_050))
 
 
 def test_the_remainder_is_the_last_dates_not_the_last_written() -> None:
-    plan = plan_instalments(10_001, {"03-02-2026": "33.34", "01-02-2026": "33.33", "02-02-2026": "33.33"})
+    plan = plan_installments(10_001, {"03-02-2026": "33.34", "01-02-2026": "33.33", "02-02-2026": "33.33"})
     assert isinstance(plan, tuple)
     assert [instalment.amount for instalment in plan] == [3_333, 3_333, 3_335]
 
 
 def test_what_is_due_on_a_day() -> None:
-    plan = plan_instalments(10_000, {"01-02-2026": "40", "01-03-2026": "60"})
+    plan = plan_installments(10_000, {"01-02-2026": "40", "01-03-2026": "60"})
     assert isinstance(plan, tuple)
     assert [amount_due(plan, date(2026, month, 1)) for month in (1, 2, 3)] == [0, 4_000, 6_000]
 
@@ -220,7 +220,7 @@ def test_what_is_due_on_a_day() -> None:
     ("total", "schedule", "reason"),
     [
         (10_000, {}, COUNT_REASON),
-        (10_000, {f"01-01-{2000 + n}": "1" for n in range(MOST_INSTALMENTS + 1)}, COUNT_REASON),
+        (10_000, {f"01-01-{2000 + n}": "1" for n in range(MAX_INSTALLMENTS + 1)}, COUNT_REASON),
         (10_000, {"2026-11-30": "100"}, DAY_REASON),
         (10_000, {"30-02-2026": "100"}, DAY_REASON),
         (10_000, {"00-01-2026": "100"}, DAY_REASON),
@@ -238,10 +238,10 @@ def test_what_is_due_on_a_day() -> None:
     ],
 )
 def test_a_schedule_that_cannot_be_kept_says_why(total: int, schedule: dict[str, str], reason: str) -> None:
-    assert plan_instalments(total, schedule) == reason
+    assert plan_installments(total, schedule) == reason
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(
     st.integers(1, 10**15),
     st.lists(st.integers(1, 9_999), min_size=0, max_size=20, unique=True).map(sorted),
@@ -250,7 +250,7 @@ def test_percentages_divide_every_total_without_rest(total: int, cuts: list[int]
     edges = [0, *cuts, 10_000]
     parts = [format_minor(high - low) for low, high in pairwise(edges)]
     days = [date(2026, 1, 1) + timedelta(days=n) for n in range(len(parts))]
-    plan = plan_instalments(total, {day.strftime("%d-%m-%Y"): part for day, part in zip(days, parts, strict=True)})
+    plan = plan_installments(total, {day.strftime("%d-%m-%Y"): part for day, part in zip(days, parts, strict=True)})
     if isinstance(plan, str):
         assert plan == PART_REASON
         # Each part of a larger total is more than all that rounding can take from the last: a half for each other.

@@ -10,23 +10,23 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from kasuwa import app
-from kasuwa.core.codes import NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Post, Refusal, Reserve, Seen
+from kasuwa.core.codes import INSUFFICIENT_FUNDS
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NewHold, Posting, PostingGroup, Refusal
 from kasuwa.core.references import row_key
-from kasuwa.core.secrets import Vault
+from kasuwa.core.vault import Vault
 from kasuwa.db import embedded, merchants, migrate
 from kasuwa.db.batch import Submission
-from kasuwa.db.merchants import Directory
-from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.writer import DatabaseUnreachable, Writer
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.prepare import prepare as prepare_database
 from kasuwa.settings import Settings, secret_key_of
-from tests.simulate.processes import broken_laws, database, query
+from tests.simulate.processes import broken_invariants, query, running_database
 
 HANGS_SECONDS = 60.0
 WALLET, OUTSIDE = chart.wallet("NGN"), chart.outside("funding", "NGN")
-SHORT = Refusal(NOT_COVERED, "short")
+SHORT = Refusal(INSUFFICIENT_FUNDS, "short")
 
 
 class Ground(NamedTuple):
@@ -39,7 +39,7 @@ class Ground(NamedTuple):
 def prepared(place: Path) -> Iterator[Ground]:
     """A database for one module of tests. Its books are checked at the end."""
     settings = Settings(data=place)
-    with database(place / "pg") as cluster:
+    with running_database(place / "pg") as cluster:
 
         async def prepare() -> Vault:
             await prepare_database(settings, cluster.dsn)
@@ -51,14 +51,14 @@ def prepared(place: Path) -> Iterator[Ground]:
 
         yield Ground(cluster, asyncio.run(prepare()), settings)
         # The probes below set money aside for nobody.
-        assert [law for law in broken_laws(cluster.dsn) if "without a live job" not in law] == []
+        assert [law for law in broken_invariants(cluster.dsn) if "without a live job" not in law] == []
 
 
 async def new_merchant(ground: Ground) -> Merchant:
     connection = await asyncpg.connect(ground.cluster.dsn)
     try:
         merchant_id, _, _ = await merchants.add_merchant(connection, ground.vault, "Probe")
-        return await Directory(connection, ground.vault, "test").by_id(merchant_id)
+        return await MerchantDirectory(connection, ground.vault, "test").get_by_id(merchant_id)
     finally:
         await connection.close()
 
@@ -66,7 +66,7 @@ async def new_merchant(ground: Ground) -> Merchant:
 @asynccontextmanager
 async def writing(ground: Ground, dsn: str, **options: Any) -> AsyncIterator[Writer]:
     limits = {"patience_seconds": 4.0, "statement_seconds": 0.4, **options}
-    writer = Writer(dsn, app.world_of(ground.vault, ground.settings), **limits)
+    writer = Writer(dsn, app.make_deployment(ground.vault, ground.settings), **limits)
     writer.start()
     try:
         yield writer
@@ -85,27 +85,27 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
 # --- what is submitted ------------------------------------------------------------------------------------------------
 
 
-def moving(merchant: Merchant, post: Post, reference: str) -> Submission:
-    def rule(context: Context, seen: Seen) -> Decision:
-        return Decision(reply=reference, groups=(Group(reference, SHORT, posts=(post,)),))
+def moving(merchant: Merchant, post: Posting, reference: str) -> Submission:
+    def rule(context: Context, seen: LoadedRows) -> Decision:
+        return Decision(reply=reference, groups=(PostingGroup(reference, SHORT, postings=(post,)),))
 
     return Submission(merchant, Needs((), (WALLET, OUTSIDE)), rule, os.urandom(32))
 
 
 def fund(merchant: Merchant, amount: int = 100, reference: str = "fund") -> Submission:
-    return moving(merchant, Post(OUTSIDE, WALLET, amount, "funding"), reference)
+    return moving(merchant, Posting(OUTSIDE, WALLET, amount, "funding"), reference)
 
 
 def spend(merchant: Merchant, amount: int) -> Submission:
-    return moving(merchant, Post(WALLET, OUTSIDE, amount, "spending"), "spend")
+    return moving(merchant, Posting(WALLET, OUTSIDE, amount, "spending"), "spend")
 
 
 def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
     """Sets money aside, and nothing is posted: only the account's row shows it."""
     key = row_key(merchant.merchant_id, "hold", name)
 
-    def rule(context: Context, seen: Seen) -> Decision:
-        return Decision(reply=name, groups=(Group(name, SHORT, reserves=(Reserve(key, WALLET, amount),)),))
+    def rule(context: Context, seen: LoadedRows) -> Decision:
+        return Decision(reply=name, groups=(PostingGroup(name, SHORT, new_holds=(NewHold(key, WALLET, amount),)),))
 
     return Submission(merchant, Needs(((Hold, key),), (WALLET, OUTSIDE)), rule, os.urandom(32))
 
@@ -114,8 +114,8 @@ async def told(future: "asyncio.Future[Any]") -> Any:
     """What whoever waits is told: a reply, a refusal, or whether the outcome is known."""
     try:
         result = await future
-    except Unreachable as error:
-        return "not known" if error.unsure else "nothing happened"
+    except DatabaseUnreachable as error:
+        return "not known" if error.is_outcome_unknown else "nothing happened"
     return result.reply if isinstance(result, Decision) else result
 
 

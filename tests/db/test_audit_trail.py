@@ -6,9 +6,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.core.decision import Deed
+from kasuwa.core.decision import AuditEntry
 from kasuwa.db import audit_trail, migrate
-from kasuwa.ledger.audit import audit
+from kasuwa.ledger.invariants import check_invariants
 from tests.running import NEWEST, Deployments
 
 KEY = bytes(32)
@@ -44,14 +44,14 @@ def run(dsn: str, work: Any) -> Any:
     return asyncio.run(connected())
 
 
-def deed(n: int) -> Deed:
-    return Deed("ada", "card number shown", f"KSW|GVC|{n}|x", after=f"₦ {n}")
+def deed(n: int) -> AuditEntry:
+    return AuditEntry("ada", "card number shown", f"KSW|GVC|{n}|x", after=f"₦ {n}")
 
 
 def write(dsn: str, chain: int, count: int) -> None:
     async def work(connection: Any) -> None:
         for n in range(count):
-            await audit_trail.append(connection, chain, deed(n))
+            await audit_trail.append_entry(connection, chain, deed(n))
 
     run(dsn, work)
 
@@ -61,7 +61,7 @@ def test_a_chain_is_numbered_and_each_line_holds_the_one_before(dsn: str) -> Non
     lines = run(dsn, lambda connection: connection.fetch(CHAIN, 11))
     assert [(line["seq"], line["about"]) for line in lines] == [(n + 1, f"KSW|GVC|{n}|x") for n in range(3)]
     assert len({line["hash"] for line in lines}) == 3
-    assert run(dsn, lambda connection: audit(connection, [11])) == []
+    assert run(dsn, lambda connection: check_invariants(connection, [11])) == []
 
 
 def test_the_same_deed_in_another_chain_has_another_hash(dsn: str) -> None:
@@ -79,7 +79,7 @@ def test_many_lines_of_one_statement_are_linked_one_by_one(dsn: str) -> None:
     """
     run(dsn, lambda connection: connection.execute(insert))
     assert [line["seq"] for line in run(dsn, lambda connection: connection.fetch(CHAIN, 14))] == list(range(1, 21))
-    assert run(dsn, lambda connection: audit(connection, [14])) == []
+    assert run(dsn, lambda connection: check_invariants(connection, [14])) == []
 
 
 def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
@@ -88,7 +88,7 @@ def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
 
         async def write_some(connection: Any) -> None:
             for n in range(10):
-                await audit_trail.append(connection, 15, deed(n))
+                await audit_trail.append_entry(connection, 15, deed(n))
 
         await asyncio.gather(*map(write_some, connections))
         for connection in connections:
@@ -96,7 +96,7 @@ def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
 
     run(dsn, work)
     assert len(run(dsn, lambda connection: connection.fetch(CHAIN, 15))) == 80
-    assert run(dsn, lambda connection: audit(connection, [15])) == []
+    assert run(dsn, lambda connection: check_invariants(connection, [15])) == []
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,6 @@ def test_a_line_that_was_changed_behind_the_guards_is_found(
         await connection.execute("alter table audit disable trigger audit_append_only")
         await connection.execute(change)
         await connection.execute("alter table audit enable trigger audit_append_only")
-        return await audit(connection, [chain])
+        return await check_invariants(connection, [chain])
 
     assert run(dsn, work) == [BROKEN.format(chain, seq) for seq in broken]

@@ -5,13 +5,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.db.batch import Repeat, Submission
-from tests.db.laws import anything, asks, check_laws, funded, submissions
-from tests.db.shelf import Shelf, told
-from tests.db.toy import HARMLESS, HURTFUL, MERCHANTS, Ask, submission
-from tests.untimed import untimed
+from kasuwa.db.batch import IdempotencyRecord, Submission
+from tests.db.invariants import anything, asks, check_invariants, funded, submissions
+from tests.db.memory_database import MemoryDatabase, visible_result
+from tests.db.toy import FAILING_RULES, MERCHANTS, VALID_RULES, ToyRequest, submission
+from tests.hypothesis_settings import without_deadline
 
-UNTIMED = untimed(150)
+UNTIMED = without_deadline(150)
 
 
 # --- the laws -------------------------------------------------------------------------------------------------
@@ -19,21 +19,21 @@ UNTIMED = untimed(150)
 
 @UNTIMED
 @given(st.lists(st.lists(anything, max_size=8), max_size=5))
-def test_any_batches_in_any_order_keep_the_laws(batches: list[list[Ask]]) -> None:
+def test_any_batches_in_any_order_keep_the_laws(batches: list[list[ToyRequest]]) -> None:
     shelf = funded()
     for n, chosen in enumerate(batches):
         results = shelf.run(submissions(chosen, n * 100))
         assert len(results) == len(chosen)
-        check_laws(shelf)
+        check_invariants(shelf)
 
 
 @UNTIMED
 @given(st.lists(anything, max_size=10), st.randoms(use_true_random=False))
-def test_any_order_of_arrival_keeps_the_laws(chosen: list[Ask], chance: Any) -> None:
+def test_any_order_of_arrival_keeps_the_laws(chosen: list[ToyRequest], chance: Any) -> None:
     chance.shuffle(chosen)
     shelf = funded()
     shelf.run(submissions(chosen))
-    check_laws(shelf)
+    check_invariants(shelf)
 
 
 # --- neighbours -----------------------------------------------------------------------------------------------
@@ -41,68 +41,72 @@ def test_any_order_of_arrival_keeps_the_laws(chosen: list[Ask], chance: Any) -> 
 
 @UNTIMED
 @given(
-    st.lists(asks((*HARMLESS, "ask_more")), max_size=8),
-    st.lists(st.tuples(st.integers(min_value=0, max_value=8), asks(HURTFUL, claimed=False)), min_size=1, max_size=4),
+    st.lists(asks((*VALID_RULES, "ask_more")), max_size=8),
+    st.lists(
+        st.tuples(st.integers(min_value=0, max_value=8), asks(FAILING_RULES, claimed=False)), min_size=1, max_size=4
+    ),
 )
 def test_one_that_is_refused_or_raises_leaves_its_mates_as_if_it_had_not_been_there(
-    chosen: list[Ask], hurtful: list[tuple[int, Ask]]
+    chosen: list[ToyRequest], hurtful: list[tuple[int, ToyRequest]]
 ) -> None:
     alone, disturbed = funded(), funded()
-    undisturbed = [told(result) for result in alone.run(submissions(chosen))]
+    undisturbed = [visible_result(result) for result in alone.run(submissions(chosen))]
     batch: list[Submission] = submissions(chosen)
     bad = [submission(ask) for _, ask in hurtful]
     for (place, _), made in zip(hurtful, bad, strict=True):
         batch.insert(place, made)
     results = disturbed.run(batch)
-    assert [told(r) for made, r in zip(batch, results, strict=True) if made not in bad] == undisturbed
-    assert all(told(r)[0] in ("refused", "broken") for made, r in zip(batch, results, strict=True) if made in bad)
-    assert disturbed.holdings() == alone.holdings()
+    assert [visible_result(r) for made, r in zip(batch, results, strict=True) if made not in bad] == undisturbed
+    assert all(
+        visible_result(r)[0] in ("refused", "broken") for made, r in zip(batch, results, strict=True) if made in bad
+    )
+    assert disturbed.contents() == alone.contents()
 
 
 @UNTIMED
-@given(st.lists(asks(HARMLESS), max_size=10))
-def test_a_short_one_between_others_does_not_stop_them(chosen: list[Ask]) -> None:
+@given(st.lists(asks(VALID_RULES), max_size=10))
+def test_a_short_one_between_others_does_not_stop_them(chosen: list[ToyRequest]) -> None:
     without, with_short = funded(), funded()
-    expected = [told(result) for result in without.run(submissions(chosen))]
-    too_much = submission(Ask("spend", amount=10**14))
+    expected = [visible_result(result) for result in without.run(submissions(chosen))]
+    too_much = submission(ToyRequest("spend", amount=10**14))
     results = with_short.run([too_much, *submissions(chosen), too_much])
-    assert [told(result) for result in results[1:-1]] == expected
-    assert told(results[0]) == told(results[-1]) == ("refused", 301, "short")
-    assert with_short.holdings() == without.holdings()
+    assert [visible_result(result) for result in results[1:-1]] == expected
+    assert visible_result(results[0]) == visible_result(results[-1]) == ("refused", 301, "short")
+    assert with_short.contents() == without.contents()
 
 
 # --- one by one ---------------------------------------------------------------------------------------------------
 
 
 @UNTIMED
-@given(st.lists(asks((*HARMLESS, *HURTFUL)), max_size=12))
-def test_a_batch_is_the_same_as_its_submissions_one_by_one(chosen: list[Ask]) -> None:
+@given(st.lists(asks((*VALID_RULES, *FAILING_RULES)), max_size=12))
+def test_a_batch_is_the_same_as_its_submissions_one_by_one(chosen: list[ToyRequest]) -> None:
     together, apart = funded(), funded()
-    at_once = [told(result) for result in together.run(submissions(chosen))]
-    one_by_one = [told(apart.run([made])[0]) for made in submissions(chosen)]
+    at_once = [visible_result(result) for result in together.run(submissions(chosen))]
+    one_by_one = [visible_result(apart.run([made])[0]) for made in submissions(chosen)]
     assert at_once == one_by_one
-    assert together.holdings(versions=False) == apart.holdings(versions=False)
+    assert together.contents(versions=False) == apart.contents(versions=False)
 
 
-def asks_once(ask: Ask) -> object:
+def asks_once(ask: ToyRequest) -> object:
     """Who asks for more and has been given it by a mate need not ask: so each asks for rows of its own."""
     return (ask.merchant_id, ask.ref) if ask.verb == "ask_more" else object()
 
 
 @UNTIMED
-@given(st.lists(asks((*HARMLESS, "ask_more"), claimed=False), max_size=10, unique_by=asks_once))
-def test_who_asks_for_more_is_decided_after_its_mates_and_otherwise_alike(chosen: list[Ask]) -> None:
+@given(st.lists(asks((*VALID_RULES, "ask_more"), claimed=False), max_size=10, unique_by=asks_once))
+def test_who_asks_for_more_is_decided_after_its_mates_and_otherwise_alike(chosen: list[ToyRequest]) -> None:
     together, apart = funded(), funded()
     order = sorted(range(len(chosen)), key=lambda n: chosen[n].verb == "ask_more")
-    results = [told(result) for result in together.run(submissions(chosen))]
+    results = [visible_result(result) for result in together.run(submissions(chosen))]
     made = submissions(chosen)
-    assert [results[n] for n in order] == [told(apart.run([made[n]])[0]) for n in order]
-    assert together.holdings(versions=False) == apart.holdings(versions=False)
+    assert [results[n] for n in order] == [visible_result(apart.run([made[n]])[0]) for n in order]
+    assert together.contents(versions=False) == apart.contents(versions=False)
 
 
 @UNTIMED
 @given(st.lists(st.lists(anything, max_size=6), max_size=4))
-def test_the_version_of_a_book_moves_exactly_when_something_of_it_was_written(batches: list[list[Ask]]) -> None:
+def test_the_version_of_a_book_moves_exactly_when_something_of_it_was_written(batches: list[list[ToyRequest]]) -> None:
     shelf = funded()
     for n, chosen in enumerate(batches):
         before = {merchant_id: written(shelf, merchant_id) for merchant_id in MERCHANTS}
@@ -115,21 +119,23 @@ def test_the_version_of_a_book_moves_exactly_when_something_of_it_was_written(ba
                 assert moved == 1
 
 
-def written(shelf: Shelf, merchant_id: int) -> list[Any]:
-    rows, postings, events, notices = shelf.holdings(versions=False)
+def written(shelf: MemoryDatabase, merchant_id: int) -> list[Any]:
+    rows, postings, events, notices = shelf.contents(versions=False)
     return [row for part in (rows, postings, events, notices) for row in part if row.merchant_id == merchant_id]
 
 
 @UNTIMED
-@given(st.lists(asks(HARMLESS), max_size=8))
-def test_the_same_requests_again_under_their_keys_change_nothing_and_get_the_same_answers(chosen: list[Ask]) -> None:
-    named = [Ask(ask.verb, ask.merchant_id, ask.ref, ask.amount, f"key {n}") for n, ask in enumerate(chosen)]
+@given(st.lists(asks(VALID_RULES), max_size=8))
+def test_the_same_requests_again_under_their_keys_change_nothing_and_get_the_same_answers(
+    chosen: list[ToyRequest],
+) -> None:
+    named = [ToyRequest(ask.verb, ask.merchant_id, ask.ref, ask.amount, f"key {n}") for n, ask in enumerate(chosen)]
     shelf = funded()
-    first = [told(result) for result in shelf.run(submissions(named))]
-    before = shelf.holdings()
-    kept = {row.key for merchant_id in MERCHANTS for row in shelf.all(Repeat, merchant_id)}
+    first = [visible_result(result) for result in shelf.run(submissions(named))]
+    before = shelf.contents()
+    kept = {row.key for merchant_id in MERCHANTS for row in shelf.all(IdempotencyRecord, merchant_id)}
     done = [n for n, answer in enumerate(first) if answer[0] == "done"]
     assert len(kept) == len(done)  # refusals are not stored
-    again = [told(result) for result in shelf.run([submissions(named, 1_000)[n] for n in done])]
+    again = [visible_result(result) for result in shelf.run([submissions(named, 1_000)[n] for n in done])]
     assert [answer[1] for answer in again] == [first[n][1] for n in done]
-    assert shelf.holdings() == before
+    assert shelf.contents() == before

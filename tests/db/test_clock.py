@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from kasuwa import app
-from kasuwa.core.decision import Context, Decision, Job, Merchant, Needs, Seen
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
-from kasuwa.db.batch import Claim, Submission, repeat_key
-from kasuwa.db.clock import Clock
-from kasuwa.db.jobs import TIDY
+from kasuwa.db.batch import IdempotencyClaim, Submission, idempotency_record_key
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.jobs import DELETE_EXPIRED
 from kasuwa.db.writer import Writer
-from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, Board, Meter
+from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, Metrics, SharedCounters
 from kasuwa.prepare import prepare
 from kasuwa.readiness import watch_clock
 from kasuwa.settings import Settings
-from tests.simulate.processes import database, query
+from tests.simulate.processes import query, running_database
 
 DAY = 86_400.0
 START = datetime(2026, 1, 5, 9, 30, tzinfo=UTC).timestamp()
@@ -47,13 +47,13 @@ def clocks() -> Clocks:
     return Clocks()
 
 
-def clock_on(clocks: Clocks) -> Clock:
-    clock = Clock(lambda: clocks.wall, lambda: clocks.monotonic)
+def clock_on(clocks: Clocks) -> DatabaseClock:
+    clock = DatabaseClock(lambda: clocks.wall, lambda: clocks.monotonic)
     measure(clock, clocks)
     return clock
 
 
-def measure(clock: Clock, clocks: Clocks) -> None:
+def measure(clock: DatabaseClock, clocks: Clocks) -> None:
     asyncio.run(clock.measure(clocks))  # type: ignore[arg-type]
 
 
@@ -72,9 +72,9 @@ def test_a_jump_of_the_process_s_clock_changes_nothing(clocks: Clocks) -> None:
     clock = clock_on(clocks)
     clocks.wall += 25 * 3600
     clocks.pass_seconds(1)
-    assert (clock.now(), clock.earliest()) == (at(START + 1), at(START + 1))
+    assert (clock.now(), clock.earliest_now()) == (at(START + 1), at(START + 1))
     measure(clock, clocks)
-    assert (clock.now(), clock.earliest()) == (at(START + 1), at(START + 1))
+    assert (clock.now(), clock.earliest_now()) == (at(START + 1), at(START + 1))
     assert (clock.jumps, round(clock.skew_seconds)) == ({"process": 1}, 25 * 3600)
     clocks.wall -= 25 * 3600
     measure(clock, clocks)
@@ -99,9 +99,9 @@ def test_nothing_is_surely_over_that_any_clock_says_is_not(clocks: Clocks) -> No
     clocks.wall += DAY
     clocks.database += DAY
     measure(clock, clocks)
-    assert (clock.now(), clock.earliest()) == (at(START + DAY), at(START))
+    assert (clock.now(), clock.earliest_now()) == (at(START + DAY), at(START))
     clocks.wall -= 2 * DAY
-    assert clock.earliest() == at(START - DAY)
+    assert clock.earliest_now() == at(START - DAY)
 
 
 def test_a_correction_is_no_jump(clocks: Clocks) -> None:
@@ -114,14 +114,14 @@ def test_a_correction_is_no_jump(clocks: Clocks) -> None:
 
 
 def test_the_metrics_follow_the_clocks(clocks: Clocks) -> None:
-    clock, meter = clock_on(clocks), Meter(Board("api 1"))
+    clock, meter = clock_on(clocks), Metrics(SharedCounters("api 1"))
     watch_clock(clock, meter)
-    meter.post()
+    meter.publish()
     assert meter.series[CLOCK_SKEW_SECONDS.name, ("api 1",)] == [0]
     for _ in range(2):
         clocks.wall += DAY
         measure(clock, clocks)
-        meter.post()
+        meter.publish()
     assert meter.series[CLOCK_JUMPS.name, ("process",)] == [2]
     assert meter.series[CLOCK_SKEW_SECONDS.name, ("api 1",)] == [2 * DAY]
 
@@ -133,34 +133,34 @@ def numbering(merchant: Merchant) -> Submission:
     """What the books say of it is how often it was done; with an Idempotency-Key, and a job for later."""
     key = row_key(merchant.merchant_id, "clock", "probe")
 
-    def rule(context: Context, seen: Seen) -> Decision:
+    def rule(context: Context, seen: LoadedRows) -> Decision:
         job = Job(key, merchant.merchant_id, "probe", "probe", "probe", key, context.now, context.now, None, 0, 0, None,
             "{}")  # fmt: skip
         jobs = () if seen.get(Job, key) is not None else (job,)
-        return Decision(reply=context.number, numbers=1, jobs=jobs)
+        return Decision(reply=context.number, numbers_used=1, jobs=jobs)
 
-    claim = Claim(repeat_key(merchant.merchant_id, "key"), b"digest", opens=True)
+    claim = IdempotencyClaim(idempotency_record_key(merchant.merchant_id, "key"), b"digest", is_original_request=True)
     return Submission(merchant, Needs(((Job, key),)), rule, bytes(32), claim)
 
 
-def with_writer(place: Path, work: Callable[[Writer, Merchant, app.House, list[float]], Any]) -> str:
+def with_writer(place: Path, work: Callable[[Writer, Merchant, app.Services, list[float]], Any]) -> str:
     """The address of a database on which a writer worked whose process's clock is `ahead` by so many seconds."""
     ahead = [0.0]
 
     async def run(dsn: str) -> None:
         settings = Settings(data=place)
         await prepare(settings, dsn)
-        house = await app.House.build(settings, dsn)
-        clock = Clock(lambda: datetime.now(UTC).timestamp() + ahead[0])
-        writer = Writer(dsn, house.world, clock=clock)
+        house = await app.Services.build(settings, dsn)
+        clock = DatabaseClock(lambda: datetime.now(UTC).timestamp() + ahead[0])
+        writer = Writer(dsn, house.deployment, clock=clock)
         writer.start()
         try:
-            await work(writer, await house.directory.by_id(1), house, ahead)
+            await work(writer, await house.merchant_directory.get_by_id(1), house, ahead)
         finally:
             await writer.close()
             await house.close()
 
-    with database(place / "pg") as cluster:
+    with running_database(place / "pg") as cluster:
         asyncio.run(run(cluster.dsn))
         found = query(cluster.dsn, "select numbers from book where merchant_id = 1")
         late = query(cluster.dsn, "select run_at - now() from job where kind = 'probe'")
@@ -171,17 +171,17 @@ def with_writer(place: Path, work: Callable[[Writer, Merchant, app.House, list[f
 def test_a_jump_of_a_day_voids_no_idempotency_key_and_lets_no_job_wait(tmp_path: Path) -> None:
     replies: list[Any] = []
 
-    async def work(writer: Writer, merchant: Merchant, house: app.House, ahead: list[float]) -> None:
+    async def work(writer: Writer, merchant: Merchant, house: app.Services, ahead: list[float]) -> None:
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
         ahead[0] = 25 * 3600.0
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
         writer._session.disconnect()  # so that the clocks are compared anew
-        writer._memory.forget_all()
+        writer._cache.forget_all()
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
         assert writer.clock.jumps == {"process": 1}
-        connection = await writer._session.writing()
-        await connection.execute(TIDY, writer.clock.now() + timedelta(days=2))
-        await connection.execute(TIDY, writer.clock.earliest())
+        connection = await writer._session.write_connection()
+        await connection.execute(DELETE_EXPIRED, writer.clock.now() + timedelta(days=2))
+        await connection.execute(DELETE_EXPIRED, writer.clock.earliest_now())
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
 
     assert with_writer(tmp_path, work) == "1"

@@ -18,7 +18,7 @@ import asyncpg
 import pytest
 
 from kasuwa.db import embedded
-from tests.running import quick_directory
+from tests.running import memory_directory
 
 # What another process does: start the server, say which one it got, and go without stopping it.
 START_AND_LEAVE = """
@@ -50,7 +50,7 @@ def stopped_in_the_end(directory: Path) -> Iterator[Path]:
 @pytest.fixture
 def place() -> Iterator[Path]:
     """Closed to others, as a home is. In memory if there is plenty: many clusters make a disk slow."""
-    with tempfile.TemporaryDirectory(dir=quick_directory()) as path:
+    with tempfile.TemporaryDirectory(dir=memory_directory()) as path:
         yield Path(path)
 
 
@@ -64,7 +64,7 @@ def directory(place: Path) -> Iterator[Path]:
 def running() -> Iterator[embedded.Cluster]:
     """One for the tests that only look at it."""
     with (
-        tempfile.TemporaryDirectory(dir=quick_directory()) as path,
+        tempfile.TemporaryDirectory(dir=memory_directory()) as path,
         stopped_in_the_end(Path(path, "data")) as directory,
     ):
         yield embedded.start(directory, options={"work_mem": "7MB"})
@@ -308,7 +308,7 @@ def test_a_directory_that_cannot_be_made_is_refused(place: Path) -> None:
 
 
 def test_the_tools_of_the_wheel_are_found_and_others_are_not() -> None:
-    said = subprocess.run([embedded.tool("pgbench"), "--version"], capture_output=True, text=True, check=True)
+    said = subprocess.run([embedded.find_tool("pgbench"), "--version"], capture_output=True, text=True, check=True)
     assert "PostgreSQL" in said.stdout
     with pytest.raises(embedded.EmbeddedError, match="no pg_teleport"):
-        embedded.tool("pg_teleport")
+        embedded.find_tool("pg_teleport")

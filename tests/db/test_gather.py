@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db.gather import MOST_AT_ONCE, Gatherer
+from kasuwa.db.reading import MAX_KEYS_PER_QUERY, LookupBatcher
 
 QUERY = "a query"
 
@@ -26,38 +26,40 @@ class Readers:
         return [row for row in reversed(found) if row[1] % 2 == 0]
 
 
-async def ask(gatherer: Gatherer, many: int) -> list[Any]:
-    return await asyncio.gather(*(gatherer.gather_row(QUERY, key, 7) for key in range(many)), return_exceptions=True)
+async def ask(gatherer: LookupBatcher, many: int) -> list[Any]:
+    return await asyncio.gather(
+        *(gatherer.fetch_row_batched(QUERY, key, 7) for key in range(many)), return_exceptions=True
+    )
 
 
 def test_everybody_gets_the_row_of_its_own_key() -> None:
     readers = Readers()
-    rows = asyncio.run(ask(Gatherer(readers), 300))  # type: ignore[arg-type]
+    rows = asyncio.run(ask(LookupBatcher(readers), 300))  # type: ignore[arg-type]
     assert [None if row is None else row[1:] for row in rows] == [
         (key, 7) if key % 2 == 0 else None for key in range(300)
     ]
     assert sum(readers.asked) == 300
     assert len(readers.asked) < 10
-    assert max(readers.asked) <= MOST_AT_ONCE
+    assert max(readers.asked) <= MAX_KEYS_PER_QUERY
 
 
 def test_a_failure_is_told_to_all_who_waited_and_the_next_are_asked_anew() -> None:
     readers = Readers()
 
     async def run() -> None:
-        gatherer = Gatherer(readers)  # type: ignore[arg-type]
+        gatherer = LookupBatcher(readers)  # type: ignore[arg-type]
         readers.fails = True
         assert {type(answer) for answer in await ask(gatherer, 5)} == {ConnectionError}
         readers.fails = False
-        assert (await gatherer.gather_row(QUERY, 2, 7))[1:] == (2, 7)
+        assert (await gatherer.fetch_row_batched(QUERY, 2, 7))[1:] == (2, 7)
 
     asyncio.run(run())
 
 
 def test_who_gave_up_waiting_does_not_disturb_the_others() -> None:
     async def run() -> None:
-        gatherer = Gatherer(Readers())  # type: ignore[arg-type]
-        first, second = gatherer.gather_row(QUERY, 2, 7), gatherer.gather_row(QUERY, 4, 7)
+        gatherer = LookupBatcher(Readers())  # type: ignore[arg-type]
+        first, second = gatherer.fetch_row_batched(QUERY, 2, 7), gatherer.fetch_row_batched(QUERY, 4, 7)
         first.cancel()
         assert (await second)[1:] == (4, 7)
         with pytest.raises(asyncio.CancelledError):

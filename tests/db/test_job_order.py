@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kasuwa.core.references import row_key
-from kasuwa.db.jobs import claim
-from kasuwa.work.worker import MOST_CLAIMED
+from kasuwa.db.jobs import claim_jobs
+from kasuwa.work.worker import MAX_CLAIMED
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 LANE = "a lane of these tests"
 INSERT = """
@@ -19,7 +19,7 @@ INSERT = """
 FORGET = "delete from job where lane = $1"
 
 
-def claim_all(deployment: Deployment, shop: Shop, jobs: list[tuple[datetime, datetime]]) -> list[list[int]]:
+def claim_all(deployment: Deployment, shop: MerchantClient, jobs: list[tuple[datetime, datetime]]) -> list[list[int]]:
     """Write jobs of these times (due, and on the wall) in this order, and claim until none is left: their places."""
 
     async def run(connection: Any) -> list[list[int]]:
@@ -28,39 +28,39 @@ def claim_all(deployment: Deployment, shop: Shop, jobs: list[tuple[datetime, dat
             key = row_key(0, LANE, f"{random.random()} {place}")
             await connection.execute(INSERT, key, LANE, str(place), due, run_at, shop.mid)
         claims = []
-        while claimed := await claim(connection, LANE, datetime.now(UTC), MOST_CLAIMED):
+        while claimed := await claim_jobs(connection, LANE, datetime.now(UTC), MAX_CLAIMED):
             claims.append([int(item.job.reference) for item in claimed])
         await connection.execute(FORGET, LANE)
         return claims
 
-    return deployment.on_connection(run)
+    return deployment.run_on_connection(run)
 
 
 def test_of_more_jobs_than_one_claim_takes_the_earliest_come_first(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop, start = open_shop(), datetime.now(UTC) - timedelta(hours=1)
-    minutes = list(range(MOST_CLAIMED * 2 + 10))
+    minutes = list(range(MAX_CLAIMED * 2 + 10))
     random.shuffle(minutes)
     times = [start + timedelta(seconds=minute) for minute in minutes]
     claims = claim_all(deployment, shop, [(at, at) for at in times])
-    assert [len(places) for places in claims] == [MOST_CLAIMED, MOST_CLAIMED, 10]
+    assert [len(places) for places in claims] == [MAX_CLAIMED, MAX_CLAIMED, 10]
     assert [minutes[place] for places in claims for place in places] == sorted(minutes)
 
 
 def test_jobs_of_one_moment_are_claimed_in_the_order_in_which_they_were_written(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     at = datetime.now(UTC) - timedelta(hours=1)
-    claims = claim_all(deployment, open_shop(), [(at, at)] * (MOST_CLAIMED + 40))
-    assert [place for places in claims for place in places] == list(range(MOST_CLAIMED + 40))
+    claims = claim_all(deployment, open_shop(), [(at, at)] * (MAX_CLAIMED + 40))
+    assert [place for places in claims for place in places] == list(range(MAX_CLAIMED + 40))
 
 
 def test_where_a_clock_stands_still_business_time_decides(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     """A clock that was moved past all of them gives them one moment on the wall's."""
-    wall, count = datetime.now(UTC) - timedelta(hours=1), MOST_CLAIMED + 40
+    wall, count = datetime.now(UTC) - timedelta(hours=1), MAX_CLAIMED + 40
     dues = [wall + timedelta(days=day) for day in reversed(range(count))]
     claims = claim_all(deployment, open_shop(now="2026-01-05"), [(due, wall) for due in dues])
     assert [place for places in claims for place in places] == list(reversed(range(count)))

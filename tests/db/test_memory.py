@@ -13,55 +13,55 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Needs, Row
-from kasuwa.db.batch import Desk, Submission
-from kasuwa.db.memory import Memory
-from tests.db.laws import anything, check_laws, funded, submissions
-from tests.db.shelf import Shelf, told
-from tests.db.toy import WALL, WORLD, Ask, submission
-from tests.untimed import untimed
+from kasuwa.db.batch import BatchState, Submission
+from kasuwa.db.row_cache import RowCache
+from tests.db.invariants import anything, check_invariants, funded, submissions
+from tests.db.memory_database import MemoryDatabase, visible_result
+from tests.db.toy import WALL, WORLD, ToyRequest, submission
+from tests.hypothesis_settings import without_deadline
 
-UNTIMED = untimed(150)
+UNTIMED = without_deadline(150)
 Answers = list[tuple[Any, ...]]
 
 
-class Remembering(Shelf):
+class Remembering(MemoryDatabase):
     """A shelf that is asked only for what the memory does not have."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: RowCache) -> None:
         super().__init__()
         self.memory = memory
         self.reads = 0
 
-    def fetch(self, desk: Desk, made: Submission, needs: Needs) -> None:
+    def fetch(self, desk: BatchState, made: Submission, needs: Needs) -> None:
         unknown: dict[type[Row], dict[bytes, None]] = {}
-        self.memory.recall(desk, desk.ask(made, needs), unknown)
+        self.memory.load_rows(desk, desk.request_rows(made, needs), unknown)
         for key in (key for keys in unknown.values() for key in keys):
             self.reads += 1
-            desk.fetched([key], [self.rows[key]] if key in self.rows else [])
+            desk.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
 
 
 class Writer:
     """Takes turns as the real writer does; `log` is what was committed, in order, with what was answered."""
 
     def __init__(self) -> None:
-        self.memory = Memory()
+        self.memory = RowCache()
         self.shelf = Remembering(self.memory)
-        self.pending: tuple[Desk, list[Submission], Answers] | None = None
+        self.pending: tuple[BatchState, list[Submission], Answers] | None = None
         self.log: list[tuple[list[Submission], Answers]] = []
         self.on_memory = 0
 
     def take(self, batch: list[Submission]) -> None:
         merchants = {made.merchant.merchant_id for made in batch}
         desk = None
-        if self.memory.covers(merchants):
-            desk = Desk(WORLD, WALL)
-            self.memory.open_books(desk, merchants)
+        if self.memory.can_decide(merchants):
+            desk = BatchState(WORLD, WALL)
+            self.memory.load_states(desk, merchants)
             self.shelf.fill(desk, batch)
-            answers = [told(result) for result in self.shelf.decide(desk, batch)]
+            answers = [visible_result(result) for result in self.shelf.decide(desk, batch)]
         if not self.settle() or desk is None:
             self.take_locked(batch)
             return
-        self.memory.learn(desk)
+        self.memory.remember_batch(desk)
         self.pending = (desk, batch, answers)
 
     def settle(self) -> bool:
@@ -69,39 +69,42 @@ class Writer:
         if self.pending is None:
             return True
         (desk, batch, answers), self.pending = self.pending, None
-        if all(self.shelf.book(merchant_id).version == desk.expected[merchant_id] for merchant_id in desk.books):
+        if all(
+            self.shelf.book(merchant_id).version == desk.expected_versions[merchant_id]
+            for merchant_id in desk.merchant_states
+        ):
             self.shelf.commit(desk)
-            self.memory.settle(desk)
+            self.memory.forget_closed(desk)
             self.log.append((batch, answers))
             self.on_memory += 1
             return True
-        self.memory.distrust(desk.books)
+        self.memory.mark_contended(desk.merchant_states)
         self.memory.forget_all()
         self.take_locked(batch)
         return False
 
     def take_locked(self, batch: list[Submission]) -> None:
         for merchant_id in {made.merchant.merchant_id for made in batch}:
-            self.memory.check(self.shelf.book(merchant_id))
-        desk = self.shelf.desk(batch)
-        answers = [told(result) for result in self.shelf.decide(desk, batch)]
+            self.memory.check_version(self.shelf.book(merchant_id))
+        desk = self.shelf.batch_state(batch)
+        answers = [visible_result(result) for result in self.shelf.decide(desk, batch)]
         self.shelf.commit(desk)
-        self.memory.learn(desk)
-        self.memory.settle(desk)
+        self.memory.remember_batch(desk)
+        self.memory.forget_closed(desk)
         self.log.append((batch, answers))
 
     def stranger(self, batch: list[Submission]) -> None:
         """Another process commits in between, and this memory hears nothing of it."""
-        desk = Shelf.desk(Bare(self.shelf), batch)
-        answers = [told(result) for result in Bare(self.shelf).decide(desk, batch)]
+        desk = MemoryDatabase.batch_state(Bare(self.shelf), batch)
+        answers = [visible_result(result) for result in Bare(self.shelf).decide(desk, batch)]
         self.shelf.commit(desk)
         self.log.append((batch, answers))
 
 
-class Bare(Shelf):
+class Bare(MemoryDatabase):
     """The same shelf without a memory."""
 
-    def __init__(self, other: Shelf) -> None:
+    def __init__(self, other: MemoryDatabase) -> None:
         self.rows = other.rows
 
 
@@ -114,7 +117,9 @@ def opened() -> Writer:
 
 @UNTIMED
 @given(st.lists(st.tuples(st.lists(anything, max_size=5), st.booleans()), max_size=8))
-def test_with_a_memory_the_same_is_committed_and_answered_as_without(turns: list[tuple[list[Ask], bool]]) -> None:
+def test_with_a_memory_the_same_is_committed_and_answered_as_without(
+    turns: list[tuple[list[ToyRequest], bool]],
+) -> None:
     writer, plain = opened(), funded()
     for n, (chosen, by_a_stranger) in enumerate(turns):
         batch = submissions(chosen, n * 100)
@@ -124,10 +129,10 @@ def test_with_a_memory_the_same_is_committed_and_answered_as_without(turns: list
             writer.take(batch)
     writer.settle()
     for batch, answers in writer.log:
-        assert [told(result) for result in plain.run(batch)] == answers
-    assert writer.shelf.holdings(versions=False) == plain.holdings(versions=False)
+        assert [visible_result(result) for result in plain.run(batch)] == answers
+    assert writer.shelf.contents(versions=False) == plain.contents(versions=False)
     assert sum(len(batch) for batch, _ in writer.log) == sum(len(chosen) for chosen, _ in turns)
-    check_laws(writer.shelf)
+    check_invariants(writer.shelf)
 
 
 TURNS = ["start", "try_later", "finish", "give_back", "stranger start", "stranger try_later", "stranger finish"]
@@ -140,19 +145,19 @@ def test_every_short_life_of_one_ticket_is_the_same_with_a_memory(first: str) ->
         writer, plain = opened(), funded()
         for turn in (first, *rest):
             take = writer.stranger if turn.startswith("stranger") else writer.take
-            take([submission(Ask(turn.removeprefix("stranger ")))])
+            take([submission(ToyRequest(turn.removeprefix("stranger ")))])
         writer.settle()
         for batch, answers in writer.log:
-            assert [told(result) for result in plain.run(batch)] == answers, (first, *rest)
-        assert writer.shelf.holdings(versions=False) == plain.holdings(versions=False), (first, *rest)
+            assert [visible_result(result) for result in plain.run(batch)] == answers, (first, *rest)
+        assert writer.shelf.contents(versions=False) == plain.contents(versions=False), (first, *rest)
 
 
 def test_the_memory_is_used_and_saves_reads() -> None:
     writer = opened()
-    writer.take([submission(Ask("start"))])
+    writer.take([submission(ToyRequest("start"))])
     before = writer.shelf.reads
     for verb in ("try_later", "finish"):
-        writer.take([submission(Ask(verb))])
+        writer.take([submission(ToyRequest(verb))])
     writer.settle()
     assert writer.on_memory == 2
     assert writer.shelf.reads - before <= 2  # the job is a worker's once it is for later, and read anew
@@ -160,33 +165,33 @@ def test_the_memory_is_used_and_saves_reads() -> None:
 
 def test_a_batch_on_top_of_one_that_did_not_hold_is_decided_again() -> None:
     writer = opened()
-    writer.take([submission(Ask("spend", amount=100))])
-    writer.take([submission(Ask("spend", amount=100))])
-    writer.stranger([submission(Ask("spend", amount=250))])
-    writer.take([submission(Ask("spend", amount=100))])
+    writer.take([submission(ToyRequest("spend", amount=100))])
+    writer.take([submission(ToyRequest("spend", amount=100))])
+    writer.stranger([submission(ToyRequest("spend", amount=250))])
+    writer.take([submission(ToyRequest("spend", amount=100))])
     writer.settle()
     assert [answers[0][0] for _, answers in writer.log] == ["done", "done", "done", "refused"]
-    check_laws(writer.shelf)
+    check_invariants(writer.shelf)
 
 
 def test_what_somebody_else_wrote_is_seen_when_the_books_are_locked() -> None:
     writer = opened()
-    writer.take([submission(Ask("spend", amount=100))])
-    writer.stranger([submission(Ask("spend", amount=400))])
-    assert not writer.memory.covers([1, 2])  # of the second merchant nothing is remembered: both are locked
-    writer.take([submission(Ask("spend", amount=100)), submission(Ask("fund", 2))])
+    writer.take([submission(ToyRequest("spend", amount=100))])
+    writer.stranger([submission(ToyRequest("spend", amount=400))])
+    assert not writer.memory.can_decide([1, 2])  # of the second merchant nothing is remembered: both are locked
+    writer.take([submission(ToyRequest("spend", amount=100)), submission(ToyRequest("fund", 2))])
     assert [answer[0] for answer in writer.log[-1][1]] == ["refused", "done"]
-    check_laws(writer.shelf)
+    check_invariants(writer.shelf)
 
 
 def test_an_unwary_memory_is_wary_for_a_while_after_somebody_else_wrote() -> None:
     writer = opened()
-    writer.take([submission(Ask("fund"))])
-    assert writer.memory.covers([1])
-    writer.stranger([submission(Ask("fund"))])
-    writer.take([submission(Ask("fund"))])
+    writer.take([submission(ToyRequest("fund"))])
+    assert writer.memory.can_decide([1])
+    writer.stranger([submission(ToyRequest("fund"))])
+    writer.take([submission(ToyRequest("fund"))])
     writer.settle()
-    assert not writer.memory.covers([1])
+    assert not writer.memory.can_decide([1])
     for _ in range(40):
-        writer.take([submission(Ask("fund"))])
-    assert writer.memory.covers([1])
+        writer.take([submission(ToyRequest("fund"))])
+    assert writer.memory.can_decide([1])

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db import embedded, pool
-from kasuwa.db.pooled import Exhausted, NestedAcquire, Pool
-from kasuwa.observe.metrics import POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Board, Meter
-from kasuwa.readiness import trouble_of, watch_pool
+from kasuwa.db import connections, embedded
+from kasuwa.db.connection_pool import NestedAcquire, Pool, PoolExhausted
+from kasuwa.observe.metrics import POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Metrics, SharedCounters
+from kasuwa.readiness import find_pool_problem, watch_pool
 from tests.running import NEWEST, Deployments
 
 
@@ -21,7 +21,7 @@ def cluster(deployments: Deployments) -> embedded.Cluster:
 def on_pool(cluster: embedded.Cluster, work: Callable[[Pool], Awaitable[None]], **options: Any) -> None:
     async def run() -> None:
         async with asyncio.timeout(60):
-            opened = await pool.open_pool("probes", cluster.dsn, {}, **{"most": 2, **options})
+            opened = await connections.open_pool("probes", cluster.dsn, {}, **{"most": 2, **options})
             await work(opened)
             await opened.close()
 
@@ -80,7 +80,7 @@ def test_without_the_setting_of_tests_it_is_said_once_and_goes_on(
 
 
 def test_who_waits_in_vain_is_told_so_and_counted_and_readiness_knows(cluster: embedded.Cluster) -> None:
-    meter = Meter(Board("api 1"))
+    meter = Metrics(SharedCounters("api 1"))
 
     async def hold(opened: Pool, held: asyncio.Event, over: asyncio.Event) -> None:
         async with opened.acquire():
@@ -89,21 +89,21 @@ def test_who_waits_in_vain_is_told_so_and_counted_and_readiness_knows(cluster: e
 
     async def work(opened: Pool) -> None:
         watch_pool(opened, meter)
-        assert await trouble_of([opened]) is None
+        assert await find_pool_problem([opened]) is None
         held, over = asyncio.Event(), asyncio.Event()
         holding = asyncio.create_task(hold(opened, held, over))
         await held.wait()
-        with pytest.raises(Exhausted):
+        with pytest.raises(PoolExhausted):
             async with opened.acquire(seconds=0.05):
                 pass
-        assert await trouble_of([opened]) == "all 1 connections of the pool probes are in use"
-        meter.post()
+        assert await find_pool_problem([opened]) == "all 1 connections of the pool probes are in use"
+        meter.publish()
         labels = ("api 1", "probes")
         assert (meter.series[POOL_USED.name, labels], meter.series[POOL_SIZE.name, labels]) == ([1], [1])
         assert meter.series[POOL_TIMEOUTS.name, ("probes",)] == [2]
         over.set()
         await holding
-        assert await trouble_of([opened]) is None
+        assert await find_pool_problem([opened]) is None
 
     on_pool(cluster, work, most=1)
 
@@ -116,7 +116,7 @@ def test_a_statement_that_takes_too_long_is_given_up_and_its_connection_is_free_
             with pytest.raises(TimeoutError):
                 await opened.fetchval("select pg_sleep(600)")
         assert await opened.fetchval("select 1") == 1
-        assert opened.used == 0
+        assert opened.used_count == 0
 
     on_pool(cluster, work, most=1, seconds=0.1)
 
@@ -130,13 +130,18 @@ LIMITS = {
 def test_every_kind_of_connection_bounds_its_waits_on_the_server(cluster: embedded.Cluster) -> None:
     async def look() -> None:
         found = {}
-        for opening in (pool.open_readers, pool.open_console_readers, pool.open_operators, pool.open_claims):
+        for opening in (
+            connections.open_reader_pool,
+            connections.open_console_pool,
+            connections.open_operator_pool,
+            connections.open_claim_pool,
+        ):
             opened = await opening(cluster.dsn)
             found[opened.name] = {name: await opened.fetchval(f"show {name}") for name in LIMITS}
             await opened.close()
         assert found == dict.fromkeys(found, LIMITS)
         assert len(found) == 4
-        writing = await pool.connect(cluster.dsn, pool.WRITER_SETTINGS)
+        writing = await connections.connect(cluster.dsn, connections.WRITER_SETTINGS)
         shown = [await writing.fetchval(f"show {name}") for name in LIMITS]
         assert shown == ["200ms", "2s"]
         await writing.close()

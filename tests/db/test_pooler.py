@@ -15,8 +15,8 @@ import asyncpg
 import psutil
 import pytest
 
-from kasuwa.db import pool
-from kasuwa.db.pooler import TransactionPooling, connect_session, refuse_transaction_pooling
+from kasuwa.db import connections
+from kasuwa.db.pgbouncer import TransactionPooling, connect_session, refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from tests.running import NEWEST, Deployments, free_port, install_package, running_deployment
 from tests.simulate.processes import run_command, wait_until
@@ -87,9 +87,9 @@ def test_a_service_behind_a_pooler_in_session_mode_works(deployments: Deployment
         assert shop.transfer()["txnStatus"] == "successful"
         assert shop.status_of(shop.transfer(accountnumber="0000000900")["txnRef"]) in ("pending", "processing")
         shop.advance(minutes=1)
-        shop.wire.close()
-        assert deployment.complaints() == ""
-        assert deployment.broken_laws([shop.mid]) == []
+        shop.connection.close()
+        assert deployment.new_stderr() == ""
+        assert deployment.broken_invariants([shop.mid]) == []
         told = run_command(["doctor"], {"KASUWA_DATABASE_URL": url, "KASUWA_DATA": str(tmp_path / "serve")})
         assert "wrong  a connection pooler" not in told.stdout
 
@@ -98,7 +98,7 @@ def test_through_a_pooler_sessions_have_our_settings_and_know_their_backend(depl
     """A pooler takes few settings at the start of a connection, and tells the driver a process id of its own."""
 
     async def look(url: str) -> tuple[str, str, int, int]:
-        connection = await connect_to_primary(url, server_settings=pool.WRITER_SETTINGS)
+        connection = await connect_to_primary(url, server_settings=connections.WRITER_SETTINGS)
         seqscan = await connection.fetchval("show enable_seqscan")
         name = await connection.fetchval("show application_name")
         backend = await connection.fetchval("select pg_backend_pid()")

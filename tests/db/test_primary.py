@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from kasuwa.db import embedded
-from kasuwa.db.primary import WATCHFUL, connect_to_primary, servers_of
+from kasuwa.db.primary import KEEPALIVE_OPTIONS, connect_to_primary, split_servers
 from tests.running import running_cluster
 
 ADDRESSES = {
@@ -32,7 +32,7 @@ ADDRESSES = {
 
 @pytest.mark.parametrize("dsn", ADDRESSES)
 def test_an_address_is_one_for_each_server_it_names(dsn: str) -> None:
-    assert servers_of(dsn) == ADDRESSES[dsn]
+    assert split_servers(dsn) == ADDRESSES[dsn]
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +86,12 @@ def test_a_machine_that_falls_silent_is_looked_after_by_the_system(cluster: embe
             port = door.sockets[0].getsockname()[1]
             connection: Any = await connect_to_primary(f"postgresql://kasuwa@127.0.0.1:{port}/kasuwa?sslmode=disable")
             line = connection._transport.get_extra_info("socket")
-            found = [line.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in WATCHFUL]
+            found = [line.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in KEEPALIVE_OPTIONS]
             found.append(line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
             await connection.close()
             return found
 
-    assert asyncio.run(ask()) == [*WATCHFUL.values(), 1]
+    assert asyncio.run(ask()) == [*KEEPALIVE_OPTIONS.values(), 1]
 
 
 def test_where_nobody_answers_it_is_said_why() -> None:

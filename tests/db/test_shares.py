@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from kasuwa.db.gather import Reading
-from kasuwa.db.pool import connect, open_readers
-from kasuwa.db.pooled import Exhausted
+from kasuwa.db.connection_pool import PoolExhausted
+from kasuwa.db.connections import connect, open_reader_pool
+from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.db.shares import Shares
-from tests.rules import VAULT
+from tests.rule_context import VAULT
 from tests.running import NEWEST, Deployment, Deployments
 
 BUSY, OTHER = 1, 2
@@ -23,13 +23,15 @@ GENEROUS_SECONDS = 30
 
 @pytest.fixture
 def deployment(deployments: Deployments) -> Deployment:
-    return deployments.on(NEWEST)
+    return deployments.for_version(NEWEST)
 
 
-async def with_busy_merchant(dsn: str, test: Callable[[Reading, list[asyncio.Task[object]]], Awaitable[None]]) -> None:
+async def with_busy_merchant(
+    dsn: str, test: Callable[[DatabaseReaderFactory, list[asyncio.Task[object]]], Awaitable[None]]
+) -> None:
     """A merchant with three times as many slow reads as there are connections, by statement and by snapshot."""
-    readers, holder = await open_readers(dsn), await connect(dsn, {})
-    reading = Reading(readers, VAULT)
+    readers, holder = await open_reader_pool(dsn), await connect(dsn, {})
+    reading = DatabaseReaderFactory(readers, VAULT)
 
     async def read_snapshot() -> object:
         async with reading.for_one_reply(BUSY).snapshot() as moment:
@@ -41,7 +43,7 @@ async def with_busy_merchant(dsn: str, test: Callable[[Reading, list[asyncio.Tas
         for number in range(3 * readers.size):
             one = read_snapshot() if number % 2 else reading.for_one_reply(BUSY).fetch(SLOW)
             slow.append(asyncio.ensure_future(one))
-        while readers.used < reading.shares.most:
+        while readers.used_count < reading.shares.most:
             await asyncio.sleep(0.005)
         await test(reading, slow)
     finally:
@@ -54,23 +56,23 @@ async def with_busy_merchant(dsn: str, test: Callable[[Reading, list[asyncio.Tas
 
 
 def test_a_merchant_with_many_slow_reads_holds_half_of_the_connections(deployment: Deployment) -> None:
-    async def others_are_answered(reading: Reading, slow: list[asyncio.Task[object]]) -> None:
+    async def others_are_answered(reading: DatabaseReaderFactory, slow: list[asyncio.Task[object]]) -> None:
         async with asyncio.timeout(GENEROUS_SECONDS):
             assert await reading.for_one_reply(OTHER).fetch("select 1") == [(1,)]
             assert (await reading.for_one_reply(OTHER).fetchrow("select 2"))[0] == 2
-            assert tuple(await reading.for_one_reply(OTHER).gather_row(BY_KEY, 7)) == (1, 7)
+            assert tuple(await reading.for_one_reply(OTHER).fetch_row_batched(BY_KEY, 7)) == (1, 7)
             async with reading.for_one_reply(OTHER).snapshot() as moment:
                 assert await moment.fetch("select 3") == [(3,)]
         assert not any(task.done() for task in slow)
-        assert (reading.readers.used, reading.readers.size) == (4, 8)
+        assert (reading.readers.used_count, reading.readers.size) == (4, 8)
 
     asyncio.run(with_busy_merchant(deployment.dsn, others_are_answered))
 
 
 def test_rows_by_key_are_answered_to_the_busy_merchant_too(deployment: Deployment) -> None:
-    async def verify_is_answered(reading: Reading, slow: list[asyncio.Task[object]]) -> None:
+    async def verify_is_answered(reading: DatabaseReaderFactory, slow: list[asyncio.Task[object]]) -> None:
         async with asyncio.timeout(GENEROUS_SECONDS):
-            assert tuple(await reading.for_one_reply(BUSY).gather_row(BY_KEY, 7)) == (1, 7)
+            assert tuple(await reading.for_one_reply(BUSY).fetch_row_batched(BY_KEY, 7)) == (1, 7)
         assert not any(task.done() for task in slow)
 
     asyncio.run(with_busy_merchant(deployment.dsn, verify_is_answered))
@@ -121,7 +123,7 @@ def test_whoever_waits_too_long_is_told_so_and_takes_no_place() -> None:
     async def run() -> None:
         shares = Shares(1, wait_seconds=0.01)
         assert shares.try_take(BUSY)
-        with pytest.raises(Exhausted, match="share"):
+        with pytest.raises(PoolExhausted, match="share"):
             await shares.wait(BUSY)
         shares.give_back(BUSY)
         assert shares.held(BUSY) == 0

@@ -6,27 +6,27 @@ import contextlib
 import asyncpg
 import pytest
 
-from kasuwa.db.gather import Reading, TornRead, snapshot
-from kasuwa.db.pool import connect, open_readers
-from tests.rules import VAULT
+from kasuwa.db.connections import connect, open_reader_pool
+from kasuwa.db.reading import DatabaseReaderFactory, TornRead, snapshot
+from tests.rule_context import VAULT
 from tests.running import NEWEST, Deployment, Deployments
 
 
 @pytest.fixture
 def deployment(deployments: Deployments) -> Deployment:
-    return deployments.on(NEWEST)
+    return deployments.for_version(NEWEST)
 
 
 def test_a_second_statement_outside_a_snapshot_is_refused(deployment: Deployment) -> None:
     async def run() -> None:
-        readers = await open_readers(deployment.dsn)
+        readers = await open_reader_pool(deployment.dsn)
         try:
-            reader = Reading(readers, VAULT).for_one_reply(1)
+            reader = DatabaseReaderFactory(readers, VAULT).for_one_reply(1)
             assert await reader.fetch("select 1") == [(1,)]
             with pytest.raises(TornRead):
                 await reader.fetchrow("select 2")
             with pytest.raises(TornRead):
-                reader.gather_row("select 3", 1)
+                reader.fetch_row_batched("select 3", 1)
             with pytest.raises(TornRead):
                 async with reader.snapshot():
                     pass
@@ -38,13 +38,13 @@ def test_a_second_statement_outside_a_snapshot_is_refused(deployment: Deployment
 
 def test_statements_of_a_snapshot_see_one_state_and_the_next_reader_sees_the_newest(deployment: Deployment) -> None:
     async def run() -> None:
-        readers = await open_readers(deployment.dsn, most=1)
+        readers = await open_reader_pool(deployment.dsn, max_size=1)
         owner = await connect(deployment.dsn, {})
         await owner.execute("reset role")
         await owner.execute("create table if not exists torn (n int); truncate torn")
         await owner.execute("grant select on torn to public")
         try:
-            async with Reading(readers, VAULT).for_one_reply(1).snapshot() as moment:
+            async with DatabaseReaderFactory(readers, VAULT).for_one_reply(1).snapshot() as moment:
                 assert (await moment.fetchrow("select count(*) from torn"))[0] == 0
                 await owner.execute("insert into torn values (1)")
                 assert (await moment.fetchrow("select count(*) from torn"))[0] == 0

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.db import turns
+from kasuwa.db import time_slices
 from kasuwa.db.batch import decide_batch
-from kasuwa.db.turns import Steps, collect, run_at_once, run_in_turns
-from tests.db.shelf import Shelf, told, wallet_of
-from tests.db.test_desk import answering, funded, posting
-from tests.db.toy import RAIL, WALLET, Ask, submission
+from kasuwa.db.time_slices import Interruptible, collect, run_in_slices, run_to_completion
+from tests.db.memory_database import MemoryDatabase, visible_result, wallet_of
+from tests.db.test_batch_state import answering, funded, posting
+from tests.db.toy import RAIL, WALLET, ToyRequest, submission
 
 
-async def run_beside(steps: "Steps[list[int]]") -> tuple[list[int], int]:
+async def run_beside(steps: "Interruptible[list[int]]") -> tuple[list[int], int]:
     """What the steps answer, and how often another task ran meanwhile."""
     ran = 0
 
@@ -27,18 +27,18 @@ async def run_beside(steps: "Steps[list[int]]") -> tuple[list[int], int]:
     other = asyncio.create_task(run_often())
     await asyncio.sleep(0)
     before = ran
-    answer = await run_in_turns(steps)
+    answer = await run_in_slices(steps)
     other.cancel()
     return answer, ran - before
 
 
 def test_others_run_after_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "TURN_SECONDS", -1.0)
+    monkeypatch.setattr(time_slices, "TURN_SECONDS", -1.0)
     assert asyncio.run(run_beside(collect(range(50)))) == (list(range(50)), 50)
 
 
 def test_what_is_shorter_than_a_turn_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "TURN_SECONDS", 3600.0)
+    monkeypatch.setattr(time_slices, "TURN_SECONDS", 3600.0)
     assert asyncio.run(run_beside(collect(range(50)))) == (list(range(50)), 0)
 
 
@@ -49,32 +49,40 @@ def payments() -> Iterator[Decision]:
 
 
 def bulk() -> Decision:
-    return Decision(numbers=12, parts=payments(), join=lambda became: Decision([told(part)[0] for part in became]))
+    return Decision(
+        numbers_used=12,
+        sub_decisions=payments(),
+        combine=lambda became: Decision([visible_result(part)[0] for part in became]),
+    )
 
 
-def holdings_after(shelf: Shelf, *, in_turns: bool) -> object:
-    batch = [submission(Ask("spend", amount=0)), answering(bulk()), submission(Ask("spend", ref="late", amount=1))]
-    desk = shelf.desk(batch)
+def holdings_after(shelf: MemoryDatabase, *, in_turns: bool) -> object:
+    batch = [
+        submission(ToyRequest("spend", amount=0)),
+        answering(bulk()),
+        submission(ToyRequest("spend", ref="late", amount=1)),
+    ]
+    desk = shelf.batch_state(batch)
     steps = decide_batch(desk, batch)
-    results = asyncio.run(run_in_turns(steps)) if in_turns else run_at_once(steps)
-    desk.close_books()
+    results = asyncio.run(run_in_slices(steps)) if in_turns else run_to_completion(steps)
+    desk.raise_versions()
     shelf.commit(desk)
     assert wallet_of(shelf).posted == 0
-    return [told(result) for result in results], shelf.holdings()
+    return [visible_result(result) for result in results], shelf.contents()
 
 
 def test_a_batch_decided_in_turns_is_the_same_as_one_decided_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "TURN_SECONDS", -1.0)
+    monkeypatch.setattr(time_slices, "TURN_SECONDS", -1.0)
     assert holdings_after(funded(), in_turns=True) == holdings_after(funded(), in_turns=False)
 
 
 def test_a_desk_that_is_left_between_two_parts_has_written_nothing() -> None:
     shelf = funded()
-    desk = shelf.desk([answering(bulk())])
-    before = shelf.holdings()
-    [made] = desk.asked
+    desk = shelf.batch_state([answering(bulk())])
+    before = shelf.contents()
+    [made] = desk.requested_keys
     steps = decide_batch(desk, [made])
     for _ in range(5):
         next(steps)
     steps.close()
-    assert shelf.holdings() == before
+    assert shelf.contents() == before

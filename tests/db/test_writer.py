@@ -16,18 +16,26 @@ import msgspec
 import pytest
 
 from kasuwa import app
-from kasuwa.core.codes import NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Merchant, Needs, Refusal, Seen
+from kasuwa.core.codes import INSUFFICIENT_FUNDS
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, PostingGroup, Refusal
 from kasuwa.db import embedded, jobs
-from kasuwa.db.batch import Broken, Submission
-from kasuwa.db.migrate import APPEND_ONLY
-from kasuwa.db.pool import APPLICATION_ROLE, WRITER_SETTINGS
+from kasuwa.db.batch import RuleFailure, Submission
+from kasuwa.db.connections import APPLICATION_ROLE, WRITER_SETTINGS
+from kasuwa.db.migrate import APPEND_ONLY_TABLES
 from kasuwa.ledger import chart
 from kasuwa.prepare import prepare
 from kasuwa.settings import Settings
-from tests.methods.virtualcard.holders import BILLING
+from tests.methods.virtualcard.card_client import BILLING
 from tests.simulate.load import Client, new_merchant, transfer_body
-from tests.simulate.processes import Service, broken_laws, database, query, serving, wait_until, with_connection
+from tests.simulate.processes import (
+    Service,
+    broken_invariants,
+    query,
+    running_database,
+    running_service,
+    wait_until,
+    with_connection,
+)
 
 pytestmark = pytest.mark.xdist_group("writer")
 
@@ -50,8 +58,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     """A service that has done everything once, in every way the writer has."""
     place = tmp_path_factory.mktemp("writer")
     with (
-        database(place / "pg", LOGGED) as cluster,
-        serving(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
+        running_database(place / "pg", LOGGED) as cluster,
+        running_service(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
     ):
         do_everything(service)
         yield Ground(cluster, service, without_values(logged_statements(place / "pg" / "postgres.log")))
@@ -225,7 +233,7 @@ def try_change(dsn: str, table: str, change: str, role: str) -> str:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("table", APPEND_ONLY)
+@pytest.mark.parametrize("table", APPEND_ONLY_TABLES)
 def test_nobody_changes_what_happened_not_even_its_owner(ground: Ground, table: str, change: str) -> None:
     assert query(ground.cluster.dsn, f"select count(*) from {table}")[0][0] > 0
     assert try_change(ground.cluster.dsn, table, change, APPLICATION_ROLE) == "InsufficientPrivilegeError"
@@ -257,14 +265,14 @@ def test_one_transfer_writes_its_rows_once_however_often_it_is_asked(ground: Gro
             assert counts(ground.service, merchant.mid) == once
 
 
-NEVER_SHORT = Refusal(NOT_COVERED, "the outside does not run short")
+NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "the outside does not run short")
 
 
 def fund(merchant: Merchant, amount: int, reference: str = "one kobo") -> Submission:
-    post = chart.fund_wallet("NGN", amount)
+    post = chart.make_funding_posting("NGN", amount)
 
-    def rule(context: Context, seen: Seen) -> Decision:
-        return Decision(reply=reference, groups=(Group(reference, NEVER_SHORT, posts=(post,)),))
+    def rule(context: Context, seen: LoadedRows) -> Decision:
+        return Decision(reply=reference, groups=(PostingGroup(reference, NEVER_SHORT, postings=(post,)),))
 
     needs = Needs((), (chart.wallet("NGN"), chart.outside("funding", "NGN")))
     return Submission(merchant, needs, rule, os.urandom(32))
@@ -274,11 +282,11 @@ async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]
     """Some writers of one database, as several processes have them, and the demo merchant."""
     settings = Settings(data=data)
     await prepare(settings, dsn)
-    houses = [await app.House.build(settings, dsn) for _ in range(count)]
+    houses = [await app.Services.build(settings, dsn) for _ in range(count)]
     for house in houses:
         house.writer.start()
     try:
-        return await work(houses, await houses[0].directory.by_id(1))
+        return await work(houses, await houses[0].merchant_directory.get_by_id(1))
     finally:
         for house in houses:
             await house.close()
@@ -287,33 +295,33 @@ async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]
 def test_writers_that_race_for_one_merchant_add_up_exactly(tmp_path: Path) -> None:
     """Guards the lock and the version of a book: without them a writer overwrites what others wrote."""
 
-    async def race(houses: list[app.House], merchant: Merchant) -> None:
-        async def add(house: app.House) -> None:
+    async def race(houses: list[app.Services], merchant: Merchant) -> None:
+        async def add(house: app.Services) -> None:
             for _ in range(60):
                 await house.writer.submit(fund(merchant, 1))
 
         await asyncio.gather(*(add(house) for house in houses for _ in range(3)))
 
-    with database(tmp_path) as cluster:
+    with running_database(tmp_path) as cluster:
         asyncio.run(with_houses(cluster.dsn, tmp_path, 3, race))
         added = query(cluster.dsn, "select count(*), sum(amount) from posting where reference = 'one kobo'")
         assert tuple(added[0]) == (3 * 3 * 60, 3 * 3 * 60)
-        assert broken_laws(cluster.dsn) == []
+        assert broken_invariants(cluster.dsn) == []
 
 
 def test_a_rule_that_raises_fails_alone_and_leaves_nothing(tmp_path: Path) -> None:
-    def raises(context: Context, seen: Seen) -> Decision:
+    def raises(context: Context, seen: LoadedRows) -> Decision:
         raise ZeroDivisionError
 
-    async def mix(houses: list[app.House], merchant: Merchant) -> list[Any]:
+    async def mix(houses: list[app.Services], merchant: Merchant) -> list[Any]:
         bad = [Submission(merchant, Needs(), raises, os.urandom(32)) for _ in range(5)]
         good = [fund(merchant, 1, f"good {n}") for n in range(5)]
         mixed = [submission for pair in zip(bad, good, strict=True) for submission in pair]
         return list(await asyncio.gather(*(houses[0].writer.submit(submission) for submission in mixed)))
 
-    with database(tmp_path) as cluster:
+    with running_database(tmp_path) as cluster:
         results = asyncio.run(with_houses(cluster.dsn, tmp_path, 1, mix))
-        assert [isinstance(result, Broken) for result in results] == [True, False] * 5
+        assert [isinstance(result, RuleFailure) for result in results] == [True, False] * 5
         kept = query(cluster.dsn, "select reference from posting where reference like 'good%' order by seq")
         assert [row[0] for row in kept] == [f"good {n}" for n in range(5)]
-        assert broken_laws(cluster.dsn) == []
+        assert broken_invariants(cluster.dsn) == []

@@ -33,7 +33,7 @@ def test_an_error_of_the_listener_of_commits_changes_nothing(ground: Ground, way
                 await make_ready(writer, merchant, way)
             waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(2)]
             assert [await told(future) for future in waiting] == ["fund"] * 6
-            assert writer.trouble() is None
+            assert writer.find_problem() is None
 
     run(work)
     assert (way == "locked") in heard
@@ -55,7 +55,7 @@ def test_an_error_after_the_commit_fails_neither_its_batch_nor_the_next(
             for merchant in made:
                 await make_ready(writer, merchant, way)
             with monkeypatch.context() as broken:
-                broken.setattr(writer._memory, "settle", forget_to_settle)
+                broken.setattr(writer._cache, "settle", forget_to_settle)
                 for merchant in made:
                     assert await told(writer.submit(fund(merchant))) == "fund"
                 waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(3)]

@@ -14,11 +14,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.core.decision import Context, Decision, Merchant, Needs, Seen
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
-from kasuwa.db import pool
+from kasuwa.db import connections
 from kasuwa.db.batch import Submission
-from kasuwa.db.lanes import MOST_AT_ONCE
+from kasuwa.db.blocked_merchants import MAX_SESSIONS
 from kasuwa.ledger.chart import Hold
 from tests.db.probes import (
     SHORT,
@@ -37,7 +37,7 @@ from tests.db.probes import (
     told,
     writing,
 )
-from tests.simulate.frozen_database import Line
+from tests.simulate.faulty_proxy import FaultyProxy
 
 pytestmark = pytest.mark.xdist_group("writer faults")
 
@@ -54,7 +54,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground, way: str) -> None:
     """The connection stays open and says nothing: without a deadline the write would hang for ever."""
-    line, merchants_made = Line(ground.cluster), []
+    line, merchants_made = FaultyProxy(ground.cluster), []
 
     async def work() -> None:
         merchant = await new_merchant(ground)
@@ -63,7 +63,7 @@ def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground,
             await make_ready(writer, merchant, "on memory")
             if way == "locked":
                 await make_ready(writer, await new_merchant(ground), way)
-                writer._memory.forget_all()
+                writer._cache.forget_all()
             line.state = "deaf"
             waiting = writer.submit(fund(merchant))
             await asyncio.sleep(0.2)
@@ -76,7 +76,7 @@ def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground,
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_statement_that_never_arrives_is_sent_again_and_done_once(ground: Ground, way: str) -> None:
-    line, merchants_made = Line(ground.cluster), []
+    line, merchants_made = FaultyProxy(ground.cluster), []
 
     async def work() -> None:
         merchant = await new_merchant(ground)
@@ -84,7 +84,7 @@ def test_a_statement_that_never_arrives_is_sent_again_and_done_once(ground: Grou
         async with line.open(), writing(ground, line.dsn) as writer:
             await make_ready(writer, merchant, "on memory")
             if way == "locked":
-                writer._memory.forget_all()
+                writer._cache.forget_all()
             line.state = "mute"
             waiting = writer.submit(fund(merchant))
             await asyncio.sleep(0.2)
@@ -107,7 +107,7 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced_within_its_tra
             submission = fund(merchant)
             decide = submission.decide
 
-            def lose_connection(context: Context, seen: Seen) -> Any:
+            def lose_connection(context: Context, seen: LoadedRows) -> Any:
                 times.append(1)
                 if len(times) == 1:
                     assert writer._session._writes is not None
@@ -123,7 +123,7 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced_within_its_tra
 
 def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_known(ground: Ground) -> None:
     """Whatever it was in truth, it is neither acknowledged nor denied."""
-    line = Line(ground.cluster)
+    line = FaultyProxy(ground.cluster)
 
     async def work() -> None:
         merchant = await new_merchant(ground)
@@ -136,21 +136,21 @@ def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_kno
 
 
 def test_a_silent_database_is_told_within_patience_and_used_again_by_itself(ground: Ground) -> None:
-    line, made = Line(ground.cluster), []
+    line, made = FaultyProxy(ground.cluster), []
 
     async def work() -> None:
         merchant = await new_merchant(ground)
         made.append(merchant)
         async with line.open(), writing(ground, line.dsn, patience_seconds=1.5) as writer:
             await make_ready(writer, merchant, "on memory")
-            assert writer.trouble() is None
+            assert writer.find_problem() is None
             line.state = "frozen"
-            writer._memory.forget_all()
+            writer._cache.forget_all()
             answers = await asyncio.gather(*(told(writer.submit(fund(merchant))) for _ in range(5)))
             assert set(answers) == {"nothing happened"}
-            assert writer.trouble() is not None
+            assert writer.find_problem() is not None
             line.state = "passing"
-            while writer.trouble() is not None:
+            while writer.find_problem() is not None:
                 await asyncio.sleep(0.05)
             assert await told(writer.submit(fund(merchant, 7, "after"))) == "after"
 
@@ -160,7 +160,7 @@ def test_a_silent_database_is_told_within_patience_and_used_again_by_itself(grou
 
 def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: Ground) -> None:
     """A statement without a bound of its own holds the writer up: the others do not wait for its end."""
-    line = Line(ground.cluster)
+    line = FaultyProxy(ground.cluster)
 
     async def work() -> None:
         merchant, other = await new_merchant(ground), await new_merchant(ground)
@@ -213,7 +213,7 @@ def test_a_held_book_holds_up_no_other_merchant(ground: Ground, way: str) -> Non
                     waiting.append(writer.submit(fund(held, 200 + n)))
                     assert [await told(future) for future in more] == ["fund"] * 3
                 assert not any(future.done() for future in waiting)
-                assert writer.trouble() is None
+                assert writer.find_problem() is None
             assert [await told(future) for future in waiting] == ["fund"] * 8
             assert await told(writer.submit(fund(held, 300))) == "fund"
 
@@ -257,7 +257,7 @@ def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground
     """As many merchants as there are places wait for books that nobody lets go; one more waited for a moment."""
 
     async def work() -> None:
-        *stuck, brief = [await new_merchant(ground) for _ in range(MOST_AT_ONCE + 1)]
+        *stuck, brief = [await new_merchant(ground) for _ in range(MAX_SESSIONS + 1)]
         async with (
             writing(ground, ground.cluster.dsn, statement_seconds=5.0, patience_seconds=20.0) as writer,
             contextlib.AsyncExitStack() as stay_held,
@@ -267,12 +267,12 @@ def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground
             async with holding(ground, brief):
                 waiting = [writer.submit(fund(merchant)) for merchant in stuck]
                 ours = writer.submit(fund(brief))
-                while len(writer._lanes.running) < MOST_AT_ONCE:
+                while len(writer._blocked.running) < MAX_SESSIONS:
                     await asyncio.sleep(0.01)
             assert await told(ours) == "fund"
             assert not any(future.done() for future in waiting)
             await stay_held.aclose()
-            assert [await told(future) for future in waiting] == ["fund"] * MOST_AT_ONCE
+            assert [await told(future) for future in waiting] == ["fund"] * MAX_SESSIONS
 
     run(work)
 
@@ -282,7 +282,7 @@ def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> Non
 
     async def work() -> None:
         held = await new_merchant(ground)
-        stopped = await pool.connect(ground.cluster.dsn, pool.WRITER_SETTINGS)
+        stopped = await connections.connect(ground.cluster.dsn, connections.WRITER_SETTINGS)
         await stopped.execute("begin")
         await stopped.fetch(HOLD_BOOK, held.merchant_id)
         limits = {"statement_seconds": 5.0, "patience_seconds": 20.0}
@@ -290,7 +290,7 @@ def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> Non
             assert await told(writer.submit(fund(held))) == "fund"
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)) as ended:
             await stopped.fetch("select 1")
-        assert pool.is_lost(ended.value)
+        assert connections.is_connection_error(ended.value)
 
     run(work)
 
@@ -356,7 +356,7 @@ def test_an_answer_on_what_another_writer_has_changed_is_not_given(ground: Groun
         merchant = await new_merchant(ground)
         key = row_key(merchant.merchant_id, "hold", "shared")
 
-        def look(context: Context, seen: Seen) -> Decision:
+        def look(context: Context, seen: LoadedRows) -> Decision:
             found = seen.get(Hold, key)
             return Decision(reply=None if found is None else found.amount)
 

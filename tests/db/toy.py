@@ -10,26 +10,26 @@ from kasuwa.core.decision import (
     Context,
     Decision,
     Event,
-    Group,
     Job,
+    LoadedRows,
     Merchant,
-    More,
     Needs,
-    Notice,
-    Post,
+    NeedsMore,
+    NewHold,
+    OperatorNotice,
+    Posting,
+    PostingGroup,
     Refusal,
-    Reserve,
     Row,
-    Seen,
 )
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.references import Permutation, hold_key, ordered_key, row_key
-from kasuwa.core.secrets import Vault
-from kasuwa.db.batch import Claim, Submission, World, repeat_key
+from kasuwa.core.vault import Vault
+from kasuwa.db.batch import Deployment, IdempotencyClaim, Submission, idempotency_record_key
 from kasuwa.ledger.chart import Hold
 
 WALL = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
-WORLD = World(Vault(bytes(32)), Permutation(b"toy"))
+WORLD = Deployment(Vault(bytes(32)), Permutation(b"toy"))
 MERCHANTS = (1, 2)
 WALLET, RAIL, OUTSIDE = "wallet:main:NGN", "rail:bank:NGN", "outside:funding:NGN"
 ACCOUNTS = (WALLET, RAIL, OUTSIDE)
@@ -44,7 +44,7 @@ class Ticket(Row):
     """The toy's transaction: known by its reference, open until it has ended."""
 
     table: ClassVar[str] = "ticket"
-    changing: ClassVar[tuple[str, ...]] = ("state",)
+    mutable_columns: ClassVar[tuple[str, ...]] = ("state",)
 
     ref: str
     number: int
@@ -52,10 +52,10 @@ class Ticket(Row):
     state: str
 
 
-Rule = Callable[[Context, Seen], Any]
+Rule = Callable[[Context, LoadedRows], Any]
 
 
-class Ask(NamedTuple):
+class ToyRequest(NamedTuple):
     """One thing asked of the toy slice: which rule, of which merchant, with what."""
 
     verb: str
@@ -69,131 +69,133 @@ def merchant(merchant_id: int) -> Merchant:
     return make_merchant(merchant_id, f"GP{merchant_id:07d}", "Toy", "test", MerchantSettings())
 
 
-def ticket_key(ask: Ask) -> bytes:
+def ticket_key(ask: ToyRequest) -> bytes:
     return row_key(ask.merchant_id, "ticket", ask.ref)
 
 
-def job_key(ask: Ask) -> bytes:
+def job_key(ask: ToyRequest) -> bytes:
     return ordered_key(1, "toy", row_key(ask.merchant_id, "toy.send", ask.ref))
 
 
 # --- the rules ------------------------------------------------------------------------------------------------
 
 
-def fund(ask: Ask, context: Context, seen: Seen) -> Decision:
-    return Decision("funded", (Group("funding", SHORT, (Post(OUTSIDE, WALLET, ask.amount, "funding"),)),))
+def fund(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+    return Decision("funded", (PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, ask.amount, "funding"),)),))
 
 
-def spend(ask: Ask, context: Context, seen: Seen) -> Decision:
-    return Decision("spent", (Group("spending", SHORT, (Post(WALLET, RAIL, ask.amount, "spending"),)),))
+def spend(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+    return Decision("spent", (PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, ask.amount, "spending"),)),))
 
 
-def start(ask: Ask, context: Context, seen: Seen) -> Decision | Refusal:
+def start(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
     first = seen.get(Ticket, ticket_key(ask))
     if first is not None:
         return Decision((first.number, first.state)) if first.amount == ask.amount else USED
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, ask.amount, "open")
-    hold = Reserve(hold_key(row.key), WALLET, ask.amount)
+    hold = NewHold(hold_key(row.key), WALLET, ask.amount)
     now = context.now
     job = Job(job_key(ask), ask.merchant_id, "toy.send", "toy", ask.ref, row.key, now, now, None, 0, 0, None, "{}")
     return Decision(
         reply=(row.number, row.state),
-        groups=(Group(ask.ref, SHORT, reserves=(hold,)),),
+        groups=(PostingGroup(ask.ref, SHORT, new_holds=(hold,)),),
         rows=(row,),
         jobs=(job,),
-        numbers=1,
-        then=job,
+        numbers_used=1,
+        follow_up=job,
     )
 
 
-def end(ask: Ask, context: Context, seen: Seen, part: int) -> Decision | Refusal:
+def end(ask: ToyRequest, context: Context, seen: LoadedRows, part: int) -> Decision | Refusal:
     """Post `part` of the hold, or void it where that is nothing."""
     row, job = seen.get(Ticket, ticket_key(ask)), seen.get(Job, job_key(ask))
     if row is None:
         return UNKNOWN
     if row.state != "open" or job is None:
-        return Decision((row.number, row.state), notices=(Notice(row.ref, f"it is {row.state}"),))
-    posts = (Post(WALLET, RAIL, part, "end"),) if part else ()
+        return Decision((row.number, row.state), notices=(OperatorNotice(row.ref, f"it is {row.state}"),))
+    posts = (Posting(WALLET, RAIL, part, "end"),) if part else ()
     ended = msgspec.structs.replace(row, state=f"ended with {part}")
     return Decision(
         reply=(ended.number, ended.state),
-        groups=(Group(row.ref, SHORT, posts, ends=hold_key(row.key)),),
+        groups=(PostingGroup(row.ref, SHORT, posts, closes_hold=hold_key(row.key)),),
         rows=(ended,),
         jobs_done=(job,),
         events=(Event(row.ref, "toy", ended.state.encode()),),
     )
 
 
-def finish(ask: Ask, context: Context, seen: Seen) -> Decision | Refusal:
+def finish(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
     row = seen.get(Ticket, ticket_key(ask))
     return end(ask, context, seen, row.amount if row is not None else 0)
 
 
-def finish_half(ask: Ask, context: Context, seen: Seen) -> Decision | Refusal:
+def finish_half(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
     row = seen.get(Ticket, ticket_key(ask))
     return end(ask, context, seen, row.amount // 2 if row is not None else 0)
 
 
-def give_back(ask: Ask, context: Context, seen: Seen) -> Decision | Refusal:
+def give_back(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
     return end(ask, context, seen, 0)
 
 
-def try_later(ask: Ask, context: Context, seen: Seen) -> Decision | Refusal:
+def try_later(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
     job = seen.get(Job, job_key(ask))
     if job is None:
         return UNKNOWN
     return Decision("later", jobs=(msgspec.structs.replace(job, attempt=job.attempt + 1),))
 
 
-def ask_more(ask: Ask, context: Context, seen: Seen) -> Decision | More:
+def ask_more(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
     """Spends too, but only after a second look, at an account and a row it did not name at first."""
     key = row_key(ask.merchant_id, "ticket", f"more {ask.ref}")
     try:
         before = seen.get(Ticket, key)
     except KeyError:
-        return More(Needs(((Ticket, key),), (WALLET, RAIL)))
+        return NeedsMore(Needs(((Ticket, key),), (WALLET, RAIL)))
     if before is not None:
         return Decision((before.number, before.state))
     row = Ticket(key, ask.merchant_id, f"more {ask.ref}", context.number, ask.amount, "done")
-    post = Post(WALLET, RAIL, ask.amount, "spending")
-    return Decision((row.number, row.state), (Group("more", SHORT, (post,)),), (row,), numbers=1)
+    post = Posting(WALLET, RAIL, ask.amount, "spending")
+    return Decision((row.number, row.state), (PostingGroup("more", SHORT, (post,)),), (row,), numbers_used=1)
 
 
-def refuse(ask: Ask, context: Context, seen: Seen) -> Refusal:
+def refuse(ask: ToyRequest, context: Context, seen: LoadedRows) -> Refusal:
     return REFUSED
 
 
-def overdraw(ask: Ask, context: Context, seen: Seen) -> Decision:
+def overdraw(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
     """Would write plenty, if only the wallet were not short in its last group."""
-    funding = Group("funding", SHORT, (Post(OUTSIDE, WALLET, 5, "funding"),))
-    short = Group("spending", SHORT, (Post(WALLET, RAIL, 10**15, "spending"),))
+    funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "funding"),))
+    short = PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, 10**15, "spending"),))
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, 5, "never")
-    return Decision("never", (funding, short), (row,), events=(Event("x", "toy", b"x"),), numbers=3)
+    return Decision("never", (funding, short), (row,), events=(Event("x", "toy", b"x"),), numbers_used=3)
 
 
-def crash(ask: Ask, context: Context, seen: Seen) -> Decision:
+def crash(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
     raise ZeroDivisionError("a bug in a slice")
 
 
-def crash_in_the_ledger(ask: Ask, context: Context, seen: Seen) -> Decision:
-    funding = Group("funding", SHORT, (Post(OUTSIDE, WALLET, 5, "funding"),))
-    return Decision("never", (funding, Group("bad", SHORT, (Post(WALLET, WALLET, 5, "bad"),))), numbers=2)
+def crash_in_the_ledger(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+    funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "funding"),))
+    return Decision(
+        "never", (funding, PostingGroup("bad", SHORT, (Posting(WALLET, WALLET, 5, "bad"),))), numbers_used=2
+    )
 
 
-WELL_MEANT = (fund, spend, start, finish, finish_half, give_back, try_later)
-ILL_MEANT = (refuse, overdraw, crash, crash_in_the_ledger)
-RULES: dict[str, Callable[[Ask, Context, Seen], Any]] = {
-    rule.__name__: rule for rule in (*WELL_MEANT, ask_more, *ILL_MEANT)
+VALID_RULE_FUNCTIONS = (fund, spend, start, finish, finish_half, give_back, try_later)
+FAILING_RULE_FUNCTIONS = (refuse, overdraw, crash, crash_in_the_ledger)
+RULES: dict[str, Callable[[ToyRequest, Context, LoadedRows], Any]] = {
+    rule.__name__: rule for rule in (*VALID_RULE_FUNCTIONS, ask_more, *FAILING_RULE_FUNCTIONS)
 }
-HARMLESS = tuple(rule.__name__ for rule in WELL_MEANT)
-HURTFUL = tuple(rule.__name__ for rule in ILL_MEANT)
+VALID_RULES = tuple(rule.__name__ for rule in VALID_RULE_FUNCTIONS)
+FAILING_RULES = tuple(rule.__name__ for rule in FAILING_RULE_FUNCTIONS)
 
 
 # --- from an ask to a submission --------------------------------------------------------------------------------
 
 
-def submission(ask: Ask, entropy: bytes = bytes(32)) -> Submission:
-    def decide(context: Context, seen: Seen) -> Any:
+def submission(ask: ToyRequest, entropy: bytes = bytes(32)) -> Submission:
+    def decide(context: Context, seen: LoadedRows) -> Any:
         return RULES[ask.verb](ask, context, seen)
 
     rows: tuple[tuple[type[Row], bytes], ...] = ()
@@ -202,5 +204,9 @@ def submission(ask: Ask, entropy: bytes = bytes(32)) -> Submission:
     made = Submission(merchant(ask.merchant_id), Needs(rows, ACCOUNTS), decide, entropy)
     if ask.idempotency_key is not None:
         said = f"{ask.verb} {ask.ref} {ask.amount}".encode()
-        made.claim = Claim(repeat_key(ask.merchant_id, ask.idempotency_key), WORLD.vault.digest(said), opens=True)
+        made.idempotency_claim = IdempotencyClaim(
+            idempotency_record_key(ask.merchant_id, ask.idempotency_key),
+            WORLD.vault.digest(said),
+            is_original_request=True,
+        )
     return made

@@ -3,10 +3,19 @@
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Group, Post, Refusal, Reserve
+from kasuwa.core.decision import NewHold, Posting, PostingGroup, Refusal
 from kasuwa.core.money import LARGEST_BALANCE
-from kasuwa.ledger.apply import Applied, Entry, LedgerFault, Short, TooLarge, apply
-from kasuwa.ledger.chart import KINDS, PENDING, POSTED, VOIDED, Account, Hold, fund_wallet, open_account
+from kasuwa.ledger.apply import JournalLine, LedgerChanges, LedgerError, Shortfall, TooLarge, apply_group
+from kasuwa.ledger.chart import (
+    ACCOUNT_KINDS,
+    PENDING,
+    POSTED,
+    VOIDED,
+    Account,
+    Hold,
+    make_funding_posting,
+    open_account,
+)
 
 MERCHANT = 7
 SHORT = Refusal(301, "short")
@@ -25,24 +34,24 @@ def books(wallet: int = 0, held: int = 0) -> dict[str, Account]:
     return accounts
 
 
-def group(*posts: Post, reserves: tuple[Reserve, ...] = (), ends: bytes | None = None) -> Group:
-    return Group("GP|FD|1", SHORT, posts, reserves, ends)
+def group(*posts: Posting, reserves: tuple[NewHold, ...] = (), ends: bytes | None = None) -> PostingGroup:
+    return PostingGroup("GP|FD|1", SHORT, posts, reserves, ends)
 
 
-def pay(amount: int, debit: str = WALLET, credit: str = RAIL) -> Post:
-    return Post(debit, credit, amount, "transfer")
+def pay(amount: int, debit: str = WALLET, credit: str = RAIL) -> Posting:
+    return Posting(debit, credit, amount, "transfer")
 
 
 def pending(amount: int, account: str = WALLET) -> dict[bytes, Hold]:
     return {HOLD: Hold(HOLD, MERCHANT, account, amount, "GP|FD|1", PENDING, 0)}
 
 
-def applied(accounts: dict[str, Account], holds: dict[bytes, Hold], wanted: Group) -> Applied:
+def applied(accounts: dict[str, Account], holds: dict[bytes, Hold], wanted: PostingGroup) -> LedgerChanges:
     """What a group that must be possible does, after a look that its inputs were left alone."""
     before = msgspec.msgpack.encode((accounts, holds))
-    result = apply(accounts, holds, wanted, MERCHANT)
+    result = apply_group(accounts, holds, wanted, MERCHANT)
     assert msgspec.msgpack.encode((accounts, holds)) == before
-    assert isinstance(result, Applied), result
+    assert isinstance(result, LedgerChanges), result
     return result
 
 
@@ -52,9 +61,9 @@ def applied(accounts: dict[str, Account], holds: dict[bytes, Hold], wanted: Grou
 def test_a_posting_moves_money_and_shows_both_balances_after_it() -> None:
     done = applied(books(1000), {}, group(pay(600), pay(100, WALLET, FEES)))
     assert {name: account.posted for name, account in done.accounts.items()} == {WALLET: 300, RAIL: 600, FEES: 100}
-    assert done.entries == [
-        Entry("GP|FD|1", WALLET, RAIL, 600, 400, 600, "transfer"),
-        Entry("GP|FD|1", WALLET, FEES, 100, 300, 100, "transfer"),
+    assert done.journal_lines == [
+        JournalLine("GP|FD|1", WALLET, RAIL, 600, 400, 600, "transfer"),
+        JournalLine("GP|FD|1", WALLET, FEES, 100, 300, 100, "transfer"),
     ]
     assert done.holds == {}
 
@@ -64,39 +73,39 @@ def test_only_accounts_that_a_group_names_are_changed() -> None:
 
 
 def test_an_empty_group_does_nothing() -> None:
-    assert applied(books(5), {}, group()) == Applied({}, {}, [])
+    assert applied(books(5), {}, group()) == LedgerChanges({}, {}, [])
 
 
 @pytest.mark.parametrize("amount", [0, -1, -(10**15)])
 def test_an_amount_that_is_not_above_zero_is_no_posting(amount: int) -> None:
-    with pytest.raises(LedgerFault, match="is no posting"):
-        apply(books(1000), {}, group(pay(amount)), MERCHANT)
+    with pytest.raises(LedgerError, match="is no posting"):
+        apply_group(books(1000), {}, group(pay(amount)), MERCHANT)
 
 
 def test_money_from_an_account_to_itself_is_no_posting() -> None:
-    with pytest.raises(LedgerFault, match="is no posting"):
-        apply(books(1000), {}, group(pay(5, WALLET, WALLET)), MERCHANT)
+    with pytest.raises(LedgerError, match="is no posting"):
+        apply_group(books(1000), {}, group(pay(5, WALLET, WALLET)), MERCHANT)
 
 
 def test_money_does_not_change_its_currency() -> None:
-    with pytest.raises(LedgerFault, match="is no posting"):
-        apply(books(1000), {}, group(pay(5, WALLET, DOLLARS)), MERCHANT)
+    with pytest.raises(LedgerError, match="is no posting"):
+        apply_group(books(1000), {}, group(pay(5, WALLET, DOLLARS)), MERCHANT)
 
 
 def test_a_balance_that_the_database_could_not_keep_is_refused() -> None:
     accounts = books()
     accounts[RAIL].posted = LARGEST_BALANCE - 5
     assert applied(accounts, {}, group(pay(5, OUTSIDE, RAIL))).accounts[RAIL].posted == LARGEST_BALANCE
-    assert apply(accounts, {}, group(pay(6, OUTSIDE, RAIL)), MERCHANT) == TooLarge(RAIL)
+    assert apply_group(accounts, {}, group(pay(6, OUTSIDE, RAIL)), MERCHANT) == TooLarge(RAIL)
     accounts[OUTSIDE].posted = -LARGEST_BALANCE
-    assert apply(accounts, {}, group(pay(1, OUTSIDE, FEES)), MERCHANT) == TooLarge(OUTSIDE)
+    assert apply_group(accounts, {}, group(pay(1, OUTSIDE, FEES)), MERCHANT) == TooLarge(OUTSIDE)
     back = group(pay(1, OUTSIDE, FEES), pay(1, FEES, OUTSIDE))
-    assert apply(accounts, {}, back, MERCHANT) == TooLarge(OUTSIDE)
+    assert apply_group(accounts, {}, back, MERCHANT) == TooLarge(OUTSIDE)
 
 
 def test_an_account_nobody_fetched_cannot_be_moved() -> None:
     with pytest.raises(KeyError):
-        apply(books(1000), {}, group(pay(5, WALLET, "tax:vat:NGN")), MERCHANT)
+        apply_group(books(1000), {}, group(pay(5, WALLET, "tax:vat:NGN")), MERCHANT)
 
 
 # --- floors -------------------------------------------------------------------------------------------------------
@@ -104,73 +113,73 @@ def test_an_account_nobody_fetched_cannot_be_moved() -> None:
 
 def test_the_last_kobo_may_go_and_one_more_may_not() -> None:
     assert applied(books(1000), {}, group(pay(1000))).accounts[WALLET].posted == 0
-    assert apply(books(1000), {}, group(pay(1001)), MERCHANT) == Short(WALLET)
+    assert apply_group(books(1000), {}, group(pay(1001)), MERCHANT) == Shortfall(WALLET)
 
 
 def test_what_is_held_is_not_there_to_be_spent() -> None:
     assert applied(books(1000, held=400), {}, group(pay(600))).accounts[WALLET].available == 0
-    assert apply(books(1000, held=400), {}, group(pay(601)), MERCHANT) == Short(WALLET)
+    assert apply_group(books(1000, held=400), {}, group(pay(601)), MERCHANT) == Shortfall(WALLET)
 
 
 def test_a_floor_looks_at_the_end_of_a_group_and_not_at_its_steps() -> None:
     done = applied(books(0), {}, group(pay(500), pay(500, OUTSIDE, WALLET)))
     assert done.accounts[WALLET].posted == 0
-    assert [entry.debit_after for entry in done.entries] == [-500, -500]
+    assert [entry.debit_after for entry in done.journal_lines] == [-500, -500]
 
 
 def test_a_group_happens_whole_or_not_at_all() -> None:
     accounts = books(1000)
     before = msgspec.msgpack.encode(accounts)
-    assert apply(accounts, {}, group(pay(400), pay(601, WALLET, FEES)), MERCHANT) == Short(WALLET)
+    assert apply_group(accounts, {}, group(pay(400), pay(601, WALLET, FEES)), MERCHANT) == Shortfall(WALLET)
     assert msgspec.msgpack.encode(accounts) == before
 
 
 def test_the_outside_has_no_floor() -> None:
-    assert applied(books(), {}, group(fund_wallet("NGN", 10**15))).accounts[OUTSIDE].posted == -(10**15)
+    assert applied(books(), {}, group(make_funding_posting("NGN", 10**15))).accounts[OUTSIDE].posted == -(10**15)
 
 
 def test_an_account_below_its_floor_may_be_left_as_it_is_or_better_but_not_worse() -> None:
     below = books(-500)
     assert applied(below, {}, group(pay(100, OUTSIDE, WALLET))).accounts[WALLET].posted == -400
     assert applied(below, {}, group(pay(100, OUTSIDE, WALLET), pay(100))).accounts[WALLET].posted == -500
-    assert apply(below, {}, group(pay(1)), MERCHANT) == Short(WALLET)
+    assert apply_group(below, {}, group(pay(1)), MERCHANT) == Shortfall(WALLET)
 
 
 # --- holds --------------------------------------------------------------------------------------------------------
 
 
 def test_a_hold_sets_money_aside_and_moves_none() -> None:
-    done = applied(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, 1000),)))
+    done = applied(books(1000), {}, group(reserves=(NewHold(HOLD, WALLET, 1000),)))
     assert (done.accounts[WALLET].posted, done.accounts[WALLET].held) == (1000, 1000)
     assert done.holds == {HOLD: Hold(HOLD, MERCHANT, WALLET, 1000, "GP|FD|1", PENDING, 0)}
-    assert done.entries == []
+    assert done.journal_lines == []
 
 
 def test_a_hold_above_what_is_there_is_refused() -> None:
-    wanted = group(reserves=(Reserve(HOLD, WALLET, 1001),))
-    assert apply(books(1000), {}, wanted, MERCHANT) == Short(WALLET)
+    wanted = group(reserves=(NewHold(HOLD, WALLET, 1001),))
+    assert apply_group(books(1000), {}, wanted, MERCHANT) == Shortfall(WALLET)
 
 
 @pytest.mark.parametrize("amount", [0, -1])
 def test_a_hold_of_nothing_is_none(amount: int) -> None:
-    with pytest.raises(LedgerFault, match="not above zero"):
-        apply(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, amount),)), MERCHANT)
+    with pytest.raises(LedgerError, match="not above zero"):
+        apply_group(books(1000), {}, group(reserves=(NewHold(HOLD, WALLET, amount),)), MERCHANT)
 
 
 @pytest.mark.parametrize("state", [PENDING, POSTED, VOIDED])
 def test_a_hold_is_made_once(state: str) -> None:
     holds = {HOLD: Hold(HOLD, MERCHANT, WALLET, 5, "GP|FD|1", state, 0)}
-    with pytest.raises(LedgerFault, match="not new"):
-        apply(books(1000), holds, group(reserves=(Reserve(HOLD, WALLET, 5),)), MERCHANT)
+    with pytest.raises(LedgerError, match="not new"):
+        apply_group(books(1000), holds, group(reserves=(NewHold(HOLD, WALLET, 5),)), MERCHANT)
 
 
 def test_a_hold_is_made_once_within_a_group_too() -> None:
-    with pytest.raises(LedgerFault, match="not new"):
-        apply(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, 5), Reserve(HOLD, WALLET, 5))), MERCHANT)
+    with pytest.raises(LedgerError, match="not new"):
+        apply_group(books(1000), {}, group(reserves=(NewHold(HOLD, WALLET, 5), NewHold(HOLD, WALLET, 5))), MERCHANT)
 
 
 def test_a_group_may_make_several_holds() -> None:
-    done = applied(books(1000), {}, group(reserves=(Reserve(HOLD, WALLET, 5), Reserve(OTHER_HOLD, WALLET, 7))))
+    done = applied(books(1000), {}, group(reserves=(NewHold(HOLD, WALLET, 5), NewHold(OTHER_HOLD, WALLET, 7))))
     assert done.accounts[WALLET].held == 12
     assert {key: hold.amount for key, hold in done.holds.items()} == {HOLD: 5, OTHER_HOLD: 7}
 
@@ -191,26 +200,26 @@ def test_a_hold_is_voided_by_a_group_without_postings() -> None:
     done = applied(books(1000, held=700), pending(700), group(ends=HOLD))
     assert (done.accounts[WALLET].posted, done.accounts[WALLET].available) == (1000, 1000)
     assert (done.holds[HOLD].state, done.holds[HOLD].taken) == (VOIDED, 0)
-    assert done.entries == []
+    assert done.journal_lines == []
 
 
 @pytest.mark.parametrize("state", [POSTED, VOIDED])
 @pytest.mark.parametrize("posts", [(), (pay(1),)])
-def test_a_hold_is_posted_or_voided_once(state: str, posts: tuple[Post, ...]) -> None:
+def test_a_hold_is_posted_or_voided_once(state: str, posts: tuple[Posting, ...]) -> None:
     holds = {HOLD: Hold(HOLD, MERCHANT, WALLET, 5, "GP|FD|1", state, 0)}
-    with pytest.raises(LedgerFault, match="not pending"):
-        apply(books(1000), holds, group(*posts, ends=HOLD), MERCHANT)
+    with pytest.raises(LedgerError, match="not pending"):
+        apply_group(books(1000), holds, group(*posts, ends=HOLD), MERCHANT)
 
 
 @pytest.mark.parametrize("holds", [{}, {HOLD: None}, {HOLD: open_account(MERCHANT, WALLET)}])
 def test_what_is_not_there_or_no_hold_cannot_be_ended(holds: dict[bytes, object]) -> None:
-    with pytest.raises(LedgerFault, match="not pending"):
-        apply(books(1000), holds, group(ends=HOLD), MERCHANT)  # type: ignore[arg-type]
+    with pytest.raises(LedgerError, match="not pending"):
+        apply_group(books(1000), holds, group(ends=HOLD), MERCHANT)  # type: ignore[arg-type]
 
 
 def test_no_more_is_taken_under_a_hold_than_it_promised() -> None:
-    with pytest.raises(LedgerFault, match="takes 701 under a hold of 700"):
-        apply(books(5000, held=700), pending(700), group(pay(700), pay(1, WALLET, FEES), ends=HOLD), MERCHANT)
+    with pytest.raises(LedgerError, match="takes 701 under a hold of 700"):
+        apply_group(books(5000, held=700), pending(700), group(pay(700), pay(1, WALLET, FEES), ends=HOLD), MERCHANT)
 
 
 def test_what_another_account_pays_does_not_count_as_taken() -> None:
@@ -219,27 +228,27 @@ def test_what_another_account_pays_does_not_count_as_taken() -> None:
 
 
 def test_a_hold_may_be_ended_and_another_made_in_one_group() -> None:
-    wanted = group(pay(300), reserves=(Reserve(OTHER_HOLD, WALLET, 400),), ends=HOLD)
+    wanted = group(pay(300), reserves=(NewHold(OTHER_HOLD, WALLET, 400),), ends=HOLD)
     done = applied(books(700, held=700), pending(700), wanted)
     assert (done.accounts[WALLET].posted, done.accounts[WALLET].held) == (400, 400)
-    wanted = group(pay(300), reserves=(Reserve(OTHER_HOLD, WALLET, 401),), ends=HOLD)
-    assert apply(books(700, held=700), pending(700), wanted, MERCHANT) == Short(WALLET)
+    wanted = group(pay(300), reserves=(NewHold(OTHER_HOLD, WALLET, 401),), ends=HOLD)
+    assert apply_group(books(700, held=700), pending(700), wanted, MERCHANT) == Shortfall(WALLET)
 
 
 def test_a_hold_on_one_account_does_not_pay_for_another() -> None:
     accounts = books(0)
     accounts[DOLLARS].posted, accounts[DOLLARS].held = 500, 500
-    assert apply(accounts, pending(500, DOLLARS), group(pay(500), ends=HOLD), MERCHANT) == Short(WALLET)
+    assert apply_group(accounts, pending(500, DOLLARS), group(pay(500), ends=HOLD), MERCHANT) == Shortfall(WALLET)
 
 
 # --- the chart ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ACCOUNT_KINDS)
 def test_an_account_opens_empty_with_the_floor_of_its_kind(kind: str) -> None:
     account = open_account(MERCHANT, f"{kind}:main:USD")
     assert (account.posted, account.held, account.available) == (0, 0, 0)
-    assert (account.currency, account.floor) == ("USD", KINDS[kind].floor)
+    assert (account.currency, account.floor) == ("USD", ACCOUNT_KINDS[kind].floor)
 
 
 @pytest.mark.parametrize("name", ["wallet:main", "wallet", "purse:main:NGN", "wallet:a:b:NGN", ""])
@@ -249,4 +258,4 @@ def test_a_name_that_is_none_opens_no_account(name: str) -> None:
 
 
 def test_a_merchants_own_money_may_not_go_below_zero() -> None:
-    assert KINDS["wallet"].floor == 0
+    assert ACCOUNT_KINDS["wallet"].floor == 0

@@ -12,12 +12,12 @@ import pytest
 import structlog
 
 from kasuwa.core.decision import Job
+from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.jobs import Claimed
-from kasuwa.db.rows import columns_of
 from kasuwa.observe import log
-from kasuwa.observe.metrics import Meter
+from kasuwa.observe.metrics import Metrics
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop, fresh
 from tests.web.test_outcome import Local, LocalService, local_service, no_failure
 
 NUMBER = "4111111111111111"
@@ -31,14 +31,14 @@ def quote_card(*_: Any, **__: Any) -> Any:
 
 @pytest.fixture
 def logged() -> Iterator[None]:
-    log.set_up(Meter(), json_lines=True)
+    log.configure_logging(Metrics(), json_lines=True)
     yield
     structlog.reset_defaults()
 
 
 @pytest.fixture
 def deployment(deployments: Deployments) -> Deployment:
-    return deployments.on(NEWEST)
+    return deployments.for_version(NEWEST)
 
 
 @pytest.fixture
@@ -57,18 +57,22 @@ def check_logged(said: str, event: str) -> None:
 
 
 def test_a_rule_that_raises_in_a_request(
-    planted: LocalService, shop: Shop, logged: None, capsys: pytest.CaptureFixture[str]
+    planted: LocalService, shop: MerchantClient, logged: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    heard = Local(shop, planted).ask("disburse", {**TRANSFER, "orderRef": fresh("order")})
+    heard = Local(shop, planted).send_fields("disburse", {**TRANSFER, "orderRef": new_reference("order")})
     assert heard.body["txnStatus"] == "processing"
     assert NUMBER.encode() not in heard.raw
     check_logged(capsys.readouterr().err, "request failed")
 
 
 def test_a_rule_that_raises_in_the_worker(
-    deployment: Deployment, planted: LocalService, shop: Shop, logged: None, capsys: pytest.CaptureFixture[str]
+    deployment: Deployment,
+    planted: LocalService,
+    shop: MerchantClient,
+    logged: None,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    begun = Local(shop, planted).ask("disburse", {**TRANSFER, "orderRef": fresh("order")}).body
+    begun = Local(shop, planted).send_fields("disburse", {**TRANSFER, "orderRef": new_reference("order")}).body
     [record] = deployment.fetch(JOB, begun["txnRef"])
     capsys.readouterr()
     planted.run_in_worker(Claimed(Job(*record), datetime.now(UTC), 1))
@@ -77,7 +81,7 @@ def test_a_rule_that_raises_in_the_worker(
 
 def test_a_task_that_nobody_awaits(logged: None, capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> None:
-        log.watch_loop(asyncio.get_running_loop())
+        log.log_unhandled_errors(asyncio.get_running_loop())
         asyncio.get_running_loop().call_soon(quote_card)
         await asyncio.sleep(0.01)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import structlog
 
-from kasuwa.observe.metrics import LOOP_LAG, Meter
-from kasuwa.observe.watchdog import watching
+from kasuwa.observe.metrics import LOOP_LAG, Metrics
+from kasuwa.observe.watchdog import watch_event_loop
 
 MOST_SECONDS = 0.03
 
@@ -21,11 +21,11 @@ def burn(seconds: float) -> None:
         pass
 
 
-def watched(work: Callable[[], Coroutine[Any, Any, None]], meter: Meter) -> list[Any]:
+def watched(work: Callable[[], Coroutine[Any, Any, None]], meter: Metrics) -> list[Any]:
     """What the watchdog says while a task does this work."""
 
     async def run() -> None:
-        with watching("api", meter, MOST_SECONDS):
+        with watch_event_loop("api", meter, MOST_SECONDS):
             await asyncio.create_task(work())
 
     with structlog.testing.capture_logs() as said:
@@ -50,7 +50,7 @@ async def wait() -> None:
 
 
 def test_a_step_that_holds_the_loop_is_told_of_with_its_place() -> None:
-    [told] = watched(hold, Meter())
+    [told] = watched(hold, Metrics())
     assert (told["event"], told["log_level"], told["part"]) == ("the event loop is held", "warning", "api")
     assert told["ms"] >= MOST_SECONDS * 1000
     assert any(place.endswith(" burn") for place in told["places"])
@@ -59,11 +59,11 @@ def test_a_step_that_holds_the_loop_is_told_of_with_its_place() -> None:
 
 @pytest.mark.parametrize("work", [take_turns, wait])
 def test_short_steps_and_waiting_are_not_told_of(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    assert watched(work, Meter()) == []
+    assert watched(work, Metrics()) == []
 
 
 def test_lag_is_measured() -> None:
-    meter = Meter()
+    meter = Metrics()
     watched(hold, meter)
     *counts, total = meter.series[LOOP_LAG.name, ("api",)]
     assert sum(counts) >= 1

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import BROWSER_GROUP, THEMES, WIDTHS, OpenPage, accessibility_faults, browser, open_page, overflows
-from tests.pages.stall import ADDRESS, REFERENCE, RIGHT_CODE, MemoryTill, make_bill, serving
+from tests.pages.fake_checkout import ADDRESS, REFERENCE, RIGHT_CODE, InMemoryCheckout, make_view, running_page_server
 
 __all__ = ["browser", "open_page"]
 pytestmark = BROWSER_GROUP
@@ -21,8 +21,8 @@ LONG_NAME = "The Very Respectable and Extraordinarily Long-Named Trading Company
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
 def test_a_page_is_sound_in_every_width_and_theme(kind: str, theme: str, open_page: OpenPage) -> None:
-    bill = make_bill(kind, merchant=LONG_NAME, amount=999_999_999_99, received=50_000 if kind == "transfer" else 0)
-    with serving(MemoryTill(bill)) as stall:
+    bill = make_view(kind, merchant=LONG_NAME, amount=999_999_999_99, received=50_000 if kind == "transfer" else 0)
+    with running_page_server(InMemoryCheckout(bill)) as stall:
         page = open_page(width=WIDTHS["narrow"], theme=theme)
         page.goto(stall.origin + ADDRESS)
         assert accessibility_faults(page) == []
@@ -35,9 +35,9 @@ def test_a_page_is_sound_in_every_width_and_theme(kind: str, theme: str, open_pa
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_what_is_said_at_the_end_is_sound_too(theme: str, open_page: OpenPage) -> None:
-    till = MemoryTill(make_bill("qr", merchant=LONG_NAME, redirect_url="https://shop.example/done"))
+    till = InMemoryCheckout(make_view("qr", merchant=LONG_NAME, redirect_url="https://shop.example/done"))
     till.end("failed")
-    with serving(till) as stall:
+    with running_page_server(till) as stall:
         page = open_page(width=WIDTHS["narrow"], theme=theme)
         for path in (ADDRESS, "/pay/nowhere"):
             page.goto(stall.origin + path)
@@ -46,9 +46,9 @@ def test_what_is_said_at_the_end_is_sound_too(theme: str, open_page: OpenPage) -
 
 
 def test_the_challenge_is_answered_without_script_and_leads_to_the_merchant(open_page: OpenPage) -> None:
-    with serving(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
-        till = MemoryTill(make_bill(redirect_url=f"{shop.origin}/done?order=7"))
-        with serving(till) as stall:
+    with running_page_server(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
+        till = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done?order=7"))
+        with running_page_server(till) as stall:
             page = open_page(width=WIDTHS["narrow"], java_script_enabled=False)
             page.goto(stall.origin + ADDRESS)
             page.get_by_label("One-time code").fill("000000")
@@ -58,36 +58,36 @@ def test_the_challenge_is_answered_without_script_and_leads_to_the_merchant(open
             page.get_by_label("One-time code").press("Enter")  # As the keyboard of a phone does it.
             page.wait_for_url(re.compile("/done"))
             assert page.url == f"{shop.origin}/done?order=7&txnRef={REFERENCE}&txnStatus=successful"
-    assert till.told == ["000000", RIGHT_CODE]
+    assert till.answers == ["000000", RIGHT_CODE]
 
 
 def test_declining_does_not_ask_for_the_code(open_page: OpenPage) -> None:
-    with serving(pages={"/done": "<h1>Pity</h1>"}) as shop:
-        till = MemoryTill(make_bill(redirect_url=f"{shop.origin}/done"))
-        with serving(till) as stall:
+    with running_page_server(pages={"/done": "<h1>Pity</h1>"}) as shop:
+        till = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done"))
+        with running_page_server(till) as stall:
             page = open_page()
             page.goto(stall.origin + ADDRESS)
             page.get_by_role("button", name="Decline").click()
             page.wait_for_url(re.compile("txnStatus=failed"))
-    assert till.told == [None]
+    assert till.answers == [None]
 
 
 def test_an_empty_code_does_not_leave_the_page(open_page: OpenPage) -> None:
-    till = MemoryTill(make_bill())
-    with serving(till) as stall:
+    till = InMemoryCheckout(make_view())
+    with running_page_server(till) as stall:
         page = open_page()
         page.goto(stall.origin + ADDRESS)
         page.get_by_role("button", name="Approve").click()
         assert page.get_by_label("One-time code").evaluate("field => field.validity.valueMissing")
-    assert till.told == []
+    assert till.answers == []
 
 
 @pytest.mark.parametrize("sandbox", ["", ' sandbox="allow-forms"'], ids=["plain", "sandboxed"])
 def test_the_challenge_works_in_a_frame_of_another_site(sandbox: str, open_page: OpenPage) -> None:
     """The shop and the pages are two origins; the frame goes back to the shop, which still stands around it."""
-    with serving(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
-        till = MemoryTill(make_bill(redirect_url=f"{shop.origin}/done"))
-        with serving(till) as stall:
+    with running_page_server(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
+        till = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done"))
+        with running_page_server(till) as stall:
             shop.pages["/checkout"] = f'<h1>Checkout</h1><iframe src="{stall.origin}{ADDRESS}"{sandbox}></iframe>'
             page = open_page()
             page.goto(f"{shop.origin}/checkout")
@@ -96,12 +96,16 @@ def test_the_challenge_works_in_a_frame_of_another_site(sandbox: str, open_page:
             frame.get_by_role("button", name="Approve").click()
             expect(frame.get_by_role("heading")).to_have_text("Thank you")
             assert page.url == f"{shop.origin}/checkout"
-            assert f"/done?txnRef={REFERENCE}&txnStatus=successful" in shop.seen
-    assert till.told == [RIGHT_CODE]
+            assert f"/done?txnRef={REFERENCE}&txnStatus=successful" in shop.requested_paths
+    assert till.answers == [RIGHT_CODE]
 
 
 def test_the_other_pages_show_themselves_in_no_frame(browser: Browser) -> None:
-    with serving() as shop, serving(MemoryTill(make_bill("transfer"))) as stall, browser.new_context() as context:
+    with (
+        running_page_server() as shop,
+        running_page_server(InMemoryCheckout(make_view("transfer"))) as stall,
+        browser.new_context() as context,
+    ):
         shop.pages["/checkout"] = f'<h1>Checkout</h1><iframe src="{stall.origin}{ADDRESS}"></iframe>'
         page = context.new_page()
         with page.expect_event("console", lambda said: "frame-ancestors" in said.text):
@@ -110,8 +114,8 @@ def test_the_other_pages_show_themselves_in_no_frame(browser: Browser) -> None:
 
 
 def test_without_an_address_the_body_is_the_bare_result(open_page: OpenPage) -> None:
-    till = MemoryTill(make_bill("handoff"))
-    with serving(till) as stall:
+    till = InMemoryCheckout(make_view("handoff"))
+    with running_page_server(till) as stall:
         page = open_page()
         page.goto(stall.origin + ADDRESS)
         page.get_by_role("button", name="Pay").click()
@@ -125,8 +129,8 @@ def test_without_an_address_the_body_is_the_bare_result(open_page: OpenPage) -> 
 
 @pytest.mark.parametrize("kind", ["qr", "transfer"])
 def test_a_page_that_waits_sees_the_end_by_itself(kind: str, open_page: OpenPage) -> None:
-    till = MemoryTill(make_bill(kind, redirect_url="https://shop.example/done"))
-    with serving(till) as stall:
+    till = InMemoryCheckout(make_view(kind, redirect_url="https://shop.example/done"))
+    with running_page_server(till) as stall:
         page = open_page()
         page.clock.install()
         page.goto(stall.origin + ADDRESS)
@@ -139,7 +143,7 @@ def test_a_page_that_waits_sees_the_end_by_itself(kind: str, open_page: OpenPage
 
 
 def test_the_code_is_a_picture_that_a_shop_can_show(open_page: OpenPage) -> None:
-    with serving() as shop, serving(MemoryTill(make_bill("qr"))) as stall:
+    with running_page_server() as shop, running_page_server(InMemoryCheckout(make_view("qr"))) as stall:
         shop.pages["/checkout"] = f'<img alt="QR code" src="{stall.origin}{ADDRESS}/qr.svg">'
         page = open_page()
         page.goto(f"{shop.origin}/checkout")

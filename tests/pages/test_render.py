@@ -9,8 +9,8 @@ import pytest
 import segno
 
 from kasuwa.core.page import Page
-from kasuwa.pages.render import render_bill, render_code, render_notice, sum_of, with_outcome
-from tests.pages.stall import ADDRESS, REFERENCE, make_bill
+from kasuwa.pages.render import add_outcome_params, format_amount, render_checkout, render_notice, render_qr_image
+from tests.pages.fake_checkout import ADDRESS, REFERENCE, make_view
 
 KINDS = ("challenge", "handoff", "qr", "transfer")
 HOSTILE = """"'><script>alert(1)</script>{{ 7 * 7 }}&amp;"""
@@ -36,7 +36,7 @@ def inline(tag: str, text: str) -> str:
 
 
 def test_the_challenge_has_one_form_with_a_code_and_two_decisions() -> None:
-    text = text_of(render_bill(make_bill(), ADDRESS))
+    text = text_of(render_checkout(make_view(), ADDRESS))
     assert text.count("<form") == 1
     assert f'method="post" action="{ADDRESS}"' in text
     assert f'<input type="hidden" name="txnRef" value="{REFERENCE}">' in text
@@ -46,25 +46,25 @@ def test_the_challenge_has_one_form_with_a_code_and_two_decisions() -> None:
 
 
 def test_the_hand_off_asks_for_no_code() -> None:
-    text = text_of(render_bill(make_bill("handoff"), ADDRESS))
+    text = text_of(render_checkout(make_view("handoff"), ADDRESS))
     assert 'name="otp"' not in text
     assert re.findall(r'<button name="decision" value="(\w+)"', text) == ["approve", "decline"]
     assert "Paga" in text
 
 
 def test_the_transfer_page_names_account_bank_and_what_is_still_to_come() -> None:
-    whole = text_of(render_bill(make_bill("transfer"), ADDRESS))
+    whole = text_of(render_checkout(make_view("transfer"), ADDRESS))
     assert all(shown in whole for shown in ("0123456789", "Wema Bank", "Ada Stores", "10:40 on 05 January 2026"))
     assert "has arrived" not in whole
-    part = text_of(render_bill(make_bill("transfer", received=50_000), ADDRESS))
+    part = text_of(render_checkout(make_view("transfer", received=50_000), ADDRESS))
     assert "NGN\N{NO-BREAK SPACE}500.00 has arrived. Transfer the rest, NGN\N{NO-BREAK SPACE}1,000.00." in part
 
 
 def test_the_code_alone_is_a_picture_of_the_payload() -> None:
-    bill = make_bill("qr")
-    page = render_code(bill.payload)
+    bill = make_view("qr")
+    page = render_qr_image(bill.qr_payload)
     assert header(page, "content-type") == "image/svg+xml"
-    code = segno.make(bill.payload, error="m", micro=False)
+    code = segno.make(bill.qr_payload, error="m", micro=False)
     assert page.body.startswith(b'<svg xmlns="http://www.w3.org/2000/svg" width="')
     assert max(code.symbol_size(border=4)) * 6 == int(re.search(rb'width="(\d+)"', page.body)[1])  # type: ignore[index]
 
@@ -72,7 +72,7 @@ def test_the_code_alone_is_a_picture_of_the_payload() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_others_wrote_is_text_and_nothing_else(kind: str) -> None:
     names = {"merchant": HOSTILE, "provider": HOSTILE, "card": HOSTILE, "account_name": HOSTILE, "bank_name": HOSTILE}
-    text = text_of(render_bill(make_bill(kind, **names), ADDRESS, HOSTILE))
+    text = text_of(render_checkout(make_view(kind, **names), ADDRESS, HOSTILE))
     assert "alert(1)</script>" not in text
     assert html.escape("<script>") in text
     assert "49" not in inline("title", text)
@@ -80,7 +80,7 @@ def test_what_others_wrote_is_text_and_nothing_else(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_policy_allows_the_pages_own_parts_by_hash_and_nothing_else(kind: str) -> None:
-    page = render_bill(make_bill(kind), ADDRESS)
+    page = render_checkout(make_view(kind), ADDRESS)
     rules = policy(page)
 
     def hash_of(tag: str) -> str:
@@ -97,7 +97,7 @@ def test_the_policy_allows_the_pages_own_parts_by_hash_and_nothing_else(kind: st
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_loads_nothing_and_tells_nobody_where_it_is(kind: str) -> None:
-    page = render_bill(make_bill(kind), ADDRESS)
+    page = render_checkout(make_view(kind), ADDRESS)
     addresses = re.findall(r'(?:src|href|action)="([^"]*)"', text_of(page))
     assert set(addresses) == {ADDRESS}
     assert header(page, "referrer-policy") == "no-referrer"
@@ -115,32 +115,32 @@ def test_a_page_loads_nothing_and_tells_nobody_where_it_is(kind: str) -> None:
     ],
 )
 def test_the_form_may_lead_to_the_merchant_and_no_further_than_it_must(redirect_url: str | None, targets: str) -> None:
-    assert policy(render_bill(make_bill(redirect_url=redirect_url), ADDRESS))["form-action"] == targets
+    assert policy(render_checkout(make_view(redirect_url=redirect_url), ADDRESS))["form-action"] == targets
 
 
 @pytest.mark.parametrize("kind", ["challenge", "handoff"])
 @pytest.mark.parametrize("status", ["successful", "failed", "pending"])
 def test_an_answered_payment_leads_back_to_the_merchant(kind: str, status: str) -> None:
-    bill = make_bill(kind, status=status, awaits_payer=False, redirect_url="https://shop.example/done")
-    page = render_bill(bill, ADDRESS)
+    bill = make_view(kind, status=status, awaits_payer=False, redirect_url="https://shop.example/done")
+    page = render_checkout(bill, ADDRESS)
     assert page.http == 303
     assert header(page, "location") == f"https://shop.example/done?txnRef={REFERENCE}&txnStatus={status}"
 
 
 def test_without_an_address_to_go_to_the_result_is_all_there_is() -> None:
-    bill = make_bill(status="successful", awaits_payer=False)
-    page = render_bill(bill, ADDRESS)
-    assert (page.http, page.body, header(page, "content-type")) == (200, bill.result, "application/json")
+    bill = make_view(status="successful", awaits_payer=False)
+    page = render_checkout(bill, ADDRESS)
+    assert (page.http, page.body, header(page, "content-type")) == (200, bill.result_json, "application/json")
 
 
 @pytest.mark.parametrize(("status", "heading"), [("successful", "Payment successful"), ("failed", "Payment failed")])
 def test_a_page_that_waited_says_how_it_ended(status: str, heading: str) -> None:
-    text = text_of(render_bill(make_bill("qr", status=status, awaits_payer=False), ADDRESS))
+    text = text_of(render_checkout(make_view("qr", status=status, awaits_payer=False), ADDRESS))
     assert f"<h1>{heading}</h1>" in text
     assert "<script" not in text
-    back = make_bill("transfer", status=status, awaits_payer=False, redirect_url="https://shop.example/?a=1")
+    back = make_view("transfer", status=status, awaits_payer=False, redirect_url="https://shop.example/?a=1")
     link = html.escape(f"https://shop.example/?a=1&txnRef={REFERENCE}&txnStatus={status}")
-    assert f'href="{link}"' in text_of(render_bill(back, ADDRESS))
+    assert f'href="{link}"' in text_of(render_checkout(back, ADDRESS))
 
 
 @pytest.mark.parametrize(
@@ -153,22 +153,22 @@ def test_a_page_that_waited_says_how_it_ended(status: str, heading: str) -> None
     ],
 )
 def test_the_outcome_comes_after_what_the_address_already_asks(url: str, expected: str) -> None:
-    assert with_outcome(url, "R", "failed") == expected
+    assert add_outcome_params(url, "R", "failed") == expected
 
 
 def test_an_address_cannot_add_a_header() -> None:
-    bill = make_bill(status="failed", awaits_payer=False, redirect_url="https://a.example/x\r\nset-cookie: a=b")
-    assert not set("\r\n") & set(header(render_bill(bill, ADDRESS), "location"))
+    bill = make_view(status="failed", awaits_payer=False, redirect_url="https://a.example/x\r\nset-cookie: a=b")
+    assert not set("\r\n") & set(header(render_checkout(bill, ADDRESS), "location"))
 
 
 def test_sums_are_grouped() -> None:
-    said = [sum_of(amount, "USD") for amount in (0, 1, 123_456_789)]
+    said = [format_amount(amount, "USD") for amount in (0, 1, 123_456_789)]
     assert said == ["Nothing is charged now", "USD\N{NO-BREAK SPACE}0.01", "USD\N{NO-BREAK SPACE}1,234,567.89"]
 
 
 def test_only_the_test_environment_says_that_it_is_one() -> None:
-    assert "No money moves" in text_of(render_bill(make_bill(), ADDRESS))
-    live = text_of(render_bill(make_bill(is_test=False), ADDRESS))
+    assert "No money moves" in text_of(render_checkout(make_view(), ADDRESS))
+    live = text_of(render_checkout(make_view(is_test=False), ADDRESS))
     assert "No money moves" not in live
     assert "123456 is right" not in live
 
@@ -197,14 +197,14 @@ def test_a_notice_has_its_status() -> None:
 )
 @pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
 def test_an_address_that_cannot_be_used_never_breaks_the_page(kind: str, url: str) -> None:
-    bill = make_bill(kind, status="successful", awaits_payer=False, redirect_url=url or None)
-    page = render_bill(bill, ADDRESS)
+    bill = make_view(kind, status="successful", awaits_payer=False, redirect_url=url or None)
+    page = render_checkout(bill, ADDRESS)
     assert page.http == 200
     assert "location" not in dict(page.headers)
     if kind in ("challenge", "handoff"):
-        assert page.body == bill.result
-    waiting = make_bill(kind, redirect_url=url or None)
-    assert render_bill(waiting, ADDRESS).http == 200
+        assert page.body == bill.result_json
+    waiting = make_view(kind, redirect_url=url or None)
+    assert render_checkout(waiting, ADDRESS).http == 200
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_an_address_that_cannot_be_used_never_breaks_the_page(kind: str, url: st
     ],
 )
 def test_what_a_header_cannot_hold_is_escaped(url: str, expected: str) -> None:
-    page = render_bill(make_bill("challenge", status="failed", awaits_payer=False, redirect_url=url), ADDRESS)
+    page = render_checkout(make_view("challenge", status="failed", awaits_payer=False, redirect_url=url), ADDRESS)
     location = dict(page.headers)["location"]
     assert location.startswith(f"https://shop.example{expected}txnRef=")
     assert location.isascii()

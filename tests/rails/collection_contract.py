@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionRail, CollectOrder, NoAnswer
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer
 
 # Facts that the caller needs to go on from where the lost step would have led.
 NEEDED_FACTS = ("auth", "session", "ussd_code")
@@ -28,7 +28,7 @@ class Payer(msgspec.Struct, frozen=True):
     provider: str = ""
 
 
-class Bench(Protocol):
+class RailHarness(Protocol):
     """`send` takes a step and answers what the rail says; `lose` does the same, but the answer never arrives (it raises
     NoAnswer, as the adapter does); `ask` is the query that follows. Orders are new ones from `order`; `proved` tells
     what the caller knows of a code that it has sent."""
@@ -37,23 +37,27 @@ class Bench(Protocol):
     right_otp: str
     wrong_otp: str
 
-    def order(self, payer: Payer) -> CollectOrder: ...
+    def order(self, payer: Payer) -> CollectionOrder: ...
 
     def run(self, call: Coroutine[Any, Any, Answer]) -> Answer: ...
 
-    def losing(self, order: CollectOrder) -> CollectOrder:
+    def losing(self, order: CollectionOrder) -> CollectionOrder:
         """The order of a step that the rail will take and whose answer will be lost."""
         ...
 
-    def asked(self, order: CollectOrder, step: str, card: CardSecrets | None, otp: str | None = "") -> CollectOrder:
+    def asked(
+        self, order: CollectionOrder, step: str, card: CardSecrets | None, otp: str | None = ""
+    ) -> CollectionOrder:
         """The order as it is asked after, once the rail has had the time to finish: a query has no secrets."""
         ...
 
 
-Step = Callable[[CollectOrder], Coroutine[Any, Any, Answer]]
+Step = Callable[[CollectionOrder], Coroutine[Any, Any, Answer]]
 
 
-def compare(bench: Bench, order: CollectOrder, sent: Step, asked: CollectOrder, recalled: CardSecrets | None) -> Answer:
+def compare(
+    bench: RailHarness, order: CollectionOrder, sent: Step, asked: CollectionOrder, recalled: CardSecrets | None
+) -> Answer:
     """What is found after a lost answer, which is what the step answers when it is not lost."""
     expected = bench.run(sent(order))
     lost = bench.losing(order)
@@ -71,7 +75,7 @@ def compare(bench: Bench, order: CollectOrder, sent: Step, asked: CollectOrder, 
     return found
 
 
-def begun(bench: Bench, payer: Payer) -> CollectOrder:
+def begun(bench: RailHarness, payer: Payer) -> CollectionOrder:
     """An order whose session is open."""
     order = bench.order(payer)
     answer = bench.run(bench.rail.begin(order, payer.card))
@@ -81,7 +85,7 @@ def begun(bench: Bench, payer: Payer) -> CollectOrder:
 # --- the checks ---------------------------------------------------------------------------------------------------
 
 
-def check_lost_begin(bench: Bench, payer: Payer) -> Answer:
+def check_lost_begin(bench: RailHarness, payer: Payer) -> Answer:
     """The session is found with what the payer must do, and is no charge."""
     order = bench.order(payer)
     asked = bench.asked(bench.losing(order), ports.BEGIN, payer.card)
@@ -90,27 +94,27 @@ def check_lost_begin(bench: Bench, payer: Payer) -> Answer:
     return found
 
 
-def check_lost_charge(bench: Bench, payer: Payer) -> Answer:
+def check_lost_charge(bench: RailHarness, payer: Payer) -> Answer:
     """Of a card: approved or declined by its PIN, else the payer is still to be asked."""
     order = begun(bench, payer)
     asked = bench.asked(bench.losing(order), ports.CHARGE, payer.card)
     return compare(bench, order, lambda given: bench.rail.charge(given, payer.card), asked, None)
 
 
-def check_lost_validate(bench: Bench, payer: Payer, otp: str | None) -> Answer:
+def check_lost_validate(bench: RailHarness, payer: Payer, otp: str | None) -> Answer:
     """A right code, a wrong one, or None where the payer declined."""
     order = begun(bench, payer)
     asked = bench.asked(bench.losing(order), ports.VALIDATE, payer.card, otp)
     return compare(bench, order, lambda given: bench.rail.validate(given, otp), asked, None)
 
 
-def check_lost_saved_card(bench: Bench, payer: Payer) -> Answer:
+def check_lost_saved_card(bench: RailHarness, payer: Payer) -> Answer:
     order = bench.order(payer)
     asked = bench.asked(bench.losing(order), ports.CHARGE, payer.card)
     return compare(bench, order, lambda given: bench.rail.charge(given, payer.card), asked, payer.card)
 
 
-def check_nothing_proved(bench: Bench, payer: Payer, step: str) -> Answer:
+def check_nothing_proved(bench: RailHarness, payer: Payer, step: str) -> Answer:
     """Asked after with nothing known but the order itself, as after a crash: never successful."""
     order = begun(bench, payer)
     found = bench.run(bench.rail.query(msgspec.structs.replace(order, step=step, age_seconds=3600), None))

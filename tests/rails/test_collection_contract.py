@@ -8,15 +8,15 @@ import msgspec
 import pytest
 
 from kasuwa.core.issuing import DEFAULT_ISSUING
-from kasuwa.core.magic import proof_of, told_by_card
+from kasuwa.core.magic import outcome_of_card, proof_of
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
-from kasuwa.rails.issued import IssuedCards
+from kasuwa.rails.issued_cards import IssuedCardRail
 from kasuwa.rails.ports import (
     Answer,
     CardSecrets,
+    CollectionOrder,
     CollectionRail,
-    CollectOrder,
     NoAnswer,
     PurchaseOrder,
     RefundOrder,
@@ -55,29 +55,31 @@ class SandboxBench:
         self._issued = issued
         self._count = 0
 
-    def order(self, payer: Payer) -> CollectOrder:
+    def order(self, payer: Payer) -> CollectionOrder:
         self._count += 1
-        return CollectOrder(
+        return CollectionOrder(
             f"7 GP{self._count:09d}20260105A",
             payer.method,
             150_000,
             "NGN",
             payer=payer.account,
             provider=payer.provider,
-            issued=self._issued,
+            is_issued_here=self._issued,
         )
 
     def run(self, call: Coroutine[Any, Any, Answer]) -> Answer:
         return asyncio.run(call)
 
-    def losing(self, order: CollectOrder) -> CollectOrder:
+    def losing(self, order: CollectionOrder) -> CollectionOrder:
         return msgspec.structs.replace(order, scenario=Scenario(http=self._http))
 
-    def asked(self, order: CollectOrder, step: str, card: CardSecrets | None, otp: str | None = "") -> CollectOrder:
-        told = order.told if card is None else told_by_card(card.number, card.cvv, card.pin)
+    def asked(
+        self, order: CollectionOrder, step: str, card: CardSecrets | None, otp: str | None = ""
+    ) -> CollectionOrder:
+        told = order.sandbox_outcome if card is None else outcome_of_card(card.number, card.cvv, card.pin)
         if step == ports.VALIDATE:
             told = msgspec.structs.replace(told, proof=proof_of(otp))
-        return msgspec.structs.replace(order, step=step, told=told, age_seconds=FIRST_REQUERY_SECONDS)
+        return msgspec.structs.replace(order, step=step, sandbox_outcome=told, age_seconds=FIRST_REQUERY_SECONDS)
 
 
 @pytest.fixture(params=["timeout", "500"])
@@ -114,9 +116,9 @@ def test_a_lost_charge_with_a_pin_ends_as_the_pin_and_the_card_say(http: str, nu
     ("otp", "status"),
     [
         ("123456", ports.SUCCESSFUL),
-        ("000000", ports.WRONG),
-        ("111111", ports.WRONG),
-        ("4321", ports.WRONG),
+        ("000000", ports.WRONG_CODE),
+        ("111111", ports.WRONG_CODE),
+        ("4321", ports.WRONG_CODE),
         (None, ports.FAILED),
     ],
 )
@@ -164,7 +166,7 @@ def test_a_lost_begin_of_an_account_still_asks_its_holder(http: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("otp", "status"), [("123456", ports.SUCCESSFUL), ("000000", ports.WRONG), ("111111", ports.WRONG)]
+    ("otp", "status"), [("123456", ports.SUCCESSFUL), ("000000", ports.WRONG_CODE), ("111111", ports.WRONG_CODE)]
 )
 def test_a_lost_code_of_an_account_is_found_as_it_was(http: str, otp: str, status: str) -> None:
     found = check_lost_validate(SandboxBench(SandboxDebit(), http), Payer("account", account="0000000000"), otp)
@@ -211,7 +213,7 @@ class Ledger:
         self._cvv = cvv
         self._known: dict[str, Answer] = {}
 
-    async def authorise(self, order: PurchaseOrder) -> Answer:
+    async def authorize(self, order: PurchaseOrder) -> Answer:
         right = order.cvv in (None, self._cvv)
         said = Answer(ports.SUCCESSFUL, "00", "Approved") if right else Answer(ports.FAILED, "N7", "CVV mismatch")
         self._known[order.key] = said
@@ -227,7 +229,7 @@ class Ledger:
 
 
 def issued_bench(http: str, cvv: str = "321") -> SandboxBench:
-    return SandboxBench(IssuedCards(SandboxCards(), Ledger(cvv), DEFAULT_ISSUING), http, issued=True)
+    return SandboxBench(IssuedCardRail(SandboxCards(), Ledger(cvv), DEFAULT_ISSUING), http, issued=True)
 
 
 def test_an_issued_cards_lost_begin_is_found(http: str) -> None:

@@ -6,23 +6,23 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.catalogue import load
+from kasuwa.core.reference_data import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
-    Declined,
+    LookupDeclined,
     NameAnswer,
     NameEnquiry,
     NoAnswer,
     TransferOrder,
     Unavailable,
-    Unreadable,
+    UnreadableAnswer,
 )
 from kasuwa.rails.sandbox.bank import SandboxBank, person_name, response_codes
 
 BANK = SandboxBank()
-ACCOUNTS: list[dict[str, Any]] = load("magic_values")["accounts"]["list"]
+ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
 ORDINARY = "0123456785"
 OPEN = {ports.UNKNOWN, ports.PROCESSING, ports.NOT_FOUND, ports.UNREADABLE}
@@ -45,7 +45,7 @@ def ask(account: str, age: float, scenario: Scenario = NO_SCENARIO) -> Answer:
 
 
 def name_of(account: str, scenario: Scenario = NO_SCENARIO) -> NameAnswer:
-    return asyncio.run(BANK.account_name(NameEnquiry("058", account, scenario)))
+    return asyncio.run(BANK.find_account_name(NameEnquiry("058", account, scenario)))
 
 
 def by_code(row: dict[str, Any]) -> str:
@@ -203,7 +203,7 @@ def test_the_name_on_a_magic_account_is_as_the_table_says(row: dict[str, Any]) -
 
 
 def test_the_table_of_name_enquiries_is_the_one_tested_here() -> None:
-    told = load("magic_values")["accounts"]["name_enquiry"]
+    told = load_reference_data("magic_values")["accounts"]["name_enquiry"]
     assert set(told) == {"00..", "07,25,16", "06", "91,96", "97"}
 
 
@@ -229,7 +229,7 @@ FAILING = [code for code, row in response_codes().items() if row.txn_status == "
 @pytest.mark.parametrize("code", sorted(set(FAILING) - {"06", "07", "16"}))
 @pytest.mark.parametrize("account", [ORDINARY, "0000000000", "0000000700"])
 def test_an_enquiry_that_is_told_to_fail_is_declined_in_the_codes_words(code: str, account: str) -> None:
-    with pytest.raises(Declined, match=re.escape(response_codes()[code].meaning)):
+    with pytest.raises(LookupDeclined, match=re.escape(response_codes()[code].meaning)):
         name_of(account, Scenario(rr=code))
 
 
@@ -237,12 +237,12 @@ def test_an_enquiry_that_is_told_to_fail_is_declined_in_the_codes_words(code: st
 def test_an_enquiry_that_is_told_to_stay_open_has_no_answer(code: str) -> None:
     with pytest.raises(NoAnswer) as caught:
         name_of(ORDINARY, Scenario(rr=code))
-    assert not isinstance(caught.value, Unreadable)
+    assert not isinstance(caught.value, UnreadableAnswer)
 
 
 @pytest.mark.parametrize("code", ["ZZ", "02", "A1"])
 def test_an_enquiry_that_is_told_what_nobody_knows_cannot_be_read(code: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableAnswer):
         name_of(ORDINARY, Scenario(rr=code))
 
 

@@ -9,35 +9,35 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.billers import check_sheet
-from kasuwa.core.catalogue import load
+from kasuwa.core.billers import check_edition
+from kasuwa.core.reference_data import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
-from kasuwa.methods.bills.decide import ASK, SEND
-from kasuwa.methods.bills.steps import call_biller, hear_biller
+from kasuwa.methods.bills.rules.pay_bill import QUERY, SEND
+from kasuwa.methods.bills.steps import call_biller, fetch_delivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
-    REFUSED,
-    SILENT,
+    RAIL_SILENT,
+    RAIL_UNAVAILABLE,
     Answer,
     BillOrder,
     CustomerAnswer,
     CustomerQuery,
-    Declined,
+    LookupDeclined,
     NoAnswer,
     Rails,
     Unavailable,
-    Unreadable,
+    UnreadableAnswer,
 )
-from kasuwa.rails.sandbox.biller import SAMPLE_PAYCODES, SandboxBiller, first_sheet
+from kasuwa.rails.sandbox.biller import SAMPLE_PAYCODES, SandboxBiller, first_edition
 from kasuwa.rails.unconfigured import NoBiller
-from tests.methods.bills.payments import AIRTIME, EXAM, PREPAID, Sent
-from tests.rules import context
+from tests.methods.bills.payments import AIRTIME, EXAM, PREPAID, SentBill
+from tests.rule_context import context
 
 DAY = 24 * 3600
 BILLER = SandboxBiller()
-SANDBOX = Rails(bank=ports.NOT_GIVEN, biller=BILLER)
-MAGIC = load("magic_values")
+SANDBOX = Rails(bank=ports.NOT_CONFIGURED, biller=BILLER)
+MAGIC = load_reference_data("magic_values")
 
 # When and how a bill ends that is paid for a reference with these last figures. None: it never does by itself.
 BILLS = {
@@ -65,22 +65,22 @@ PHONES = {
 }
 
 
-def call(rails: Rails, sent: Sent, age: float) -> Answer:
+def call(rails: Rails, sent: SentBill, age: float) -> Answer:
     """As the stepper does it: a rail that refuses or says nothing is an answer too."""
     try:
         return asyncio.run(call_biller(rails, sent.job, sent.row.created_at + timedelta(seconds=age), None))
     except Unavailable:
-        return REFUSED
+        return RAIL_UNAVAILABLE
     except NoAnswer:
-        return SILENT
+        return RAIL_SILENT
 
 
 def follow(name: str, reference: str, scenario: Scenario = NO_SCENARIO, rails: Rails = SANDBOX) -> list[Any]:
     """The story of a bill until it is final or three days old: age, what was done, what it became."""
-    sent, age = Sent.new(name, context(scenario=scenario), reference=reference), 0.0
+    sent, age = SentBill.new(name, context(scenario=scenario), reference=reference), 0.0
     story = []
     while age <= 3 * DAY:
-        decision = sent.hear(call(rails, sent, age), age)
+        decision = sent.receive_answer(call(rails, sent, age), age)
         story.append((age, sent.job.kind, decision.reply.txn_status))
         if decision.reply.txn_status in FINAL:
             break
@@ -93,7 +93,7 @@ def check_story(story: list[Any], after: int | None, status: str) -> None:
     age, _, last = story[-1]
     assert last == status
     assert age == (3 * DAY if after is None else after)
-    assert {kind for _, kind, _ in story[1:]} <= {ASK, SEND}
+    assert {kind for _, kind, _ in story[1:]} <= {QUERY, SEND}
 
 
 def test_the_tables_are_the_ones_tested_here() -> None:
@@ -143,12 +143,12 @@ def test_an_answer_nobody_can_read_stays_open() -> None:
 
 
 def test_only_the_first_call_sends_unless_it_was_refused_before_anything_was_done() -> None:
-    assert [kind for _, kind, _ in follow(PREPAID, "0000000009")] == [SEND, ASK]
+    assert [kind for _, kind, _ in follow(PREPAID, "0000000009")] == [SEND, QUERY]
     assert [kind for _, kind, _ in follow(PREPAID, "0000000030")] == [SEND, SEND]
 
 
 def test_where_there_is_no_biller_nothing_is_known_for_ever() -> None:
-    story = follow(PREPAID, "45012345678", rails=Rails(bank=ports.NOT_GIVEN, biller=NoBiller()))
+    story = follow(PREPAID, "45012345678", rails=Rails(bank=ports.NOT_CONFIGURED, biller=NoBiller()))
     assert {(kind, status) for _, kind, status in story} == {(SEND, PENDING)}
 
 
@@ -171,17 +171,17 @@ class Recorder(SandboxBiller):
 @pytest.mark.parametrize(
     ("claims", "known", "verbs"),
     [
-        (1, SILENT, ["pay"]),
-        (2, SILENT, ["query"]),
+        (1, RAIL_SILENT, ["pay"]),
+        (2, RAIL_SILENT, ["query"]),
         (2, Answer(ports.NOT_FOUND, "25", "No such order"), ["query", "pay"]),
     ],
 )
 def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
     claims: int, known: Answer, verbs: list[str]
 ) -> None:
-    sent, biller = Sent.new(), Recorder(known)
+    sent, biller = SentBill.new(), Recorder(known)
     sent.job.claims = claims
-    call(Rails(bank=ports.NOT_GIVEN, biller=biller), sent, 25.0)
+    call(Rails(bank=ports.NOT_CONFIGURED, biller=biller), sent, 25.0)
     assert biller.heard == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 
@@ -216,21 +216,21 @@ def test_an_exam_gets_a_pin_and_a_receipt_nothing() -> None:
 
 @pytest.mark.parametrize("name", [PREPAID, EXAM])
 def test_a_call_back_of_success_brings_the_goods_along(name: str) -> None:
-    sent = Sent.new(name)
+    sent = SentBill.new(name)
     told = Answer(ports.SUCCESSFUL, "00", "Approved")
-    heard = asyncio.run(hear_biller(SANDBOX, sent.job, told))
+    heard = asyncio.run(fetch_delivery(SANDBOX, sent.job, told))
     assert heard.facts
     assert heard == call(SANDBOX, sent, 0).__class__(told.status, told.code, told.message, heard.facts)
     assert heard.facts == call(SANDBOX, sent, 0).facts
     failed = Answer(ports.FAILED, "05", "Do not honour")
-    assert asyncio.run(hear_biller(SANDBOX, sent.job, failed)) is failed
+    assert asyncio.run(fetch_delivery(SANDBOX, sent.job, failed)) is failed
 
 
 # --- customers --------------------------------------------------------------------------------------------------
 
 
 def customer(reference: str, scenario: Scenario = NO_SCENARIO, *, required: bool = True) -> CustomerAnswer:
-    return asyncio.run(BILLER.customer(CustomerQuery("ikeja-electric", "x", reference, required, scenario)))
+    return asyncio.run(BILLER.find_customer(CustomerQuery("ikeja-electric", "x", reference, required, scenario)))
 
 
 def test_a_customer_always_has_the_same_name_and_others_have_others() -> None:
@@ -260,7 +260,7 @@ def test_most_magic_references_are_somebodys(code: str) -> None:
 
 def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_are_told_apart() -> None:
     assert customer("00000007") == CustomerAnswer(None)
-    assert customer("00000008").mismatch
+    assert customer("00000008").is_name_mismatch
     for outage in ("00000030", "08000000091"):
         with pytest.raises(Unavailable):
             customer(outage)
@@ -278,9 +278,9 @@ def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_are_told_apart()
 @pytest.mark.parametrize("reference", ["45012345678", "00000000", "00000007"])
 def test_a_question_that_is_told_to_fail_says_nothing_of_the_customer(reference: str, required: bool) -> None:
     for rr, words in (("05", "Do not honour"), ("16", "Refused"), ("25", "Unable to locate record")):
-        with pytest.raises(Declined, match=words):
+        with pytest.raises(LookupDeclined, match=words):
             customer(reference, Scenario(rr=rr), required=required)
-    for rr, error in (("ZZ", Unreadable), ("09", NoAnswer), ("97", NoAnswer), ("96", Unavailable)):
+    for rr, error in (("ZZ", UnreadableAnswer), ("09", NoAnswer), ("97", NoAnswer), ("96", Unavailable)):
         with pytest.raises(error):
             customer(reference, Scenario(rr=rr), required=required)
     for rr in ("00", "01", "08"):
@@ -291,9 +291,9 @@ def test_a_question_that_is_told_to_fail_says_nothing_of_the_customer(reference:
 
 
 def test_its_sheet_can_be_sold_from_and_is_what_its_data_lists() -> None:
-    sheet = first_sheet()
-    check_sheet(sheet)
-    listed = load("billers")["data"]
+    sheet = first_edition()
+    check_edition(sheet)
+    listed = load_reference_data("billers")["data"]
     assert [item.paycode for item in sheet.items] == [row["paycode"] for row in listed["items"]]
     assert {item.name: item.fulfilment for item in sheet.items if item.bills_id == 14} == {
         "IKEDC Prepaid": "electricity_token",
@@ -302,8 +302,8 @@ def test_its_sheet_can_be_sold_from_and_is_what_its_data_lists() -> None:
 
 
 def test_each_edition_has_new_paycodes_and_the_same_one_always_the_same() -> None:
-    editions = [asyncio.run(BILLER.catalogue(edition)) for edition in (1, 2, 3)]
-    assert asyncio.run(BILLER.catalogue(2)) == editions[1]
+    editions = [asyncio.run(BILLER.fetch_catalogue(edition)) for edition in (1, 2, 3)]
+    assert asyncio.run(BILLER.fetch_catalogue(2)) == editions[1]
     codes = [{item.paycode for item in sheet.items} for sheet in editions]
     assert all(len(found) == 218 for found in codes)
     # The code that public clients print is in all of them.

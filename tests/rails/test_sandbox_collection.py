@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.catalogue import load
-from kasuwa.core.magic import Told, told_by_card
+from kasuwa.core.magic import SandboxOutcome, outcome_of_card
+from kasuwa.core.reference_data import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectOrder, NoAnswer, Unavailable
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 
 CARDS, DEBIT, MOBILE = SandboxCards(), SandboxDebit(), SandboxMobile()
-MAGIC: dict[str, Any] = load("magic_values")
+MAGIC: dict[str, Any] = load_reference_data("magic_values")
 ROWS = [(row, row[brand]) for row in MAGIC["cards"] for brand in ("visa", "mastercard", "verve")]
 NUMBERS = [f"{row['rr']}-{number[:2]}" for row, number in ROWS]
 ACCOUNTS = MAGIC["accounts"]["list"]
@@ -27,11 +27,11 @@ LATER = {"09": "successful", "68": "successful", "06": "failed", "96": "failed",
 REQUERY_SECONDS = 5.0
 RIGHT, WRONG, EXPIRED, LOST = "123456", "000000", "111111", "999999"
 OPEN = (ports.UNKNOWN, ports.PROCESSING)
-PROVED = Told(auth="PIN", pin="00", proof="right")
+PROVED = SandboxOutcome(auth="PIN", pin="00", proof="right")
 
 
-def order(method: str = "card", **changes: Any) -> CollectOrder:
-    return msgspec.structs.replace(CollectOrder("GP|1", method, 150_000, "NGN"), **changes)
+def order(method: str = "card", **changes: Any) -> CollectionOrder:
+    return msgspec.structs.replace(CollectionOrder("GP|1", method, 150_000, "NGN"), **changes)
 
 
 def card(number: str, cvv: str = "100", pin: str = "1234") -> CardSecrets:
@@ -53,14 +53,14 @@ def charge(number: str, pin: str = "1234", **changes: Any) -> Answer:
 
 def ask_card(number: str, age: float = REQUERY_SECONDS, **changes: Any) -> Answer:
     """What became of a charge with the right PIN."""
-    told = told_by_card(number, "100", "1234")
+    told = outcome_of_card(number, "100", "1234")
     sent = order(step=ports.CHARGE, session=session(number), told=told, age_seconds=age, **changes)
     return run(CARDS.query(sent, None))
 
 
-def sent_with(step: str, asked: CollectOrder, **changes: Any) -> CollectOrder:
+def sent_with(step: str, asked: CollectionOrder, **changes: Any) -> CollectionOrder:
     """An order as it is asked after, once the payer has proved it."""
-    return msgspec.structs.replace(asked, step=step, told=PROVED, **changes)
+    return msgspec.structs.replace(asked, step=step, sandbox_outcome=PROVED, **changes)
 
 
 def token(number: str, **changes: Any) -> Answer:
@@ -125,7 +125,7 @@ def test_a_wrong_or_expired_code_is_wrong_a_lost_one_unknown_and_none_a_refusal(
     asked = order("card" if rail is CARDS else "account", session="sbx-00-00-OTP", payer="0000000000")
     assert run(rail.validate(asked, WRONG)).message == "The OTP is not right"
     assert run(rail.validate(asked, EXPIRED)).message == "The OTP has expired"
-    assert {run(rail.validate(asked, code)).status for code in (WRONG, EXPIRED)} == {ports.WRONG}
+    assert {run(rail.validate(asked, code)).status for code in (WRONG, EXPIRED)} == {ports.WRONG_CODE}
     with pytest.raises(NoAnswer):
         run(rail.validate(asked, LOST))
     assert run(rail.validate(asked, None)).message == "Customer cancellation"

@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 
 from kasuwa.core.people import is_telephone
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.rails.ports import Declined, IdentityEnquiry, NoAnswer, Person, Unavailable, Unreadable
+from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable, UnreadableAnswer
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoIdentity
-from tests.untimed import UNTIMED
+from tests.hypothesis_settings import NO_DEADLINE
 
 
 def find(bvn: str, scenario: Scenario = NO_SCENARIO) -> Person | None:
-    return asyncio.run(SandboxIdentity().find_person(IdentityEnquiry(bvn, scenario)))
+    return asyncio.run(SandboxIdentity().find_person(IdentityQuery(bvn, scenario)))
 
 
-@UNTIMED
+@NO_DEADLINE
 @given(st.from_regex("22[0-9]{9}", fullmatch=True).filter(lambda bvn: not bvn.startswith("222222222")))
 def test_any_number_has_one_person_who_could_be(bvn: str) -> None:
     person = find(bvn)
     assert person is not None
     assert person == find(bvn)
-    assert (person.bvn, person.watch_listed, person.agrees) == (bvn, False, ())
+    assert (person.bvn, person.is_watch_listed, person.always_matching) == (bvn, False, ())
     assert person.firstname.isalpha()
     assert person.lastname.isalpha()
     assert date(1950, 1, 1) <= date.fromisoformat(person.dob) < date(2000, 1, 1)
@@ -35,11 +35,11 @@ def test_any_number_has_one_person_who_could_be(bvn: str) -> None:
 def test_the_magic_numbers_answer_as_they_are_documented() -> None:
     anyone, mismatch, listed = find("22222222222"), find("22222222208"), find("22222222260")
     assert anyone is not None
-    assert {"firstname", "lastname", "dob"} <= set(anyone.agrees)
+    assert {"firstname", "lastname", "dob"} <= set(anyone.always_matching)
     assert mismatch is not None
-    assert mismatch.agrees == ("dob",)
+    assert mismatch.always_matching == ("dob",)
     assert listed is not None
-    assert listed.watch_listed
+    assert listed.is_watch_listed
     assert find("22222222201") is None
     assert find("12345678901") is not None
 
@@ -55,12 +55,12 @@ def test_the_scenario_overrules_every_number(bvn: str) -> None:
     assert find(bvn, Scenario(rr="00")) is not None
     assert find(bvn, Scenario(rr="01")) is None
     for scenario, error in (
-        (Scenario(rr="05"), Declined),
-        (Scenario(rr="07"), Declined),
-        (Scenario(rr="25"), Declined),
+        (Scenario(rr="05"), LookupDeclined),
+        (Scenario(rr="07"), LookupDeclined),
+        (Scenario(rr="25"), LookupDeclined),
         (Scenario(rr="97"), NoAnswer),
         (Scenario(rr="09"), NoAnswer),
-        (Scenario(rr="ZZ"), Unreadable),
+        (Scenario(rr="ZZ"), UnreadableAnswer),
         (Scenario(rr="91"), Unavailable),
         (Scenario(rr="96"), NoAnswer),
         (Scenario(http="timeout"), NoAnswer),
@@ -74,4 +74,4 @@ def test_the_scenario_overrules_every_number(bvn: str) -> None:
 
 def test_a_deployment_without_a_register_says_so() -> None:
     with pytest.raises(Unavailable):
-        asyncio.run(NoIdentity().find_person(IdentityEnquiry("22212345678")))
+        asyncio.run(NoIdentity().find_person(IdentityQuery("22212345678")))

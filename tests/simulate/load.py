@@ -25,9 +25,9 @@ import msgspec
 
 REQUEST_SECONDS = 60.0
 # So long after the load was stopped an order that is not acknowledged is given up; the check then names it.
-PATIENCE_SECONDS = 90.0
+DRAIN_SECONDS = 90.0
 PAUSE_SECONDS = 0.03
-AGAIN_SECONDS = 0.2
+RETRY_SECONDS = 0.2
 ROOT = Path(__file__).parents[2]
 
 # Most end at once; some are open at first and end at the first re-query, one of them by failing.
@@ -117,7 +117,7 @@ class Plan(msgspec.Struct):
     senders: int = 12
 
 
-class Answer(msgspec.Struct, omit_defaults=True):
+class LoggedReply(msgspec.Struct, omit_defaults=True):
     """One line of the log. `http` is 0 where the connection was lost before the reply, `lost` says how."""
 
     order_ref: str
@@ -129,7 +129,7 @@ class Answer(msgspec.Struct, omit_defaults=True):
     lost: str = ""
 
     @property
-    def acknowledged(self) -> bool:
+    def is_acknowledged(self) -> bool:
         return self.http == 200 and self.status == 200
 
 
@@ -158,7 +158,7 @@ class Sender:
                 # The connection may be held up behind what was lost: somebody else goes on with it.
                 again = Sender(self._plan, self._log, f"{self._name} again")
                 retries.add(asyncio.create_task(again.ask_until_acknowledged(merchant, order, amount, stopping)))
-                await asyncio.sleep(AGAIN_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
             elif number % 7 == 0:
                 await self._ask(merchant, order, amount)  # a copy that nobody needed
             await asyncio.sleep(PAUSE_SECONDS)
@@ -169,11 +169,11 @@ class Sender:
     ) -> None:
         until = None
         while until is None or time.monotonic() < until:
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
             if await self._ask(merchant, order, amount):
                 break
             if until is None and stopping.is_set():
-                until = time.monotonic() + PATIENCE_SECONDS
+                until = time.monotonic() + DRAIN_SECONDS
         self._hang_up()
 
     async def _ask(self, merchant: Merchant, order: dict[str, str], amount: int) -> bool:
@@ -182,11 +182,11 @@ class Sender:
                 answer = await self._exchange(merchant, order, amount)
         except (OSError, EOFError, TimeoutError) as error:
             self._hang_up()
-            answer = Answer(order["orderRef"], amount, 0, lost=type(error).__name__)
+            answer = LoggedReply(order["orderRef"], amount, 0, lost=type(error).__name__)
         os.write(self._log, msgspec.json.encode(answer) + b"\n")
-        return answer.acknowledged
+        return answer.is_acknowledged
 
-    async def _exchange(self, merchant: Merchant, order: dict[str, str], amount: int) -> Answer:
+    async def _exchange(self, merchant: Merchant, order: dict[str, str], amount: int) -> LoggedReply:
         if self._reader is None or self._writer is None:
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._plan.port)
         body = json.dumps(order).encode()
@@ -197,7 +197,7 @@ class Sender:
         length = next(int(line.partition(b":")[2]) for line in lines if line.startswith(b"content-length"))
         said = json.loads(await self._reader.readexactly(length))
         told = said["status"], said.get("txnRef", ""), said.get("txnStatus", "")
-        return Answer(order["orderRef"], amount, int(lines[0].split()[1]), *told)
+        return LoggedReply(order["orderRef"], amount, int(lines[0].split()[1]), *told)
 
     def _hang_up(self) -> None:
         if self._writer is not None:
@@ -217,40 +217,40 @@ async def run_load(plan: Plan) -> None:
 # --- started and stopped by a test ------------------------------------------------------------------------
 
 
-class Load:
+class LoadProcess:
     def __init__(self, log: Path, process: "subprocess.Popen[bytes]") -> None:
         self._log = log
         self._process = process
-        self._answers: list[Answer] = []
+        self._answers: list[LoggedReply] = []
         self._size = 0
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[LoggedReply]:
         """Every line that is in the log by now; what was read before is kept."""
         with self._log.open("rb") as log:
             log.seek(self._size)
             whole = log.read().rpartition(b"\n")[0]
         self._size += len(whole) + bool(whole)
-        self._answers += [msgspec.json.decode(line, type=Answer) for line in whole.splitlines()]
+        self._answers += [msgspec.json.decode(line, type=LoggedReply) for line in whole.splitlines()]
         return self._answers
 
     def acknowledged(self) -> int:
-        return sum(answer.acknowledged for answer in self.answers())
+        return sum(answer.is_acknowledged for answer in self.answers())
 
-    def stop(self) -> list[Answer]:
+    def stop(self) -> list[LoggedReply]:
         """Everything that was answered, after the last order was acknowledged."""
         self._process.terminate()
-        assert self._process.wait(2 * PATIENCE_SECONDS) == 0
+        assert self._process.wait(2 * DRAIN_SECONDS) == 0
         return self.answers()
 
 
 @contextlib.contextmanager
-def loading(port: int, merchants: list[Merchant], log: Path) -> Iterator[Load]:
+def running_load(port: int, merchants: list[Merchant], log: Path) -> Iterator[LoadProcess]:
     plan = log.with_suffix(".plan")
     plan.write_bytes(msgspec.json.encode(Plan(port, str(log), merchants)))
     log.touch()
     process = subprocess.Popen([sys.executable, "-m", "tests.simulate.load", str(plan)], cwd=ROOT)
     try:
-        yield Load(log, process)
+        yield LoadProcess(log, process)
     finally:
         process.kill()
         process.wait()
@@ -258,7 +258,7 @@ def loading(port: int, merchants: list[Merchant], log: Path) -> Iterator[Load]:
 
 # --- the check ----------------------------------------------------------------------------------------------
 
-TRUTH = """
+LOAD_TRANSFERS = """
     select t.order_ref, t.txn_ref, t.amount, t.status, t.fee + t.vat + t.duty as charges,
         coalesce(moved.amount, 0)::bigint as moved
     from transaction t left join (
@@ -269,13 +269,13 @@ TRUTH = """
 """
 
 
-def faults_of(answers: list[Answer], rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def find_mismatches(answers: list[LoggedReply], rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """What the database does not keep of what was acknowledged, or keeps more than once."""
     kept = defaultdict(list)
     for row in rows:
         kept[row["order_ref"]].append(row)
-    told: dict[str, list[Answer]] = {answer.order_ref: [] for answer in answers}
-    for answer in filter(lambda answer: answer.acknowledged, answers):
+    told: dict[str, list[LoggedReply]] = {answer.order_ref: [] for answer in answers}
+    for answer in filter(lambda answer: answer.is_acknowledged, answers):
         told[answer.order_ref].append(answer)
     faults = [f"{order_ref}: nobody was told" for order_ref in kept.keys() - told.keys()]
     for order_ref, replies in told.items():
@@ -284,11 +284,11 @@ def faults_of(answers: list[Answer], rows: Iterable[Mapping[str, Any]]) -> list[
         if len(kept[order_ref]) != 1:
             faults.append(f"{order_ref}: is there {len(kept[order_ref])} times")
             continue
-        faults += [f"{order_ref}: {fault}" for fault in faults_of_order(replies, kept[order_ref][0])]
+        faults += [f"{order_ref}: {fault}" for fault in find_order_mismatches(replies, kept[order_ref][0])]
     return faults
 
 
-def faults_of_order(replies: list[Answer], row: Mapping[str, Any]) -> Iterator[str]:
+def find_order_mismatches(replies: list[LoggedReply], row: Mapping[str, Any]) -> Iterator[str]:
     due = row["amount"] + row["charges"] if row["status"] == "successful" else 0
     if row["moved"] != due:
         yield f"{row['moved']} left the wallet for a transfer of {due} that is {row['status']}"

@@ -44,9 +44,9 @@ class Model(Clients):
         for txn in self.txns.values():
             moment = txn.next_change()
             if moment is not None:
-                yield moment, 0, partial(self.step, txn)
+                yield moment, 0, partial(self.apply_next_change, txn)
         for payment in self.payments.values():
-            if payment.awaits:
+            if payment.is_awaiting_otp:
                 yield payment.expires_at, 0, partial(self.give_up, self.txns[payment.key])
         for code in self.codes.values():
             if code.state == "active":
@@ -56,18 +56,18 @@ class Model(Clients):
             if due is not None:
                 yield due, 2, partial(self.take_monthly_fee, card)
         if self.savings:
-            yield midnight(self.today + timedelta(days=1)), 1, self.earn_a_day
+            yield midnight(self.today + timedelta(days=1)), 1, self.accrue_day
 
     # --- what the machine must know before it lets time pass --------------------------------------------------------
 
-    def waits_for_ever(self) -> bool:
+    def has_endless_requery(self) -> bool:
         """Whether something would be asked after every hour until somebody ends it: that makes long stretches slow."""
-        return any(self.is_asked_after(txn) for txn in self.txns.values())
+        return any(self.is_requeried(txn) for txn in self.txns.values())
 
-    def is_asked_after(self, txn: Txn) -> bool:
+    def is_requeried(self, txn: Txn) -> bool:
         if txn.is_final or txn.next_change() is not None or txn.key in self.codes:
             return False
-        return txn.key not in self.payments or not self.payments[txn.key].awaits
+        return txn.key not in self.payments or not self.payments[txn.key].is_awaiting_otp
 
     def is_uncertain(self, seconds: int) -> bool:
         """Whether the wallet might not cover the interest of a stretch. Then which savings get theirs depends, for

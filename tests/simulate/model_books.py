@@ -15,12 +15,12 @@ SUCCESSFUL, FAILED, PENDING, PROCESSING = "successful", "failed", "pending", "pr
 WALLET = "wallet:main:NGN"
 WALLETS = {"NGN": WALLET, "USD": "wallet:main:USD"}
 OPENING = {"NGN": 1_000_000_000, "USD": 1_000_000}
-LEAST = {"NGN": 100, "USD": 50}
-MOST = {"NGN": 1_000_000_000, "USD": 1_000_000}
+MIN_AMOUNT = {"NGN": 100, "USD": 50}
+MAX_AMOUNT = {"NGN": 1_000_000_000, "USD": 1_000_000}
 
 # Ages in seconds at which an unknown outcome is asked after, then every hour; a lost one is given up after a day.
-RUNGS = (5, 30, 120, 600, 1800)
-FIRST_RUNG, HOUR, DAY = RUNGS[0], 3600, 86_400
+REQUERY_AGES = (5, 30, 120, 600, 1800)
+FIRST_REQUERY_AGE, HOUR, DAY = REQUERY_AGES[0], 3600, 86_400
 
 Reply = dict[str, Any]
 Move = tuple[str, str, int]
@@ -31,7 +31,7 @@ def refuse(code: int, word: str = "") -> Reply:
     return {"status": code, "word": word}
 
 
-SHORT = refuse(301, "not cover")
+INSUFFICIENT_FUNDS = refuse(301, "not cover")
 
 
 def money(minor: int) -> str:
@@ -42,14 +42,14 @@ def grouped(minor: int) -> str:
     return f"{minor // 100:,}.{minor % 100:02d}"
 
 
-def share(amount: int, hundredths_of_percent: int) -> int:
+def percentage_of(amount: int, hundredths_of_percent: int) -> int:
     """A percentage, half up: 150 is 1.5 %."""
     return (amount * hundredths_of_percent * 2 + 10_000) // 20_000
 
 
-def rung_from(seconds: int) -> int:
+def next_requery_age(seconds: int) -> int:
     """The first re-query at or after this age."""
-    return next((rung for rung in RUNGS if rung >= seconds), -(-seconds // HOUR) * HOUR)
+    return next((rung for rung in REQUERY_AGES if rung >= seconds), -(-seconds // HOUR) * HOUR)
 
 
 def add_months(day: date, months: int) -> date:
@@ -69,10 +69,10 @@ class Outcome:
     """What becomes of a call to the outside: what is answered at once, how it ends by itself and at which age (0:
     never), and what it is called from the first re-query on where that is another word."""
 
-    first: str
-    last: str = ""
-    after: int = 0
-    between: str = ""
+    first_status: str
+    final_status: str = ""
+    final_after_seconds: int = 0
+    interim_status: str = ""
 
 
 @dataclass
@@ -86,23 +86,23 @@ class Txn:
     vat: int
     sent_at: datetime
     outcome: Outcome
-    said: tuple[Any, ...] = ()
+    request: tuple[Any, ...] = ()
     holds: dict[str, int] = field(default_factory=dict)
     moves: tuple[Move, ...] = ()
     purpose: str = ""
     status: str = ""
-    asked: bool = False
+    is_requeried: bool = False
 
     @property
     def is_final(self) -> bool:
         return self.status in (SUCCESSFUL, FAILED)
 
     def next_change(self) -> datetime | None:
-        if self.is_final or (not self.outcome.after and not self.outcome.between):
+        if self.is_final or (not self.outcome.final_after_seconds and not self.outcome.interim_status):
             return None
-        if self.outcome.between and not self.asked:
-            return self.sent_at + timedelta(seconds=FIRST_RUNG)
-        return self.sent_at + timedelta(seconds=self.outcome.after)
+        if self.outcome.interim_status and not self.is_requeried:
+            return self.sent_at + timedelta(seconds=FIRST_REQUERY_AGE)
+        return self.sent_at + timedelta(seconds=self.outcome.final_after_seconds)
 
 
 class Books:
@@ -151,7 +151,7 @@ class Books:
     # --- the tariff ----------------------------------------------------------------------------------------------
 
     def vat(self, fee: int) -> int:
-        return share(fee, 750)
+        return percentage_of(fee, 750)
 
     def transfer_fee(self, amount: int) -> int:
         if amount <= 500_000:
@@ -160,7 +160,7 @@ class Books:
 
     def card_fee(self, amount: int, currency: str, local: bool) -> int:
         """Of a collection by card: flat part and cap in naira alone, and never more with its VAT than the amount."""
-        fee = share(amount, 150 if local else 390)
+        fee = percentage_of(amount, 150 if local else 390)
         if currency == "NGN":
             fee += 10_000 if amount >= 250_000 or not local else 0
             fee = min(fee, 200_000) if local else fee
@@ -171,7 +171,7 @@ class Books:
 
     def inbound_fee(self, amount: int) -> int:
         """Of a collection by bank transfer."""
-        return min(share(amount, 100), 30_000)
+        return min(percentage_of(amount, 100), 30_000)
 
     def gross(self, amount: int, currency: str, local: bool) -> int:
         """The smallest sum that, less its fee and VAT, settles at least the amount: looked for one by one."""
@@ -194,7 +194,7 @@ class Books:
             return False
         self.held.update(txn.holds)
         self.txns[txn.key] = txn
-        txn.status = txn.outcome.first
+        txn.status = txn.outcome.first_status
         if txn.is_final:
             self.end(txn, txn.status)
         return True
@@ -205,19 +205,19 @@ class Books:
         self.held.subtract(txn.holds)
         if status == SUCCESSFUL:
             self.move(*txn.moves)
-        self.follow(txn)
+        self.on_end(txn)
 
-    def follow(self, txn: Txn) -> None:
+    def on_end(self, txn: Txn) -> None:
         """What else the end of a transaction means; each part of the model adds its own."""
 
-    def step(self, txn: Txn) -> None:
+    def apply_next_change(self, txn: Txn) -> None:
         """Its next change has come."""
-        if txn.outcome.between and not txn.asked:
-            txn.asked, txn.status = True, txn.outcome.between
+        if txn.outcome.interim_status and not txn.is_requeried:
+            txn.is_requeried, txn.status = True, txn.outcome.interim_status
         else:
-            self.end(txn, txn.outcome.last)
+            self.end(txn, txn.outcome.final_status)
 
-    def settle(self, key: str, status: str) -> Reply:
+    def call_back(self, key: str, status: str) -> Reply:
         """The rail's call-back: it ends what is open, and changes nothing of what is over."""
         txn = self.txns[key]
         if not txn.is_final:

@@ -5,10 +5,10 @@ from datetime import date, datetime, timedelta
 
 from tests.simulate.model_books import (
     FAILED,
-    LEAST,
-    MOST,
+    INSUFFICIENT_FUNDS,
+    MAX_AMOUNT,
+    MIN_AMOUNT,
     PENDING,
-    SHORT,
     SUCCESSFUL,
     WALLET,
     WALLETS,
@@ -19,8 +19,8 @@ from tests.simulate.model_books import (
     grouped,
     midnight,
     money,
+    percentage_of,
     refuse,
-    share,
 )
 from tests.simulate.model_rails import Rails
 
@@ -58,7 +58,7 @@ class Card:
 
 
 @dataclass
-class Code:
+class Cashcode:
     """A cashcode besides its transaction."""
 
     key: str
@@ -74,21 +74,21 @@ class Cards(Rails):
     def __init__(self, now: datetime) -> None:
         super().__init__(now)
         self.cards: dict[str, Card] = {}
-        self.codes: dict[str, Code] = {}
+        self.codes: dict[str, Cashcode] = {}
 
     # --- cards ---------------------------------------------------------------------------------------------------
 
     def create_card(self, key: str, currency: str, amount: int) -> Reply:
         issuance, _, least, most = CARD_TARIFF[currency]
-        if not max(least, LEAST[currency]) <= amount <= min(most, MOST[currency]):
+        if not max(least, MIN_AMOUNT[currency]) <= amount <= min(most, MAX_AMOUNT[currency]):
             return refuse(104, "amount")
         card = Card(key, currency, self.today)
-        if not self.put_on(card, amount, issuance):
-            return SHORT
+        if not self.load_card(card, amount, issuance):
+            return INSUFFICIENT_FUNDS
         self.cards[key] = card
         return {"status": 200, "message": "Created Successfully"}
 
-    def put_on(self, card: Card, amount: int, fee: int) -> bool:
+    def load_card(self, card: Card, amount: int, fee: int) -> bool:
         """From the wallet of its currency, with the fee."""
         wallet = WALLETS[card.currency]
         if self.available(wallet) < amount + fee + self.vat(fee):
@@ -103,15 +103,22 @@ class Cards(Rails):
         if card.is_expired(self.today):
             return refuse(104, "expired")
         most = CARD_TARIFF[card.currency][3]
-        if not LEAST[card.currency] <= amount <= MOST[card.currency] or self.posted[card.account] + amount > most:
+        if (
+            not MIN_AMOUNT[card.currency] <= amount <= MAX_AMOUNT[card.currency]
+            or self.posted[card.account] + amount > most
+        ):
             return refuse(104, "amount")
-        return {"status": 200} if self.put_on(card, amount, self.funding_fee(card.currency, amount)) else SHORT
+        return (
+            {"status": 200}
+            if self.load_card(card, amount, self.funding_fee(card.currency, amount))
+            else INSUFFICIENT_FUNDS
+        )
 
     def funding_fee(self, currency: str, amount: int) -> int:
         """One dollar up to a hundred, a percent of the whole above; naira cost nothing."""
         if currency == "NGN":
             return 0
-        return 100 if amount <= 10_000 else share(amount, 100)
+        return 100 if amount <= 10_000 else percentage_of(amount, 100)
 
     def withdraw(self, key: str, amount: int) -> Reply:
         card = self.cards[key]
@@ -122,7 +129,7 @@ class Cards(Rails):
         self.move((card.account, WALLETS[card.currency], amount))
         return {"status": 200}
 
-    def switch(self, key: str, state: str) -> Reply:
+    def set_card_state(self, key: str, state: str) -> Reply:
         """block and unblock; an unblocked card has three months again."""
         card = self.cards[key]
         if card.state == TERMINATED:
@@ -157,22 +164,22 @@ class Cards(Rails):
         if card.unpaid >= MOST_UNPAID:
             card.state = BLOCKED
 
-    def told_card(self, key: str) -> Reply:
+    def expected_card(self, key: str) -> Reply:
         card = self.cards[key]
         return {"status": card.state, "balance": grouped(self.posted[card.account]), "currency": card.currency}
 
     # --- cashcodes -----------------------------------------------------------------------------------------------
 
     def generate(self, key: str, amount: int, pin: str, channel: str, minutes: int) -> Reply:
-        if not LEAST["NGN"] <= amount <= MOST["NGN"]:
+        if not MIN_AMOUNT["NGN"] <= amount <= MAX_AMOUNT["NGN"]:
             return refuse(104, "amount")
         if not SHORTEST_LIFE <= minutes <= LONGEST_LIFE:
             return refuse(104, "life_time")
         first, said = self.txns.get(key), (amount, pin, channel, minutes)
-        if first is not None and first.said != said:
+        if first is not None and first.request != said:
             return refuse(104, "orderRef")
         if first is None and not self.new_code(key, amount, pin, channel, minutes, WALLET, said=said):
-            return SHORT
+            return INSUFFICIENT_FUNDS
         told = {"orderRef": key, "amount": money(amount), "channel": channel}
         return {"status": 200, "txnStatus": self.txns[key].status, **told}
 
@@ -195,7 +202,7 @@ class Cards(Rails):
         txn = Txn(key, "cashcode", amount, fee, self.vat(fee), self.now, Outcome(PENDING), said, holds, moves, purpose)
         if not self.begin(txn):
             return False
-        self.codes[key] = Code(key, pin, channel, self.now + timedelta(minutes=minutes))
+        self.codes[key] = Cashcode(key, pin, channel, self.now + timedelta(minutes=minutes))
         return True
 
     def redeem(self, key: str, pin: str, amount: int, channel: str) -> Reply:
@@ -222,7 +229,7 @@ class Cards(Rails):
             self.end_code(code, "cancelled", 0)
         return {"status": 200, "state": "cancelled", "txnStatus": FAILED}
 
-    def end_code(self, code: Code, state: str, paid: int) -> None:
+    def end_code(self, code: Cashcode, state: str, paid: int) -> None:
         """What was drawn leaves its source with the fee, and the rest returns; else nothing moves."""
         txn = self.txns[code.key]
         code.state, code.paid = state, paid
@@ -230,7 +237,7 @@ class Cards(Rails):
         txn.moves = ((source, rail, paid), *fees)
         self.end(txn, SUCCESSFUL if paid else FAILED)
 
-    def told_code(self, key: str) -> Reply:
+    def expected_cashcode(self, key: str) -> Reply:
         code, txn = self.codes[key], self.txns[key]
         fee, vat = (0, 0) if txn.status == FAILED else (txn.fee, txn.vat)
         figures = {"amount": money(txn.amount), "paid": money(code.paid), "fee": money(fee), "vat": money(vat)}

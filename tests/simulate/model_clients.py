@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from tests.simulate.model_books import (
     FAILED,
-    LEAST,
-    MOST,
-    SHORT,
+    INSUFFICIENT_FUNDS,
+    MAX_AMOUNT,
+    MIN_AMOUNT,
     SUCCESSFUL,
     WALLET,
     Reply,
@@ -19,7 +19,7 @@ from tests.simulate.model_books import (
 )
 from tests.simulate.model_cards import Cards
 from tests.simulate.model_loans import Loan, half_up
-from tests.simulate.model_rails import BY_ACCOUNT, DECLINED, PLASTIC, WRONG_PINS
+from tests.simulate.model_rails import BY_ACCOUNT, DECLINED, PAYER_CARDS, WRONG_PINS
 
 INTERVALS_A_YEAR = {"annualized": 1, "every_month": 12, "every_four_weeks": 13, "every_week": 52, "every_day": 365}
 
@@ -42,7 +42,7 @@ class Savings:
     had_money: bool = False
     months: int = 0
     # What came in at one time, and what it has earned since the last posting; the newest is the last.
-    pieces: list[tuple[int, Fraction]] = field(default_factory=list)
+    deposits: list[tuple[int, Fraction]] = field(default_factory=list)
     due_interest: int = 0
     due_tax: int = 0
 
@@ -52,22 +52,22 @@ class Savings:
 
     @property
     def accrued(self) -> Fraction:
-        return sum((earned for _, earned in self.pieces), Fraction(0))
+        return sum((earned for _, earned in self.deposits), Fraction(0))
 
-    def note(self, balance: int) -> None:
+    def record_deposit(self, balance: int) -> None:
         """What has come in."""
-        came = balance - sum(amount for amount, _ in self.pieces)
+        came = balance - sum(amount for amount, _ in self.deposits)
         assert came >= 0, "what leaves is taken"
         if came:
-            self.pieces.append((came, Fraction(0)))
+            self.deposits.append((came, Fraction(0)))
 
     def take(self, amount: int) -> None:
         """The newest first, with what it earned."""
         while amount:
-            piece, earned = self.pieces.pop()
+            piece, earned = self.deposits.pop()
             part = min(piece, amount)
             if part < piece:
-                self.pieces.append((piece - part, earned * (piece - part) / piece))
+                self.deposits.append((piece - part, earned * (piece - part) / piece))
             amount -= part
 
     @property
@@ -101,7 +101,7 @@ class Clients(Cards):
         if not savings.is_open:
             return refuse(104, CLOSED)
         if self.available(WALLET) < amount:
-            return SHORT
+            return INSUFFICIENT_FUNDS
         self.move((WALLET, savings.account, amount))
         savings.had_money = True
         return {"status": 200, "txnStatus": SUCCESSFUL, "balance": money(self.available(savings.account))}
@@ -111,41 +111,41 @@ class Clients(Cards):
         savings = self.savings[of]
         if not savings.is_open:
             return refuse(104, CLOSED)
-        outcome = DECLINED if pin in WRONG_PINS else PLASTIC[number].charge
-        fee = self.card_fee(amount, "NGN", PLASTIC[number].local)
+        outcome = DECLINED if pin in WRONG_PINS else PAYER_CARDS[number].charge
+        fee = self.card_fee(amount, "NGN", PAYER_CARDS[number].local)
         moves = (("rail:card:NGN", savings.account, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
         holds, vat = {WALLET: fee + self.vat(fee)}, self.vat(fee)
         txn = Txn(key, "deposit", amount, fee, vat, self.now, outcome, (), holds, moves, of)
-        return {"status": 200, "txnStatus": txn.status} if self.begin(txn) else SHORT
+        return {"status": 200, "txnStatus": txn.status} if self.begin(txn) else INSUFFICIENT_FUNDS
 
     def cash_out(self, key: str, of: str, client: int, amount: int, method: str, pin: str) -> Reply:
         savings = self.savings[of]
-        if amount > MOST["NGN"]:
+        if amount > MAX_AMOUNT["NGN"]:
             return refuse(104, "amount")
         if client != savings.client:
             return refuse(104, "client_id")
         if not savings.is_open:
             return refuse(104, CLOSED)
-        if amount < LEAST["NGN"] and amount != self.available(savings.account):
+        if amount < MIN_AMOUNT["NGN"] and amount != self.available(savings.account):
             return refuse(104, "amount")
         if method == "cash":
             if self.available(savings.account) < amount:
-                return SHORT
+                return INSUFFICIENT_FUNDS
             self.take(savings, amount)
             self.move((savings.account, WALLET, amount))
         elif method == "transfer":
             txn = self.new_transfer(key, amount, savings.account, BY_ACCOUNT[CLIENTS[client]], of)
             if not self.begin(txn):
-                return SHORT
+                return INSUFFICIENT_FUNDS
             return {"status": 200, "txnStatus": txn.status, "balance": money(self.available(savings.account))}
         elif not self.new_code(key, amount, pin, "ATM", CODE_MINUTES, savings.account, purpose=of):
-            return SHORT
+            return INSUFFICIENT_FUNDS
         return {"status": 200, "balance": money(self.available(savings.account))}
 
     def take(self, savings: Savings, amount: int) -> None:
         """What the amount has earned this month is lost; what is emptied closes."""
         had = self.posted[savings.account]
-        savings.note(had)
+        savings.record_deposit(had)
         savings.take(amount)
         if had == amount and not savings.due_interest:
             savings.is_open = False
@@ -156,7 +156,7 @@ class Clients(Cards):
             self.take(self.savings[txn.purpose], txn.amount)
         super().end(txn, status)
 
-    def told_savings(self, key: str) -> Reply:
+    def expected_savings(self, key: str) -> Reply:
         savings = self.savings[key]
         return {
             "state": savings.state_on(self.today),
@@ -164,15 +164,15 @@ class Clients(Cards):
             "accrued_interest": money(savings.due_interest + half_up(savings.accrued)),
         }
 
-    def earn_a_day(self) -> None:
+    def accrue_day(self) -> None:
         """A midnight: the day that ends earns on its last balance, and a month that ends is rounded and falls due."""
         for savings in self.savings.values():
-            savings.note(self.posted[savings.account])
+            savings.record_deposit(self.posted[savings.account])
             if savings.months < savings.period:
-                savings.pieces = [(sum_, earned + sum_ * savings.annual / 365) for sum_, earned in savings.pieces]
+                savings.deposits = [(sum_, earned + sum_ * savings.annual / 365) for sum_, earned in savings.deposits]
                 if add_months(savings.opened_on, savings.months + 1) == self.today:
                     interest = half_up(savings.accrued)
-                    savings.pieces = [(sum_, Fraction(0)) for sum_, _ in savings.pieces]
+                    savings.deposits = [(sum_, Fraction(0)) for sum_, _ in savings.deposits]
                     savings.months += 1
                     savings.due_interest += interest
                     savings.due_tax += half_up(interest * savings.tax)
@@ -192,7 +192,7 @@ class Clients(Cards):
     def request_loan(
         self, key: str, client: int, amount: int, rate: str, frequency: str, period: int, method: str, tax: str
     ) -> Reply:
-        if amount < LEAST["NGN"]:
+        if amount < MIN_AMOUNT["NGN"]:
             return refuse(104, "amount")
         each = Fraction(rate) / 100 / (12 if frequency == "annualized" else 1)
         self.loans[key] = Loan(key, client, amount, each, frequency, period, method, Fraction(tax) / 100)
@@ -207,7 +207,7 @@ class Clients(Cards):
             was, loan.state = loan.state, "disbursing"
             if not self.begin(self.new_transfer(key, loan.amount, WALLET, BY_ACCOUNT[CLIENTS[loan.client]], loan_key)):
                 loan.state = was
-                return SHORT
+                return INSUFFICIENT_FUNDS
         else:
             loan.state = "closed_rejected" if step == "reject" else "closed_withdrawn"
         return {"status": 200}
@@ -224,22 +224,22 @@ class Clients(Cards):
     def payoff(self, loan: Loan) -> int:
         return loan.payoff(self.today)
 
-    def usual(self, loan: Loan) -> int:
-        return loan.usual(self.today)
+    def default_repayment(self, loan: Loan) -> int:
+        return loan.default_repayment(self.today)
 
     def repay(self, key: str, amount: int | None, number: str = "", pin: str = "") -> Reply:
         """Where the merchant has the client's money already the claim moves alone; a card brings it, less its fee."""
         loan = self.loans[key]
         if not loan.is_owed:
             return refuse(104, self.loan_state(loan))
-        amount = self.usual(loan) if amount is None else amount
+        amount = self.default_repayment(loan) if amount is None else amount
         payoff = self.payoff(loan)
         if amount > payoff:
             return refuse(104, "closes the loan")
         if number:
-            if pin in WRONG_PINS or PLASTIC[number].charge == DECLINED:
+            if pin in WRONG_PINS or PAYER_CARDS[number].charge == DECLINED:
                 return {"status": 200, "txnStatus": FAILED}
-            fee = self.card_fee(amount, "NGN", PLASTIC[number].local)
+            fee = self.card_fee(amount, "NGN", PAYER_CARDS[number].local)
             self.move(("rail:card:NGN", WALLET, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
         self.credit(loan, amount)
         return {"status": 200, "txnStatus": SUCCESSFUL, "chargedAmount": money(amount)}
@@ -257,7 +257,7 @@ class Clients(Cards):
     def loan_state(self, loan: Loan) -> str:
         return "active_in_arrears" if loan.is_owed and loan.is_late(self.today) else loan.state
 
-    def told_loan(self, key: str) -> Reply:
+    def expected_loan(self, key: str) -> Reply:
         loan = self.loans[key]
         owed = loan.is_owed
         figures = {part: loan.owed(part) for part in ("principal", "interest", "tax")}
@@ -267,11 +267,11 @@ class Clients(Cards):
 
     # --- what ends -----------------------------------------------------------------------------------------------
 
-    def follow(self, txn: Txn) -> None:
+    def on_end(self, txn: Txn) -> None:
         if txn.kind == "deposit":
             if txn.status == SUCCESSFUL:
                 self.savings[txn.purpose].had_money = self.savings[txn.purpose].is_open = True
         elif txn.purpose in self.loans:
             self.end_disbursement(self.loans[txn.purpose], txn.status)
         else:
-            super().follow(txn)
+            super().on_end(txn)

@@ -1,7 +1,7 @@
 """The model of one loan: its schedule, what closes it on a day, and where a repayment goes. (D33)
 
 Written apart from the service, in fractions, and without penalties: the model of the whole API uses it, and so does the
-property test of the loan's rules (tests/methods/loans/test_decide_ahead.py).
+property test of the loan's rules (tests/methods/loans/test_early_repayment.py).
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def half_up(exact: Fraction) -> int:
 
 
 @dataclass
-class Line:
+class Installment:
     """An installment. `principal` is what is still owed of it; `interest` and `tax` are what it asks for in all.
     `earned` is the interest earned by `since`."""
 
@@ -43,7 +43,7 @@ class Line:
 
 
 @dataclass
-class Paid:
+class RepaymentSplit:
     """What a repayment was used for, and by how much it changed what the schedule asks for."""
 
     interest: int = 0
@@ -64,7 +64,7 @@ class Loan:
     method: str
     tax: Fraction
     state: str = "pending_approval"
-    lines: list[Line] = field(default_factory=list)
+    lines: list[Installment] = field(default_factory=list)
 
     @property
     def is_owed(self) -> bool:
@@ -84,7 +84,7 @@ class Loan:
         dates = [today, *(self.due(today, n) for n in range(1, self.period + 1))]
         parts = list(self.split(self.amount, self.period))
         self.lines = [
-            Line(begins, due, principal, interest, half_up(interest * self.tax), begins)
+            Installment(begins, due, principal, interest, half_up(interest * self.tax), begins)
             for begins, due, (principal, interest) in zip(dates, dates[1:], parts, strict=False)
         ]
         self.state = "active"
@@ -110,22 +110,22 @@ class Loan:
 
     # --- what is owed on a day --------------------------------------------------------------------------------------
 
-    def earned(self, line: Line, today: date) -> int:
+    def earned(self, line: Installment, today: date) -> int:
         if today >= line.due:
             return line.interest
         days, whole = max(0, (today - line.since).days), (line.due - line.since).days
         return line.earned + half_up(Fraction((line.interest - line.earned) * days, whole))
 
-    def asked_of(self, line: Line, today: date) -> tuple[int, int, int]:
+    def payoff_of(self, line: Installment, today: date) -> tuple[int, int, int]:
         """Interest, tax and principal that closing the loan asks of an installment."""
         interest = self.earned(line, today)
         tax = line.tax if interest == line.interest else half_up(interest * self.tax)
         return max(0, interest - line.paid_interest), max(0, tax - line.paid_tax), line.principal
 
     def payoff(self, today: date) -> int:
-        return sum(sum(self.asked_of(line, today)) for line in self.lines)
+        return sum(sum(self.payoff_of(line, today)) for line in self.lines)
 
-    def usual(self, today: date) -> int:
+    def default_repayment(self, today: date) -> int:
         """All that is due, else the next installment; never more than closes the loan."""
         due = sum(line.owed for line in self.lines if line.due <= today)
         coming = next((line.owed for line in self.lines if line.owed), 0)
@@ -136,13 +136,13 @@ class Loan:
 
     # --- a repayment ------------------------------------------------------------------------------------------------
 
-    def repay(self, amount: int, today: date) -> Paid:
+    def repay(self, amount: int, today: date) -> RepaymentSplit:
         """At most the payoff, which closes the loan."""
         asked = self.owed("interest"), self.owed("tax")
-        done = Paid()
+        done = RepaymentSplit()
         if amount == self.payoff(today):
             for line in self.lines:
-                self.note(done, line, *self.asked_of(line, today))
+                self.apply_payment(done, line, *self.payoff_of(line, today))
             self.state, self.lines = "closed_repaid", []
         else:
             left = self.pay_charges(done, amount, today)
@@ -152,18 +152,18 @@ class Loan:
         done.tax_change = self.owed("tax") - (asked[1] - done.tax)
         return done
 
-    def pay_charges(self, done: Paid, amount: int, today: date) -> int:
+    def pay_charges(self, done: RepaymentSplit, amount: int, today: date) -> int:
         """What is due, the oldest first, then the interest and tax that the running interval has earned."""
         for line in self.lines:
-            interest, tax, principal = self.asked_of(line, today)
+            interest, tax, principal = self.payoff_of(line, today)
             both = min(amount, interest + tax)
             part = half_up(Fraction(both * tax, interest + tax)) if interest + tax else 0
             paid = min(amount - both, principal) if line.due <= today else 0
-            self.note(done, line, both - part, part, paid)
+            self.apply_payment(done, line, both - part, part, paid)
             amount -= both + paid
         return amount
 
-    def pay_ahead(self, done: Paid, amount: int, today: date) -> None:
+    def pay_ahead(self, done: RepaymentSplit, amount: int, today: date) -> None:
         """The rest lowers the principal, and what is not due yet is computed anew."""
         coming = [line for line in self.lines if line.due > today]
         left = sum(line.principal for line in coming) - amount
@@ -178,7 +178,7 @@ class Loan:
                 interest = line.earned + half_up(left * self.rate * days / whole)
             line.interest, line.tax = interest, half_up(interest * self.tax)
 
-    def note(self, done: Paid, line: Line, interest: int, tax: int, principal: int) -> None:
+    def apply_payment(self, done: RepaymentSplit, line: Installment, interest: int, tax: int, principal: int) -> None:
         line.paid_interest, line.paid_tax = line.paid_interest + interest, line.paid_tax + tax
         line.principal -= principal
         done.interest, done.tax, done.principal = done.interest + interest, done.tax + tax, done.principal + principal

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from tests.simulate.model_books import (
     DAY,
     FAILED,
-    FIRST_RUNG,
-    LEAST,
-    MOST,
+    FIRST_REQUERY_AGE,
+    INSUFFICIENT_FUNDS,
+    MAX_AMOUNT,
+    MIN_AMOUNT,
     PENDING,
     PROCESSING,
-    SHORT,
     SUCCESSFUL,
     WALLET,
     WALLETS,
@@ -20,49 +20,52 @@ from tests.simulate.model_books import (
     Reply,
     Txn,
     money,
+    next_requery_age,
+    percentage_of,
     refuse,
-    rung_from,
-    share,
 )
 
 AT_ONCE, DECLINED = Outcome(SUCCESSFUL), Outcome(FAILED)
-LATER, LATER_NOT = Outcome(PENDING, SUCCESSFUL, FIRST_RUNG), Outcome(PENDING, FAILED, FIRST_RUNG)
-UNTIL_TOLD = Outcome(PENDING)
+SUCCEEDS_LATER, FAILS_LATER = (
+    Outcome(PENDING, SUCCESSFUL, FIRST_REQUERY_AGE),
+    Outcome(PENDING, FAILED, FIRST_REQUERY_AGE),
+)
+PENDING_UNTIL_CALLBACK = Outcome(PENDING)
 
 # How a transfer goes, by the account it goes to or, below, by the scenario it is sent with. (sandbox.md)
 BY_ACCOUNT = {
     "0000000000": AT_ONCE,
     "0000005100": DECLINED,
-    "0000000900": LATER,
-    "0000009100": LATER_NOT,
-    "0000000010": Outcome(PROCESSING, SUCCESSFUL, FIRST_RUNG),
-    "0000000510": Outcome(PROCESSING, FAILED, FIRST_RUNG),
+    "0000000900": SUCCEEDS_LATER,
+    "0000009100": FAILS_LATER,
+    "0000000010": Outcome(PROCESSING, SUCCESSFUL, FIRST_REQUERY_AGE),
+    "0000000510": Outcome(PROCESSING, FAILED, FIRST_REQUERY_AGE),
     "0000002500": Outcome(PENDING, FAILED, DAY),
-    "0000000020": UNTIL_TOLD,
+    "0000000020": PENDING_UNTIL_CALLBACK,
 }
 BY_SCENARIO = {
-    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
-    "rr=05;delay=700": Outcome(PENDING, FAILED, rung_from(700)),
-    "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, rung_from(9000)),
-    "http=timeout": Outcome(PROCESSING, SUCCESSFUL, FIRST_RUNG),
-    "http=unavailable": Outcome(PROCESSING, SUCCESSFUL, FIRST_RUNG),
-    "http=reset": Outcome(PROCESSING, FAILED, DAY, between=PENDING),
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, next_requery_age(20)),
+    "rr=05;delay=700": Outcome(PENDING, FAILED, next_requery_age(700)),
+    "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, next_requery_age(9000)),
+    "http=timeout": Outcome(PROCESSING, SUCCESSFUL, FIRST_REQUERY_AGE),
+    "http=unavailable": Outcome(PROCESSING, SUCCESSFUL, FIRST_REQUERY_AGE),
+    "http=reset": Outcome(PROCESSING, FAILED, DAY, interim_status=PENDING),
 }
 # The same for what is merely pending until it ends: bills, refunds, charges of a saved card.
 PENDING_BY_SCENARIO = {
-    "rr=00;http=timeout": LATER,
-    "rr=00;http=unavailable": LATER,
+    "rr=00;http=timeout": SUCCEEDS_LATER,
+    "rr=00;http=unavailable": SUCCEEDS_LATER,
     "rr=00;http=reset": Outcome(PENDING, FAILED, DAY),
-    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
-    "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, rung_from(9000)),
-    "rr=51;delay=31": Outcome(PENDING, FAILED, rung_from(31)),
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, next_requery_age(20)),
+    "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, next_requery_age(9000)),
+    "rr=51;delay=31": Outcome(PENDING, FAILED, next_requery_age(31)),
 }
 # And for the charge of a card with its PIN, which nobody can send again: what was lost is over when its time is.
 CHARGE_BY_SCENARIO = {
-    "rr=00;http=timeout": LATER,
+    "rr=00;http=timeout": SUCCEEDS_LATER,
     "rr=00;http=reset": Outcome(PENDING, FAILED, 600),
-    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, rung_from(20)),
-    "rr=51;delay=31": Outcome(PENDING, FAILED, rung_from(31)),
+    "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, next_requery_age(20)),
+    "rr=51;delay=31": Outcome(PENDING, FAILED, next_requery_age(31)),
 }
 
 # An item of the catalogue: biller, fee, discount in hundredths of a percent, and the bounds of its amount.
@@ -76,19 +79,19 @@ CUSTOMERS = {
         "45012345678": AT_ONCE,
         "00000000000": AT_ONCE,
         "00000000016": DECLINED,
-        "00000000009": LATER,
-        "00000000006": LATER_NOT,
-        "00000000068": LATER,
-        "00000000030": LATER_NOT,
-        "00000000099": UNTIL_TOLD,
+        "00000000009": SUCCEEDS_LATER,
+        "00000000006": FAILS_LATER,
+        "00000000068": SUCCEEDS_LATER,
+        "00000000030": FAILS_LATER,
+        "00000000099": PENDING_UNTIL_CALLBACK,
     },
-    "yz6wTBdzaYv7oLX": {"08031234567": AT_ONCE, "08000000009": LATER, "08000000006": LATER_NOT},
+    "yz6wTBdzaYv7oLX": {"08031234567": AT_ONCE, "08000000009": SUCCEEDS_LATER, "08000000006": FAILS_LATER},
 }
 DUPLICATE_WITHIN = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
-class Plastic:
+class PayerCard:
     """A payer's card: how its charge, a later charge by its token, and a refund go; and whether it is a local one."""
 
     charge: Outcome = AT_ONCE
@@ -97,23 +100,23 @@ class Plastic:
     local: bool = True
 
 
-PLASTIC = {
-    "4111110000000013": Plastic(),
-    "4111115100000011": Plastic(DECLINED),
-    "4111110900000014": Plastic(LATER),
-    "4111110600000017": Plastic(LATER_NOT),
-    "4111116800000012": Plastic(LATER),
-    "4111119600000018": Plastic(LATER_NOT),
-    "4111119900000015": Plastic(UNTIL_TOLD),
-    "4111110051000011": Plastic(token=DECLINED),
-    "4111110000050018": Plastic(refund=DECLINED),
-    "4111110000090014": Plastic(refund=LATER),
-    "4242424242424242": Plastic(local=False),
+PAYER_CARDS = {
+    "4111110000000013": PayerCard(),
+    "4111115100000011": PayerCard(DECLINED),
+    "4111110900000014": PayerCard(SUCCEEDS_LATER),
+    "4111110600000017": PayerCard(FAILS_LATER),
+    "4111116800000012": PayerCard(SUCCEEDS_LATER),
+    "4111119600000018": PayerCard(FAILS_LATER),
+    "4111119900000015": PayerCard(PENDING_UNTIL_CALLBACK),
+    "4111110051000011": PayerCard(token=DECLINED),
+    "4111110000050018": PayerCard(refund=DECLINED),
+    "4111110000090014": PayerCard(refund=SUCCEEDS_LATER),
+    "4242424242424242": PayerCard(local=False),
 }
 WRONG_PINS = ("0000", "9999")
 RIGHT_OTP, UNKNOWN_OTP = "123456", "999999"
 MOST_TRIES = 3
-PATIENCE = 600
+PAYMENT_EXPIRY_SECONDS = 600
 VALIDATED: Reply = {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validation Successful"}
 
 
@@ -129,12 +132,12 @@ class Payment:
     charged: int
     expires_at: datetime
     by_otp: bool = False
-    awaits: bool = False
+    is_awaiting_otp: bool = False
     tries: int = 0
     received: int = 0
     refunded: int = 0
     refunding: int = 0
-    unvalidated: bool = False
+    has_failed_validation: bool = False
 
     @property
     def rail(self) -> str:
@@ -151,15 +154,15 @@ class Rails(Books):
 
     def transfer(self, key: str, amount: int, account: str, scenario: str) -> Reply:
         """Also a repeat: the same orderRef answers its transaction as it stands, whatever the scenario."""
-        if not LEAST["NGN"] <= amount <= MOST["NGN"]:
+        if not MIN_AMOUNT["NGN"] <= amount <= MAX_AMOUNT["NGN"]:
             return refuse(104, "amount")
         first, said = self.txns.get(key), (amount, account)
         if first is not None:
-            return self.told_transfer(first) if first.said == said else refuse(104, "orderRef")
+            return self.expected_transfer(first) if first.request == said else refuse(104, "orderRef")
         outcome = BY_SCENARIO[scenario] if scenario else BY_ACCOUNT[account]
         txn = self.new_transfer(key, amount, WALLET, outcome)
-        txn.said = said
-        return self.told_transfer(txn) if self.begin(txn) else SHORT
+        txn.request = said
+        return self.expected_transfer(txn) if self.begin(txn) else INSUFFICIENT_FUNDS
 
     def new_transfer(self, key: str, amount: int, source: str, outcome: Outcome, purpose: str = "") -> Txn:
         """The amount is its source's, the fee always the wallet's."""
@@ -171,10 +174,10 @@ class Rails(Books):
             key, "transfer", amount, fee, self.vat(fee), self.now, outcome, holds=holds, moves=moves, purpose=purpose
         )
 
-    def told_transfer(self, txn: Txn) -> Reply:
+    def expected_transfer(self, txn: Txn) -> Reply:
         return {"status": 200, "txnStatus": txn.status, "orderRef": txn.key}
 
-    def told_fees(self, txn: Txn) -> Reply:
+    def expected_verification(self, txn: Txn) -> Reply:
         """What verify says of a transfer or a bill: what has failed costs nothing."""
         fee, vat = (0, 0) if txn.status == FAILED else (txn.fee, txn.vat)
         fees = {"amount": money(txn.amount), "fee": money(fee), "vat": money(vat)}
@@ -185,7 +188,7 @@ class Rails(Books):
     def pay_bill(self, key: str, paycode: str, customer: str, amount: int, scenario: str) -> Reply:
         first, said = self.txns.get(key), (paycode, customer, amount)
         if first is not None:
-            return self.told_transfer(first) if first.said == said else refuse(104, "orderRef")
+            return self.expected_transfer(first) if first.request == said else refuse(104, "orderRef")
         biller, fee, discount, least, most = ITEMS[paycode]
         if not least <= amount <= most:
             return refuse(104, "amount")
@@ -196,24 +199,24 @@ class Rails(Books):
         moves = (
             (WALLET, "rail:biller:NGN", amount),
             *self.fee_moves(WALLET, "bill", "NGN", fee),
-            ("rail:biller:NGN", WALLET, share(amount, discount)),
+            ("rail:biller:NGN", WALLET, percentage_of(amount, discount)),
         )
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else CUSTOMERS[paycode][customer]
         vat = self.vat(fee)
         holds = {WALLET: amount + fee + vat}
         txn = Txn(key, "bill", amount, fee, vat, self.now, outcome, said, holds, moves)
         if not self.begin(txn):
-            return SHORT
+            return INSUFFICIENT_FUNDS
         self.paid_bills[biller, customer, amount] = (self.now, key)
-        return self.told_transfer(txn)
+        return self.expected_transfer(txn)
 
     # --- card payments -------------------------------------------------------------------------------------------
 
     def open_payment(self, key: str, number: str, currency: str, amount: int, bearer: str, outcome: Outcome) -> Txn:
-        local = PLASTIC[number].local
+        local = PAYER_CARDS[number].local
         charged = self.gross(amount, currency, local) if bearer == "customer" else amount
         fee = self.card_fee(charged, currency, local)
-        payment = Payment(key, number, currency, charged, self.now + timedelta(seconds=PATIENCE))
+        payment = Payment(key, number, currency, charged, self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS))
         return self.new_payment(payment, amount, fee, outcome)
 
     def new_payment(self, payment: Payment, amount: int, fee: int, outcome: Outcome) -> Txn:
@@ -227,39 +230,39 @@ class Rails(Books):
         self, key: str, number: str, currency: str, amount: int, bearer: str, pin: str, scenario: str
     ) -> Reply:
         """initiate, and charge with the PIN: what the charge answers."""
-        outcome = DECLINED if pin in WRONG_PINS else PLASTIC[number].charge
+        outcome = DECLINED if pin in WRONG_PINS else PAYER_CARDS[number].charge
         outcome = CHARGE_BY_SCENARIO[scenario] if scenario else outcome
         txn = self.open_payment(key, number, currency, amount, bearer, outcome)
         self.begin(txn)
-        return self.told_payment(txn)
+        return self.expected_payment(txn)
 
     def begin_otp(self, key: str, number: str, currency: str, amount: int, bearer: str) -> Reply:
         """initiate with a card whose holder is sent an OTP: nothing moves before validate."""
-        txn = self.open_payment(key, number, currency, amount, bearer, UNTIL_TOLD)
+        txn = self.open_payment(key, number, currency, amount, bearer, PENDING_UNTIL_CALLBACK)
         self.begin(txn)
-        self.payments[key].by_otp = self.payments[key].awaits = True
+        self.payments[key].by_otp = self.payments[key].is_awaiting_otp = True
         return {"status": 202, "apply_auth": "OTP"}
 
     def validate(self, key: str, otp: str) -> Reply:
         txn, payment = self.txns[key], self.payments[key]
-        if payment.unvalidated:
+        if payment.has_failed_validation:
             return refuse(203)
         if txn.status == SUCCESSFUL:
             return VALIDATED
-        if not payment.awaits:
+        if not payment.is_awaiting_otp:
             asked_after = payment.by_otp and not txn.is_final
             return {"status": 200, "txnStatus": PENDING, "message": "PENDING"} if asked_after else refuse(104)
         if otp not in (RIGHT_OTP, UNKNOWN_OTP):
             payment.tries += 1
             if payment.tries == MOST_TRIES:
-                payment.unvalidated = True
+                payment.has_failed_validation = True
                 self.give_up(txn)
             return refuse(203)
-        payment.awaits = False
-        outcome = PLASTIC[payment.number].charge
-        if otp == UNKNOWN_OTP and not outcome.after and outcome.first != PENDING:
-            outcome = Outcome(PENDING, outcome.first, FIRST_RUNG)
-        txn.sent_at, txn.outcome, txn.status = self.now, outcome, outcome.first
+        payment.is_awaiting_otp = False
+        outcome = PAYER_CARDS[payment.number].charge
+        if otp == UNKNOWN_OTP and not outcome.final_after_seconds and outcome.first_status != PENDING:
+            outcome = Outcome(PENDING, outcome.first_status, FIRST_REQUERY_AGE)
+        txn.sent_at, txn.outcome, txn.status = self.now, outcome, outcome.first_status
         if txn.is_final:
             self.end(txn, txn.status)
         if txn.status == SUCCESSFUL:
@@ -273,15 +276,19 @@ class Rails(Books):
     def charge_token(self, key: str, of: str, currency: str, amount: int, scenario: str) -> Reply:
         """A saved card is charged once more, by the token of a payment that succeeded."""
         number = self.payments[of].number
-        outcome = PENDING_BY_SCENARIO[scenario] if scenario else PLASTIC[number].token
+        outcome = PENDING_BY_SCENARIO[scenario] if scenario else PAYER_CARDS[number].token
         txn = self.open_payment(key, number, currency, amount, "merchant", outcome)
         self.begin(txn)
-        return self.told_payment(txn)
+        return self.expected_payment(txn)
 
     def await_transfer(self, key: str, amount: int) -> Reply:
         """The payer is shown an account, and has ten minutes to pay into it."""
-        payment = Payment(key, "", "NGN", amount, self.now + timedelta(seconds=PATIENCE))
-        self.begin(self.new_payment(payment, amount, self.inbound_fee(amount), Outcome(PENDING, FAILED, PATIENCE)))
+        payment = Payment(key, "", "NGN", amount, self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS))
+        self.begin(
+            self.new_payment(
+                payment, amount, self.inbound_fee(amount), Outcome(PENDING, FAILED, PAYMENT_EXPIRY_SECONDS)
+            )
+        )
         return {"status": 202, "amount": money(amount)}
 
     def pay_in(self, key: str, amount: int) -> Reply:
@@ -294,7 +301,7 @@ class Rails(Books):
                 self.end(txn, SUCCESSFUL)
         return {"status": 200, "txnStatus": txn.status}
 
-    def told_payment(self, txn: Txn) -> Reply:
+    def expected_payment(self, txn: Txn) -> Reply:
         if not txn.is_final:
             return {"status": 200, "txnStatus": txn.status, "message": "PENDING"}
         charged = self.payments[txn.key].charged if txn.status == SUCCESSFUL else 0
@@ -322,25 +329,25 @@ class Rails(Books):
         if amount > self.refundable(payment):
             return refuse(104, "left to refund")
         wallet = WALLETS[payment.currency]
-        outcome = PLASTIC[payment.number].refund if payment.number else AT_ONCE
+        outcome = PAYER_CARDS[payment.number].refund if payment.number else AT_ONCE
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else outcome
         holds, moves = {wallet: amount}, ((wallet, payment.rail, amount),)
         txn = Txn(key, "refund", amount, 0, 0, self.now, outcome, (), holds, moves, purpose=of)
         if self.available(wallet) < amount:
-            return SHORT
+            return INSUFFICIENT_FUNDS
         payment.refunding += amount
         self.begin(txn)
         left = {"refundedAmount": money(payment.refunded), "refundableAmount": money(self.refundable(payment))}
         return {"status": 200, "txnStatus": txn.status, **left}
 
-    def follow(self, txn: Txn) -> None:
+    def on_end(self, txn: Txn) -> None:
         if txn.kind == "refund":
             payment = self.payments[txn.purpose]
             payment.refunding -= txn.amount
             payment.refunded += txn.amount if txn.status == SUCCESSFUL else 0
         elif txn.kind == "payment":
             payment = self.payments[txn.key]
-            payment.awaits = False
+            payment.is_awaiting_otp = False
             self.move(("unapplied:main:NGN", "rail:debit:NGN", payment.received))
         else:
-            super().follow(txn)
+            super().on_end(txn)

@@ -22,11 +22,11 @@ import asyncpg
 import psutil
 
 from kasuwa.db import embedded
-from kasuwa.ledger.audit import audit
-from tests.running import free_port, is_part
+from kasuwa.ledger.invariants import check_invariants
+from tests.running import free_port, is_service_process
 
 T = TypeVar("T")
-NOTHING: Mapping[str, str] = {}
+NO_VARIABLES: Mapping[str, str] = {}
 
 # How often each thing is broken: by default, and with KASUWA_LONG=1 (make chaos).
 COUNTS = {
@@ -57,7 +57,7 @@ STOP_SECONDS = 60.0
 COMMAND_SECONDS = 120.0
 
 
-def times(what: str) -> int:
+def fault_count(what: str) -> int:
     short, long = COUNTS[what]
     return long if os.environ.get("KASUWA_LONG") == "1" else short
 
@@ -91,10 +91,10 @@ def run_command(words: Sequence[str], environ: Mapping[str, str]) -> "subprocess
 
 def get(port: int, path: str) -> int:
     """The HTTP status of a GET, or 0 when nobody answers."""
-    return look(port, path)[0]
+    return probe(port, path)[0]
 
 
-def look(port: int, path: str) -> tuple[int, str]:
+def probe(port: int, path: str) -> tuple[int, str]:
     """The HTTP status of a GET, and which API process answered: the request ids it gives share a prefix."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
@@ -148,11 +148,11 @@ class Service:
         words = [sys.executable, "-m", "kasuwa", "serve", *self._options]
         with self.out.open("wb") as out, self.err.open("ab") as err:
             self._process = subprocess.Popen(words, env=clean_environment(self._given), stdout=out, stderr=err)
-        self._watchers.append(end_with_us(self._process.pid))
+        self._watchers.append(start_watcher(self._process.pid))
 
     def _is_ready(self, answering: set[str]) -> bool:
         assert self.supervisor.poll() is None, self.err.read_text()
-        status, process = look(self.port, "/readyz")
+        status, process = probe(self.port, "/readyz")
         if status == 200:
             answering.add(process)
         return len(answering) == int(self._given["KASUWA_WORKERS"]) and b"Ctrl-C" in self.out.read_bytes()
@@ -164,9 +164,13 @@ class Service:
         self._dismiss_watchers()
         return code
 
-    def parts(self, name: str) -> list[psutil.Process]:
+    def child_processes(self, name: str) -> list[psutil.Process]:
         """The living processes of one kind, `api` or `worker`, whoever their parent is by now."""
-        return [process for process in psutil.process_iter() if is_part(process, name, self.data) and is_alive(process)]
+        return [
+            process
+            for process in psutil.process_iter()
+            if is_service_process(process, name, self.data) and is_alive(process)
+        ]
 
     def postmaster(self) -> psutil.Process | None:
         return postmaster_of(self.data)
@@ -174,10 +178,10 @@ class Service:
     def query(self, sql: str, *values: object) -> list[Any]:
         return query(self.dsn, sql, *values)
 
-    def broken_laws(self) -> list[str]:
-        return broken_laws(self.dsn)
+    def broken_invariants(self) -> list[str]:
+        return broken_invariants(self.dsn)
 
-    def clear_away(self) -> None:
+    def clean_up(self) -> None:
         """Ends whatever is left, gently at first; safe to call in any state."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
@@ -185,7 +189,7 @@ class Service:
                 self._process.wait(STOP_SECONDS / 2)
             self._process.kill()
             self._process.wait()
-        for process in [*self.parts("api"), *self.parts("worker")]:
+        for process in [*self.child_processes("api"), *self.child_processes("worker")]:
             with contextlib.suppress(psutil.Error):
                 process.kill()
             wait_until(f"process {process.pid} is gone", partial(is_gone, process))
@@ -202,27 +206,27 @@ def kill(processes: Sequence[psutil.Process], how: int = signal.SIGKILL) -> None
         os.kill(process.pid, how)
 
 
-def pids_of_parts(service: Service) -> set[int]:
-    return {process.pid for process in [*service.parts("api"), *service.parts("worker")]}
+def child_pids(service: Service) -> set[int]:
+    return {process.pid for process in [*service.child_processes("api"), *service.child_processes("worker")]}
 
 
-def is_whole(service: Service, killed: Sequence[psutil.Process]) -> bool:
+def is_fully_running(service: Service, killed: Sequence[psutil.Process]) -> bool:
     """Whether all its parts run, and none of them is one that was killed."""
-    parts = pids_of_parts(service)
+    parts = child_pids(service)
     return len(parts) == service.workers + 1 and not parts & {process.pid for process in killed}
 
 
 @contextlib.contextmanager
-def serving(data: Path, environ: Mapping[str, str] = NOTHING, *, workers: int = 1) -> Iterator[Service]:
+def running_service(data: Path, environ: Mapping[str, str] = NO_VARIABLES, *, workers: int = 1) -> Iterator[Service]:
     service = Service(data, environ, workers=workers)
     try:
         service.start()
         yield service
     finally:
-        service.clear_away()
+        service.clean_up()
 
 
-def end_with_us(pid: int) -> "subprocess.Popen[bytes]":
+def start_watcher(pid: int) -> "subprocess.Popen[bytes]":
     """Who stops a process should ours be killed: the pipe to it is then closed without a word."""
     watch = ["/bin/sh", "-c", f"read said || kill {pid}"]
     return subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
@@ -243,7 +247,7 @@ def is_gone(process: psutil.Process) -> bool:
 
 
 @contextlib.contextmanager
-def database(directory: Path, options: Mapping[str, str] = NOTHING) -> Iterator[embedded.Cluster]:
+def running_database(directory: Path, options: Mapping[str, str] = NO_VARIABLES) -> Iterator[embedded.Cluster]:
     """A PostgreSQL of the test's own, for a service that is given its address, or for none."""
     try:
         yield embedded.start(directory, options=options)
@@ -278,6 +282,6 @@ def query(dsn: str, sql: str, *values: object) -> list[Any]:
     return asyncio.run(with_connection(dsn, lambda connection: connection.fetch(sql, *values)))
 
 
-def broken_laws(dsn: str) -> list[str]:
+def broken_invariants(dsn: str) -> list[str]:
     """Every place in the whole database where a law of the books is broken."""
-    return asyncio.run(with_connection(dsn, audit))
+    return asyncio.run(with_connection(dsn, check_invariants))

@@ -11,35 +11,44 @@ from urllib.parse import quote, urlsplit
 import psutil
 
 from kasuwa.db import embedded
-from tests.running import quick_directory
+from tests.running import memory_directory
 from tests.simulate.processes import COMMAND_SECONDS, end_database, kill, postmaster_of, query, wait_until
 
 # Small, since there are two of them. One that is killed and never started again leaves its shared memory where its
 # directory is, and not for good on the machine.
 OPTIONS = {"shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
-FOLLOWING = "select 1 from pg_stat_replication where application_name = 'kasuwa' and state = 'streaming'"
+STANDBY_IS_STREAMING = "select 1 from pg_stat_replication where application_name = 'kasuwa' and state = 'streaming'"
 # A setting that was changed reaches the server's processes one by one: this shows that it has reached who commits.
-WAITING = "select 1 from pg_stat_activity where wait_event = 'SyncRep'"
+COMMIT_IS_WAITING = "select 1 from pg_stat_activity where wait_event = 'SyncRep'"
 
 
 @contextlib.contextmanager
-def open_place() -> Iterator[Path]:
+def shared_directory() -> Iterator[Path]:
     """A directory that goes at the end. Anyone may pass through: started by root, PostgreSQL is someone else, and a
     standby has to reach its primary's socket."""
-    near = {"prefix": "kasuwa-open-", "dir": quick_directory()}
+    near = {"prefix": "kasuwa-open-", "dir": memory_directory()}
     with tempfile.TemporaryDirectory(**near, ignore_cleanup_errors=True) as place:
         Path(place).chmod(0o755)
         yield Path(place)
 
 
-def copy_base(dsn: str, target: Path, *how: str) -> None:
+def run_basebackup(dsn: str, target: Path, *how: str) -> None:
     """`pg_basebackup`, quickly."""
-    words = [str(embedded.tool("pg_basebackup")), "-d", dsn, "-D", str(target), "--checkpoint=fast", "--no-sync", *how]
+    words = [
+        str(embedded.find_tool("pg_basebackup")),
+        "-d",
+        dsn,
+        "-D",
+        str(target),
+        "--checkpoint=fast",
+        "--no-sync",
+        *how,
+    ]
     done = subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS)
     assert done.returncode == 0, done.stderr
 
 
-class Pair:
+class ReplicaPair:
     """Two servers, of which one is the primary, and the other its standby or what is left of one."""
 
     def __init__(self, place: Path) -> None:
@@ -61,19 +70,19 @@ class Pair:
         """The other one, as a copy of the primary that follows it."""
         data = self.standby.directory / "cluster" / "data"
         shutil.rmtree(data, ignore_errors=True)
-        copy_base(self.primary.dsn, data, "--write-recovery-conf")
+        run_basebackup(self.primary.dsn, data, "--write-recovery-conf")
         embedded.start(self.standby.directory, options=OPTIONS)
-        wait_until("the standby follows", lambda: query(self.primary.dsn, FOLLOWING))
+        wait_until("the standby follows", lambda: query(self.primary.dsn, STANDBY_IS_STREAMING))
 
     def make_synchronous(self) -> None:
         """From now on a commit waits for the standby; it takes commits to see that."""
         self.set(self.primary, "synchronous_standby_names", "kasuwa")
-        wait_until("a commit waits for the standby", lambda: query(self.primary.dsn, WAITING), every=0.001)
+        wait_until("a commit waits for the standby", lambda: query(self.primary.dsn, COMMIT_IS_WAITING), every=0.001)
 
     def detach_standby(self) -> None:
         """It hears nothing any more, and stays as it is."""
         self.set(self.standby, "primary_conninfo", "")
-        wait_until("the standby is cut off", lambda: not query(self.primary.dsn, FOLLOWING))
+        wait_until("the standby is cut off", lambda: not query(self.primary.dsn, STANDBY_IS_STREAMING))
 
     def set(self, cluster: embedded.Cluster, name: str, value: str) -> None:
         query(cluster.dsn, f"alter system set {name} = '{value}'")
@@ -96,9 +105,9 @@ class Pair:
 
 
 @contextlib.contextmanager
-def replicated() -> Iterator[Pair]:
-    with open_place() as place:
-        pair = Pair(place)
+def running_pair() -> Iterator[ReplicaPair]:
+    with shared_directory() as place:
+        pair = ReplicaPair(place)
         try:
             pair.start()
             yield pair

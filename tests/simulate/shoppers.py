@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from tests.methods.payment.till import AUTH, OTP, VISA_OK
+from tests.methods.payment.payment_client import AUTH, OTP, VISA_OK
 from tests.simulate.load import Client, Merchant, Reply, transfer_body
 
 PAUSE_SECONDS = 0.02
@@ -33,7 +33,7 @@ class Attempt(NamedTuple):
     body: Any
 
     @property
-    def denies(self) -> bool:
+    def is_denial(self) -> bool:
         return "nothing was" in str(self.body.get("message", "")).lower()
 
     @property
@@ -44,7 +44,7 @@ class Attempt(NamedTuple):
 TRANSACTIONS = "select txn_ref, order_ref, detail::text, trail::text from transaction"
 
 
-def lies(attempts: list[Attempt], rows: list[Any]) -> list[str]:
+def find_false_denials(attempts: list[Attempt], rows: list[Any]) -> list[str]:
     """The denials that the books contradict."""
     trails = {row[0]: row[3] for row in rows}
     marked = "\n".join(f"{row[1]} {row[2]}" for row in rows)
@@ -55,7 +55,7 @@ def lies(attempts: list[Attempt], rows: list[Any]) -> list[str]:
     return [
         f"{attempt.what} {attempt.trace}: {attempt.body}"
         for attempt in attempts
-        if attempt.denies and is_there(attempt.trace)
+        if attempt.is_denial and is_there(attempt.trace)
     ]
 
 
@@ -78,7 +78,15 @@ class Shopper:
                 next(flows)(client)
 
     def flows(self) -> list[Callable[[Client], Any]]:
-        return [self.transfer, self.charge_token, self.charge_card, self.validate, self.refund, self.bulk, self.keyed]
+        return [
+            self.transfer,
+            self.charge_token,
+            self.charge_card,
+            self.validate,
+            self.refund,
+            self.bulk,
+            self.transfer_with_key,
+        ]
 
     def ask(self, what: str, trace: Trace, client: Client, path: str, body: Any, headers: Any = None) -> Reply:
         reply = client.put(path, body, headers)
@@ -89,7 +97,7 @@ class Shopper:
         mark = next(self._marks)
         self.ask("transfer", Trace(mark), client, "/disburse", transfer_body(orderRef=mark))
 
-    def keyed(self, client: Client) -> None:
+    def transfer_with_key(self, client: Client) -> None:
         mark = next(self._marks)
         body, headers = transfer_body(narration=mark), {"idempotency-key": mark}
         self.ask("transfer under a key", Trace(mark), client, "/disburse", body, headers)
@@ -144,7 +152,7 @@ def card_token(port: int, merchant: Merchant) -> str:
 
 
 @contextlib.contextmanager
-def shopping(port: int, merchants: list[Merchant], count: int) -> Iterator[list[Shopper]]:
+def running_shoppers(port: int, merchants: list[Merchant], count: int) -> Iterator[list[Shopper]]:
     """So many shoppers, until the block ends; then their attempts are complete."""
     tokens = [card_token(port, merchant) for merchant in merchants]
     places = [n % len(merchants) for n in range(count)]

@@ -22,42 +22,51 @@ from typing import Any
 import pytest
 
 from kasuwa import app
-from kasuwa.core.decision import Context, Decision, Needs, Seen
+from kasuwa.core.decision import Context, Decision, LoadedRows, Needs
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.db import embedded
-from kasuwa.db.batch import Broken, Submission
+from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.prepare import prepare
 from kasuwa.settings import Settings
-from tests.simulate.load import TRUTH, Answer, Client, Merchant, Reply, faults_of, loading, new_merchant
+from tests.simulate.load import (
+    LOAD_TRANSFERS,
+    Client,
+    LoggedReply,
+    Merchant,
+    Reply,
+    find_mismatches,
+    new_merchant,
+    running_load,
+)
 from tests.simulate.processes import (
     Service,
-    broken_laws,
-    database,
+    broken_invariants,
+    fault_count,
     query,
-    serving,
-    times,
+    running_database,
+    running_service,
     wait_until,
     with_connection,
 )
-from tests.simulate.waiting import let_commits_wait, wait_for_all_to_end, wait_for_more
+from tests.simulate.waiting import block_commits, wait_for_all_to_end, wait_for_more
 
 pytestmark = pytest.mark.chaos
 
 CUT = "select pg_terminate_backend(pid) from pg_stat_activity where application_name like $1"
 
 
-def check_books(service: Service, answers: list[Answer]) -> None:
+def check_books(service: Service, answers: list[LoggedReply]) -> None:
     wait_for_all_to_end(service)
-    assert faults_of(answers, service.query(TRUTH)) == []
-    assert service.broken_laws() == []
+    assert find_mismatches(answers, service.query(LOAD_TRANSFERS)) == []
+    assert service.broken_invariants() == []
 
 
 # --- connections -----------------------------------------------------------------------------------------------
 
 
-def cut_under_load(service: Service, tmp_path: Path, who: str, count: int) -> list[Answer]:
+def cut_under_load(service: Service, tmp_path: Path, who: str, count: int) -> list[LoggedReply]:
     merchants = [new_merchant(service.port) for _ in range(3)]
-    with loading(service.port, merchants, tmp_path / "answers") as load:
+    with running_load(service.port, merchants, tmp_path / "answers") as load:
         cut = 0
         while cut < count:
             wait_for_more(load)
@@ -67,15 +76,15 @@ def cut_under_load(service: Service, tmp_path: Path, who: str, count: int) -> li
 
 
 def test_cutting_the_writers_connection_goes_unnoticed(tmp_path: Path) -> None:
-    with serving(tmp_path / "data") as service:
-        answers = cut_under_load(service, tmp_path, "kasuwa writer", times("writer connections cut"))
+    with running_service(tmp_path / "data") as service:
+        answers = cut_under_load(service, tmp_path, "kasuwa writer", fault_count("writer connections cut"))
         check_books(service, answers)
         assert {(answer.http, answer.status) for answer in answers} == {(200, 200)}
 
 
 def test_cutting_every_connection_is_at_worst_a_503(tmp_path: Path) -> None:
-    with serving(tmp_path / "data", workers=2) as service:
-        answers = cut_under_load(service, tmp_path, "kasuwa %", times("other connections cut"))
+    with running_service(tmp_path / "data", workers=2) as service:
+        answers = cut_under_load(service, tmp_path, "kasuwa %", fault_count("other connections cut"))
         assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
         check_books(service, answers)
 
@@ -86,16 +95,16 @@ def test_cutting_every_connection_is_at_worst_a_503(tmp_path: Path) -> None:
 @contextmanager
 def serving_on(cluster: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
     """A service that was given its database, so that it is the test's to stop and start."""
-    with serving(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service:
+    with running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service:
         yield service
 
 
 def test_a_database_that_was_away_for_seconds_is_used_again_without_a_restart(tmp_path: Path) -> None:
-    with database(tmp_path / "pg") as cluster, serving_on(cluster, tmp_path) as service:
+    with running_database(tmp_path / "pg") as cluster, serving_on(cluster, tmp_path) as service:
         merchants = [new_merchant(service.port) for _ in range(3)]
-        pids = [process.pid for process in service.parts("api")]
-        with loading(service.port, merchants, tmp_path / "answers") as load:
-            for _ in range(times("stops of the database")):
+        pids = [process.pid for process in service.child_processes("api")]
+        with running_load(service.port, merchants, tmp_path / "answers") as load:
+            for _ in range(fault_count("stops of the database")):
                 wait_for_more(load)
                 cluster.stop()
                 time.sleep(3)
@@ -103,7 +112,7 @@ def test_a_database_that_was_away_for_seconds_is_used_again_without_a_restart(tm
                 wait_for_more(load)
             answers = load.stop()
         assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
-        assert [process.pid for process in service.parts("api")] == pids
+        assert [process.pid for process in service.child_processes("api")] == pids
         check_books(service, answers)
 
 
@@ -166,33 +175,33 @@ def fund_during_crash(service: Service, directory: Path, merchant: Merchant, eve
 @pytest.mark.parametrize("way", ["on memory", "locked"])
 def test_a_commit_that_was_lost_in_a_crash_is_not_taken_for_another(tmp_path: Path, way: str) -> None:
     """After a crash PostgreSQL gives numbers of transactions out again that were never written to its log."""
-    with database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
-        for _ in range(times("kills of PostgreSQL during a commit")):
+    with running_database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
+        for _ in range(fault_count("kills of PostgreSQL during a commit")):
             merchant = prepare_merchant(service, way)
             asyncio.run(with_connection(service.dsn, lambda connection: connection.execute(HANG_IN_COMMIT)))
             reply = fund_during_crash(service, tmp_path / "pg", merchant, "PgSleep")
             found = (reply.http, reply.body["status"], balance(service, merchant))
             assert found in {(200, 200, "10000001.00"), (503, 204, "10000000.00")}
-        assert service.broken_laws() == []
+        assert service.broken_invariants() == []
 
 
 @pytest.mark.parametrize("way", ["on memory", "locked"])
 def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(tmp_path: Path, way: str) -> None:
     """A COMMIT that waits for a standby is on disk already: its answer is lost, what it did is not."""
-    with database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
-        for _ in range(times("kills of PostgreSQL during a commit")):
+    with running_database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
+        for _ in range(fault_count("kills of PostgreSQL during a commit")):
             merchant = prepare_merchant(service, way)
-            let_commits_wait(service)
+            block_commits(service)
             reply = fund_during_crash(service, tmp_path / "pg", merchant, "SyncRep")
             assert (reply.http, reply.body["status"]) in {(200, 200), (503, 204)}
             assert balance(service, merchant) == "10000001.00"
-        assert service.broken_laws() == []
+        assert service.broken_invariants() == []
 
 
 # --- poison -------------------------------------------------------------------------------------------------------
 
 
-def order(context: Context, seen: Seen, order_ref: str, amount: int) -> Decision:
+def order(context: Context, seen: LoadedRows, order_ref: str, amount: int) -> Decision:
     """A transaction row as a rule might write it; the database refuses an amount that is not above zero."""
     merchant_id, now = context.merchant.merchant_id, datetime.now(UTC)
     row = Transaction(
@@ -222,9 +231,9 @@ def order(context: Context, seen: Seen, order_ref: str, amount: int) -> Decision
 async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[Any]:
     settings = Settings(data=data)
     await prepare(settings, dsn)
-    house = await app.House.build(settings, dsn)
+    house = await app.Services.build(settings, dsn)
     house.writer.start()
-    merchant = await house.directory.by_id(1)
+    merchant = await house.merchant_directory.get_by_id(1)
 
     def submission(n: int) -> Submission:
         amount = -1 if n in poisoned else 1
@@ -239,12 +248,12 @@ async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[A
 
 def test_a_decision_that_the_database_refuses_does_not_fail_its_neighbours(tmp_path: Path) -> None:
     poisoned = {7, 23}
-    with database(tmp_path) as cluster:
+    with running_database(tmp_path) as cluster:
         results = asyncio.run(submit_with_poison(cluster.dsn, tmp_path, poisoned))
-        assert {n for n, result in enumerate(results) if isinstance(result, Broken)} == poisoned
+        assert {n for n, result in enumerate(results) if isinstance(result, RuleFailure)} == poisoned
         assert [result.reply for result in results if isinstance(result, Decision)] == [
             str(n) for n in range(50) if n not in poisoned
         ]
         kept = query(cluster.dsn, "select order_ref from transaction where kind = 'probe'")
         assert {int(row[0]) for row in kept} == set(range(50)) - poisoned
-        assert not [law for law in broken_laws(cluster.dsn) if "event" not in law]
+        assert not [law for law in broken_invariants(cluster.dsn) if "event" not in law]

@@ -10,9 +10,18 @@ from typing import Any
 
 import pytest
 
-from tests.simulate.frozen_database import Line
-from tests.simulate.load import TRUTH, Client, Merchant, faults_of, loading, new_merchant
-from tests.simulate.processes import Service, broken_laws, database, get, query, serving, wait_until, with_connection
+from tests.simulate.faulty_proxy import FaultyProxy
+from tests.simulate.load import LOAD_TRANSFERS, Client, Merchant, find_mismatches, new_merchant, running_load
+from tests.simulate.processes import (
+    Service,
+    broken_invariants,
+    get,
+    query,
+    running_database,
+    running_service,
+    wait_until,
+    with_connection,
+)
 from tests.simulate.waiting import ENDS_SECONDS, PENDING_HOLDS, wait_for_more
 
 pytestmark = pytest.mark.chaos
@@ -21,10 +30,10 @@ pytestmark = pytest.mark.chaos
 @pytest.mark.parametrize("state", ["frozen", "deaf", "mute"])
 def test_a_silent_database_is_told_by_readiness_and_costs_no_money(tmp_path: Path, state: str) -> None:
     """Requests made meanwhile are answered, each with what is true or with what is not known."""
-    with database(tmp_path / "pg") as cluster, Line(cluster).open_in_thread() as line:
-        with serving(tmp_path / "data", {"KASUWA_DATABASE_URL": line.dsn}) as service:
+    with running_database(tmp_path / "pg") as cluster, FaultyProxy(cluster).open_in_thread() as line:
+        with running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": line.dsn}) as service:
             merchants = [new_merchant(service.port) for _ in range(3)]
-            with loading(service.port, merchants, tmp_path / "answers") as load:
+            with running_load(service.port, merchants, tmp_path / "answers") as load:
                 wait_for_more(load)
                 line.state = state
                 wait_until("readiness tells", lambda: get(service.port, "/readyz") == 503)
@@ -34,8 +43,8 @@ def test_a_silent_database_is_told_by_readiness_and_costs_no_money(tmp_path: Pat
                 answers = load.stop()
             wait_until("every hold ends", lambda: query(cluster.dsn, PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
             assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
-            assert faults_of(answers, query(cluster.dsn, TRUTH)) == []
-        assert broken_laws(cluster.dsn) == []
+            assert find_mismatches(answers, query(cluster.dsn, LOAD_TRANSFERS)) == []
+        assert broken_invariants(cluster.dsn) == []
 
 
 def fund(service: Service, merchant: Merchant) -> tuple[int, int]:
@@ -71,8 +80,8 @@ def holding_book(dsn: str, merchant: Merchant) -> Iterator[None]:
 
 def test_a_merchant_whose_book_is_held_does_not_hold_up_the_others_over_http(tmp_path: Path) -> None:
     with (
-        database(tmp_path / "pg") as cluster,
-        serving(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
+        running_database(tmp_path / "pg") as cluster,
+        running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
         ThreadPoolExecutor(1) as thread,
     ):
         held, *others = [new_merchant(service.port) for _ in range(4)]
@@ -86,4 +95,4 @@ def test_a_merchant_whose_book_is_held_does_not_hold_up_the_others_over_http(tmp
             # On a slow machine its patience may have been over by then.
             balances = {(200, 200): "10000001.00", (503, 204): "10000000.00"}
             assert client.wallet()["balance"] == balances[told]
-        assert broken_laws(cluster.dsn) == []
+        assert broken_invariants(cluster.dsn) == []

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.db.last_words import full_disk, last_words, worst_line
+from kasuwa.db.postgres_log import describe_failure, describe_full_disk, last_severe_line
 from tests.simulate.load import Client
-from tests.simulate.processes import Service, run_command, serving, wait_until
+from tests.simulate.processes import Service, run_command, running_service, wait_until
 
 pytestmark = pytest.mark.chaos
 
@@ -52,7 +52,7 @@ def serving_on(data: Path, elsewhere: Path) -> Iterator[Service]:
         service.start()
         yield service
     finally:
-        service.clear_away()
+        service.clean_up()
 
 
 def answers(service: Service) -> bool:
@@ -79,7 +79,7 @@ if os.geteuid() == 0:
             assert f"the disk of {service.data} is full" in told.stdout
             filler.unlink()
             wait_until("it serves again", lambda: answers(service))
-            assert service.broken_laws() == []
+            assert service.broken_invariants() == []
             assert "is full" not in run_command(["doctor"], {"KASUWA_DATA": str(service.data)}).stdout
 
 
@@ -107,17 +107,17 @@ LOG = """2026-01-05 10:00:00.000 UTC [12] LOG:  database system is ready to acce
 def test_the_line_that_says_most_of_an_end_is_found(tmp_path: Path, log: str | None, expected: str) -> None:
     if log is not None:
         (tmp_path / "postgres.log").write_text(log)
-    assert worst_line(tmp_path / "postgres.log").endswith(expected)
-    assert expected or last_words(tmp_path) == "it said nothing"
+    assert last_severe_line(tmp_path / "postgres.log").endswith(expected)
+    assert expected or describe_failure(tmp_path) == "it said nothing"
 
 
 def test_a_disk_with_room_is_not_called_full(tmp_path: Path) -> None:
-    assert full_disk(tmp_path) == ""
+    assert describe_full_disk(tmp_path) == ""
 
 
 def test_a_part_that_ends_is_named_with_how_it_ended(tmp_path: Path) -> None:
-    with serving(tmp_path / "data") as service:
-        [worker] = service.parts("worker")
+    with running_service(tmp_path / "data") as service:
+        [worker] = service.child_processes("worker")
         worker.kill()
         wait_until("the supervisor says it", lambda: "a part ended" in said_by(service))
         assert "worker" in said_by(service)

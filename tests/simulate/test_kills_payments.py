@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db.batch import LEASE
+from kasuwa.db.batch import JOB_LEASE
 from tests.simulate.load import Client, Merchant, new_merchant
-from tests.simulate.processes import Service, is_whole, kill, serving, times, wait_until
+from tests.simulate.processes import Service, fault_count, is_fully_running, kill, running_service, wait_until
 
 pytestmark = pytest.mark.chaos
 
@@ -117,22 +117,22 @@ def days_pass(service: Service) -> Callable[[threading.Event], None]:
 
 
 def kill_plan() -> list[str]:
-    return [("worker", "all", "api")[n % 3] for n in range(times("kills while plans fall due"))]
+    return [("worker", "all", "api")[n % 3] for n in range(fault_count("kills while plans fall due"))]
 
 
 def kill_once(service: Service, what: str) -> None:
     before = service.query(CHARGED)[0][0]
     wait_until("a plan is charged", lambda: service.query(CHARGED)[0][0] > before)
-    api, worker = service.parts("api"), service.parts("worker")
+    api, worker = service.child_processes("api"), service.child_processes("worker")
     victims = {"api": api, "worker": worker, "all": [*api, *worker]}[what]
     kill(victims)
-    last_lease = service.query("select now()")[0][0] + LEASE
-    wait_until("all parts run again", lambda: is_whole(service, victims))
+    last_lease = service.query("select now()")[0][0] + JOB_LEASE
+    wait_until("all parts run again", lambda: is_fully_running(service, victims))
     service.query(BURY, HELD_BY[what], last_lease)
 
 
 def test_kills_while_plans_fall_due_charge_every_due_date_once(tmp_path: Path) -> None:
-    with serving(tmp_path / "data") as service:
+    with running_service(tmp_path / "data") as service:
         for _ in range(PLANS):
             enrol(service.port)
         counters = [Counter(service.port, new_merchant(service.port), f"{n}") for n in range(2)]
@@ -142,7 +142,7 @@ def test_kills_while_plans_fall_due_charge_every_due_date_once(tmp_path: Path) -
         wait_until("everything ends", lambda: service.query(OPEN)[0][0] == 0)
         check_plans(service)
         check_cards(service, counters)
-        assert service.broken_laws() == []
+        assert service.broken_invariants() == []
 
 
 def check_plans(service: Service) -> None:

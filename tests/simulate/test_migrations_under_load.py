@@ -20,9 +20,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from kasuwa.db.migrate import Migration, apply_migration, known_migrations
-from tests.simulate.load import TRUTH, Load, faults_of, loading, new_merchant
-from tests.simulate.processes import Service, get, serving, wait_until, with_connection
-from tests.simulate.replicas import open_place
+from tests.simulate.load import LOAD_TRANSFERS, LoadProcess, find_mismatches, new_merchant, running_load
+from tests.simulate.processes import Service, get, running_service, wait_until, with_connection
+from tests.simulate.replicas import shared_directory
 from tests.simulate.waiting import wait_for_more
 
 pytestmark = pytest.mark.chaos
@@ -59,7 +59,7 @@ def apply(dsn: str, migration: Migration) -> str:
     return asyncio.run(with_connection(dsn, lambda connection: apply_migration(connection, migration)))
 
 
-def apply_while_tables_are_held(service: Service, load: Load, migration: Migration, said: list[Any]) -> None:
+def apply_while_tables_are_held(service: Service, load: LoadProcess, migration: Migration, said: list[Any]) -> None:
     """It gives way, transfers go on, it tries again and gives way again: all while the tables are held."""
     with ThreadPoolExecutor(1) as pool:
         with held_tables(service.dsn):
@@ -77,14 +77,14 @@ def gave_way(migration: Migration, said: list[Any], times: int) -> bool:
 
 
 def test_migrations_under_load_fail_no_request_and_are_applied_in_the_end(tmp_path: Path) -> None:
-    with open_place() as place, serving(place / "data") as service, capture_logs() as said:
+    with shared_directory() as place, running_service(place / "data") as service, capture_logs() as said:
         merchants = [new_merchant(service.port) for _ in range(3)]
-        with loading(service.port, merchants, tmp_path / "answers") as load:
+        with running_load(service.port, merchants, tmp_path / "answers") as load:
             for number, (kind, sql) in enumerate(KINDS.items(), 9001):
                 apply_while_tables_are_held(service, load, Migration(number, kind, sql), said)
                 wait_for_more(load, 20)
             answers = load.stop()
         assert {(answer.http, answer.status, answer.lost) for answer in answers} == {(200, 200, "")}
         assert get(service.port, "/readyz") == 200
-        assert faults_of(answers, service.query(TRUTH)) == []
-        assert service.broken_laws() == []
+        assert find_mismatches(answers, service.query(LOAD_TRANSFERS)) == []
+        assert service.broken_invariants() == []

@@ -2,7 +2,7 @@
 
 Each sequence has a merchant of its own at one running service, over HTTP and on PostgreSQL, and some fifty steps. What
 is compared and when is told in machine.py: after every step the reply, the wallets, what the step touched, all accounts
-of the merchant's books, and every law of ledger/audit.py. Once, at the end, the laws are asked of the whole database.
+of the merchant's books, and every law of ledger/invariants.py. Once, at the end, the laws are asked of the whole database.
 
 The short form tries the same sequences each time. With KASUWA_LONG=1 they are others, and the first one's number is
 printed: KASUWA_SEQUENCE=<number> tries one alone. Time passes by `advance` alone, so nothing here can be late.
@@ -19,13 +19,13 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.running import Deployments
-from tests.simulate.machine import World
-from tests.simulate.machine_accounts import Machine
 from tests.simulate.model import Model
 from tests.simulate.model_books import Reply, Txn
 from tests.simulate.model_cards import Card
 from tests.simulate.model_rails import Payment
-from tests.simulate.processes import broken_laws, times
+from tests.simulate.processes import broken_invariants, fault_count
+from tests.simulate.state_machine import AuditedDeployment
+from tests.simulate.state_machine_accounts import ApiStateMachine
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("model")]
 
@@ -34,19 +34,19 @@ SEQUENCES = "sequences of the model"
 
 
 @pytest.fixture(scope="module")
-def world(deployments: Deployments) -> Iterator[World]:
+def world(deployments: Deployments) -> Iterator[AuditedDeployment]:
     with deployments.fresh("model") as deployment:
-        yield World(deployment)
-        assert deployment.complaints() == ""
-        assert broken_laws(deployment.dsn) == []
+        yield AuditedDeployment(deployment)
+        assert deployment.new_stderr() == ""
+        assert broken_invariants(deployment.dsn) == []
 
 
-def run_sequence(world: World, model: type[Model], number: int, *phases: Phase) -> None:
+def run_sequence(world: AuditedDeployment, model: type[Model], number: int, *phases: Phase) -> None:
     """The sequence that a number makes. Asked for many in one run, Hypothesis would make most of them by varying a few:
     so they are asked for one by one."""
 
-    def factory() -> Machine:
-        return Machine(world, model)
+    def factory() -> ApiStateMachine:
+        return ApiStateMachine(world, model)
 
     run_state_machine_as_test(
         seed(number)(factory),  # type: ignore[arg-type]
@@ -68,10 +68,10 @@ def sequences() -> range:
     if alone is not None:
         return range(int(alone), int(alone) + 1)
     first = random.randrange(2**32) if os.environ.get("KASUWA_LONG") == "1" else 0
-    return range(first, first + times(SEQUENCES))
+    return range(first, first + fault_count(SEQUENCES))
 
 
-def test_whatever_is_asked_the_service_answers_as_the_model_does(world: World) -> None:
+def test_whatever_is_asked_the_service_answers_as_the_model_does(world: AuditedDeployment) -> None:
     tried = sequences()
     print(f"sequences {tried.start} to {tried.stop - 1}")
     for number in tried:
@@ -123,13 +123,13 @@ class ForgetsTheMonthlyFee(Model):
 WRONG = (WithoutVat, RefundsTooMuch, NeverGivesBack, PaysTwice, ForgetsTheMonthlyFee)
 
 
-def try_all(world: World, model: type[Model]) -> None:
-    for number in range(times(SEQUENCES)):
+def try_all(world: AuditedDeployment, model: type[Model]) -> None:
+    for number in range(fault_count(SEQUENCES)):
         run_sequence(world, model, number, Phase.generate)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_service_that_differs_from_its_model_is_found(world: World, wrong: type[Model]) -> None:
+def test_a_service_that_differs_from_its_model_is_found(world: AuditedDeployment, wrong: type[Model]) -> None:
     """Found by a comparison, as every AssertionError here is: not because the wrong model stumbles over itself."""
     with pytest.raises(AssertionError):
         try_all(world, wrong)

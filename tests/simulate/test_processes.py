@@ -22,8 +22,18 @@ import asyncpg
 import psutil
 import pytest
 
-from tests.simulate.load import TRUTH, Client, Load, Merchant, Reply, faults_of, loading, new_merchant, transfer_body
-from tests.simulate.processes import Service, get, is_alive, serving, times, wait_until
+from tests.simulate.load import (
+    LOAD_TRANSFERS,
+    Client,
+    LoadProcess,
+    Merchant,
+    Reply,
+    find_mismatches,
+    new_merchant,
+    running_load,
+    transfer_body,
+)
+from tests.simulate.processes import Service, fault_count, get, is_alive, running_service, wait_until
 
 pytestmark = pytest.mark.chaos
 
@@ -37,13 +47,13 @@ def contents(service: Service) -> dict[str, list[Any]]:
     return {table: [tuple(row) for row in service.query(BOOKS.format(table))] for table in TABLES}
 
 
-def has_more(load: Load, count: int) -> bool:
+def has_more(load: LoadProcess, count: int) -> bool:
     return load.acknowledged() > count
 
 
 def everything(service: Service) -> list[psutil.Process]:
     postmaster = service.postmaster()
-    return [*service.parts("api"), *service.parts("worker"), *([postmaster] if postmaster else [])]
+    return [*service.child_processes("api"), *service.child_processes("worker"), *([postmaster] if postmaster else [])]
 
 
 # --- asked to stop ------------------------------------------------------------------------------------------
@@ -75,7 +85,7 @@ async def let_go(connection: Any) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_requests_in_flight_are_answered_before_it_stops(tmp_path: Path, how: signal.Signals) -> None:
-    with serving(tmp_path / "data", workers=2) as service:
+    with running_service(tmp_path / "data", workers=2) as service:
         merchant = new_merchant(service.port)
         with held_books(service.dsn, merchant) as release:
             replies = ask_and_stop(service, merchant, release, how)
@@ -86,7 +96,7 @@ def test_requests_in_flight_are_answered_before_it_stops(tmp_path: Path, how: si
         with Client(service.port, merchant) as client:
             for reply in replies:
                 assert client.verify(reply.body["orderRef"])["txnStatus"] == "successful"
-        assert service.broken_laws() == []
+        assert service.broken_invariants() == []
 
 
 def ask_and_stop(service: Service, merchant: Merchant, release: Callable[[], None], how: signal.Signals) -> list[Reply]:
@@ -103,10 +113,10 @@ def ask_and_stop(service: Service, merchant: Merchant, release: Callable[[], Non
 
 
 def test_a_stop_under_load_and_a_start_on_the_same_data_keep_everything(tmp_path: Path) -> None:
-    with serving(tmp_path / "data", workers=2) as service:
+    with running_service(tmp_path / "data", workers=2) as service:
         merchants = [new_merchant(service.port) for _ in range(2)]
-        with loading(service.port, merchants, tmp_path / "answers") as load:
-            for _ in range(times("shutdowns under load")):
+        with running_load(service.port, merchants, tmp_path / "answers") as load:
+            for _ in range(fault_count("shutdowns under load")):
                 before = load.acknowledged()
                 wait_until("some are acknowledged", partial(has_more, load, before + 50))
                 assert service.stop() == 0
@@ -115,22 +125,22 @@ def test_a_stop_under_load_and_a_start_on_the_same_data_keep_everything(tmp_path
             answers = load.stop()
         assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204), (0, 0)}
         wait_until("every hold ends", lambda: not service.query("select 1 from hold where state = 'pending'"), 120.0)
-        assert faults_of(answers, service.query(TRUTH)) == []
+        assert find_mismatches(answers, service.query(LOAD_TRANSFERS)) == []
         kept = contents(service)
         service.stop()
         service.start()
         assert contents(service) == kept
-        assert service.broken_laws() == []
+        assert service.broken_invariants() == []
 
 
 # --- not asked ------------------------------------------------------------------------------------------------
 
 
 def test_parts_whose_supervisor_was_killed_stop_and_the_next_start_takes_over(tmp_path: Path) -> None:
-    with serving(tmp_path / "data", workers=2) as service:
+    with running_service(tmp_path / "data", workers=2) as service:
         with Client(service.port) as client:
             assert client.transfer(orderRef="before").body["txnStatus"] == "successful"
-        orphans = [*service.parts("api"), *service.parts("worker")]
+        orphans = [*service.child_processes("api"), *service.child_processes("worker")]
         left_over = service.postmaster()
         assert len(orphans) == 3
         service.supervisor.kill()
@@ -149,11 +159,11 @@ def test_parts_whose_supervisor_was_killed_stop_and_the_next_start_takes_over(tm
 
 def test_a_supervisor_killed_at_its_start_leaves_nobody_on_its_port(tmp_path: Path) -> None:
     """The parts are forked within the first second: one that is forked just before the kill must notice it too."""
-    with serving(tmp_path / "data", workers=2) as service:
+    with running_service(tmp_path / "data", workers=2) as service:
         assert service.stop() == 0
-        for moment in range(times("kills of a supervisor at its start")):
+        for moment in range(fault_count("kills of a supervisor at its start")):
             service.launch()
-            wait_until("the parts are being forked", lambda: service.parts("worker"), every=0.001)
+            wait_until("the parts are being forked", lambda: service.child_processes("worker"), every=0.001)
             time.sleep(moment * 0.02)
             service.supervisor.kill()
             service.supervisor.wait()
@@ -174,7 +184,7 @@ def test_a_part_whose_supervisor_died_before_it_ran_ends_at_once() -> None:
 
 
 def test_a_start_finds_its_way_after_everything_was_killed(tmp_path: Path) -> None:
-    with serving(tmp_path / "data") as service:
+    with running_service(tmp_path / "data") as service:
         with Client(service.port) as client:
             client.transfer(orderRef="before")
         for process in [psutil.Process(service.supervisor.pid), *everything(service)]:
@@ -184,12 +194,12 @@ def test_a_start_finds_its_way_after_everything_was_killed(tmp_path: Path) -> No
         service.start()
         with Client(service.port) as client:
             assert client.verify("before")["txnStatus"] == "successful"
-        assert service.broken_laws() == []
+        assert service.broken_invariants() == []
 
 
 def test_a_second_service_on_the_same_data_does_not_end_the_first(tmp_path: Path) -> None:
     """Two on one data directory share its database: the first is not left without when the second stops it."""
-    with serving(tmp_path / "data") as first:
+    with running_service(tmp_path / "data") as first:
         second = Service(tmp_path / "data", {})
         second.out = second.out.with_suffix(".second")
         second.start()

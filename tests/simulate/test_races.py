@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.simulate.load import Client, Merchant, Reply, new_merchant, transfer_body
-from tests.simulate.processes import Service, serving, times
+from tests.simulate.processes import Service, fault_count, running_service
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("races")]
 
@@ -38,7 +38,7 @@ LOWEST = """
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with serving(tmp_path_factory.mktemp("races") / "data", workers=2) as running:
+    with running_service(tmp_path_factory.mktemp("races") / "data", workers=2) as running:
         yield running
 
 
@@ -87,7 +87,7 @@ def balance(service: Service, merchant: Merchant) -> tuple[int, int]:
 # --- one wallet ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("run", range(times("races for half a wallet")))
+@pytest.mark.parametrize("run", range(fault_count("races for half a wallet")))
 def test_a_wallet_that_covers_half_of_what_is_asked_pays_exactly_that_half(service: Service, run: int) -> None:
     """64 times 312,446.25 with its fee of 50.00 and VAT of 3.75 is twice the wallet's 10,000,000.00."""
     merchant = new_merchant(service.port)
@@ -103,7 +103,7 @@ def test_a_wallet_that_covers_half_of_what_is_asked_pays_exactly_that_half(servi
     assert balance(service, merchant) == (0, 0)
     assert service.query(LOWEST, merchant.mid)[0][0] == 0
     assert Counter(row["status"] for row in service.query(TRANSFERS, merchant.mid)) == {"successful": 32}
-    assert service.broken_laws() == []
+    assert service.broken_invariants() == []
 
 
 # --- one reference --------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def check_one_transfer(service: Service, merchant: Merchant, replies: list[Reply
     http, code, txn_status, txn_ref = said.pop()
     assert (http, code, txn_status) == (200, 200, status)
     assert [row["txn_ref"] for row in service.query(TRANSFERS, merchant.mid)] == [txn_ref]
-    assert service.broken_laws() == []
+    assert service.broken_invariants() == []
     return str(txn_ref)
 
 
@@ -167,7 +167,7 @@ def test_fifty_copies_of_a_transfer_that_is_answered_late_are_one(service: Servi
 
 def test_of_two_bodies_under_one_reference_one_wins(service: Service) -> None:
     merchant = new_merchant(service.port)
-    rounds = times("references with two bodies")
+    rounds = fault_count("references with two bodies")
     for n in range(rounds):
         bodies = [transfer_body(orderRef=f"two-{n}", amount=amount) for amount in ("100.00", "100.01")]
         replies = ask_at_once(service, merchant, bodies)
@@ -178,12 +178,12 @@ def test_of_two_bodies_under_one_reference_one_wins(service: Service) -> None:
         rows = [row for row in service.query(TRANSFERS, merchant.mid) if row["order_ref"] == f"two-{n}"]
         assert [row["amount"] for row in rows] == [won]
     assert len(service.query(TRANSFERS, merchant.mid)) == rounds
-    assert service.broken_laws() == []
+    assert service.broken_invariants() == []
 
 
 def test_many_references_with_ten_copies_each_are_one_transfer_each(service: Service) -> None:
     merchant = new_merchant(service.port)
-    references = [f"copied-{n}" for n in range(times("references with copies"))]
+    references = [f"copied-{n}" for n in range(fault_count("references with copies"))]
     told: dict[str, set[str]] = {reference: set() for reference in references}
     for first in range(0, len(references), 10):
         bodies = [transfer_body(orderRef=reference) for reference in references[first : first + 10] * 10]
@@ -194,4 +194,4 @@ def test_many_references_with_ten_copies_each_are_one_transfer_each(service: Ser
     assert {row["order_ref"]: {row["txn_ref"]} for row in rows} == told
     assert len(rows) == len(references)
     assert balance(service, merchant) == (OPENING - len(references) * COST, 0)
-    assert service.broken_laws() == []
+    assert service.broken_invariants() == []

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.simulate.load import Client, Merchant, new_merchant
-from tests.simulate.processes import Service, serving, times
+from tests.simulate.processes import Service, fault_count, running_service
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("rail faults")]
 
@@ -38,7 +38,7 @@ HOLDS = "select state, taken from hold h join merchant m using (merchant_id) whe
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with serving(tmp_path_factory.mktemp("rails") / "data", workers=2) as running:
+    with running_service(tmp_path_factory.mktemp("rails") / "data", workers=2) as running:
         yield running
 
 
@@ -89,7 +89,7 @@ def check_ended(world: World, order_ref: str, txn_ref: str, status: str) -> None
     assert world.status(order_ref) == status
     assert world.about(EVENTS, txn_ref) == [(status,)]
     assert world.about(HOLDS, txn_ref) == [("posted", COST) if status == "successful" else ("voided", 0)]
-    assert world.service.broken_laws() == []
+    assert world.service.broken_invariants() == []
 
 
 def check_alone(world: World, order_ref: str, txn_ref: str, status: str) -> None:
@@ -212,7 +212,7 @@ def test_a_call_back_that_races_the_answer_leaves_one_truth(service: Service) ->
     """The bank answers "successful" while its call-back says "failed": whichever is first stands, the other
     is written down, and who asked is told what stands."""
     with World(service) as world, ThreadPoolExecutor(1) as pool:
-        for n in range(times("call-backs racing an answer")):
+        for n in range(fault_count("call-backs racing an answer")):
             order_ref = f"race-{n}"
             settled = pool.submit(settle_as_soon_as_known, service, world.merchant, order_ref)
             said = world.transfer(order_ref)
@@ -250,7 +250,7 @@ def random_transfer(world: World, luck: random.Random, order_ref: str) -> tuple[
     return said["txnRef"], ends_well
 
 
-@pytest.mark.parametrize("seed", range(times("seeds of rail faults")))
+@pytest.mark.parametrize("seed", range(fault_count("seeds of rail faults")))
 def test_forty_transfers_with_random_faults_are_all_known_after_a_day(service: Service, seed: int) -> None:
     """Every other seed has a clock that runs, so that the worker takes jobs up beside `advance`."""
     luck = random.Random(seed)
@@ -258,12 +258,12 @@ def test_forty_transfers_with_random_faults_are_all_known_after_a_day(service: S
         orders = {f"order-{n}": random_transfer(world, luck, f"order-{n}") for n in range(40)}
         for hours in (1, 2, 5, 17):
             world.advance(hours=hours)
-            assert service.broken_laws() == []
+            assert service.broken_invariants() == []
         for order_ref, (txn_ref, ends_well) in orders.items():
             check_event(world, order_ref, txn_ref, "successful" if ends_well else "failed")
         paid = sum(ends_well for _, ends_well in orders.values())
         assert world.money() == (OPENING - COST * paid, 0)
-        assert service.broken_laws() == []
+        assert service.broken_invariants() == []
 
 
 def check_event(world: World, order_ref: str, txn_ref: str, status: str) -> None:

@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from kasuwa.db import embedded
-from tests.simulate.load import Client, loading, new_merchant
+from tests.simulate.load import Client, new_merchant, running_load
 from tests.simulate.processes import (
     COMMAND_SECONDS,
     Service,
-    broken_laws,
-    database,
-    serving,
+    broken_invariants,
+    running_database,
+    running_service,
     wait_until,
     with_connection,
 )
-from tests.simulate.replicas import open_place
+from tests.simulate.replicas import shared_directory
 from tests.simulate.waiting import wait_for_more
 
 pytestmark = pytest.mark.chaos
@@ -46,7 +46,7 @@ class Recipe:
         self.keep_log, self.copy, self.restore = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
         self.restored = place / "restored"
         self._environ = {
-            "PATH": f"{embedded.tool('psql').parent}:{os.environ['PATH']}",
+            "PATH": f"{embedded.find_tool('psql').parent}:{os.environ['PATH']}",
             "DATABASE": dsn,
             "LOG": str(place / "log"),
             "BASE": str(place / "base"),
@@ -90,7 +90,7 @@ def wait_until_archived(service: Service) -> None:
 def live_through_the_day(service: Service, recipe: Recipe, log: Path) -> dict[str, list[str]]:
     """A copy is made and a moment named while transfers go on, before and after; the books at that moment."""
     merchants = [new_merchant(service.port) for _ in range(3)]
-    with loading(service.port, merchants, log) as load:
+    with running_load(service.port, merchants, log) as load:
         wait_for_more(load, 20)
         recipe.run(recipe.copy)
         wait_for_more(load, 20)
@@ -103,18 +103,18 @@ def live_through_the_day(service: Service, recipe: Recipe, log: Path) -> dict[st
 
 
 def test_the_books_are_restored_to_a_moment_and_the_service_goes_on(tmp_path: Path) -> None:
-    with open_place() as place:
-        with database(place / "data") as cluster:
+    with shared_directory() as place:
+        with running_database(place / "data") as cluster:
             recipe = Recipe(place, cluster.dsn, place / "data" / "secret.key")
             make_log_directory(place, place / "data" / "cluster")
             recipe.run(recipe.keep_log)
-        with serving(place / "data") as service:
+        with running_service(place / "data") as service:
             books = live_through_the_day(service, recipe, tmp_path / "answers")
         recipe.run(recipe.restore)
-        with database(recipe.restored) as restored:
+        with running_database(recipe.restored) as restored:
             assert asyncio.run(with_connection(restored.dsn, read_books)) == books
-            assert broken_laws(restored.dsn) == []
-        with serving(recipe.restored) as service:
+            assert broken_invariants(restored.dsn) == []
+        with running_service(recipe.restored) as service:
             with Client(service.port) as client:
                 assert client.transfer(orderRef="afterwards").body["txnStatus"] == "successful"
-            assert service.broken_laws() == []
+            assert service.broken_invariants() == []

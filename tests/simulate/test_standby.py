@@ -16,26 +16,35 @@ from pathlib import Path
 import pytest
 
 from kasuwa.db import embedded
-from kasuwa.web.outcome import UNSURE
-from tests.simulate.load import TRUTH, Answer, Client, Reply, faults_of, loading, new_merchant
-from tests.simulate.processes import Service, database, kill, pids_of_parts, postmaster_of, serving, times, wait_until
-from tests.simulate.replicas import open_place, replicated
-from tests.simulate.waiting import let_commits_wait, wait_for_all_to_end, wait_for_more
+from kasuwa.web.outcome import OUTCOME_UNKNOWN
+from tests.simulate.load import LOAD_TRANSFERS, Client, LoggedReply, Reply, find_mismatches, new_merchant, running_load
+from tests.simulate.processes import (
+    Service,
+    child_pids,
+    fault_count,
+    kill,
+    postmaster_of,
+    running_database,
+    running_service,
+    wait_until,
+)
+from tests.simulate.replicas import running_pair, shared_directory
+from tests.simulate.waiting import block_commits, wait_for_all_to_end, wait_for_more
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("standby")]
 
 
-def check_answers(answers: list[Answer]) -> None:
+def check_answers(answers: list[LoggedReply]) -> None:
     """The API answered all along: with the truth, or that it cannot be reached for a moment."""
     assert {(answer.http, answer.status, answer.lost) for answer in answers} <= {(200, 200, ""), (503, 204, "")}
 
 
 def test_a_promoted_standby_has_all_that_was_acknowledged(tmp_path: Path) -> None:
-    with replicated() as servers, serving(tmp_path / "data", {"KASUWA_DATABASE_URL": servers.dsn}) as service:
+    with running_pair() as servers, running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": servers.dsn}) as service:
         merchants = [new_merchant(service.port) for _ in range(3)]
-        parts = pids_of_parts(service)
-        with loading(service.port, merchants, tmp_path / "answers") as load:
-            for n in range(times("promotions of a synchronous standby")):
+        parts = child_pids(service)
+        with running_load(service.port, merchants, tmp_path / "answers") as load:
+            for n in range(fault_count("promotions of a synchronous standby")):
                 if n > 0:
                     servers.attach_standby()
                 servers.make_synchronous()
@@ -44,23 +53,23 @@ def test_a_promoted_standby_has_all_that_was_acknowledged(tmp_path: Path) -> Non
                 wait_for_more(load)
             answers = load.stop()
         wait_for_all_to_end(service)
-        assert faults_of(answers, service.query(TRUTH)) == []
-        assert service.broken_laws() == []
+        assert find_mismatches(answers, service.query(LOAD_TRANSFERS)) == []
+        assert service.broken_invariants() == []
         check_answers(answers)
-        assert pids_of_parts(service) == parts
+        assert child_pids(service) == parts
 
 
 def test_a_standby_that_nobody_waits_for_loses_and_the_check_says_so(tmp_path: Path) -> None:
     """The control of the test above: only the waiting is left out."""
-    with replicated() as servers, serving(tmp_path / "data", {"KASUWA_DATABASE_URL": servers.dsn}) as service:
+    with running_pair() as servers, running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": servers.dsn}) as service:
         merchant = new_merchant(service.port)
-        with loading(service.port, [merchant], tmp_path / "answers") as load:
+        with running_load(service.port, [merchant], tmp_path / "answers") as load:
             servers.detach_standby()
             wait_for_more(load, 50)  # more than were under way when it was cut off
             servers.fail_over(all_at_once=True)
             wait_for_more(load)
             answers = load.stop()
-        found = faults_of(answers, service.query(TRUTH))
+        found = find_mismatches(answers, service.query(LOAD_TRANSFERS))
         assert any(fault.endswith("is there 0 times") for fault in found), found
 
 
@@ -74,9 +83,9 @@ CANCEL = f"select pg_cancel_backend(pid) from ({WAITING}) waiting"
 def alone() -> Iterator[Service]:
     """A service whose database has no standby, for tests that make it wait for one."""
     with (
-        open_place() as place,
-        database(place / "pg") as cluster,
-        serving(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
+        shared_directory() as place,
+        running_database(place / "pg") as cluster,
+        running_service(place / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
     ):
         yield service
 
@@ -89,7 +98,7 @@ def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
     if way == "locked":
         service.query("update book b set version = version + 1 from merchant m where m.mid = $1"
             " and m.merchant_id = b.merchant_id", merchant.mid)  # fmt: skip
-    let_commits_wait(service)
+    block_commits(service)
     order = {"action": "fund_wallet", "currency": "NGN", "amount": "1.00"}
     with Client(service.port, merchant) as client, ThreadPoolExecutor(1) as pool:
         funding = pool.submit(client.put, "/sandbox", order)
@@ -111,7 +120,11 @@ def test_a_wait_for_the_standby_that_was_cancelled_is_no_success(alone: Service,
     with funding_that_waits(alone, way) as funding:
         wait_until("it is answered", lambda: alone.query(CANCEL) is not None and funding.done())
     reply = funding.result()
-    assert (reply.http, reply.body["status"], reply.body["message"]) == (503, UNSURE.code, UNSURE.message)
+    assert (reply.http, reply.body["status"], reply.body["message"]) == (
+        503,
+        OUTCOME_UNKNOWN.code,
+        OUTCOME_UNKNOWN.message,
+    )
 
 
 def test_a_commit_that_was_kept_in_a_crash_is_answered_when_the_standby_has_it(alone: Service) -> None:
@@ -123,4 +136,4 @@ def test_a_commit_that_was_kept_in_a_crash_is_answered_when_the_standby_has_it(a
         wait_until("who asks after it waits too, or was told", lambda: alone.query(WAITING) or funding.done())
         assert not funding.done() or funding.result().http == 503
     assert (funding.result().http, funding.result().body["status"]) in {(200, 200), (503, 204)}
-    assert alone.broken_laws() == []
+    assert alone.broken_invariants() == []

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.simulate.load import Load
+from tests.simulate.load import LoadProcess
 from tests.simulate.processes import Service, wait_until
 
 PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
@@ -13,7 +13,7 @@ PROBE = "select pg_logical_emit_message(true, 'probe', 'probe')"
 END_PROBE = "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and query = $1"
 
 
-def wait_for_more(load: Load, count: int = 10) -> None:
+def wait_for_more(load: LoadProcess, count: int = 10) -> None:
     before = load.acknowledged()
     wait_until("transfers are acknowledged", lambda: load.acknowledged() >= before + count)
 
@@ -22,14 +22,14 @@ def wait_for_all_to_end(service: Service) -> None:
     wait_until("every hold ends", lambda: service.query(PENDING_HOLDS)[0][0] == 0, ENDS_SECONDS)
 
 
-def let_commits_wait(service: Service) -> None:
+def block_commits(service: Service) -> None:
     """For a standby that there is not."""
     service.query("alter system set synchronous_standby_names = 'nobody'")
     service.query("select pg_reload_conf()")
-    wait_until("the setting is in force", lambda: a_commit_waits(service))
+    wait_until("the setting is in force", lambda: is_commit_blocked(service))
 
 
-def a_commit_waits(service: Service) -> bool:
+def is_commit_blocked(service: Service) -> bool:
     """Whether a commit of our own has to wait by now: a setting reaches the server's processes one by one."""
     with ThreadPoolExecutor(1) as pool:
         probe = pool.submit(service.query, PROBE)

@@ -8,14 +8,14 @@ and the tests of their slice show it.
 USER = ("user.firstname", "user.lastname", "user.email", "user.ip", "user.fingerprint")
 CARD = ("card.card_no", "card.expiry_month", "card.expiry_year", "card.ccv", "card.pin")
 COMMON = (*USER, "amount", "country", "currency", "customer_txnref", "redirect_url", "split", "meta")
-TOLD = (*USER, "customer_txnref", "meta.note")
+PAYER_TEXT_FIELDS = (*USER, "customer_txnref", "meta.note")
 INTEREST = ("interestSettings.interestRate", "interestSettings.interestFrequency")
 CLIENT = (
     *("data.firstname", "data.lastname", "data.middlename", "data.email", "data.gender", "data.dob", "data.phone"),
     *("data.bvn", "data.addresses", "data.bankAccount", "data.meta"),
 )
 
-CONTRACT: dict[str, tuple[str, ...]] = {
+CONTRACT_FIELDS: dict[str, tuple[str, ...]] = {
     "virtualcard-create": (
         *("billing.address", "billing.name", "billing.city", "billing.state", "billing.postal_code"),
         *("amount", "currency", "country"),
@@ -83,17 +83,17 @@ CONTRACT: dict[str, tuple[str, ...]] = {
 WITHOUT_FIELDS = frozenset({"resources-banks", "resources-supported_chargable_banks"})
 
 # Free text that is kept and nothing else, by row.
-TEXTS: dict[str, tuple[str, ...]] = {
-    "payment-initiate-card": TOLD,
+FREE_TEXT_FIELDS: dict[str, tuple[str, ...]] = {
+    "payment-initiate-card": PAYER_TEXT_FIELDS,
     # Of what initiate has brought, the charge changes nothing.
     "payment-charge-card": ("user.ip", "user.fingerprint", "meta.note"),
-    "payment-charge-token": TOLD,
-    "payment-charge-account": TOLD,
-    "payment-charge-ussd": TOLD,
-    "payment-charge-phone": TOLD,
-    "payment-charge-qrpay": (*TOLD, "business_name"),
-    "payment-charge-bank_transfer": (*TOLD, "business_name"),
-    "payment-charge-mobile_money": TOLD,
+    "payment-charge-token": PAYER_TEXT_FIELDS,
+    "payment-charge-account": PAYER_TEXT_FIELDS,
+    "payment-charge-ussd": PAYER_TEXT_FIELDS,
+    "payment-charge-phone": PAYER_TEXT_FIELDS,
+    "payment-charge-qrpay": (*PAYER_TEXT_FIELDS, "business_name"),
+    "payment-charge-bank_transfer": (*PAYER_TEXT_FIELDS, "business_name"),
+    "payment-charge-mobile_money": PAYER_TEXT_FIELDS,
     "payment-refund": ("comment",),
     "disburse-transfer": ("sender_name", "narration"),
     "clients-create": ("data.firstname", "data.middlename", "data.meta.id_card_no"),

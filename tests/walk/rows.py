@@ -19,16 +19,16 @@ from kasuwa.core.action import Action, Write
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
+    INSUFFICIENT_FUNDS,
     INVALID_JSON,
     INVALID_METHOD,
     INVALID_REQUEST,
-    NOT_COVERED,
     NOT_VALIDATED,
 )
-from tests.shop import Heard, Shop, fresh, numbers
+from tests.merchant_client import MerchantClient, RawReply, new_reference, reference_numbers
 
 REFUSALS = frozenset(
-    {AUTHENTICATION_FAILED, ERROR, INVALID_JSON, INVALID_METHOD, INVALID_REQUEST, NOT_COVERED, NOT_VALIDATED}
+    {AUTHENTICATION_FAILED, ERROR, INVALID_JSON, INVALID_METHOD, INVALID_REQUEST, INSUFFICIENT_FUNDS, NOT_VALIDATED}
 )
 
 # One business day that no other test's merchant has: references of two merchants then differ by their date.
@@ -37,7 +37,7 @@ NOW = "2026-01-05T09:30:00+01:00"
 Path = tuple[str | int, ...]
 
 
-class Row(NamedTuple):
+class ActionRow(NamedTuple):
     method: str
     selector: str
     action: Action
@@ -52,15 +52,15 @@ class Row(NamedTuple):
         return copy.deepcopy(dict(self.action.example))
 
 
-ROWS = tuple(
-    Row(method.name, action.selector or method.selectors[0], action)
+ACTION_ROWS = tuple(
+    ActionRow(method.name, action.selector or method.selectors[0], action)
     for method in methods_of("test")
     for action in method.actions
 )
 
 
 # What begins a merchant's books anew would take its references and its clock along.
-[RESET] = [row for row in ROWS if row.title == "sandbox-reset"]
+[RESET] = [row for row in ACTION_ROWS if row.title == "sandbox-reset"]
 
 
 # --- the fields of a request --------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ class Field(NamedTuple):
         return ".".join(str(step) for step in self.path)
 
 
-def fields_of(row: Row) -> list[Field]:
+def fields_of(row: ActionRow) -> list[Field]:
     """Every field of the request's type, nested ones too, and whatever else its example shows."""
     found = {field.path: field for field in typed_fields(inspect.type_info(row.action.request), ())}
     for path in example_paths(row.action.example, ()):
@@ -124,14 +124,14 @@ def value_at(fields: Any, path: Path) -> Any:
 # --- sending examples ---------------------------------------------------------------------------------------
 
 
-class Played(NamedTuple):
-    row: Row
+class SentExample(NamedTuple):
+    row: ActionRow
     fields: dict[str, Any]
-    heard: Heard
+    heard: RawReply
 
 
 # Nobody listens there: events stay scheduled, and can be sent again.
-NOBODY = "http://127.0.0.1:9/events"
+UNREACHABLE_URL = "http://127.0.0.1:9/events"
 NEEDS_ENDPOINT = frozenset({"resources-resend"})
 # Where events go is set for a moment only: what the worker delivers meanwhile is not to be counted by later rows.
 SETS_ENDPOINT = frozenset({"resources-resend", "sandbox-webhook"})
@@ -140,7 +140,7 @@ SETS_ENDPOINT = frozenset({"resources-resend", "sandbox-webhook"})
 LATER_INSTALLMENTS = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030": "500.00"}, "total": "1500.00"}
 
 # What a row uses up, or an earlier one has, is made for it alone, by the example of another row.
-USES_UP: dict[str, tuple[str, dict[str, Any]]] = {
+EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-pay_account": ("payment-charge-bank_transfer", {}),
     "sandbox-card_purchase": ("virtualcard-create", {}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
@@ -153,41 +153,41 @@ BUILDS_ON = {"loans": {"clients", "payment"}, "investments": {"clients", "paymen
 NAME_ANYTHING = frozenset({"resources", "sandbox"})
 
 
-def leads_to(row: Row, wanted: Row) -> bool:
+def is_prerequisite(row: ActionRow, wanted: ActionRow) -> bool:
     if wanted.method in NAME_ANYTHING:
         return True
     return row == wanted or row.method == wanted.method or row.method in BUILDS_ON.get(wanted.method, ())
 
 
-def play(shop: Shop, until: Row | None = None) -> list[Played]:
+def send_examples(shop: MerchantClient, until: ActionRow | None = None) -> list[SentExample]:
     """Send the examples in order, all of them or those before one row that it may build on."""
-    played: list[Played] = []
-    for row in ROWS:
-        if until is not None and not leads_to(row, until):
+    played: list[SentExample] = []
+    for row in ACTION_ROWS:
+        if until is not None and not is_prerequisite(row, until):
             continue
         if row.title in NEEDS_ENDPOINT:
-            shop.put("sandbox", action="webhook", url=NOBODY)
-        if row.title in USES_UP:
-            title, changes = USES_UP[row.title]
+            shop.put("sandbox", action="webhook", url=UNREACHABLE_URL)
+        if row.title in EXTRA_EXAMPLES:
+            title, changes = EXTRA_EXAMPLES[row.title]
             made = next(earlier.row for earlier in played if earlier.row.title == title)
-            made_of = known_references({**made.example, **changes}, played)
-            played.append(Played(made, {}, shop.ask(made.method, made_of)))
+            made_of = resolve_references({**made.example, **changes}, played)
+            played.append(SentExample(made, {}, shop.send_fields(made.method, made_of)))
         if row == until:
             break
-        fields = known_references(row.example, played)
-        played.append(Played(row, fields, shop.ask(row.method, fields)))
+        fields = resolve_references(row.example, played)
+        played.append(SentExample(row, fields, shop.send_fields(row.method, fields)))
         if row.title in SETS_ENDPOINT:
             wait_until_tried(shop)
             shop.put("sandbox", action="webhook", url="")
     return played
 
 
-def ready(shop: Shop, row: Row) -> dict[str, Any]:
+def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:
     """A row's example with references of its own, after all the examples before it were sent."""
-    return freshened(row, known_references(row.example, play(shop, until=row)))
+    return with_fresh_references(row, resolve_references(row.example, send_examples(shop, until=row)))
 
 
-def wait_until_tried(shop: Shop) -> None:
+def wait_until_tried(shop: MerchantClient) -> None:
     """Until the worker has recorded an attempt for every event that is sent: what is read later is then the same."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
@@ -198,10 +198,10 @@ def wait_until_tried(shop: Shop) -> None:
     raise AssertionError("the events were not tried")
 
 
-def known_references(fields: dict[str, Any], played: list[Played]) -> dict[str, Any]:
+def resolve_references(fields: dict[str, Any], played: list[SentExample]) -> dict[str, Any]:
     for path in list(example_paths(fields, ())):
-        if stands_for_another(path[-1], value_at(fields, path)):
-            wanted = named(value_at(fields, path)) or path[-1]
+        if is_placeholder(path[-1], value_at(fields, path)):
+            wanted = placeholder_field(value_at(fields, path)) or path[-1]
             made = [value for one in played for name, value in leaves(one.heard.body) if name == wanted]
             fields = with_value(fields, path, made[-1]) if made else fields
     return fields
@@ -211,31 +211,31 @@ def known_references(fields: dict[str, Any], played: list[Played]) -> dict[str, 
 NUMBERED = frozenset({"accountNumber", "cashcode"})
 
 
-def stands_for_another(name: str | int, said: Any) -> bool:
+def is_placeholder(name: str | int, said: Any) -> bool:
     """Whether a value of an example is of the service's making: only a run can tell it."""
     if not isinstance(name, str) or not isinstance(said, str):
         return False
-    return named(said) is not None or said.startswith("GP") or name.endswith("_id") or name in NUMBERED
+    return placeholder_field(said) is not None or said.startswith("GP") or name.endswith("_id") or name in NUMBERED
 
 
-def named(said: Any) -> str | None:
+def placeholder_field(said: Any) -> str | None:
     """The field of an earlier reply that an example points to: `<cardToken>`."""
     return said[1:-1] if isinstance(said, str) and said.startswith("<") and said.endswith(">") else None
 
 
 # Besides an orderRef, what a merchant calls something that it has made.
-MADE_UNDER = {"resources-personalized-accounts": "reference", "resources-personalized_account": "reference"}
+REFERENCE_FIELDS = {"resources-personalized-accounts": "reference", "resources-personalized_account": "reference"}
 
 
-def freshened(row: Row, fields: dict[str, Any]) -> dict[str, Any]:
+def with_fresh_references(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
     """With references of its own, where the request makes something under them and does not name what is there; a bill
     also with a customer of its own, because the same one paid twice would be taken for a mistake."""
-    if isinstance(row.action, Write) and row.action.repeatable:
+    if isinstance(row.action, Write) and row.action.accepts_idempotency_key:
         for path in list(example_paths(fields, ())):
-            if path[-1] in ("orderRef", MADE_UNDER.get(row.title)):
-                fields = with_value(fields, path, fresh("walk"))
+            if path[-1] in ("orderRef", REFERENCE_FIELDS.get(row.title)):
+                fields = with_value(fields, path, new_reference("walk"))
         if "paycode" in fields:
-            fields = with_value(fields, ("reference",), str(45_000_000_000 + next(numbers)))
+            fields = with_value(fields, ("reference",), str(45_000_000_000 + next(reference_numbers)))
     return fields
 
 
@@ -258,7 +258,7 @@ def is_refusal(body: Any) -> bool:
     return isinstance(body, dict) and body.get("status") in REFUSALS and isinstance(body.get("status"), int)
 
 
-def check_reply(row: Row, heard: Heard, said: str = "") -> None:
+def check_reply(row: ActionRow, heard: RawReply, said: str = "") -> None:
     """A refusal of the contract in its one shape, or to the letter what the action says it answers."""
     body = heard.body
     assert heard.http < 500, (said[:100], body)

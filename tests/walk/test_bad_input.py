@@ -12,20 +12,20 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from tests.shop import Heard, Shop
+from tests.merchant_client import MerchantClient, RawReply
 from tests.walk.rows import (
+    ACTION_ROWS,
     NOW,
     RESET,
-    ROWS,
+    ActionRow,
     Field,
-    Row,
     check_reply,
     fields_of,
-    freshened,
     is_refusal,
-    known_references,
-    play,
-    ready,
+    prepare_example,
+    resolve_references,
+    send_examples,
+    with_fresh_references,
     with_value,
 )
 
@@ -49,11 +49,11 @@ INSIDES = re.compile(
 
 MARK = "\N{BLACK STAR} the place of the value \N{BLACK STAR}"
 
-REQUIRED = {row.title: [field for field in fields_of(row) if field.required] for row in ROWS}
+REQUIRED = {row.title: [field for field in fields_of(row) if field.required] for row in ACTION_ROWS}
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     """Its clock stands still: what one request left open does not end while another is looked at."""
     return open_shop(now=NOW)
 
@@ -66,25 +66,25 @@ def title(value: Any) -> str:
     return str(value.title)
 
 
-def send_with(shop: Shop, row: Row, example: dict[str, Any], field: Field, text: str) -> Heard:
-    fields = with_value(freshened(row, example), field.path, MARK)
+def send_with(shop: MerchantClient, row: ActionRow, example: dict[str, Any], field: Field, text: str) -> RawReply:
+    fields = with_value(with_fresh_references(row, example), field.path, MARK)
     return shop.send(row.method, msgspec.json.encode(fields).replace(msgspec.json.encode(MARK), text.encode()))
 
 
-def chooses_row(row: Row, field: Field) -> bool:
+def chooses_row(row: ActionRow, field: Field) -> bool:
     """Whether another value of the field asks for another row of the table, with another reply."""
     return row.action.variant is not None and field.path == (row.action.variant[0],)
 
 
-def available(shop: Shop) -> dict[str, int]:
+def available(shop: MerchantClient) -> dict[str, int]:
     """What can be spent: it moves when a request is taken, not when its outcome is known."""
     return {currency: wallet.available for currency, wallet in shop.wallets().items()}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=title)
-def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: Shop, row: Row) -> None:
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=title)
+def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: MerchantClient, row: ActionRow) -> None:
     """A field whose every hostile value is refused has moved nothing; after one that was taken, one looks anew."""
-    example = known_references(row.example, play(shop, until=RESET))
+    example = resolve_references(row.example, send_examples(shop, until=RESET))
     for n, field in enumerate(fields_of(row)):
         had, taken = available(shop), False
         for text in HOSTILE[n % SHARE :: SHARE]:
@@ -96,26 +96,26 @@ def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: Shop, row: R
         assert taken or available(shop) == had, field.title
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if REQUIRED[row.title]], ids=title)
-def test_a_required_field_that_is_missing_is_named(shop: Shop, row: Row) -> None:
+@pytest.mark.parametrize("row", [row for row in ACTION_ROWS if REQUIRED[row.title]], ids=title)
+def test_a_required_field_that_is_missing_is_named(shop: MerchantClient, row: ActionRow) -> None:
     had = shop.wallets()
     for field in REQUIRED[row.title]:
         fields = row.example
         del fields[str(field.path[0])]
         for said in (fields, {**fields, str(field.path[0]): None}):
-            heard = shop.ask(row.method, said)
+            heard = shop.send_fields(row.method, said)
             assert (heard.http, heard.body["status"]) == (200, 104), field.title
             assert {"field": field.title, "reason": "required"} in heard.body["errors"]
     assert shop.wallets() == had
 
 
-@pytest.mark.parametrize("row", ROWS, ids=title)
-def test_every_field_wrong_at_once_is_every_field_named(shop: Shop, row: Row) -> None:
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=title)
+def test_every_field_wrong_at_once_is_every_field_named(shop: MerchantClient, row: ActionRow) -> None:
     known = [str(field.path[0]) for field in fields_of(row) if len(field.path) == 1]
     typed = [name for name in known if name in row.action.request.__struct_encode_fields__]
     typed = [name for name in typed if (row.method, name) not in NEVER_REFUSED]
     fields = {**row.example, **dict.fromkeys(typed, -1.5)}
-    heard = shop.ask(row.method, fields)
+    heard = shop.send_fields(row.method, fields)
     if typed:
         assert heard.body["status"] == 104
         assert {fault["field"].partition(".")[0] for fault in heard.body["errors"]} == set(typed)
@@ -123,14 +123,14 @@ def test_every_field_wrong_at_once_is_every_field_named(shop: Shop, row: Row) ->
         check_reply(row, heard)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=title)
-def test_fields_nobody_asked_for_are_ignored(shop: Shop, row: Row) -> None:
-    example = ready(shop, row)
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=title)
+def test_fields_nobody_asked_for_are_ignored(shop: MerchantClient, row: ActionRow) -> None:
+    example = prepare_example(shop, row)
     strange = {"__class__": "x", "merchant_id": 1, "status": "successful", "": None, "\N{GRINNING FACE}": [{}]}
     strange = {
         name: value for name, value in strange.items() if name not in row.action.request.__struct_encode_fields__
     }
-    heard = shop.ask(row.method, {**strange, **example})
+    heard = shop.send_fields(row.method, {**strange, **example})
     check_reply(row, heard)
     assert not is_refusal(heard.body), heard.body
 
@@ -147,6 +147,6 @@ def forms_of(kind: inspect.Type) -> Iterator[str]:
 
 def test_no_form_lets_a_newline_follow() -> None:
     """`$` matches before one too; and whoever reads a reference with a newline later may not find it."""
-    forms = {form for row in ROWS for form in forms_of(inspect.type_info(row.action.request))}
+    forms = {form for row in ACTION_ROWS for form in forms_of(inspect.type_info(row.action.request))}
     assert len(forms) > 10
     assert [form for form in forms if form.endswith("$")] == []

@@ -4,29 +4,29 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment
-from tests.shop import Shop, fresh
-from tests.walk.contract_fields import CONTRACT, TEXTS
-from tests.walk.rows import NOW, ROWS, Row, fields_of, ready, with_value
+from tests.walk.contract_fields import CONTRACT_FIELDS, FREE_TEXT_FIELDS
+from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, fields_of, prepare_example, with_value
 from tests.walk.test_tenancy import TABLES
 
-BY_TITLE = {row.title: row for row in ROWS}
+BY_TITLE = {row.title: row for row in ACTION_ROWS}
 
 
 def test_every_row_of_the_contract_is_in_the_tables() -> None:
-    assert set(CONTRACT) <= set(BY_TITLE)
-    assert set(TEXTS) <= set(CONTRACT)
+    assert set(CONTRACT_FIELDS) <= set(BY_TITLE)
+    assert set(FREE_TEXT_FIELDS) <= set(CONTRACT_FIELDS)
 
 
-@pytest.mark.parametrize("title", CONTRACT)
+@pytest.mark.parametrize("title", CONTRACT_FIELDS)
 def test_every_documented_field_is_read(title: str) -> None:
     """A field of the request's type is read or refused by name: tests/walk/test_bad_input.py sends each."""
     known = {field.title for field in fields_of(BY_TITLE[title])}
-    missing = tuple(name for name in CONTRACT[title] if name not in known)
+    missing = tuple(name for name in CONTRACT_FIELDS[title] if name not in known)
     assert missing == ()
 
 
-def rows_text(deployment: Deployment, shop: Shop) -> str:
+def rows_text(deployment: Deployment, shop: MerchantClient) -> str:
     """All rows of a merchant as text; those of its clients, which are encrypted, as their list shows them."""
     found = [str(shop.put("clients", action="list").body)]
     for (table,) in deployment.fetch(TABLES):
@@ -36,19 +36,21 @@ def rows_text(deployment: Deployment, shop: Shop) -> str:
 
 
 def marked_value(name: str) -> str:
-    mark = fresh("kept")
+    mark = new_reference("kept")
     return f"{mark}@example.com" if name.endswith("email") else mark
 
 
-@pytest.mark.parametrize("title", TEXTS)
-def test_documented_texts_are_kept(open_shop: Callable[..., Shop], deployment: Deployment, title: str) -> None:
-    row: Row = BY_TITLE[title]
+@pytest.mark.parametrize("title", FREE_TEXT_FIELDS)
+def test_documented_texts_are_kept(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment, title: str
+) -> None:
+    row: ActionRow = BY_TITLE[title]
     shop = open_shop(now=NOW)
-    fields, marks = ready(shop, row), {}
-    for name in TEXTS[title]:
+    fields, marks = prepare_example(shop, row), {}
+    for name in FREE_TEXT_FIELDS[title]:
         marks[name] = marked_value(name)
         fields = with_value(fields, tuple(name.split(".")), marks[name])
-    heard = shop.ask(row.method, fields)
+    heard = shop.send_fields(row.method, fields)
     assert heard.body["status"] in (200, 202), heard.body
     text = rows_text(deployment, shop)
     dropped = tuple(name for name, mark in marks.items() if mark not in text and mark.encode().hex() not in text)

@@ -6,15 +6,17 @@ import pytest
 from kasuwa.core.action import Action, Write, title_of
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.loans.actions import LOANS
-from tests.shop import Shop
-from tests.walk.rows import ROWS, Row, freshened
+from tests.merchant_client import MerchantClient
+from tests.walk.rows import ACTION_ROWS, ActionRow, with_fresh_references
 
 # Honoured: tested where the action is.
 HONOURED = {"bills-pay"}
 METHODS = ("bills", "cashcode", "disburse", "resources", "virtualcard")
 # Shows a card and changes nothing of it; and what belongs to the plans of payments.
 LEFT_OUT = {"virtualcard-get", "resources-recurrent", "resources-installment", "resources-installments"}
-WRITES = [row for row in ROWS if row.method in METHODS and isinstance(row.action, Write) and row.title not in LEFT_OUT]
+WRITES = [
+    row for row in ACTION_ROWS if row.method in METHODS and isinstance(row.action, Write) and row.title not in LEFT_OUT
+]
 REFUSED = [row for row in WRITES if row.title not in HONOURED]
 # Every write of these is honoured.
 LENDING_AND_SAVING = [
@@ -23,9 +25,9 @@ LENDING_AND_SAVING = [
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=[row.title for row in REFUSED])
-def test_a_dry_run_is_refused_by_name_where_it_is_not_honoured(row: Row, shop: Shop) -> None:
+def test_a_dry_run_is_refused_by_name_where_it_is_not_honoured(row: ActionRow, shop: MerchantClient) -> None:
     before = shop.wallets()
-    refused = shop.ask(row.method, {**freshened(row, row.example), "dry_run": True}).body
+    refused = shop.send_fields(row.method, {**with_fresh_references(row, row.example), "dry_run": True}).body
     assert refused["status"] == 104
     assert "dry_run" in [fault["field"] for fault in refused["errors"]]
     assert shop.wallets() == before

@@ -20,11 +20,19 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from kasuwa.app import methods_of
 from kasuwa.core.decoding import decoder
-from kasuwa.core.fields import AMOUNT_REASON, READERS, Amount, Numeral, Rate, Whole, scalar_schema
+from kasuwa.core.fields import (
+    AMOUNT_REASON,
+    READERS,
+    Amount,
+    NonNegativeInt,
+    PercentOrAmount,
+    PercentRate,
+    scalar_schema,
+)
 from kasuwa.core.money import AMOUNT_PATTERN
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.shop import Shop
-from tests.walk.rows import NOW, ROWS, Row, is_refusal, play
+from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, is_refusal, send_examples
 
 METHODS = tuple(method.name for method in methods_of("test"))
 
@@ -48,7 +56,7 @@ CHECKS: list[CheckFunction] = [
 
 @pytest.fixture
 def document(deployment: Deployment) -> Any:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         heard = wire.send("GET", "/openapi.json")
     assert heard.http == 200
     return heard.body
@@ -58,7 +66,7 @@ def operation_of(document: Any, method: str) -> Any:
     return document["paths"][f"/{method}"]["put"]
 
 
-def title_in(row: Row) -> str:
+def title_in(row: ActionRow) -> str:
     """As the document calls the row's request and example."""
     return row.action.name if row.action.variant is None else f"{row.action.name} {row.action.variant[1]}"
 
@@ -93,8 +101,8 @@ def test_every_path_asks_for_mid_and_key(document: Any) -> None:
         assert {schemes[name]["name"] for option in needed for name in option} == {"mid", "key"}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
-def test_every_row_has_a_request_a_reply_and_an_example(document: Any, row: Row) -> None:
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_every_row_has_a_request_a_reply_and_an_example(document: Any, row: ActionRow) -> None:
     operation = operation_of(document, row.method)
     content = operation["requestBody"]["content"]["application/json"]
     (request,) = [option for option in content["schema"]["anyOf"] if option["title"] == title_in(row)]
@@ -117,8 +125,10 @@ def property_names(document: Any, schema: Any) -> set[str]:
 # --- the server ---------------------------------------------------------------------------------------------
 
 
-def test_every_example_is_accepted_and_answered_as_described(document: Any, open_shop: Callable[..., Shop]) -> None:
-    for row, fields, heard in play(open_shop(now=NOW)):
+def test_every_example_is_accepted_and_answered_as_described(
+    document: Any, open_shop: Callable[..., MerchantClient]
+) -> None:
+    for row, fields, heard in send_examples(open_shop(now=NOW)):
         assert heard.http == 200
         assert not is_refusal(heard.body), (row.title, fields, heard.body)
         described = operation_of(document, row.method)["responses"]["200"]["content"]["application/json"]["schema"]
@@ -133,7 +143,7 @@ def test_an_order_of_a_bulk_is_described_as_a_transfer_is(document: Any) -> None
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("method", METHODS)
 def test_made_up_requests_are_answered_as_described(
-    document: Any, shop: Shop, deployment: Deployment, method: str, mode: GenerationMode
+    document: Any, shop: MerchantClient, deployment: Deployment, method: str, mode: GenerationMode
 ) -> None:
     """Each method has its own merchant: an advance over years must find nothing to do. The keys are right, so
     that what is made up is the body."""
@@ -164,7 +174,7 @@ def accepts(kind: type, said: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("kind", [Amount, Numeral, Whole, Rate], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [Amount, PercentOrAmount, NonNegativeInt, PercentRate], ids=lambda kind: kind.__name__)
 def test_a_figure_is_described_as_it_is_read(kind: type) -> None:
     described = jsonschema_rs.Draft202012Validator(scalar_schema(kind))
     zero_is_said = {"0"} if kind is Amount else set()  # a pattern of digits cannot leave out zero

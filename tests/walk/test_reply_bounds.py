@@ -8,11 +8,11 @@ import pytest
 from msgspec import inspect
 
 from kasuwa.core.paging import Paged, PagedArray
-from kasuwa.core.schedule import MOST_INSTALMENTS
+from kasuwa.core.schedule import MAX_INSTALLMENTS
 from kasuwa.methods.investments.store import MOST_PLANS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
-from tests.walk.rows import ROWS, Row
+from tests.walk.rows import ACTION_ROWS, ActionRow
 
 # Lists in replies that are no pages, by row and place: what bounds them.
 SCHEDULE = "one line an installment: at most 366"
@@ -20,7 +20,7 @@ FIGURES = "one line a figure, and those of a schedule: at most 366"
 CLIENT_FIELDS = {"addresses": "at most 20", "bankAccount": "as it was sent", "meta": "as it was sent"}
 CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()}
 PLANS = f"the newest {MOST_PLANS} (investments/store.py)"
-DATES = f"one line a date: at most {MOST_INSTALMENTS}"
+DATES = f"one line a date: at most {MAX_INSTALLMENTS}"
 INSTALLMENTS = {"data.payment_schedule": DATES}
 CATEGORIES = "at most 50 categories of shops"
 EVENTS = {
@@ -67,7 +67,7 @@ BOUNDS: dict[str, dict[str, str]] = {
 # What a merchant told with a payment, in every reply of one.
 META = {"meta": "as it was sent: at most 64 KiB"}
 TELL_PAYMENTS = ("payment-initiate", "payment-charge", "payment-validate", "loans-repay", "loans-validate")
-for title in [row.title for row in ROWS]:
+for title in [row.title for row in ACTION_ROWS]:
     if title.startswith(TELL_PAYMENTS) or title in ("investments-deposit", "investments-validate"):
         BOUNDS[title] = {**META, **BOUNDS.get(title, {})}
 
@@ -114,19 +114,19 @@ def is_paged(action: Any) -> bool:
     return issubclass(action.request, Paged) and {"data", "offset", "limit", "total"} <= set(fields)
 
 
-def unbounded(row: Row) -> tuple[str, ...]:
+def unbounded(row: ActionRow) -> tuple[str, ...]:
     """The list of a page itself is cut to its bound; what its lines hold is not."""
     found = dict.fromkeys(growing(inspect.type_info(row.action.reply)))
     return tuple(place for place in found if not (is_paged(row.action) and place in ("", "data")))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
-def test_what_bounds_each_reply_is_known(row: Row) -> None:
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_what_bounds_each_reply_is_known(row: ActionRow) -> None:
     assert set(unbounded(row)) == set(BOUNDS.get(row.title, ()))
 
 
 def test_every_bound_belongs_to_a_row() -> None:
-    assert BOUNDS.keys() <= {row.title for row in ROWS}
+    assert BOUNDS.keys() <= {row.title for row in ACTION_ROWS}
 
 
 # --- the check itself --------------------------------------------------------------------------------------------
@@ -150,10 +150,10 @@ def test_lists_are_found_at_every_depth() -> None:
 
 
 def test_a_list_that_takes_no_limit_is_not_a_page() -> None:
-    listing = next(row for row in ROWS if row.title == "clients-list").action
+    listing = next(row for row in ACTION_ROWS if row.title == "clients-list").action
     plain = msgspec.structs.replace(listing, request=Line)
     assert is_paged(listing)
     assert not is_paged(plain)
     nested = tuple(f"data[].{name}" for name in CLIENT_FIELDS)
-    assert unbounded(Row("clients", "action", listing)) == nested
-    assert unbounded(Row("clients", "action", plain)) == ("data", *nested)
+    assert unbounded(ActionRow("clients", "action", listing)) == nested
+    assert unbounded(ActionRow("clients", "action", plain)) == ("data", *nested)

@@ -15,12 +15,12 @@ from msgspec import inspect
 
 from kasuwa.core.decoding import is_free_text
 from kasuwa.core.documents import Document
-from kasuwa.core.explain import plans_of
+from kasuwa.core.field_errors import field_specs
 from kasuwa.db import embedded
+from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop, Wire
-from tests.walk.rows import ROWS, example_paths, fields_of, freshened, value_at, with_value
-from tests.work.eventlog import wait_until
+from tests.walk.rows import ACTION_ROWS, example_paths, fields_of, value_at, with_fresh_references, with_value
+from tests.work.event_log import wait_until
 
 # One process sends and searches for all of these tests.
 pytestmark = pytest.mark.xdist_group("secrets")
@@ -48,7 +48,7 @@ API_TIME = b'kasuwa_part_cpu_seconds_total{part="api'
 
 
 class Searched(NamedTuple):
-    shop: Shop
+    shop: MerchantClient
     rolled: str
     logs: bytes
     dump: bytes
@@ -58,28 +58,28 @@ class Searched(NamedTuple):
 @pytest.fixture(scope="module")
 def searched(deployments: Deployments) -> Searched:
     """Everything is sent once; each test then looks for something."""
-    deployment = deployments.on(NEWEST)
+    deployment = deployments.for_version(NEWEST)
     shop = deployment.open_shop(name=TEXT)
-    with shop.wire:
+    with shop.connection:
         send_everywhere(shop)
-    rolled = deployment.command("merchant", "roll-key", shop.mid).split()[1]
-    assert deployment.complaints() == ""
-    assert deployment.broken_laws([shop.mid]) == []
+    rolled = deployment.run_command("merchant", "roll-key", shop.mid).split()[1]
+    assert deployment.new_stderr() == ""
+    assert deployment.broken_invariants([shop.mid]) == []
     logs = deployment.out.read_bytes() + deployment.err.read_bytes()
     logs += (deployments.cluster(NEWEST).directory / "postgres.log").read_bytes()
     return Searched(shop, rolled, logs, dump_of(deployment), metrics_of(deployment))
 
 
-def send_everywhere(shop: Shop) -> None:
-    for row in ROWS:
+def send_everywhere(shop: MerchantClient) -> None:
+    for row in ACTION_ROWS:
         extras = {name: value for name, value in LOOSE.items() if name not in row.example}
-        fields = freshened(row, row.example)
+        fields = with_fresh_references(row, row.example)
         for headers in ({}, {"idempotency-key": IDEMPOTENCY_KEY}, {"key": WRONG_KEY}, {"mid": WRONG_MID}):
-            shop.ask(row.method, {**fields, **extras, "nested": [extras]}, headers=headers)
+            shop.send_fields(row.method, {**fields, **extras, "nested": [extras]}, headers=headers)
         for field in fields_of(row):
-            shop.ask(row.method, with_value(freshened(row, row.example), field.path, TEXT))
+            shop.send_fields(row.method, with_value(with_fresh_references(row, row.example), field.path, TEXT))
         for text in free_texts(row.action.request):
-            shop.ask(row.method, with_value(freshened(row, row.example), text, TYPED))
+            shop.send_fields(row.method, with_value(with_fresh_references(row, row.example), text, TYPED))
         for path in example_paths(row.example, ()):
             if isinstance(value_at(row.example, path), str):
                 shop.send(row.method, msgspec.json.encode(with_value(row.example, path, TEXT))[:-1])
@@ -90,11 +90,11 @@ def send_everywhere(shop: Shop) -> None:
 
 def free_texts(kind: type[msgspec.Struct], before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The fields that people write as they like, and a field of every object that is kept whole."""
-    for plan in plans_of(kind):
+    for plan in field_specs(kind):
         path = (*before, plan.wire_name)
         if is_free_text(plan):
             yield path
-        for option in plan.options:
+        for option in plan.accepted_types:
             inner = option.type if isinstance(option, inspect.Metadata) else option
             if isinstance(inner, inspect.StructType):
                 yield from free_texts(inner.cls, path)
@@ -103,7 +103,7 @@ def free_texts(kind: type[msgspec.Struct], before: tuple[str, ...] = ()) -> Iter
 
 
 def dump_of(deployment: Deployment) -> bytes:
-    command = [str(embedded.tool("pg_dump")), "--dbname", deployment.dsn]
+    command = [str(embedded.find_tool("pg_dump")), "--dbname", deployment.dsn]
     return subprocess.run(command, capture_output=True, check=True).stdout
 
 
@@ -111,7 +111,7 @@ def metrics_of(deployment: Deployment) -> bytes:
     """Once all that was sent is in it: the API's own time moves with each post, and the second of two began later."""
 
     def scrape() -> bytes:
-        with Wire("127.0.0.1", deployment.metrics_port) as wire:
+        with HttpConnection("127.0.0.1", deployment.metrics_port) as wire:
             return wire.send("GET", "/metrics").raw
 
     def api_time() -> list[bytes]:
@@ -156,7 +156,7 @@ def test_a_card_number_typed_into_a_text_is_kept_masked(searched: Searched) -> N
 
 
 def test_every_kind_of_request_with_texts_is_tried() -> None:
-    tried = {row.title for row in ROWS if list(free_texts(row.action.request))}
+    tried = {row.title for row in ACTION_ROWS if list(free_texts(row.action.request))}
     assert {"disburse-transfer", "payment-refund", "clients-create", "virtualcard-create"} <= tried
 
 

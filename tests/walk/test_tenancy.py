@@ -11,9 +11,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from kasuwa.core.references import check_letter, is_reference
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop, fresh
-from tests.walk.rows import NOW, RESET, ROWS, Field, Row, fields_of, freshened, leaves, play, with_value
+from tests.walk.rows import (
+    ACTION_ROWS,
+    NOW,
+    RESET,
+    ActionRow,
+    Field,
+    fields_of,
+    leaves,
+    send_examples,
+    with_fresh_references,
+    with_value,
+)
 
 # Names of fields that hold references: of ours, of the merchant's own making, and of what can be drawn upon.
 REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")
@@ -41,18 +52,18 @@ TABLES = (
 class World(NamedTuple):
     """The stranger, the other, and what the other's references are, by the name of their field."""
 
-    stranger: Shop
-    other: Shop
+    stranger: MerchantClient
+    other: MerchantClient
     references: dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def other(deployments: Deployments) -> Iterator[tuple[Shop, dict[str, str]]]:
+def other(deployments: Deployments) -> Iterator[tuple[MerchantClient, dict[str, str]]]:
     """One for all strangers: nothing that any of them does may change it."""
-    other = deployments.on(NEWEST).open_shop(now=OTHER_DAY)
-    with other.wire:
-        played = play(other, until=RESET)
-        other.transfer(orderRef=fresh("pending"), accountnumber="0000000020")
+    other = deployments.for_version(NEWEST).open_shop(now=OTHER_DAY)
+    with other.connection:
+        played = send_examples(other, until=RESET)
+        other.transfer(orderRef=new_reference("pending"), accountnumber="0000000020")
         other.advance(seconds=0)
         said = [pair for one in played for pair in (*leaves(one.fields), *leaves(one.heard.body))]
         found = {name: value for name, value in said if isinstance(value, str) and REFERENCES.search(name)}
@@ -60,11 +71,11 @@ def other(deployments: Deployments) -> Iterator[tuple[Shop, dict[str, str]]]:
 
 
 @pytest.fixture
-def world(other: tuple[Shop, dict[str, str]], open_shop: Callable[..., Shop]) -> World:
+def world(other: tuple[MerchantClient, dict[str, str]], open_shop: Callable[..., MerchantClient]) -> World:
     return World(open_shop(now=NOW), *other)
 
 
-def everything_of(deployment: Deployment, shop: Shop) -> dict[str, str | None]:
+def everything_of(deployment: Deployment, shop: MerchantClient) -> dict[str, str | None]:
     """A digest of each table's rows of one merchant."""
     found: dict[str, str | None] = {}
     for (table,) in deployment.fetch(TABLES):
@@ -100,15 +111,15 @@ def outline(said: Any, reference: str) -> Any:
     return MADE.sub("made", said.replace(reference, "sent")) if isinstance(said, str) else said
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
-def test_anothers_reference_answers_like_an_unknown_one(world: World, deployment: Deployment, row: Row) -> None:
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_anothers_reference_answers_like_an_unknown_one(world: World, deployment: Deployment, row: ActionRow) -> None:
     before = everything_of(deployment, world.other)
     for field in fields_of(row):
         for name, reference in worth_trying(field, world.references).items():
             answers = []
             for sent in (reference, never_made(reference)):
-                fields = with_value(freshened(row, row.example), field.path, sent)
-                heard = world.stranger.ask(row.method, fields)
+                fields = with_value(with_fresh_references(row, row.example), field.path, sent)
+                heard = world.stranger.send_fields(row.method, fields)
                 answers.append((heard.http, outline(heard.body, sent)))
             assert answers[0] == answers[1], (field.title, name)
     assert everything_of(deployment, world.other) == before
@@ -128,10 +139,10 @@ def test_merchants_that_do_the_same_on_the_same_day_are_given_other_references(d
     told = []
     for _ in range(2):
         shop = deployment.open_shop(now=NOW)
-        with shop.wire:
+        with shop.connection:
             pulled = shop.put("bills", action="pull", bills_id=14).body["data"]
             paycode = pulled["items"][0]["paycode"]
             order = {"paycode": paycode, "reference": "45012345678", "amount": "1000", "orderRef": "same"}
-            paid = shop.ask("bills", {"action": "pay", **order}).body
+            paid = shop.send_fields("bills", {"action": "pay", **order}).body
             told.append((shop.transfer(orderRef="same")["txnRef"], paid["txnRef"], paid["token"]))
     assert all(one != other for one, other in zip(*told, strict=True))

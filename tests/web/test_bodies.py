@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from kasuwa.web.bodies import BodyMemory
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment
-from tests.shop import Shop, fresh
 
 KIB = 1024
 CHUNKED = "transfer-encoding: chunked"
@@ -55,7 +55,7 @@ def chunk(data: bytes) -> bytes:
 ENDINGS = ("closed", "closed in the last chunk", "malformed chunk", "malformed size", "short of its length", "trailers")
 
 
-def broken_request(shop: Shop, ending: str, body: bytes) -> bytes:
+def broken_request(shop: MerchantClient, ending: str, body: bytes) -> bytes:
     """A request whose body is complete JSON so far, and which then ends as it says."""
     if ending == "short of its length":
         return head("/disburse", shop.headers, f"content-length: {len(body) + 10}") + body
@@ -70,8 +70,10 @@ def broken_request(shop: Shop, ending: str, body: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_body_that_breaks_off_is_refused_and_nothing_is_done(shop: Shop, deployment: Deployment, ending: str) -> None:
-    order_ref, before = fresh("broken"), shop.wallet()
+def test_a_body_that_breaks_off_is_refused_and_nothing_is_done(
+    shop: MerchantClient, deployment: Deployment, ending: str
+) -> None:
+    order_ref, before = new_reference("broken"), shop.wallet()
     with connected(deployment) as door:
         door.sendall(broken_request(shop, ending, transfer_body(order_ref)))
         if ending != "trailers":
@@ -85,9 +87,9 @@ def test_a_body_that_breaks_off_is_refused_and_nothing_is_done(shop: Shop, deplo
 
 @pytest.mark.parametrize("ending", ["closed", "short of its length"])
 def test_a_sender_who_resets_the_connection_has_ordered_nothing(
-    shop: Shop, deployment: Deployment, ending: str
+    shop: MerchantClient, deployment: Deployment, ending: str
 ) -> None:
-    order_ref = fresh("reset")
+    order_ref = new_reference("reset")
     door = socket.create_connection(("127.0.0.1", deployment.port), timeout=30)
     door.sendall(broken_request(shop, ending, transfer_body(order_ref)))
     door.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -98,8 +100,8 @@ def test_a_sender_who_resets_the_connection_has_ordered_nothing(
     assert shop.verify(order_ref)["status"] == 104
 
 
-def test_a_complete_chunked_body_is_taken(shop: Shop, deployment: Deployment) -> None:
-    order_ref = fresh("pieces")
+def test_a_complete_chunked_body_is_taken(shop: MerchantClient, deployment: Deployment) -> None:
+    order_ref = new_reference("pieces")
     body = transfer_body(order_ref)
     with connected(deployment) as door:
         pieces = b"".join(chunk(body[at : at + 7]) for at in range(0, len(body), 7))
@@ -143,7 +145,7 @@ def test_a_stranger_is_refused_before_the_body_comes(deployment: Deployment) -> 
 
 
 def test_a_stranger_whose_large_body_goes_on_is_hung_up_on(deployment: Deployment) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         answered = wire.send("PUT", "/disburse", b"x" * 900_000, {"mid": "GP0000001", "key": "wrong"})
     assert (answered.http, answered.headers["connection"]) == (401, "close")
 
@@ -175,12 +177,12 @@ async def settled() -> None:
 def test_a_merchant_waits_for_its_own_bodies_and_others_do_not() -> None:
     async def work() -> None:
         memory = BodyMemory(total=100, share=50)
-        await memory.take(1, 50)
-        more = asyncio.create_task(memory.take(1, 10))
+        await memory.acquire(1, 50)
+        more = asyncio.create_task(memory.acquire(1, 10))
         await settled()
         assert not more.done()
-        await memory.take(2, 50)
-        memory.give_back(1, 50)
+        await memory.acquire(2, 50)
+        memory.release(1, 50)
         await more
 
     run(work)
@@ -189,17 +191,17 @@ def test_a_merchant_waits_for_its_own_bodies_and_others_do_not() -> None:
 def test_merchants_that_wait_take_turns() -> None:
     async def work() -> list[int]:
         memory = BodyMemory(total=10, share=10)
-        await memory.take(9, 10)
+        await memory.acquire(9, 10)
         order: list[int] = []
 
         async def want(owner: int) -> None:
-            await memory.take(owner, 10)
+            await memory.acquire(owner, 10)
             order.append(owner)
-            memory.give_back(owner, 10)
+            memory.release(owner, 10)
 
         tasks = [asyncio.create_task(want(owner)) for owner in (1, 1, 1, 2, 3)]
         await settled()
-        memory.give_back(9, 10)
+        memory.release(9, 10)
         await asyncio.gather(*tasks)
         return order
 
@@ -209,15 +211,15 @@ def test_merchants_that_wait_take_turns() -> None:
 def test_who_gives_up_waiting_leaves_no_trace() -> None:
     async def work() -> None:
         memory = BodyMemory(total=10, share=10)
-        await memory.take(1, 10)
-        waiting = [asyncio.create_task(memory.take(owner, 8)) for owner in (2, 3)]
+        await memory.acquire(1, 10)
+        waiting = [asyncio.create_task(memory.acquire(owner, 8)) for owner in (2, 3)]
         await settled()
         waiting[0].cancel()
         await settled()
-        memory.give_back(1, 10)
+        memory.release(1, 10)
         await waiting[1]
-        memory.give_back(3, 8)
-        await memory.take(2, 10)
+        memory.release(3, 8)
+        await memory.acquire(2, 10)
         assert (memory._free, memory._taken, memory._waiting) == (0, {2: 10}, {})
 
     run(work)
@@ -228,12 +230,12 @@ def test_memory_that_becomes_free_as_somebody_gives_up_goes_to_the_next() -> Non
 
     async def work() -> None:
         memory = BodyMemory(total=10, share=10)
-        await memory.take(1, 10)
-        given_up = asyncio.create_task(memory.take(2, 10))
-        next_ones = [asyncio.create_task(memory.take(owner, 5)) for owner in (2, 3)]
+        await memory.acquire(1, 10)
+        given_up = asyncio.create_task(memory.acquire(2, 10))
+        next_ones = [asyncio.create_task(memory.acquire(owner, 5)) for owner in (2, 3)]
         await settled()
         given_up.cancel()
-        memory.give_back(1, 10)
+        memory.release(1, 10)
         await asyncio.gather(*next_ones)
         assert given_up.cancelled()
         assert (memory._free, memory._taken, memory._waiting) == (0, {2: 5, 3: 5}, {})
@@ -241,7 +243,7 @@ def test_memory_that_becomes_free_as_somebody_gives_up_goes_to_the_next() -> Non
     run(work)
 
 
-def test_large_bodies_of_one_merchant_leave_others_alone(shop: Shop, deployment: Deployment) -> None:
+def test_large_bodies_of_one_merchant_leave_others_alone(shop: MerchantClient, deployment: Deployment) -> None:
     """More senders than the merchant's share has room for hold their bodies back; everybody else is answered, the
     merchant's own small requests too."""
     doors = [socket.create_connection(("127.0.0.1", deployment.port), timeout=60) for _ in range(24)]
@@ -251,7 +253,7 @@ def test_large_bodies_of_one_merchant_leave_others_alone(shop: Shop, deployment:
             door.sendall(head("/disburse", shop.headers, f"content-length: {len(body)}") + body[:10])
         assert shop.transfer()["txnStatus"] == "successful"
         other = deployment.open_shop()
-        with other.wire:
+        with other.connection:
             large = b'{"action":"verify","txnRef":"x","z":"' + b"x" * (900 * KIB) + b'"}'
             assert other.send("disburse", large).body["status"] == 104
         for door in doors[:16]:
@@ -302,17 +304,17 @@ HEAVY: dict[str, tuple[str, bytes]] = {
 
 
 @pytest.mark.parametrize("name", HEAVY)
-def test_a_bad_body_is_explained_in_bounded_work(shop: Shop, deployment: Deployment, name: str) -> None:
+def test_a_bad_body_is_explained_in_bounded_work(shop: MerchantClient, deployment: Deployment, name: str) -> None:
     """Nothing holds the event loop: the watchdog would have complained (tests/running.py)."""
     method, body = HEAVY[name]
     reply = shop.send(method, body)
     assert reply.body["status"] in (103, 104), reply.raw[:500]
     assert len(reply.raw) < 16 * KIB
     assert len(reply.body.get("errors", ())) <= 50
-    assert deployment.complaints() == ""
+    assert deployment.new_stderr() == ""
 
 
-def test_at_most_fifty_faults_are_listed_and_the_rest_is_counted(shop: Shop) -> None:
-    heard = shop.ask("payment", charge(split=[{"ref_code": 1, "share": "x"}] * 50)).body
+def test_at_most_fifty_faults_are_listed_and_the_rest_is_counted(shop: MerchantClient) -> None:
+    heard = shop.send_fields("payment", charge(split=[{"ref_code": 1, "share": "x"}] * 50)).body
     assert len(heard["errors"]) == 50
     assert heard["message"].endswith("; and 97 more")

@@ -10,18 +10,18 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 
-from kasuwa.app import House
+from kasuwa.app import Services
 from kasuwa.core.action import Lookup, Write
 from kasuwa.core.decision import Merchant
 from kasuwa.core.scenario import RailName
-from kasuwa.db.gather import Reading
+from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.settings import read_settings
-from kasuwa.web.dispatch import Dispatch, Parts
-from kasuwa.web.outcome import NO_ANSWER
-from kasuwa.web.table import make_table
+from kasuwa.web.dispatch import Dispatch, DispatchServices
+from kasuwa.web.outcome import RAIL_TIMEOUT
+from kasuwa.web.routes import make_routes
+from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop
-from tests.walk.rows import ROWS, Row
+from tests.walk.rows import ACTION_ROWS, ActionRow
 from tests.walk.test_tenancy import everything_of
 
 DEADLINE_SECONDS = 0.05
@@ -38,42 +38,42 @@ class Hanging:
         raise AssertionError
 
 
-def asks_a_rail(row: Row) -> bool:
+def asks_a_rail(row: ActionRow) -> bool:
     action = row.action
-    if not isinstance(action, Write) or action.ask is None:
+    if not isinstance(action, Write) or action.rail_question is None:
         return isinstance(action, Lookup)
     return "verify_bvn" in row.example
 
 
-ASKING = [row for row in ROWS if asks_a_rail(row)]
+ASKING = [row for row in ACTION_ROWS if asks_a_rail(row)]
 
 
 @pytest.fixture
 def deployment(deployments: Deployments) -> Deployment:
-    return deployments.on(NEWEST)
+    return deployments.for_version(NEWEST)
 
 
-async def ask_in_vain(deployment: Deployment, shop: Shop, row: Row) -> Any:
+async def ask_in_vain(deployment: Deployment, shop: MerchantClient, row: ActionRow) -> Any:
     environment = {"KASUWA_DATABASE_URL": deployment.dsn, "KASUWA_DATA": str(deployment.directory)}
-    house = await House.build(read_settings(environment), deployment.dsn)
+    house = await Services.build(read_settings(environment), deployment.dsn)
     house.writer.start()
     rails = {name: Hanging() for name in RailName.__args__ if hasattr(house.rails, name)}  # type: ignore[attr-defined]
-    parts = Parts(
-        directory=house.directory,
+    parts = DispatchServices(
+        directory=house.merchant_directory,
         writer=house.writer,
-        reader=Reading(house.reader, house.vault),
+        reader=DatabaseReaderFactory(house.reader, house.vault),
         steps=house.stepper,
         rails=msgspec.structs.replace(house.rails, **rails),
-        engine=None,
+        admin_operations=None,
         vault=house.vault,
         environment="test",
         deadline_seconds=DEADLINE_SECONDS,
     )
-    path = make_table(house.methods)[f"/{row.method}"]
+    path = make_routes(house.methods)[f"/{row.method}"]
     try:
         async with asyncio.timeout(30):
             dispatch = Dispatch(parts)
-            merchant = await dispatch.identify(path, shop.headers, lambda: "127.0.0.1")
+            merchant = await dispatch.authenticate(path, shop.headers, lambda: "127.0.0.1")
             assert isinstance(merchant, Merchant), merchant
             answered = await dispatch.answer(path, shop.headers, msgspec.json.encode(row.example), merchant)
     finally:
@@ -86,7 +86,9 @@ def test_there_are_rows_that_ask_a_rail() -> None:
 
 
 @pytest.mark.parametrize("row", ASKING, ids=lambda row: row.title)
-def test_a_rail_that_hangs_is_given_up_at_the_deadline(shop: Shop, deployment: Deployment, row: Row) -> None:
+def test_a_rail_that_hangs_is_given_up_at_the_deadline(
+    shop: MerchantClient, deployment: Deployment, row: ActionRow
+) -> None:
     before = everything_of(deployment, shop)
-    assert asyncio.run(ask_in_vain(deployment, shop, row)) == {"status": 204, "message": NO_ANSWER.message}
+    assert asyncio.run(ask_in_vain(deployment, shop, row)) == {"status": 204, "message": RAIL_TIMEOUT.message}
     assert everything_of(deployment, shop) == before

@@ -2,25 +2,25 @@
 
 import base64
 
+from tests.merchant_client import MerchantClient
 from tests.running import DEMO_KEY, DEMO_MID, Deployments
-from tests.shop import Shop
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 
 SECRET = base64.b64encode(bytes(range(32))).decode()
 
 
 def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> None:
     settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET}
-    with deployments.fresh("live", **settings) as live, live.wire() as wire:
-        demo = Shop(wire, DEMO_MID, DEMO_KEY)
-        assert demo.ask("resources", {"inquire": "wallet"}).http == 401
-        mid, key = (line.split()[1] for line in live.command("merchant", "add", "Ada Stores").splitlines())
-        shop = Shop(wire, mid, key)
-        heard = shop.ask("sandbox", {"action": "clock"})
+    with deployments.fresh("live", **settings) as live, live.connect() as wire:
+        demo = MerchantClient(wire, DEMO_MID, DEMO_KEY)
+        assert demo.send_fields("resources", {"inquire": "wallet"}).http == 401
+        mid, key = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
+        shop = MerchantClient(wire, mid, key)
+        heard = shop.send_fields("sandbox", {"action": "clock"})
         assert (heard.http, heard.body["status"]) == (404, 102)
         assert "/sandbox" not in wire.send("GET", "/openapi.json").body["paths"]
         # The first merchant of an empty database has the mid that was just refused: that is forgotten in a second.
-        wait_until("the merchant is known", lambda: shop.ask("resources", {"inquire": "wallet"}).http == 200)
+        wait_until("the merchant is known", lambda: shop.send_fields("resources", {"inquire": "wallet"}).http == 200)
         assert shop.put("resources", inquire="wallet").body["data"] == [
             {"currency": "NGN", "balance": "0.00", "available": "0.00", "held": "0.00"}
         ]
@@ -29,5 +29,5 @@ def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> Non
         assert shop.transfer(bankcode="011", accountnumber="0123456784")["status"] == 301
         headers = {"x-sandbox-scenario": "nonsense"}
         assert shop.transfer(bankcode="011", accountnumber="0123456784", headers=headers)["status"] == 301
-        assert live.broken_laws([mid]) == []
-        assert live.complaints() == ""
+        assert live.broken_invariants([mid]) == []
+        assert live.new_stderr() == ""

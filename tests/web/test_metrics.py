@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.running import Deployment, Deployments, free_port, is_part
-from tests.shop import Shop, Wire
-from tests.work.eventlog import send_events_to, wait_until
-from tests.work.inbox import BROKEN, receiving
+from tests.merchant_client import HttpConnection, MerchantClient
+from tests.running import Deployment, Deployments, free_port, is_service_process
+from tests.work.event_log import send_events_to, wait_until
+from tests.work.inbox import BROKEN, running_inbox
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 def scrape(deployment: Deployment) -> Samples:
-    with Wire("127.0.0.1", deployment.metrics_port) as wire:
+    with HttpConnection("127.0.0.1", deployment.metrics_port) as wire:
         heard = wire.send("GET", "/metrics")
     assert (heard.http, heard.headers["content-type"].partition(";")[0]) == (200, "text/plain")
     samples = [s for family in text_string_to_metric_families(heard.raw.decode()) for s in family.samples]
@@ -31,25 +31,25 @@ def value(deployment: Deployment, name: str, **labels: str) -> float:
 
 
 def part_of(deployment: Deployment, name: str) -> list[psutil.Process]:
-    return [process for process in psutil.process_iter() if is_part(process, name, deployment.directory)]
+    return [process for process in psutil.process_iter() if is_service_process(process, name, deployment.directory)]
 
 
 @contextlib.contextmanager
-def serving(deployments: Deployments, name: str, **environment: str) -> Iterator[tuple[Deployment, Shop]]:
+def serving(deployments: Deployments, name: str, **environment: str) -> Iterator[tuple[Deployment, MerchantClient]]:
     with deployments.fresh(name, **environment) as running:
         shop = running.open_shop()
-        with shop.wire:
+        with shop.connection:
             yield running, shop
 
 
 def test_requests_steps_and_commits_are_counted_over_all_processes(deployments: Deployments) -> None:
     with serving(deployments, "metrics_counted", KASUWA_WORKERS="2") as (running, shop):
         for _ in range(20):  # on a connection of its own each: both processes take part
-            with running.wire() as wire:
-                Shop(wire, shop.mid, shop.key).transfer()
+            with running.connect() as wire:
+                MerchantClient(wire, shop.mid, shop.key).transfer()
         shop.transfer(accountnumber="0000000500")
         shop.transfer(accountnumber="1")
-        shop.ask("disburse", {"action": "transfer"}, headers={"key": "wrong"})
+        shop.send_fields("disburse", {"action": "transfer"}, headers={"key": "wrong"})
 
         def requests(action: str, status: str) -> float:
             return value(running, "kasuwa_requests_total", path="/disburse", action=action, status=status)
@@ -81,13 +81,13 @@ def test_a_counter_does_not_fall_when_a_part_is_killed(deployments: Deployments)
             process.kill()
         wait_until("it is started again", lambda: value(running, "kasuwa_part_starts_total", part="api-1") == 2)
         wait_until("it is ready again", running.is_ready)
-        with running.wire() as wire:
-            Shop(wire, shop.mid, shop.key).transfer()
+        with running.connect() as wire:
+            MerchantClient(wire, shop.mid, shop.key).transfer()
         wait_until("it counts on", lambda: value(running, "kasuwa_requests_total", **counted) == 2)
 
 
 def test_deliveries_and_endpoints_that_fail_are_counted(deployments: Deployments) -> None:
-    with serving(deployments, "metrics_events") as (running, shop), receiving() as inbox:
+    with serving(deployments, "metrics_events") as (running, shop), running_inbox() as inbox:
         send_events_to(shop, inbox.url)
         inbox.script.append(BROKEN)
         shop.transfer()
@@ -101,11 +101,11 @@ def test_deliveries_and_endpoints_that_fail_are_counted(deployments: Deployments
 
 def test_there_is_nothing_else_on_that_port(deployment: Deployment) -> None:
     wait_until("it listens", lambda: value(deployment, "kasuwa_database_up") == 1)
-    with Wire("127.0.0.1", deployment.metrics_port) as wire:
+    with HttpConnection("127.0.0.1", deployment.metrics_port) as wire:
         assert wire.send("GET", "/disburse").http == 404
         assert wire.send("PUT", "/metrics", b"{}").http == 404
 
 
 def test_a_metrics_port_that_is_taken_is_said_at_once(deployment: Deployment) -> None:
     ports = ("--port", str(free_port()), "--console-port", str(free_port()))
-    assert "choose another KASUWA_METRICS_PORT" in deployment.refused_command("serve", *ports)
+    assert "choose another KASUWA_METRICS_PORT" in deployment.run_refused_command("serve", *ports)

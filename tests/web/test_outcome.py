@@ -20,31 +20,31 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
-from kasuwa.app import House, make_engine, methods_of, steps_of
-from kasuwa.core.action import Command
+from kasuwa.app import Services, make_admin_operations, methods_of, steps_of
+from kasuwa.core.action import AdminCommand
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Refusal
 from kasuwa.db import writer
-from kasuwa.db.gather import Reading
+from kasuwa.db.connections import open_operator_pool
 from kasuwa.db.jobs import Claimed
-from kasuwa.db.pool import open_operators
-from kasuwa.pages.till import PaymentTill
-from kasuwa.pages.visit import Visits
+from kasuwa.db.reading import DatabaseReaderFactory
+from kasuwa.pages.checkout import CheckoutPayments
+from kasuwa.pages.router import CheckoutPages
 from kasuwa.settings import read_settings
-from kasuwa.web.dispatch import Answered, Dispatch, Parts
-from kasuwa.web.outcome import UNREACHABLE, UNSURE
-from kasuwa.web.table import Envelope, Path, make_table
-from kasuwa.work.steps import Stepper
+from kasuwa.web.dispatch import Dispatch, DispatchServices, HttpReply
+from kasuwa.web.outcome import OUTCOME_UNKNOWN, UNREACHABLE
+from kasuwa.web.routes import Envelope, Route, make_routes
+from kasuwa.work.steps import StepRunner
 from kasuwa.work.worker import Worker
-from tests.cable import Cable
+from tests.database_proxy import DatabaseProxy
+from tests.merchant_client import MerchantClient, RawReply
 from tests.methods.payment.test_http_pages import ask_card
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Heard, Shop
-from tests.walk.rows import NOW, ROWS, Row, play, ready
+from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, prepare_example, send_examples
 from tests.walk.test_tenancy import everything_of
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 
-TABLE = make_table(methods_of("test"))
+TABLE = make_routes(methods_of("test"))
 OPEN = frozenset({"pending", "processing"})
 # Jobs of a merchant that the worker has or may take.
 UNFINISHED = """
@@ -80,14 +80,14 @@ class FailingRail:
         return call
 
 
-class Local(Shop):
+class Local(MerchantClient):
     """A merchant whose requests go straight to a dispatch in this process."""
 
-    def __init__(self, shop: Shop, local: "LocalService") -> None:
-        super().__init__(shop.wire, shop.mid, shop.key)
+    def __init__(self, shop: MerchantClient, local: "LocalService") -> None:
+        super().__init__(shop.connection, shop.mid, shop.key)
         self._local = local
 
-    def send(self, method: str, body: Any, *, verb: str = "PUT", headers: Mapping[str, str] | None = None) -> Heard:
+    def send(self, method: str, body: Any, *, verb: str = "PUT", headers: Mapping[str, str] | None = None) -> RawReply:
         return self._local.answer(method, {**self.headers, **(headers or {})}, body)
 
 
@@ -104,57 +104,59 @@ class LocalService:
 
     async def _open(self, fail: Fail, rule: Any) -> None:
         environment = {"KASUWA_DATABASE_URL": self._dsn, "KASUWA_DATA": str(self._deployment.directory)}
-        house = self._house = await House.build(read_settings(environment), self._dsn)
+        house = self._house = await Services.build(read_settings(environment), self._dsn)
         house.writer.start()
-        await house.shelf.look()
-        self._operators = await open_operators(self._dsn)
+        await house.catalogue_cache.refresh()
+        self._operators = await open_operator_pool(self._dsn)
         failing = {name: FailingRail(getattr(house.rails, name), fail) for name in CALLED_BY_STEPS}
         steps = steps_of(house.methods)
         if rule is not None:
             steps = {kind: msgspec.structs.replace(step, decide=rule) for kind, step in steps.items()}
         rails = msgspec.structs.replace(house.rails, **failing)
-        stepper = Stepper(house.writer, rails, steps, house.vault, house.meter)
+        stepper = StepRunner(house.writer, rails, steps, house.vault, house.metrics)
         self.dispatch = Dispatch(
-            Parts(
-                directory=house.directory,
+            DispatchServices(
+                directory=house.merchant_directory,
                 writer=house.writer,
-                reader=Reading(house.reader, house.vault),
+                reader=DatabaseReaderFactory(house.reader, house.vault),
                 steps=self,
                 rails=house.rails,
-                engine=make_engine(house, self._operators),
+                admin_operations=make_admin_operations(house, self._operators),
                 vault=house.vault,
                 environment="test",
             )
         )
         self._stepper = stepper
-        self._table = make_table(house.methods)
-        self._visits = Visits(PaymentTill(house.reader, house.vault, house.directory, self.dispatch, "http://pay"))
+        self._table = make_routes(house.methods)
+        self._visits = CheckoutPages(
+            CheckoutPayments(house.reader, house.vault, house.merchant_directory, self.dispatch, "http://pay")
+        )
 
     async def run(self, job: Any, merchant: Any, now: Any, beside: Any = None) -> Any:
         """A step, noted."""
         self.ran.append(job.kind)
         return await self._stepper.run(job, merchant, now, beside)
 
-    def answer(self, method: str, headers: Mapping[str, str], body: bytes) -> Heard:
+    def answer(self, method: str, headers: Mapping[str, str], body: bytes) -> RawReply:
         path = self._table[f"/{method}"]
         answered = self._runner.run(self._answer(path, dict(headers), body))
-        return Heard(answered.http, dict(answered.headers), answered.body, {})
+        return RawReply(answered.http_status, dict(answered.headers), answered.body, {})
 
-    async def _answer(self, path: Path, headers: dict[str, str], body: bytes) -> Answered:
-        merchant = await self.dispatch.identify(path, headers, lambda: "127.0.0.1")
-        if isinstance(merchant, Answered):
+    async def _answer(self, path: Route, headers: dict[str, str], body: bytes) -> HttpReply:
+        merchant = await self.dispatch.authenticate(path, headers, lambda: "127.0.0.1")
+        if isinstance(merchant, HttpReply):
             return merchant
         return await self.dispatch.answer(path, headers, body, merchant)
 
     def run_in_worker(self, claimed: Claimed) -> None:
-        worker = Worker(self._operators, self._stepper, self._house.directory, self._house.writer.clock)
+        worker = Worker(self._operators, self._stepper, self._house.merchant_directory, self._house.writer.clock)
         self._runner.run(self._run_claimed(worker, claimed))
 
     async def _run_claimed(self, worker: Worker, claimed: Claimed) -> None:
-        await worker._run_job(claimed, await self._house.directory.by_id(claimed.job.merchant_id))
+        await worker._run_job(claimed, await self._house.merchant_directory.get_by_id(claimed.job.merchant_id))
 
     def visit(self, path: str, **fields: str) -> Any:
-        return self._runner.run(self._visits.answer("POST", path, urlencode(fields).encode()))
+        return self._runner.run(self._visits.serve("POST", path, urlencode(fields).encode()))
 
     def close(self) -> None:
         self._runner.run(self._close())
@@ -186,7 +188,7 @@ def refuse(*_: Any, **__: Any) -> Any:
 @contextmanager
 def failing(deployment: Deployment, how: str) -> Iterator[LocalService]:
     """A service that fails in one way between a request's two commits."""
-    with Cable(deployment.dsn) as cable:
+    with DatabaseProxy(deployment.dsn) as cable:
         fail, rule = {
             "outage": (cable.cut, None),
             "bug in the call": (raise_bug, None),
@@ -197,7 +199,7 @@ def failing(deployment: Deployment, how: str) -> Iterator[LocalService]:
             try:
                 yield local
             finally:
-                cable.mend()
+                cable.restore()
 
 
 def no_failure() -> None:
@@ -211,7 +213,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def deployment(deployments: Deployments) -> Deployment:
-    return deployments.on(NEWEST)
+    return deployments.for_version(NEWEST)
 
 
 # --- the rows that go on after their commit -------------------------------------------------------------------
@@ -230,29 +232,31 @@ HOW = ("outage", "bug in the call", "bug in the rule", "rule refuses")
 # An outage is tried on every row. The others take the same way through dispatch whatever the row is.
 CASES = [
     pytest.param(row, how, id=f"{row.title}-{how.replace(' ', '-')}")
-    for row in ROWS
+    for row in ACTION_ROWS
     for how in HOW
     if row.title in FOLLOWED_UP and (how == "outage" or row.title in ("disburse-transfer", "payment-validate"))
 ]
 
 
-def test_the_rows_with_a_follow_up_are_all_listed(deployment: Deployment, shop: Shop) -> None:
+def test_the_rows_with_a_follow_up_are_all_listed(deployment: Deployment, shop: MerchantClient) -> None:
     with local_service(deployment, deployment.dsn, no_failure) as local:
         here = NotingShop(shop, local)
-        play(here)
+        send_examples(here)
         assert here.followed_up == FOLLOWED_UP
 
 
 class NotingShop(Local):
     """Notes which rows' requests ran a job."""
 
-    def __init__(self, shop: Shop, local: LocalService) -> None:
+    def __init__(self, shop: MerchantClient, local: LocalService) -> None:
         super().__init__(shop, local)
         self.followed_up: set[str] = set()
 
-    def ask(self, method: str, fields: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Heard:
+    def send_fields(
+        self, method: str, fields: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
+    ) -> RawReply:
         before = len(self._local.ran)
-        heard = super().ask(method, fields, headers=headers)
+        heard = super().send_fields(method, fields, headers=headers)
         if len(self._local.ran) > before:
             self.followed_up.add(title_of(method, fields))
         return heard
@@ -261,24 +265,26 @@ class NotingShop(Local):
 def title_of(method: str, fields: Mapping[str, Any]) -> str:
     """The row that a request belongs to."""
     path = TABLE[f"/{method}"]
-    action = path.find(msgspec.convert(dict(fields), Envelope))
+    action = path.select_action(msgspec.convert(dict(fields), Envelope))
     assert action is not None
     assert not isinstance(action, Refusal)
-    return next(row.title for row in ROWS if row.action is action)
+    return next(row.title for row in ACTION_ROWS if row.action is action)
 
 
 @pytest.mark.parametrize(("row", "how"), CASES)
-def test_a_failure_after_the_first_commit_is_not_denied(deployment: Deployment, shop: Shop, row: Row, how: str) -> None:
-    fields = ready(shop, row)
+def test_a_failure_after_the_first_commit_is_not_denied(
+    deployment: Deployment, shop: MerchantClient, row: ActionRow, how: str
+) -> None:
+    fields = prepare_example(shop, row)
     before = everything_of(deployment, shop)
     with failing(deployment, how) as local:
-        heard = Local(shop, local).ask(row.method, fields)
+        heard = Local(shop, local).send_fields(row.method, fields)
     assert len(local.ran) == 1
     assert everything_of(deployment, shop) != before, "the first commit is durable"
     check_open(row, heard)
 
 
-def check_open(row: Row, heard: Heard) -> None:
+def check_open(row: ActionRow, heard: RawReply) -> None:
     """The reply that the action gives while its outcome is open, in the shape that it promises."""
     body = heard.body
     assert (heard.http, body["status"]) == (200, 200), body
@@ -292,7 +298,7 @@ def check_open(row: Row, heard: Heard) -> None:
 
 @pytest.mark.parametrize("how", HOW)
 def test_a_failure_after_a_payers_answer_is_not_denied_on_the_page(
-    deployment: Deployment, shop: Shop, how: str
+    deployment: Deployment, shop: MerchantClient, how: str
 ) -> None:
     asked = ask_card(shop)
     with failing(deployment, how) as local:
@@ -304,12 +310,12 @@ def test_a_failure_after_a_payers_answer_is_not_denied_on_the_page(
     assert asked.verified()["txnStatus"] == "pending"
 
 
-def test_a_repeat_under_the_idempotency_key_is_pending_too(deployment: Deployment, shop: Shop) -> None:
-    [row] = [row for row in ROWS if row.title == "payment-charge-token"]
-    fields, headers = ready(shop, row), {"idempotency-key": "one"}
+def test_a_repeat_under_the_idempotency_key_is_pending_too(deployment: Deployment, shop: MerchantClient) -> None:
+    [row] = [row for row in ACTION_ROWS if row.title == "payment-charge-token"]
+    fields, headers = prepare_example(shop, row), {"idempotency-key": "one"}
     with failing(deployment, "bug in the rule") as local:
-        first = Local(shop, local).ask(row.method, fields, headers=headers)
-    again = shop.ask(row.method, fields, headers=headers)
+        first = Local(shop, local).send_fields(row.method, fields, headers=headers)
+    again = shop.send_fields(row.method, fields, headers=headers)
     assert first.body["txnStatus"] == "pending"
     assert again.body["txnRef"] == first.body["txnRef"]
 
@@ -319,36 +325,38 @@ def test_a_repeat_under_the_idempotency_key_is_pending_too(deployment: Deploymen
 
 @pytest.mark.parametrize("title", ["disburse-transfer", "payment-charge-token", "sandbox-fund_wallet"])
 def test_an_outage_before_the_first_commit_changes_nothing_and_says_so(
-    deployment: Deployment, open_shop: Callable[..., Shop], title: str
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], title: str
 ) -> None:
     shop = open_shop(now=NOW)  # nothing falls due by itself while the database is away
-    [row] = [row for row in ROWS if row.title == title]
-    fields = ready(shop, row)
-    with Cable(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
+    [row] = [row for row in ACTION_ROWS if row.title == title]
+    fields = prepare_example(shop, row)
+    with DatabaseProxy(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
         here = Local(shop, local)
         here.wallet()  # the merchant is known to this process from here on
         wait_until("nothing of the merchant is due", lambda: deployment.fetch(UNFINISHED, shop.mid)[0][0] == 0)
         before = everything_of(deployment, shop)
         cable.cut()
-        heard = here.ask(row.method, fields)
-        cable.mend()
+        heard = here.send_fields(row.method, fields)
+        cable.restore()
     assert (heard.http, heard.body) == (503, {"status": ERROR, "message": UNREACHABLE.message})
     assert everything_of(deployment, shop) == before
 
 
 @pytest.mark.parametrize("title", ["sandbox-settle", "sandbox-advance", "sandbox-reset", "resources-resend"])
-def test_a_command_that_fails_on_its_way_does_not_deny(deployment: Deployment, shop: Shop, title: str) -> None:
-    [row] = [row for row in ROWS if row.title == title]
-    fields = ready(shop, row)
-    with Cable(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
+def test_a_command_that_fails_on_its_way_does_not_deny(
+    deployment: Deployment, shop: MerchantClient, title: str
+) -> None:
+    [row] = [row for row in ACTION_ROWS if row.title == title]
+    fields = prepare_example(shop, row)
+    with DatabaseProxy(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
         here = Local(shop, local)
         here.wallet()
         cable.cut()
-        heard = here.ask(row.method, fields)
-        cable.mend()
-    assert (heard.http, heard.body) == (503, {"status": ERROR, "message": UNSURE.message})
+        heard = here.send_fields(row.method, fields)
+        cable.restore()
+    assert (heard.http, heard.body) == (503, {"status": ERROR, "message": OUTCOME_UNKNOWN.message})
 
 
 def test_commands_that_only_read_say_that_nothing_was_changed() -> None:
-    commands = {row.title for row in ROWS if isinstance(row.action, Command) and not row.action.writes}
+    commands = {row.title for row in ACTION_ROWS if isinstance(row.action, AdminCommand) and not row.action.writes}
     assert commands == {"sandbox-clock", "sandbox-explain"}

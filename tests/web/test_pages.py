@@ -12,9 +12,9 @@ from kasuwa.methods.investments.wire import MOST_MEMBERS, SubscriptionsRequest
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest
 from kasuwa.methods.resources.wire import EventLine, FeedReply
 from kasuwa.web.dispatch import reply_page
-from tests.methods.loans.bank import Bank
+from tests.merchant_client import MerchantClient
+from tests.methods.loans.lending_client import LendingClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 LINE = "x" * 10_000
 
@@ -48,9 +48,9 @@ def test_a_bare_array_is_cut_at_the_same_bound(lines: int) -> None:
 
 
 def test_a_bare_array_is_as_long_as_a_page_can_be_where_no_limit_is_said() -> None:
-    assert PlansRequest().window == InstallmentsRequest().window == (0, 200)
-    assert PlansRequest(offset=5, limits=7).window == (5, 7)
-    assert SubscriptionsRequest(thrift_id="TH").window == (0, MOST_MEMBERS)
+    assert PlansRequest().offset_and_limit == InstallmentsRequest().offset_and_limit == (0, 200)
+    assert PlansRequest(offset=5, limits=7).offset_and_limit == (5, 7)
+    assert SubscriptionsRequest(thrift_id="TH").offset_and_limit == (0, MOST_MEMBERS)
 
 
 def event(sequence: int) -> EventLine:
@@ -72,7 +72,7 @@ def test_a_feed_that_is_cut_goes_on_after_its_last_line() -> None:
     assert [line["sequence"] for line in page["data"]] == list(range(7, page["last"] + 1))
 
 
-def test_pages_of_large_records_reach_every_record(shop: Shop) -> None:
+def test_pages_of_large_records_reach_every_record(shop: MerchantClient) -> None:
     made = []
     for n in range(80):
         data = {"firstname": f"Ada {n}", "lastname": "Obi", "phone": "08031234567", "meta": {"notes": "x" * 15_000}}
@@ -89,13 +89,13 @@ def test_pages_of_large_records_reach_every_record(shop: Shop) -> None:
     assert pages == 2
 
 
-def test_a_list_of_long_loans_is_a_list_of_summaries(shop: Shop, deployment: Deployment) -> None:
-    bank = Bank(shop.wire, shop.mid, shop.key)
+def test_a_list_of_long_loans_is_a_list_of_summaries(shop: MerchantClient, deployment: Deployment) -> None:
+    bank = LendingClient(shop.connection, shop.mid, shop.key)
     client_id = bank.client()
     for _ in range(20):
         assert bank.request(client_id, period=366)["status"] == 200
-    heard = shop.ask("loans", {"action": "list", "limit": 200})
+    heard = shop.send_fields("loans", {"action": "list", "limit": 200})
     assert len(heard.body["data"]) == 20
     assert all("schedule" not in loan and loan["period"] == 366 for loan in heard.body["data"])
     assert len(heard.raw) < 20 * 1024
-    assert deployment.complaints() == ""
+    assert deployment.new_stderr() == ""

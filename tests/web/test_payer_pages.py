@@ -6,14 +6,14 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from tests.running import LOOK_SECONDS, Deployment
-from tests.shop import ANSWER_SECONDS
+from tests.merchant_client import ANSWER_SECONDS
+from tests.running import POLL_SECONDS, Deployment
 
 STRANGE = "/pay/Zz00Zz00Zz00Zz00Zz00Zz"
 
 
 def test_a_token_that_nobody_was_given_is_a_page_that_says_so(deployment: Deployment) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         for path in (STRANGE, f"{STRANGE}/qr.svg", f"{STRANGE}/state", "/pay/", "/pay/x"):
             heard = wire.send("GET", path)
             assert heard.http == 404
@@ -24,32 +24,32 @@ def test_a_token_that_nobody_was_given_is_a_page_that_says_so(deployment: Deploy
 
 
 def test_a_form_for_nobody_changes_nothing(deployment: Deployment) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         assert wire.send("POST", STRANGE, b"otp=123456&decision=approve").http == 404
 
 
 @pytest.mark.parametrize("body", [b"x" * 5_000, [b"x" * 1_000] * 5], ids=["announced", "in pieces"])
 def test_a_form_has_a_bound(deployment: Deployment, body: bytes | Iterable[bytes]) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         heard = wire.send("POST", STRANGE, body)
         assert (heard.http, heard.headers["connection"]) == (413, "close")
 
 
 def test_what_only_looks_like_a_page_is_no_path(deployment: Deployment) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         for path in ("/pay", "/payments/", "/Pay/x"):
             heard = wire.send("GET", path)
             assert (heard.http, heard.body["status"]) == (404, 102)
 
 
 def test_the_log_does_not_know_a_pages_address(deployment: Deployment) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         marked = wire.send("GET", STRANGE, headers={"x-request-id": "a-page-was-asked-for"})
     assert marked.headers["x-request-id"] == "a-page-was-asked-for"
     lines: list[str] = []
     until = time.monotonic() + ANSWER_SECONDS
     while not lines and time.monotonic() < until:
         lines = [line for line in deployment.out.read_text().splitlines() if "a-page-was-asked-for" in line]
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     assert msgspec.json.decode(lines[0])["path"] == "/pay/"
     assert STRANGE not in deployment.out.read_text()

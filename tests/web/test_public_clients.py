@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment
-from tests.shop import Shop, fresh
 
 PAN = "5399832694470923"
 SAMPLE_PAYCODE = "lAApm6OBmRmp3cQ"
@@ -13,7 +13,7 @@ SAMPLE_PAYCODE = "lAApm6OBmRmp3cQ"
 
 @pytest.mark.parametrize("said", [PAN, "5399 8326 9447 0923", "539983", "53998326"])
 def test_a_whole_card_number_is_looked_up_by_its_first_six_digits(
-    shop: Shop, deployment: Deployment, said: str
+    shop: MerchantClient, deployment: Deployment, said: str
 ) -> None:
     short = shop.put("resources", inquire="card", card_no="539983").body
     assert short["status"] == 200
@@ -22,34 +22,34 @@ def test_a_whole_card_number_is_looked_up_by_its_first_six_digits(
 
 
 @pytest.mark.parametrize("said", ["53998", "53998x", "5" * 20, "", 539983, None])
-def test_what_is_no_beginning_of_a_card_number_is_refused(shop: Shop, said: object) -> None:
+def test_what_is_no_beginning_of_a_card_number_is_refused(shop: MerchantClient, said: object) -> None:
     reply = shop.put("resources", inquire="card", card_no=said).body
     assert (reply["status"], [fault["field"] for fault in reply["errors"]]) == (104, ["card_no"])
 
 
 @pytest.mark.parametrize("amount", ["1500", "1500.00", "1500.5", 1500, 1500.5])
-def test_an_amount_is_repeated_in_the_type_and_digits_that_were_sent(shop: Shop, amount: object) -> None:
+def test_an_amount_is_repeated_in_the_type_and_digits_that_were_sent(shop: MerchantClient, amount: object) -> None:
     account = shop.put("payment", action="charge", paymentType="bank_transfer", amount=amount).body
     assert (account["status"], account["amount"], type(account["amount"])) == (202, amount, type(amount))
-    asked: dict[str, Any] = {"pin": "2580", "channel": "ATM", "orderRef": fresh("cash")}
+    asked: dict[str, Any] = {"pin": "2580", "channel": "ATM", "orderRef": new_reference("cash")}
     code = shop.put("cashcode", action="generate", amount=amount, **asked).body
     assert (code["status"], code["amount"], type(code["amount"])) == (200, amount, type(amount)), code
 
 
-def test_what_the_payer_pays_is_told_where_it_is_another_amount(shop: Shop) -> None:
+def test_what_the_payer_pays_is_told_where_it_is_another_amount(shop: MerchantClient) -> None:
     fields: dict[str, Any] = {"paymentType": "bank_transfer", "amount": "1500", "bearer": "customer"}
     told = shop.put("payment", action="charge", **fields).body["amount"]
     assert isinstance(told, str)
     assert float(told) > 1500
 
 
-def test_the_paycode_of_public_samples_buys_airtime(shop: Shop) -> None:
+def test_the_paycode_of_public_samples_buys_airtime(shop: MerchantClient) -> None:
     order: dict[str, Any] = {"paycode": SAMPLE_PAYCODE, "reference": "08031234567"}
     assert shop.put("bills", action="resolve", **order).body["status"] == 200
-    paid = shop.put("bills", action="pay", **order, amount="500", orderRef=fresh("airtime")).body
+    paid = shop.put("bills", action="pay", **order, amount="500", orderRef=new_reference("airtime")).body
     assert paid["txnStatus"] == "successful"
 
 
-def test_a_body_in_an_array_of_one_and_an_empty_array_for_an_object_are_taken(shop: Shop) -> None:
+def test_a_body_in_an_array_of_one_and_an_empty_array_for_an_object_are_taken(shop: MerchantClient) -> None:
     body = b'[{"action":"charge","paymentType":"qrpay","amount":"100","user":[]}]'
     assert shop.send("/payment/", body).body["status"] == 202

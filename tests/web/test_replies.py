@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.merchant_client import HttpConnection, MerchantClient, RawReply
 from tests.running import Deployment
-from tests.shop import Heard, Shop, Wire
 
 WALLET = b'{"inquire":"wallet"}'
 KIB = 1024
@@ -25,7 +25,7 @@ def in_pieces(body: bytes) -> Any:
 
 @pytest.mark.parametrize("size", [256 * KIB + 1, 1024 * KIB, 8 * 1024 * KIB])
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
-def test_a_body_over_its_bound_is_413(shop: Shop, size: int, chunked: bool) -> None:
+def test_a_body_over_its_bound_is_413(shop: MerchantClient, size: int, chunked: bool) -> None:
     body = wallet_body(size)
     heard = shop.send("resources", in_pieces(body) if chunked else body)
     assert (heard.http, heard.body["status"]) == (413, 103)
@@ -33,7 +33,7 @@ def test_a_body_over_its_bound_is_413(shop: Shop, size: int, chunked: bool) -> N
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
-def test_a_body_at_its_bound_is_read(shop: Shop, chunked: bool) -> None:
+def test_a_body_at_its_bound_is_read(shop: MerchantClient, chunked: bool) -> None:
     body = wallet_body(256 * KIB)
     assert len(body) == 256 * KIB
     assert shop.send("resources", in_pieces(body) if chunked else body).body["status"] == 200
@@ -44,7 +44,7 @@ def test_a_body_at_its_bound_is_read(shop: Shop, chunked: bool) -> None:
 OURS = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
-def replies(wire: Wire, shop: Shop, headers: dict[str, str]) -> list[Heard]:
+def replies(wire: HttpConnection, shop: MerchantClient, headers: dict[str, str]) -> list[RawReply]:
     """One of each kind: answered, refused, unknown, plain."""
     return [
         wire.send("PUT", "/resources", WALLET, shop.headers | headers),
@@ -58,8 +58,8 @@ def replies(wire: Wire, shop: Shop, headers: dict[str, str]) -> list[Heard]:
     ]
 
 
-def test_every_reply_is_json_with_a_version_and_a_request_id_of_its_own(shop: Shop) -> None:
-    heard = replies(shop.wire, shop, {})
+def test_every_reply_is_json_with_a_version_and_a_request_id_of_its_own(shop: MerchantClient) -> None:
+    heard = replies(shop.connection, shop, {})
     assert {reply.headers["content-type"] for reply in heard} == {"application/json"}
     assert {reply.headers["x-api-version"] for reply in heard} == {"1"}
     ids = [reply.headers["x-request-id"] for reply in heard]
@@ -67,19 +67,19 @@ def test_every_reply_is_json_with_a_version_and_a_request_id_of_its_own(shop: Sh
     assert len(set(ids)) == len(ids)
 
 
-def test_a_request_id_is_handed_back(shop: Shop) -> None:
-    heard = replies(shop.wire, shop, {"x-request-id": "mine_1.2-3"})
+def test_a_request_id_is_handed_back(shop: MerchantClient) -> None:
+    heard = replies(shop.connection, shop, {"x-request-id": "mine_1.2-3"})
     assert {reply.headers["x-request-id"] for reply in heard} == {"mine_1.2-3"}
 
 
 @pytest.mark.parametrize("said", ["", "a b", "x" * 65, "<script>", "é", "a\tb", '"'])
-def test_a_request_id_that_is_none_is_replaced(shop: Shop, said: str) -> None:
+def test_a_request_id_that_is_none_is_replaced(shop: MerchantClient, said: str) -> None:
     given = shop.send("resources", WALLET, headers={"x-request-id": said}).headers["x-request-id"]
     assert OURS.fullmatch(given)
 
 
 def test_health_and_readiness_need_no_key(deployment: Deployment) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         for path in ("/healthz", "/readyz"):
             heard = wire.send("GET", path)
             assert (heard.http, heard.body["status"]) == (200, 200)

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from kasuwa.commands.merchant import read_changes
+from kasuwa.commands.merchant import parse_settings
+from tests.merchant_client import MerchantClient, to_minor_units
 from tests.running import Deployment
-from tests.shop import Shop, kobo
 
 # A setting or a rolled-off key is in force everywhere within this long.
 SETTLES_SECONDS = 1.0
@@ -20,8 +20,8 @@ def key_of(said: str) -> str:
     return key
 
 
-def http_with(shop: Shop, key: str) -> int:
-    return shop.ask("resources", WALLET, headers={"key": key}).http
+def http_with(shop: MerchantClient, key: str) -> int:
+    return shop.send_fields("resources", WALLET, headers={"key": key}).http
 
 
 # --- HTTP codes ---------------------------------------------------------------------------------------------
@@ -29,31 +29,31 @@ def http_with(shop: Shop, key: str) -> int:
 STRICT = {102: 404, 103: 400, 104: 422, 201: 502, 204: 500, 301: 402}
 
 
-def provoke(shop: Shop) -> dict[int, int]:
+def provoke(shop: MerchantClient) -> dict[int, int]:
     """HTTP status by the code of the body, for every code that can be had from here."""
     order = {"action": "transfer", "amount": "9999999.00", "bankcode": "058", "accountnumber": "0000000000"}
     unavailable = {"inquire": "accountname", "accountnumber": "0000009100", "bankcode": "058"}
     heard = [
-        shop.ask("disburse", {"action": "nothing"}),
+        shop.send_fields("disburse", {"action": "nothing"}),
         shop.send("disburse", b"garbage"),
-        shop.ask("disburse", {"action": "verify", "txnRef": "x"}),
-        shop.ask("disburse", order | {"amount": "1.00"}, headers={"x-sandbox-scenario": "rr=ZZ"}),
-        shop.ask("resources", unavailable),
-        shop.ask("disburse", order),
-        shop.ask("resources", WALLET),
-        shop.ask("disburse", {"action": "transfer", "type": "bulk", "data": [order | {"amount": "1.00"}]}),
+        shop.send_fields("disburse", {"action": "verify", "txnRef": "x"}),
+        shop.send_fields("disburse", order | {"amount": "1.00"}, headers={"x-sandbox-scenario": "rr=ZZ"}),
+        shop.send_fields("resources", unavailable),
+        shop.send_fields("disburse", order),
+        shop.send_fields("resources", WALLET),
+        shop.send_fields("disburse", {"action": "transfer", "type": "bulk", "data": [order | {"amount": "1.00"}]}),
     ]
     return {reply.body["status"]: reply.http for reply in heard}
 
 
-def test_a_merchant_may_ask_for_strict_http_codes_and_go_back(shop: Shop, deployment: Deployment) -> None:
+def test_a_merchant_may_ask_for_strict_http_codes_and_go_back(shop: MerchantClient, deployment: Deployment) -> None:
     compatible = dict.fromkeys((*STRICT, 200, 202), 200)
     assert provoke(shop) == compatible
-    deployment.command("merchant", "set", shop.mid, "--http-codes", "strict")
+    deployment.run_command("merchant", "set", shop.mid, "--http-codes", "strict")
     time.sleep(SETTLES_SECONDS)
     assert provoke(shop) == STRICT | {200: 200, 202: 200}
-    assert shop.ask("resources", WALLET, headers={"key": "wrong"}).http == 401
-    deployment.command("merchant", "set", shop.mid, "--http-codes", "compat")
+    assert shop.send_fields("resources", WALLET, headers={"key": "wrong"}).http == 401
+    deployment.run_command("merchant", "set", shop.mid, "--http-codes", "compat")
     time.sleep(SETTLES_SECONDS)
     assert provoke(shop) == compatible
 
@@ -61,21 +61,21 @@ def test_a_merchant_may_ask_for_strict_http_codes_and_go_back(shop: Shop, deploy
 # --- keys ---------------------------------------------------------------------------------------------------
 
 
-def test_a_key_rolled_without_overlap_is_refused_after_a_second(shop: Shop, deployment: Deployment) -> None:
+def test_a_key_rolled_without_overlap_is_refused_after_a_second(shop: MerchantClient, deployment: Deployment) -> None:
     assert http_with(shop, shop.key) == 200
-    fresh = key_of(deployment.command("merchant", "roll-key", shop.mid, "--overlap-hours", "0"))
+    fresh = key_of(deployment.run_command("merchant", "roll-key", shop.mid, "--overlap-hours", "0"))
     time.sleep(SETTLES_SECONDS)
     assert http_with(shop, shop.key) == 401
     assert http_with(shop, fresh) == 200
 
 
 def test_a_key_rolled_with_overlap_works_beside_the_new_one_until_it_is_cut_off(
-    shop: Shop, deployment: Deployment
+    shop: MerchantClient, deployment: Deployment
 ) -> None:
-    second = key_of(deployment.command("merchant", "roll-key", shop.mid, "--overlap-hours", "24"))
+    second = key_of(deployment.run_command("merchant", "roll-key", shop.mid, "--overlap-hours", "24"))
     time.sleep(SETTLES_SECONDS)
     assert (http_with(shop, shop.key), http_with(shop, second)) == (200, 200)
-    third = key_of(deployment.command("merchant", "roll-key", shop.mid, "--overlap-hours", "0"))
+    third = key_of(deployment.run_command("merchant", "roll-key", shop.mid, "--overlap-hours", "0"))
     time.sleep(SETTLES_SECONDS)
     assert [http_with(shop, key) for key in (shop.key, second, third)] == [401, 401, 200]
 
@@ -83,14 +83,14 @@ def test_a_key_rolled_with_overlap_works_beside_the_new_one_until_it_is_cut_off(
 # --- limits and rates ---------------------------------------------------------------------------------------
 
 
-def test_without_a_rate_the_test_environment_limits_nobody(shop: Shop) -> None:
+def test_without_a_rate_the_test_environment_limits_nobody(shop: MerchantClient) -> None:
     assert {http_with(shop, shop.key) for _ in range(300)} == {200}
 
 
-def test_a_merchant_over_its_rate_is_told_when_to_come_back(shop: Shop, deployment: Deployment) -> None:
-    deployment.command("merchant", "set", shop.mid, "--rate", "1,5")
+def test_a_merchant_over_its_rate_is_told_when_to_come_back(shop: MerchantClient, deployment: Deployment) -> None:
+    deployment.run_command("merchant", "set", shop.mid, "--rate", "1,5")
     time.sleep(SETTLES_SECONDS)
-    heard = [shop.ask("resources", WALLET) for _ in range(12)]
+    heard = [shop.send_fields("resources", WALLET) for _ in range(12)]
     codes = [reply.http for reply in heard]
     assert codes[:5] == [200] * 5
     assert set(codes) == {200, 429}
@@ -99,21 +99,21 @@ def test_a_merchant_over_its_rate_is_told_when_to_come_back(shop: Shop, deployme
     assert limited.body["message"]
     assert int(limited.headers["retry-after"]) >= 1
     time.sleep(int(limited.headers["retry-after"]))
-    assert shop.ask("resources", WALLET).http == 200
+    assert shop.send_fields("resources", WALLET).http == 200
 
 
-def test_a_rate_is_one_merchants_own(shop: Shop, deployment: Deployment) -> None:
+def test_a_rate_is_one_merchants_own(shop: MerchantClient, deployment: Deployment) -> None:
     other = deployment.open_shop()
-    with other.wire:
-        deployment.command("merchant", "set", shop.mid, "--rate", "1,1")
+    with other.connection:
+        deployment.run_command("merchant", "set", shop.mid, "--rate", "1,1")
         time.sleep(SETTLES_SECONDS)
-        assert 429 in {shop.ask("resources", WALLET).http for _ in range(5)}
-        assert {other.ask("resources", WALLET).http for _ in range(5)} == {200}
+        assert 429 in {shop.send_fields("resources", WALLET).http for _ in range(5)}
+        assert {other.send_fields("resources", WALLET).http for _ in range(5)} == {200}
 
 
-def test_limits_and_tariff_are_a_merchants_own(shop: Shop, deployment: Deployment) -> None:
+def test_limits_and_tariff_are_a_merchants_own(shop: MerchantClient, deployment: Deployment) -> None:
     tariff = '{"transfer":{"bands":[{"up_to":null,"fee":"3.33"}]}}'
-    deployment.command("merchant", "set", shop.mid, "--limits", '{"NGN":["10.00","20.00"]}', "--tariff", tariff)
+    deployment.run_command("merchant", "set", shop.mid, "--limits", '{"NGN":["10.00","20.00"]}', "--tariff", tariff)
     time.sleep(SETTLES_SECONDS)
     assert [shop.transfer(amount=amount)["status"] for amount in ("9.99", "10.00", "20.00", "20.01")] == [
         104,
@@ -124,11 +124,11 @@ def test_limits_and_tariff_are_a_merchants_own(shop: Shop, deployment: Deploymen
     sent = shop.transfer(amount="15.00")
     found = shop.verify(sent["txnRef"])
     assert (found["fee"], found["vat"]) == ("3.33", "0.25")
-    assert shop.wallet().balance == 1_000_000_000 - 3 * (333 + 25) - kobo("45.00")
+    assert shop.wallet().balance == 1_000_000_000 - 3 * (333 + 25) - to_minor_units("45.00")
 
 
-def test_a_setting_that_cannot_be_used_is_refused_in_one_line(shop: Shop, deployment: Deployment) -> None:
-    said = deployment.refused_command("merchant", "set", shop.mid, "--http-codes", "loose")
+def test_a_setting_that_cannot_be_used_is_refused_in_one_line(shop: MerchantClient, deployment: Deployment) -> None:
+    said = deployment.run_refused_command("merchant", "set", shop.mid, "--http-codes", "loose")
     assert said.startswith("kasuwa: ")
     assert len(said.strip().splitlines()) == 1
     assert http_with(shop, shop.key) == 200
@@ -158,4 +158,4 @@ def test_a_setting_that_cannot_be_used_is_refused_in_one_line(shop: Shop, deploy
 def test_what_would_break_a_merchants_requests_cannot_be_set(name: str, said: str) -> None:
     """The same check as the command's, without the wait for its process."""
     with pytest.raises(SystemExit, match=r"^kasuwa: [^\n]+$"):
-        read_changes(**{name: said})
+        parse_settings(**{name: said})

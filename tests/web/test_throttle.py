@@ -4,9 +4,9 @@ import base64
 from typing import Any
 
 from kasuwa.web.throttle import BURST, MOST_ADDRESSES, AuthenticationThrottle
+from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import Deployments
-from tests.shop import Shop, Wire
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 
 SECRET = base64.b64encode(bytes(range(32))).decode()
 
@@ -40,15 +40,15 @@ def test_memory_is_bounded_however_many_addresses_fail() -> None:
     assert len(throttle.failures) == MOST_ADDRESSES
 
 
-def failed(wire: Wire, came_from: str, mid: str = "GP7654321") -> Any:
+def failed(wire: HttpConnection, came_from: str, mid: str = "GP7654321") -> Any:
     headers = {"mid": mid, "key": "wrong", "x-forwarded-for": came_from}
     return wire.send("PUT", "/resources", b'{"inquire":"wallet"}', headers)
 
 
 def test_in_live_a_guesser_behind_a_trusted_proxy_is_stopped_alone(deployments: Deployments) -> None:
     settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET, "KASUWA_TRUSTED_PROXIES": "127.0.0.0/8"}
-    with deployments.fresh("throttle", **settings) as live, live.wire() as wire:
-        mid, key = (line.split()[1] for line in live.command("merchant", "add", "Ada Stores").splitlines())
+    with deployments.fresh("throttle", **settings) as live, live.connect() as wire:
+        mid, key = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
         answers = [failed(wire, "198.51.100.1").http for _ in range(BURST + 5)]
         assert answers[:BURST] == [401] * BURST
         stopped = failed(wire, "198.51.100.1")
@@ -57,6 +57,6 @@ def test_in_live_a_guesser_behind_a_trusted_proxy_is_stopped_alone(deployments: 
         assert failed(wire, "198.51.100.2").http == 401
         headers = {"mid": mid, "key": key, "x-forwarded-for": "198.51.100.3"}
         assert wire.send("PUT", "/resources", b'{"inquire":"wallet"}', headers).http == 200
-        assert Shop(wire, mid, key).put("resources", inquire="wallet").http == 200
+        assert MerchantClient(wire, mid, key).put("resources", inquire="wallet").http == 200
         wait_until("the log has the address", lambda: '"address":"198.51.100.3"' in live.out.read_text())
-        assert live.complaints() == ""
+        assert live.new_stderr() == ""

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
+from tests.merchant_client import MerchantClient, RawReply
 from tests.running import Deployment
-from tests.shop import Heard, Shop
 
 WALLET = b'{"inquire":"wallet"}'
 VERIFY = b'{"action":"verify","txnRef":"x"}'
 UNKNOWN = {"status": 104, "message": "Invalid Transaction Reference"}
 
 
-def refused(heard: Heard) -> tuple[int, int]:
+def refused(heard: RawReply) -> tuple[int, int]:
     """HTTP status and code of a refusal, whose shape is the same everywhere."""
     body = heard.body
     assert set(body) <= {"status", "message", "errors"}, body
@@ -47,38 +47,38 @@ def refused(heard: Heard) -> tuple[int, int]:
 def test_without_the_right_headers_nobody_is_let_in(
     deployment: Deployment, headers: dict[str, str], body: bytes
 ) -> None:
-    with deployment.wire() as wire:
+    with deployment.connect() as wire:
         assert refused(wire.send("PUT", "/resources", body, headers)) == (401, 101)
 
 
-def test_another_merchants_key_does_not_open(shop: Shop) -> None:
+def test_another_merchants_key_does_not_open(shop: MerchantClient) -> None:
     made = shop.put("sandbox", action="new_merchant").body
     assert refused(shop.send("resources", WALLET, headers={"key": made["key"]})) == (401, 101)
     assert refused(shop.send("resources", WALLET, headers={"mid": made["mid"]})) == (401, 101)
 
 
-def test_header_names_may_have_any_case_and_values_are_trimmed(shop: Shop) -> None:
+def test_header_names_may_have_any_case_and_values_are_trimmed(shop: MerchantClient) -> None:
     for names in (("mid", "key"), ("MID", "KEY"), ("Mid", "kEY")):
         headers = {names[0]: f"  {shop.mid}\t ", names[1]: f" {shop.key}  "}
-        assert shop.wire.send("PUT", "/resources", WALLET, headers).body["status"] == 200
+        assert shop.connection.send("PUT", "/resources", WALLET, headers).body["status"] == 200
 
 
 # --- what is asked: 102 -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["nothing", "", "disburse/x", "Disburse", "resources/wallet", "sandbox.php", "%2e%2e"])
-def test_an_unknown_path_is_404(shop: Shop, path: str) -> None:
+def test_an_unknown_path_is_404(shop: MerchantClient, path: str) -> None:
     assert refused(shop.send(path, VERIFY)) == (404, 102)
 
 
 @pytest.mark.parametrize("path", ["disburse/", "/disburse", "//disburse//", "disburse//?x=/"])
-def test_doubled_and_trailing_slashes_in_the_path_are_ignored(shop: Shop, path: str) -> None:
+def test_doubled_and_trailing_slashes_in_the_path_are_ignored(shop: MerchantClient, path: str) -> None:
     assert shop.send(path, VERIFY).body == UNKNOWN
-    assert shop.wire.send("GET", "//healthz/").body["message"] == "up"
+    assert shop.connection.send("GET", "//healthz/").body["message"] == "up"
 
 
 @pytest.mark.parametrize("verb", ["GET", "DELETE", "PATCH", "OPTIONS"])
-def test_a_wrong_verb_on_a_known_path_is_102(shop: Shop, verb: str) -> None:
+def test_a_wrong_verb_on_a_known_path_is_102(shop: MerchantClient, verb: str) -> None:
     assert refused(shop.send("disburse", VERIFY, verb=verb)) == (200, 102)
 
 
@@ -97,11 +97,11 @@ def test_a_wrong_verb_on_a_known_path_is_102(shop: Shop, verb: str) -> None:
         b'{"Action":"verify","txnRef":"x"}',
     ],
 )
-def test_an_unknown_or_missing_action_is_102(shop: Shop, body: bytes) -> None:
+def test_an_unknown_or_missing_action_is_102(shop: MerchantClient, body: bytes) -> None:
     assert refused(shop.send("disburse", body)) == (200, 102)
 
 
-def test_an_unknown_action_is_told_which_there_are(shop: Shop) -> None:
+def test_an_unknown_action_is_told_which_there_are(shop: MerchantClient) -> None:
     told = shop.send("disburse", b'{"action":"fly"}').body["message"]
     assert told == "Invalid method call: /disburse takes action, one of transfer, verify"
     told = shop.send("resources", b'{"request":"ticket"}').body["message"]
@@ -109,28 +109,28 @@ def test_an_unknown_action_is_told_which_there_are(shop: Shop) -> None:
     assert told.endswith("; or request, one of personalized-accounts, personalized_account, resend")
 
 
-def test_what_is_only_read_says_so(shop: Shop) -> None:
-    heard = shop.wire.send("PUT", "/healthz", b"{}")
+def test_what_is_only_read_says_so(shop: MerchantClient) -> None:
+    heard = shop.connection.send("PUT", "/healthz", b"{}")
     assert (heard.http, heard.body) == (200, {"status": 102, "message": "Invalid method call: use GET"})
 
 
-def test_post_is_taken_as_put(shop: Shop) -> None:
+def test_post_is_taken_as_put(shop: MerchantClient) -> None:
     assert shop.send("disburse", VERIFY, verb="POST").body == UNKNOWN
 
 
 @pytest.mark.parametrize(
     "kind", ["application/json; charset=utf-8", "application/x-www-form-urlencoded", "text/plain", "image/png", ""]
 )
-def test_a_body_is_json_whatever_its_type_says(shop: Shop, kind: str) -> None:
+def test_a_body_is_json_whatever_its_type_says(shop: MerchantClient, kind: str) -> None:
     assert shop.send("disburse", VERIFY, headers={"content-type": kind}).body == UNKNOWN
 
 
-def test_a_body_is_json_without_any_type(shop: Shop) -> None:
+def test_a_body_is_json_without_any_type(shop: MerchantClient) -> None:
     headers = {"mid": shop.mid, "key": shop.key}
-    assert shop.wire.send("PUT", "/disburse", VERIFY, headers).body == UNKNOWN
+    assert shop.connection.send("PUT", "/disburse", VERIFY, headers).body == UNKNOWN
 
 
-def test_a_query_is_ignored(shop: Shop) -> None:
+def test_a_query_is_ignored(shop: MerchantClient) -> None:
     assert shop.send("disburse?action=transfer", VERIFY).body == UNKNOWN
 
 
@@ -182,7 +182,7 @@ def nested(levels: int) -> bytes:
     ],
     ids=lambda body: repr(body[:40]),
 )
-def test_what_is_not_one_json_object_is_103(shop: Shop, body: bytes) -> None:
+def test_what_is_not_one_json_object_is_103(shop: MerchantClient, body: bytes) -> None:
     assert refused(shop.send("disburse", body)) == (200, 103)
 
 
@@ -202,33 +202,33 @@ def test_what_is_not_one_json_object_is_103(shop: Shop, body: bytes) -> None:
     ],
     ids=lambda body: repr(body[:40]),
 )
-def test_all_other_json_is_read_and_extra_fields_are_ignored(shop: Shop, body: bytes) -> None:
+def test_all_other_json_is_read_and_extra_fields_are_ignored(shop: MerchantClient, body: bytes) -> None:
     assert shop.send("disburse", body).body == UNKNOWN
 
 
 # --- is it right: 104 ---------------------------------------------------------------------------------------
 
 
-def test_every_fault_of_a_body_is_named_with_its_reason(shop: Shop) -> None:
-    heard = shop.ask("disburse", {"action": "transfer", "amount": "1e5", "bankcode": 58, "orderRef": 7})
+def test_every_fault_of_a_body_is_named_with_its_reason(shop: MerchantClient) -> None:
+    heard = shop.send_fields("disburse", {"action": "transfer", "amount": "1e5", "bankcode": 58, "orderRef": 7})
     assert refused(heard) == (200, 104)
     assert {fault["field"] for fault in heard.body["errors"]} == {"amount", "bankcode", "accountnumber", "orderRef"}
     assert all(set(fault) == {"field", "reason"} and fault["reason"] for fault in heard.body["errors"])
 
 
-def test_the_message_names_the_first_faults(shop: Shop) -> None:
-    heard = shop.ask(
+def test_the_message_names_the_first_faults(shop: MerchantClient) -> None:
+    heard = shop.send_fields(
         "disburse", {"action": "transfer", "amuont": "5", "bankcode": 58, "sender_name": [], "orderRef": 7}
     )
     assert heard.body["message"] == (
         "amount: required (did you mean it by amuont?); "
         "bankcode: text, not a number: a bank code of 3, 5 or 6 digits; accountnumber: required; and 2 more"
     )
-    heard = shop.ask("payment", {"action": "validate", "txnRef": "x", "otp": 123456})
+    heard = shop.send_fields("payment", {"action": "validate", "txnRef": "x", "otp": 123456})
     assert heard.body["message"] == "otp: text, not a number: 4 to 8 digits"
 
 
-def test_an_empty_optional_field_is_an_absent_one(shop: Shop) -> None:
+def test_an_empty_optional_field_is_an_absent_one(shop: MerchantClient) -> None:
     empty: dict[str, Any] = {"sender_name": "", "narration": "", "orderRef": "", "type": ""}
     assert shop.transfer(**empty)["txnStatus"] == "successful"
     card = {"card_no": "5123450000000008", "expiry_month": "01", "expiry_year": "39", "ccv": "100", "pin": ""}
@@ -238,13 +238,13 @@ def test_an_empty_optional_field_is_an_absent_one(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("said", ["1", 1.0, "1.0", 1])
-def test_a_whole_number_is_one_however_it_is_written(shop: Shop, said: object) -> None:
+def test_a_whole_number_is_one_however_it_is_written(shop: MerchantClient, said: object) -> None:
     heard = shop.put("resources", inquire="events", limit=said, offset=said).body
     assert (heard["status"], heard["limit"], heard["offset"]) == (200, 1, 1)
     assert shop.put("bills", action="pull", bills_id=said).body["data"]["bills"][0]["id"] == 1
 
 
-def test_a_null_optional_field_is_an_absent_one_and_a_null_required_one_is_missing(shop: Shop) -> None:
+def test_a_null_optional_field_is_an_absent_one_and_a_null_required_one_is_missing(shop: MerchantClient) -> None:
     assert shop.put("disburse", action="verify", txnRef=None).body["errors"] == [
         {"field": "txnRef", "reason": "required"}
     ]
@@ -269,13 +269,13 @@ def test_a_null_optional_field_is_an_absent_one_and_a_null_required_one_is_missi
         (b'{"action":"verify","txnRef":"x","z":{"deep":["a","\\u0000"]}}', "z.deep.1"),
     ],
 )
-def test_a_nul_character_is_refused_wherever_it_stands(shop: Shop, body: bytes, field: str) -> None:
+def test_a_nul_character_is_refused_wherever_it_stands(shop: MerchantClient, body: bytes, field: str) -> None:
     heard = shop.send("disburse", body)
     assert refused(heard) == (200, 104)
     assert [fault["field"] for fault in heard.body["errors"]] == [field]
 
 
-def test_checks_come_in_their_order(shop: Shop) -> None:
+def test_checks_come_in_their_order(shop: MerchantClient) -> None:
     stranger = {"key": "wrong"}
     garbage, no_action, no_fields = b"garbage", b'{"amount":"-1"}', b'{"action":"transfer","amount":"-1"}'
     for body in (garbage, no_action, no_fields):

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 # Nothing here is a claim about speed: past this bound something hangs.
-PATIENCE_SECONDS = 60.0
+WAIT_TIMEOUT_SECONDS = 60.0
 
 # Closing a socket that is told so sends a reset instead of a good-bye.
 NO_LINGER = struct.pack("ii", 1, 0)
 
 
-class Letter(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """A request as it came: header names in lower case, the body in bytes."""
 
     path: str
@@ -54,9 +54,9 @@ class Inbox:
     def __init__(self, server: "Receiver") -> None:
         self._server = server
         self._arrived = threading.Condition()
-        self._letters: list[Letter] = []
+        self._letters: list[ReceivedRequest] = []
         self.script: deque[Answer] = deque()
-        self.answer: Callable[[Letter], Answer] = lambda letter: OK
+        self.answer: Callable[[ReceivedRequest], Answer] = lambda letter: OK
         self.released = threading.Event()
 
     @property
@@ -64,19 +64,19 @@ class Inbox:
         return f"http://127.0.0.1:{self._server.server_address[1]}/events"
 
     @property
-    def letters(self) -> list[Letter]:
+    def requests(self) -> list[ReceivedRequest]:
         with self._arrived:
             return list(self._letters)
 
     @property
     def ids(self) -> list[str]:
-        return [letter.id for letter in self.letters]
+        return [letter.id for letter in self.requests]
 
     def answers(self, *script: Answer, then: Answer = OK) -> None:
         self.script = deque(script)
         self.answer = lambda letter: then
 
-    def take(self, letter: Letter) -> Answer:
+    def receive(self, letter: ReceivedRequest) -> Answer:
         with self._arrived:
             self._letters.append(letter)
             self._arrived.notify_all()
@@ -84,10 +84,10 @@ class Inbox:
                 return self.script.popleft()
         return self.answer(letter)
 
-    def wait_for(self, count: int) -> list[Letter]:
+    def wait_for(self, count: int) -> list[ReceivedRequest]:
         """The letters, once there are so many of them."""
         with self._arrived:
-            there = self._arrived.wait_for(lambda: len(self._letters) >= count, PATIENCE_SECONDS)
+            there = self._arrived.wait_for(lambda: len(self._letters) >= count, WAIT_TIMEOUT_SECONDS)
             assert there, f"{len(self._letters)} letters of {count} have come"
             return list(self._letters)
 
@@ -102,14 +102,14 @@ class Receiver(ThreadingHTTPServer):
         """Who hangs up in the middle is no news here: the tests kill senders."""
 
 
-class Desk(BaseHTTPRequestHandler):
+class WebhookRequestHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Receiver
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
-        letter = Letter(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
-        answer = self.server.inbox.take(letter)
+        letter = ReceivedRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        answer = self.server.inbox.receive(letter)
         if answer == HANG:
             self.server.inbox.released.wait()
         if answer in (HANG, RESET):
@@ -131,8 +131,8 @@ class Desk(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def receiving() -> Iterator[Inbox]:
-    with Receiver(("127.0.0.1", 0), Desk) as server:
+def running_inbox() -> Iterator[Inbox]:
+    with Receiver(("127.0.0.1", 0), WebhookRequestHandler) as server:
         server.inbox = Inbox(server)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()

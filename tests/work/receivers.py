@@ -11,11 +11,11 @@ from typing import Any
 
 import uvloop
 
-from kasuwa.work.egress import Egress, Limits
+from kasuwa.work.egress import EgressClient, EgressTimeouts
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 # For what is expected to answer: a busy machine must not make a test fail.
-PATIENT = Limits(turn=30, connect=30, answer=30, whole=30)
+PATIENT = EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=30)
 
 
 class Receiver:
@@ -26,25 +26,25 @@ class Receiver:
         self.port = 0
         self.scheme = "http"
         self.connections = 0
-        self.heard: list[tuple[bytes, bytes]] = []
+        self.requests: list[tuple[bytes, bytes]] = []
         self.gone = asyncio.Event()
 
     @property
     def url(self) -> str:
         return f"{self.scheme}://{self.host}:{self.port}/hook?a=1"
 
-    async def hear(self, reader: asyncio.StreamReader) -> None:
+    async def read_request(self, reader: asyncio.StreamReader) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         lengths = [line[15:] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
-        self.heard.append((head, await reader.readexactly(int(lengths[0]) if lengths else 0)))
+        self.requests.append((head, await reader.readexactly(int(lengths[0]) if lengths else 0)))
 
 
-Talk = Callable[[Receiver, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+ServeConnection = Callable[[Receiver, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
 async def receiving(
-    talk: Talk, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+    talk: ServeConnection, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Receiver]:
     seen = Receiver()
     open_writers: set[asyncio.StreamWriter] = set()
@@ -70,24 +70,24 @@ async def receiving(
         await asyncio.sleep(0)
 
 
-def answering(*answers: bytes) -> Talk:
+def answering(*answers: bytes) -> ServeConnection:
     """Answers each request of a connection in turn, the last one for ever after."""
 
     async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         left = list(answers)
         while True:
-            await seen.hear(reader)
+            await seen.read_request(reader)
             writer.write(left.pop(0) if len(left) > 1 else left[0])
             await writer.drain()
 
     return talk
 
 
-def flooding(first: bytes, more: bytes) -> Talk:
+def flooding(first: bytes, more: bytes) -> ServeConnection:
     """Answers once and then sends more of the same until the other side has had enough."""
 
     async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await seen.hear(reader)
+        await seen.read_request(reader)
         writer.write(first)
         try:
             while True:
@@ -107,15 +107,17 @@ async def keep_silent(seen: Receiver, reader: asyncio.StreamReader, writer: asyn
 
 
 async def reset(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    await seen.hear(reader)
+    await seen.read_request(reader)
     connection = writer.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
 @asynccontextmanager
-async def sending(*, environment: str = "test", loopback_allowed: bool = True, **more: Any) -> AsyncIterator[Egress]:
-    egress = Egress(environment=environment, loopback_allowed=loopback_allowed, **{"limits": PATIENT, **more})
+async def sending(
+    *, environment: str = "test", loopback_allowed: bool = True, **more: Any
+) -> AsyncIterator[EgressClient]:
+    egress = EgressClient(environment=environment, loopback_allowed=loopback_allowed, **{"limits": PATIENT, **more})
     try:
         yield egress
     finally:

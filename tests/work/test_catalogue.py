@@ -11,13 +11,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.core.billers import Sheet, Unsellable
+from kasuwa.core.billers import CatalogueEdition, InvalidCatalogue
 from kasuwa.rails.ports import Unavailable
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.unconfigured import NoBiller
-from kasuwa.work.billers import Keeper, take_edition
+from kasuwa.work.billers import CatalogueRefresher, fetch_edition
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment, Deployments
-from tests.shop import Shop, fresh
 
 pytestmark = pytest.mark.xdist_group("catalogue")
 
@@ -29,36 +29,41 @@ MY_LOCKS = "select count(*) from pg_locks where locktype = 'advisory' and pid = 
 def own(deployments: Deployments) -> Iterator[Deployment]:
     with deployments.fresh("catalogue") as deployment:
         yield deployment
-        assert deployment.complaints() == ""
+        assert deployment.new_stderr() == ""
 
 
 @pytest.fixture
-def shop(own: Deployment) -> Iterator[Shop]:
+def shop(own: Deployment) -> Iterator[MerchantClient]:
     shop = own.open_shop()
-    with shop.wire:
+    with shop.connection:
         yield shop
-    assert own.broken_laws([shop.mid]) == []
+    assert own.broken_invariants([shop.mid]) == []
 
 
-def prepaid_paycode(shop: Shop) -> str:
+def prepaid_paycode(shop: MerchantClient) -> str:
     return str(shop.put("bills", action="pull", bills_id=14).body["data"]["items"][0]["paycode"])
 
 
-def pay(shop: Shop, paycode: str) -> Any:
+def pay(shop: MerchantClient, paycode: str) -> Any:
     """The same payment again and again, so each waits until it is no likely duplicate."""
     shop.advance(seconds=30)
-    said: dict[str, Any] = {"paycode": paycode, "reference": METER, "amount": "5000.00", "orderRef": fresh("bill")}
+    said: dict[str, Any] = {
+        "paycode": paycode,
+        "reference": METER,
+        "amount": "5000.00",
+        "orderRef": new_reference("bill"),
+    }
     return shop.put("bills", action="pay", **said).body
 
 
-def resolve(shop: Shop, paycode: str) -> Any:
+def resolve(shop: MerchantClient, paycode: str) -> Any:
     return shop.put("bills", action="resolve", paycode=paycode, reference=METER).body
 
 
-def refresh(own: Deployment, shop: Shop) -> str:
+def refresh(own: Deployment, shop: MerchantClient) -> str:
     """Take an edition by the command, and wait until it is listed; answers the paycode that it brought."""
     before = prepaid_paycode(shop)
-    assert "of the catalogue is listed" in own.command("bills", "refresh")
+    assert "of the catalogue is listed" in own.run_command("bills", "refresh")
     until = time.monotonic() + 30
     while prepaid_paycode(shop) == before:
         assert time.monotonic() < until, "the new edition is not served"
@@ -81,7 +86,7 @@ def test_the_first_start_brings_the_first_edition(own: Deployment) -> None:
     assert own.fetch("select items from bill_edition where edition = 1")[0][0] == 218
 
 
-def test_a_refresh_lists_new_paycodes_and_both_are_accepted(own: Deployment, shop: Shop) -> None:
+def test_a_refresh_lists_new_paycodes_and_both_are_accepted(own: Deployment, shop: MerchantClient) -> None:
     old = prepaid_paycode(shop)
     new = refresh(own, shop)
     assert new != old
@@ -90,7 +95,9 @@ def test_a_refresh_lists_new_paycodes_and_both_are_accepted(own: Deployment, sho
         assert pay(shop, paycode)["txnStatus"] == "successful"
 
 
-def test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer(own: Deployment, shop: Shop) -> None:
+def test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer(
+    own: Deployment, shop: MerchantClient
+) -> None:
     old = prepaid_paycode(shop)
     refresh(own, shop)
     shop.advance(days=3)
@@ -106,7 +113,7 @@ def test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer(own: D
     assert pay(shop, new)["txnStatus"] == "successful"
 
 
-def test_paycodes_nobody_can_pay_by_are_thrown_away_in_time(own: Deployment, shop: Shop) -> None:
+def test_paycodes_nobody_can_pay_by_are_thrown_away_in_time(own: Deployment, shop: MerchantClient) -> None:
     old = prepaid_paycode(shop)
     refresh(own, shop)
     own.fetch("update bill_item set retired_at = now() - interval '31 days' where paycode = $1 returning 1", old)
@@ -118,7 +125,7 @@ def test_paycodes_nobody_can_pay_by_are_thrown_away_in_time(own: Deployment, sho
 
 
 async def keep_all(dsn: str, count: int) -> list[int | None]:
-    keepers = [Keeper(dsn, SandboxBiller()) for _ in range(count)]
+    keepers = [CatalogueRefresher(dsn, SandboxBiller()) for _ in range(count)]
     return await asyncio.gather(*(keeper.run_once() for keeper in keepers))
 
 
@@ -132,19 +139,19 @@ def test_many_workers_take_one_edition_when_one_is_due_and_none_before(own: Depl
 
 
 class Broken(SandboxBiller):
-    async def catalogue(self, edition: int) -> Sheet:
-        sheet = await super().catalogue(edition)
-        return Sheet(sheet.categories, sheet.billers[1:], sheet.items)
+    async def fetch_catalogue(self, edition: int) -> CatalogueEdition:
+        sheet = await super().fetch_catalogue(edition)
+        return CatalogueEdition(sheet.categories, sheet.billers[1:], sheet.items)
 
 
-@pytest.mark.parametrize(("rail", "error"), [(NoBiller(), Unavailable), (Broken(), Unsellable)])
+@pytest.mark.parametrize(("rail", "error"), [(NoBiller(), Unavailable), (Broken(), InvalidCatalogue)])
 def test_a_rail_with_nothing_to_sell_leaves_the_edition_before_it(
     own: Deployment, rail: Any, error: type[Exception]
 ) -> None:
     async def take() -> None:
         connection = await asyncpg.connect(own.dsn)
         try:
-            await take_edition(connection, rail, only_if_due=False)
+            await fetch_edition(connection, rail, only_if_due=False)
         finally:
             held = await connection.fetchval(MY_LOCKS)
             await connection.close()
@@ -158,7 +165,7 @@ def test_a_rail_with_nothing_to_sell_leaves_the_edition_before_it(
 
 def test_a_keeper_outlives_a_rail_that_does_not_answer(own: Deployment) -> None:
     async def run() -> None:
-        keeper = Keeper(own.dsn, NoBiller())
+        keeper = CatalogueRefresher(own.dsn, NoBiller())
         running = asyncio.create_task(keeper.run())
         await asyncio.sleep(0)
         keeper.stop()

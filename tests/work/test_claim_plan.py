@@ -3,14 +3,14 @@
 import asyncio
 from datetime import UTC, datetime
 
-from kasuwa.db import deliveries, pool
+from kasuwa.db import connections, deliveries
 from tests.running import Deployment
 
 
 async def plan_of(dsn: str, query: str) -> str:
-    connection = await pool.connect(dsn, deliveries.SETTINGS)
+    connection = await connections.connect(dsn, deliveries.SENDER_SETTINGS)
     try:
-        rows = await connection.fetch(f"explain {query}", datetime.now(UTC), deliveries.LEASE, 256, 32, "{}")
+        rows = await connection.fetch(f"explain {query}", datetime.now(UTC), deliveries.DELIVERY_LEASE, 256, 32, "{}")
         return "\n".join(row[0] for row in rows)
     finally:
         await connection.close()

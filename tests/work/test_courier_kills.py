@@ -15,10 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.running import Deployment, Deployments, is_part
-from tests.shop import Shop
-from tests.work.eventlog import send_events_to, wait_until
-from tests.work.inbox import OK, Answer, Letter, receiving
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment, Deployments, is_service_process
+from tests.work.event_log import send_events_to, wait_until
+from tests.work.inbox import OK, Answer, ReceivedRequest, running_inbox
 
 pytestmark = pytest.mark.chaos
 
@@ -46,7 +46,7 @@ class Killer:
         self._since = 0
         self.killed: list[int] = []
 
-    def __call__(self, letter: Letter) -> Answer:
+    def __call__(self, letter: ReceivedRequest) -> Answer:
         with self._lock:
             self._since += 1
             if self._since > LETTERS_BETWEEN and len(self.killed) < KILLS:
@@ -58,7 +58,7 @@ class Killer:
 
     def _kill(self) -> None:
         for process in psutil.process_iter():
-            if is_part(process, "worker", self._directory) and process.pid not in self.killed:
+            if is_service_process(process, "worker", self._directory) and process.pid not in self.killed:
                 self.killed.append(process.pid)
                 self._since = 0
                 if len(self.killed) % 2:
@@ -74,10 +74,10 @@ def is_dead(pid: int) -> bool:
         return True
 
 
-def send_until(deployment: Deployment, shop: Shop, stopping: threading.Event) -> int:
+def send_until(deployment: Deployment, shop: MerchantClient, stopping: threading.Event) -> int:
     sent = 0
-    with deployment.wire() as wire:
-        sender = Shop(wire, shop.mid, shop.key)
+    with deployment.connect() as wire:
+        sender = MerchantClient(wire, shop.mid, shop.key)
         while not stopping.wait(PAUSE_SECONDS):
             assert sender.transfer(amount="1.00")["txnStatus"] == "successful"
             sent += 1
@@ -93,10 +93,10 @@ def outlive_kills(deployment: Deployment, killer: Killer) -> None:
 
 def test_every_event_arrives_however_often_its_courier_is_killed(deployments: Deployments) -> None:
     stopping = threading.Event()
-    with receiving() as inbox, deployments.fresh("courier_kills") as deployment, ThreadPoolExecutor(1) as pool:
+    with running_inbox() as inbox, deployments.fresh("courier_kills") as deployment, ThreadPoolExecutor(1) as pool:
         killer = Killer(deployment.directory)
         shop = deployment.open_shop()
-        with shop.wire:
+        with shop.connection:
             send_events_to(shop, inbox.url)
         inbox.answer = killer
         sending = pool.submit(send_until, deployment, shop, stopping)
@@ -108,17 +108,17 @@ def test_every_event_arrives_however_often_its_courier_is_killed(deployments: De
         wait_until("everything is recorded", lambda: deployment.fetch(WAITING)[0][0] == 0)
         logged = {row["payload"].encode() for row in deployment.fetch(LOGGED, shop.mid)}
         delivered = [row["delivered"] for row in deployment.fetch(ATTEMPTS, shop.mid)]
-        assert deployment.broken_laws([shop.mid]) == []
-        said = deployment.complaints().splitlines()
+        assert deployment.broken_invariants([shop.mid]) == []
+        said = deployment.new_stderr().splitlines()
 
     assert len(said) >= KILLS, "the supervisor says each time that the worker ended, and how"
     assert all("a part ended" in line and "SIGKILL" in line for line in said), said
     assert len(logged) == len(delivered) == sent
     assert min(delivered) >= 1
-    assert_arrived(inbox.letters, logged)
+    assert_arrived(inbox.requests, logged)
 
 
-def assert_arrived(letters: list[Letter], logged: set[bytes]) -> None:
+def assert_arrived(letters: list[ReceivedRequest], logged: set[bytes]) -> None:
     """Each at least once; what came again came under the same id with the same bytes."""
     bodies = {letter.id: letter.body for letter in letters}
     assert set(bodies.values()) == logged

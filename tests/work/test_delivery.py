@@ -10,23 +10,23 @@ import msgspec
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from kasuwa.work.webhooks import KEY_SECONDS
+from kasuwa.work.webhooks import KEY_CACHE_SECONDS
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
-from tests.shop import Shop
-from tests.work.eventlog import event_of, resend, send_events_to, wait_for_state
-from tests.work.inbox import Inbox, Letter, receiving
+from tests.work.event_log import event_of, resend, send_events_to, wait_for_state
+from tests.work.inbox import Inbox, ReceivedRequest, running_inbox
 
 FAILING = "0000000500"
 
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    with receiving() as opened:
+    with running_inbox() as opened:
         yield opened
 
 
 @pytest.fixture
-def listening(shop: Shop, inbox: Inbox) -> Shop:
+def listening(shop: MerchantClient, inbox: Inbox) -> MerchantClient:
     send_events_to(shop, inbox.url)
     return shop
 
@@ -35,7 +35,7 @@ def tell(scenario: str) -> dict[str, str]:
     return {"x-sandbox-scenario": f"webhook={scenario}"}
 
 
-def hash_of(letter: Letter, key: str) -> str:
+def hash_of(letter: ReceivedRequest, key: str) -> str:
     return hashlib.sha512(letter.body + key.encode()).hexdigest()
 
 
@@ -46,7 +46,7 @@ def verifier(key: str) -> Webhook:
 LOGGED = "select payload from event join merchant using (merchant_id) where mid = $1 and reference = $2"
 
 
-def logged_bytes(deployment: Deployment, shop: Shop, txn_ref: str) -> bytes:
+def logged_bytes(deployment: Deployment, shop: MerchantClient, txn_ref: str) -> bytes:
     [[payload]] = deployment.fetch(LOGGED, shop.mid, txn_ref)
     return str(payload).encode()
 
@@ -54,7 +54,9 @@ def logged_bytes(deployment: Deployment, shop: Shop, txn_ref: str) -> bytes:
 # --- what arrives -----------------------------------------------------------------------------------------
 
 
-def test_an_event_arrives_byte_for_byte_as_it_is_logged(deployment: Deployment, listening: Shop, inbox: Inbox) -> None:
+def test_an_event_arrives_byte_for_byte_as_it_is_logged(
+    deployment: Deployment, listening: MerchantClient, inbox: Inbox
+) -> None:
     sent = listening.transfer(orderRef="Ọ̀ṣun “1042” \\ é")
     [letter] = inbox.wait_for(1)
     assert letter.path == "/events"
@@ -63,7 +65,7 @@ def test_an_event_arrives_byte_for_byte_as_it_is_logged(deployment: Deployment, 
     assert msgspec.json.encode(event_of(listening, sent["txnRef"])["payload"]) == letter.body
 
 
-def test_the_payload_has_the_fields_of_the_contract(listening: Shop, inbox: Inbox) -> None:
+def test_the_payload_has_the_fields_of_the_contract(listening: MerchantClient, inbox: Inbox) -> None:
     sent = listening.transfer(amount="1500.50", orderRef="order-1042")
     [letter] = inbox.wait_for(1)
     assert letter.payload == {
@@ -78,14 +80,14 @@ def test_the_payload_has_the_fields_of_the_contract(listening: Shop, inbox: Inbo
     }
 
 
-def test_a_failed_transfer_says_so_and_that_nothing_was_charged(listening: Shop, inbox: Inbox) -> None:
+def test_a_failed_transfer_says_so_and_that_nothing_was_charged(listening: MerchantClient, inbox: Inbox) -> None:
     listening.transfer(accountnumber=FAILING)
     [letter] = inbox.wait_for(1)
     told = letter.payload
     assert (told["status"], told["txnStatus"], told["chargedAmount"]) == (200, "failed", "0.00")
 
 
-def test_nothing_is_sent_before_the_transfer_is_final(listening: Shop, inbox: Inbox) -> None:
+def test_nothing_is_sent_before_the_transfer_is_final(listening: MerchantClient, inbox: Inbox) -> None:
     pending = listening.transfer(accountnumber="0000000020")
     listening.transfer()
     inbox.wait_for(1)
@@ -98,13 +100,13 @@ def test_nothing_is_sent_before_the_transfer_is_final(listening: Shop, inbox: In
 # --- signatures -------------------------------------------------------------------------------------------
 
 
-def test_the_hash_is_sha512_over_the_raw_body_and_the_key(listening: Shop, inbox: Inbox) -> None:
+def test_the_hash_is_sha512_over_the_raw_body_and_the_key(listening: MerchantClient, inbox: Inbox) -> None:
     listening.transfer()
     [letter] = inbox.wait_for(1)
     assert letter.headers["service-hash"] == hash_of(letter, listening.key)
 
 
-def test_the_standard_webhooks_library_verifies_it(listening: Shop, inbox: Inbox) -> None:
+def test_the_standard_webhooks_library_verifies_it(listening: MerchantClient, inbox: Inbox) -> None:
     sent = listening.transfer()
     [letter] = inbox.wait_for(1)
     assert verifier(listening.key).verify(letter.body, letter.headers) == letter.payload
@@ -118,7 +120,7 @@ def test_the_standard_webhooks_library_verifies_it(listening: Shop, inbox: Inbox
 def test_the_name_of_the_hash_header_is_a_setting(deployments: Deployments, inbox: Inbox) -> None:
     with deployments.fresh("hash_header", KASUWA_HASH_HEADER="X-Brand-Hash") as branded:
         shop = branded.open_shop()
-        with shop.wire:
+        with shop.connection:
             send_events_to(shop, inbox.url)
             shop.transfer()
         [letter] = inbox.wait_for(1)
@@ -127,12 +129,12 @@ def test_the_name_of_the_hash_header_is_a_setting(deployments: Deployments, inbo
 
 
 def test_the_newest_key_signs_after_a_roll_while_the_old_one_still_works(
-    deployment: Deployment, listening: Shop, inbox: Inbox
+    deployment: Deployment, listening: MerchantClient, inbox: Inbox
 ) -> None:
     listening.transfer()
     inbox.wait_for(1)
-    new_key = deployment.command("merchant", "roll-key", listening.mid).split()[-1]
-    time.sleep(KEY_SECONDS)  # so long, below a second, the courier goes on with the key it knows
+    new_key = deployment.run_command("merchant", "roll-key", listening.mid).split()[-1]
+    time.sleep(KEY_CACHE_SECONDS)  # so long, below a second, the courier goes on with the key it knows
     listening.transfer()
     before, after = inbox.wait_for(2)
     assert before.headers["service-hash"] == hash_of(before, listening.key)
@@ -143,7 +145,7 @@ def test_the_newest_key_signs_after_a_roll_while_the_old_one_still_works(
 # --- where there is no endpoint ---------------------------------------------------------------------------
 
 
-def test_without_a_url_an_event_waits_in_the_log_until_it_is_asked_for(shop: Shop, inbox: Inbox) -> None:
+def test_without_a_url_an_event_waits_in_the_log_until_it_is_asked_for(shop: MerchantClient, inbox: Inbox) -> None:
     silent = shop.transfer()["txnRef"]
     assert event_of(shop, silent)["state"] == "no_endpoint"
     send_events_to(shop, inbox.url)
@@ -153,30 +155,30 @@ def test_without_a_url_an_event_waits_in_the_log_until_it_is_asked_for(shop: Sho
     assert (kept["state"], kept["attempts"]) == ("no_endpoint", [])
     assert resend(shop, event_id=kept["event_id"]) == {"status": 200, "message": "Sent again", "sent": 1}
     wait_for_state(shop, silent, "delivered")
-    assert [letter.payload["txnRef"] for letter in inbox.letters] == [heard, silent]
+    assert [letter.payload["txnRef"] for letter in inbox.requests] == [heard, silent]
 
 
-def test_an_endpoint_that_was_switched_off_hears_nothing(listening: Shop, inbox: Inbox) -> None:
+def test_an_endpoint_that_was_switched_off_hears_nothing(listening: MerchantClient, inbox: Inbox) -> None:
     heard = listening.transfer()["txnRef"]
     wait_for_state(listening, heard, "delivered")
     send_events_to(listening, "")
     unheard = listening.transfer()["txnRef"]
     assert event_of(listening, unheard)["state"] == "no_endpoint"
-    assert len(inbox.letters) == 1
+    assert len(inbox.requests) == 1
 
 
 # --- scenarios --------------------------------------------------------------------------------------------
 
 
-def test_a_dropped_event_never_arrives_and_says_why(listening: Shop, inbox: Inbox) -> None:
+def test_a_dropped_event_never_arrives_and_says_why(listening: MerchantClient, inbox: Inbox) -> None:
     dropped = listening.transfer(headers=tell("drop"))["txnRef"]
     event = wait_for_state(listening, dropped, "exhausted")
     assert [attempt["error"] for attempt in event["attempts"]] == ["dropped, as the scenario said"]
     wait_for_state(listening, listening.transfer()["txnRef"], "delivered")
-    assert [letter.payload["txnRef"] == dropped for letter in inbox.letters] == [False]
+    assert [letter.payload["txnRef"] == dropped for letter in inbox.requests] == [False]
 
 
-def test_a_dropped_event_arrives_when_it_is_sent_again(listening: Shop, inbox: Inbox) -> None:
+def test_a_dropped_event_arrives_when_it_is_sent_again(listening: MerchantClient, inbox: Inbox) -> None:
     dropped = listening.transfer(headers=tell("drop"))["txnRef"]
     event = wait_for_state(listening, dropped, "exhausted")
     resend(listening, event_id=event["event_id"])
@@ -184,24 +186,24 @@ def test_a_dropped_event_arrives_when_it_is_sent_again(listening: Shop, inbox: I
     assert letter.id == event["event_id"]
 
 
-def test_a_doubled_event_arrives_twice_under_the_same_id(listening: Shop, inbox: Inbox) -> None:
+def test_a_doubled_event_arrives_twice_under_the_same_id(listening: MerchantClient, inbox: Inbox) -> None:
     sent = listening.transfer(headers=tell("dup"))["txnRef"]
     event = wait_for_state(listening, sent, "delivered")
-    first, second = inbox.letters
+    first, second = inbox.requests
     assert first.id == second.id == event["event_id"]
     assert first.body == second.body
 
 
-def test_a_late_event_comes_when_its_time_has_come(listening: Shop, inbox: Inbox) -> None:
+def test_a_late_event_comes_when_its_time_has_come(listening: MerchantClient, inbox: Inbox) -> None:
     late = listening.transfer(headers=tell("late:3600"))["txnRef"]
     wait_for_state(listening, listening.transfer()["txnRef"], "delivered")
     assert event_of(listening, late)["state"] == "scheduled"
     assert "webhook" not in listening.advance(minutes=59)["ran"]
     assert listening.advance(minutes=1)["ran"] == {"webhook": 1}
-    assert [letter.payload["txnRef"] == late for letter in inbox.letters] == [False, True]
+    assert [letter.payload["txnRef"] == late for letter in inbox.requests] == [False, True]
 
 
-def test_a_badly_signed_event_can_be_told_by_both_of_its_signatures(listening: Shop, inbox: Inbox) -> None:
+def test_a_badly_signed_event_can_be_told_by_both_of_its_signatures(listening: MerchantClient, inbox: Inbox) -> None:
     listening.transfer(headers=tell("bad-hash"))
     [letter] = inbox.wait_for(1)
     assert letter.headers["service-hash"] != hash_of(letter, listening.key)
@@ -210,7 +212,7 @@ def test_a_badly_signed_event_can_be_told_by_both_of_its_signatures(listening: S
 
 
 @pytest.mark.parametrize("url", ["http://10.0.0.1/", "ftp://127.0.0.1/", "http://user:word@127.0.0.1/", "nowhere"])
-def test_a_url_we_do_not_talk_to_is_refused_when_it_is_set(shop: Shop, url: str) -> None:
+def test_a_url_we_do_not_talk_to_is_refused_when_it_is_set(shop: MerchantClient, url: str) -> None:
     body: Any = shop.put("sandbox", action="webhook", url=url).body
     assert body["status"] == 104
     assert [fault["field"] for fault in body["errors"]] == ["url"]

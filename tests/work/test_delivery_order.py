@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.shop import Shop
-from tests.work.eventlog import event_of, send_events_to, wait_for_state, wait_until
-from tests.work.inbox import BROKEN, OK, Inbox, receiving
+from tests.work.event_log import event_of, send_events_to, wait_for_state, wait_until
+from tests.work.inbox import BROKEN, OK, Inbox, running_inbox
 
 START = "2026-01-05T09:00:00Z"
 SECOND = "planted"
@@ -33,18 +33,20 @@ CLAIMS = "select claims from job join merchant using (merchant_id) where mid = $
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    with receiving() as opened:
+    with running_inbox() as opened:
         yield opened
 
 
-def listen(deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox, order: str) -> Shop:
+def listen(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox, order: str
+) -> MerchantClient:
     shop = open_shop(now=START)
-    deployment.command("merchant", "set", shop.mid, "--webhook-order", order)
+    deployment.run_command("merchant", "set", shop.mid, "--webhook-order", order)
     send_events_to(shop, inbox.url)
     return shop
 
 
-def fail_first(deployment: Deployment, shop: Shop, inbox: Inbox) -> str:
+def fail_first(deployment: Deployment, shop: MerchantClient, inbox: Inbox) -> str:
     """An event that did not get through, and a second one of the same object, due at once."""
     inbox.answers(then=BROKEN)
     first = str(shop.transfer()["txnRef"])
@@ -55,7 +57,7 @@ def fail_first(deployment: Deployment, shop: Shop, inbox: Inbox) -> str:
     return first
 
 
-def was_put_back(deployment: Deployment, shop: Shop) -> None:
+def was_put_back(deployment: Deployment, shop: MerchantClient) -> None:
     def look() -> bool:
         [[claims]] = deployment.fetch(CLAIMS, shop.mid, SECOND)
         return bool(claims >= 2)
@@ -64,7 +66,7 @@ def was_put_back(deployment: Deployment, shop: Shop) -> None:
 
 
 def test_in_strict_order_an_event_waits_for_the_one_before_it(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
     shop = listen(deployment, open_shop, inbox, "strict")
     first = fail_first(deployment, shop, inbox)
@@ -74,12 +76,12 @@ def test_in_strict_order_an_event_waits_for_the_one_before_it(
     wait_for_state(shop, SECOND, "delivered")
     ids = [event_of(shop, reference)["event_id"] for reference in (first, first, SECOND)]
     assert inbox.ids == ids
-    assert [letter.headers["webhook-object"] for letter in inbox.letters] == [first] * 3
-    assert [letter.headers["webhook-sequence"] for letter in inbox.letters] == ["1", "1", "2"]
+    assert [letter.headers["webhook-object"] for letter in inbox.requests] == [first] * 3
+    assert [letter.headers["webhook-sequence"] for letter in inbox.requests] == ["1", "1", "2"]
 
 
 def test_in_strict_order_an_event_goes_when_the_one_before_it_is_given_up(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
     shop = listen(deployment, open_shop, inbox, "strict")
     first = fail_first(deployment, shop, inbox)
@@ -94,7 +96,7 @@ def test_in_strict_order_an_event_goes_when_the_one_before_it_is_given_up(
 
 
 def test_in_loose_order_an_event_waits_for_nobody(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
     shop = listen(deployment, open_shop, inbox, "loose")
     first = fail_first(deployment, shop, inbox)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.shop import Shop
-from tests.work.eventlog import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
-from tests.work.inbox import BROKEN, OK, RESET, Answer, Inbox, receiving
+from tests.merchant_client import MerchantClient
+from tests.work.event_log import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
+from tests.work.inbox import BROKEN, OK, RESET, Answer, Inbox, running_inbox
 
 START = "2026-01-05T09:00:00Z"
 MINUTE, HOUR = 60, 3600
@@ -21,18 +21,18 @@ LADDER = (5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    with receiving() as opened:
+    with running_inbox() as opened:
         yield opened
 
 
 @pytest.fixture
-def listening(open_shop: Callable[..., Shop], inbox: Inbox) -> Shop:
+def listening(open_shop: Callable[..., MerchantClient], inbox: Inbox) -> MerchantClient:
     shop = open_shop(now=START)
     send_events_to(shop, inbox.url)
     return shop
 
 
-def fail_once(shop: Shop, inbox: Inbox, *script: Answer) -> str:
+def fail_once(shop: MerchantClient, inbox: Inbox, *script: Answer) -> str:
     """A transfer whose first attempt was the courier's, and failed."""
     inbox.answers(*script, then=BROKEN)
     txn_ref = str(shop.transfer()["txnRef"])
@@ -49,7 +49,9 @@ def moments(event: Any) -> list[float]:
 # --- the ladder -------------------------------------------------------------------------------------------
 
 
-def test_an_event_is_tried_again_on_every_rung_exactly_and_then_stays_in_the_log(listening: Shop, inbox: Inbox) -> None:
+def test_an_event_is_tried_again_on_every_rung_exactly_and_then_stays_in_the_log(
+    listening: MerchantClient, inbox: Inbox
+) -> None:
     txn_ref = fail_once(listening, inbox)
     for wait in LADDER:
         assert listening.advance(seconds=wait - 1)["ran"] == {}
@@ -63,14 +65,16 @@ def test_an_event_is_tried_again_on_every_rung_exactly_and_then_stays_in_the_log
     assert inbox.ids == [event["event_id"]] * 10
 
 
-def test_the_whole_ladder_runs_in_one_advance(listening: Shop, inbox: Inbox) -> None:
+def test_the_whole_ladder_runs_in_one_advance(listening: MerchantClient, inbox: Inbox) -> None:
     txn_ref = fail_once(listening, inbox)
     assert listening.advance(days=4)["ran"] == {"webhook": 9}
     event = event_of(listening, txn_ref)
     assert (event["state"], moments(event)[-1]) == ("exhausted", sum(LADDER))
 
 
-def test_an_exhausted_event_can_be_sent_again_and_climbs_from_the_first_rung(listening: Shop, inbox: Inbox) -> None:
+def test_an_exhausted_event_can_be_sent_again_and_climbs_from_the_first_rung(
+    listening: MerchantClient, inbox: Inbox
+) -> None:
     txn_ref = fail_once(listening, inbox)
     listening.advance(days=4)
     assert resend(listening, event_id=event_of(listening, txn_ref)["event_id"])["sent"] == 1
@@ -80,7 +84,9 @@ def test_an_exhausted_event_can_be_sent_again_and_climbs_from_the_first_rung(lis
     assert event_of(listening, txn_ref)["state"] == "delivered"
 
 
-def test_an_event_that_is_sent_again_on_its_last_rung_climbs_from_the_first(listening: Shop, inbox: Inbox) -> None:
+def test_an_event_that_is_sent_again_on_its_last_rung_climbs_from_the_first(
+    listening: MerchantClient, inbox: Inbox
+) -> None:
     txn_ref = fail_once(listening, inbox)
     listening.advance(seconds=sum(LADDER[:-1]))
     resend(listening, event_id=event_of(listening, txn_ref)["event_id"])
@@ -88,7 +94,7 @@ def test_an_event_that_is_sent_again_on_its_last_rung_climbs_from_the_first(list
     assert listening.advance(seconds=5)["ran"] == {"webhook": 1}
 
 
-def test_the_second_attempt_delivers_what_the_first_did_not(listening: Shop, inbox: Inbox) -> None:
+def test_the_second_attempt_delivers_what_the_first_did_not(listening: MerchantClient, inbox: Inbox) -> None:
     txn_ref = fail_once(listening, inbox, RESET)
     inbox.answers(then=Answer(204))
     assert listening.advance(seconds=5)["ran"] == {"webhook": 1}
@@ -98,7 +104,7 @@ def test_the_second_attempt_delivers_what_the_first_did_not(listening: Shop, inb
         (None, "The connection was lost before the answer"),
         (204, None),
     ]
-    first, second = inbox.letters
+    first, second = inbox.requests
     assert (first.id, first.body) == (second.id, second.body)
 
 
@@ -107,7 +113,7 @@ def test_the_second_attempt_delivers_what_the_first_did_not(listening: Shop, inb
 
 @pytest.mark.parametrize(("asked", "waited"), [("60", 60), ("1", 5), ("9999999", 24 * HOUR), ("soon", 5)])
 def test_a_receiver_that_asks_for_time_is_given_it_up_to_a_day_and_never_less_than_the_ladder(
-    listening: Shop, inbox: Inbox, asked: str, waited: int
+    listening: MerchantClient, inbox: Inbox, asked: str, waited: int
 ) -> None:
     fail_once(listening, inbox, Answer(503, (("retry-after", asked),)))
     assert listening.advance(seconds=waited - 1)["ran"] == {}
@@ -115,18 +121,18 @@ def test_a_receiver_that_asks_for_time_is_given_it_up_to_a_day_and_never_less_th
 
 
 @pytest.mark.parametrize("code", [301, 302, 307, 308])
-def test_a_redirect_is_a_failure_and_is_not_followed(listening: Shop, inbox: Inbox, code: int) -> None:
+def test_a_redirect_is_a_failure_and_is_not_followed(listening: MerchantClient, inbox: Inbox, code: int) -> None:
     away = inbox.url.replace("/events", "/elsewhere")
     txn_ref = fail_once(listening, inbox, Answer(code, (("location", away),)))
     [attempt] = event_of(listening, txn_ref)["attempts"]
     assert (attempt["http"], attempt["error"]) == (code, f"HTTP {code}")
-    assert [letter.path for letter in inbox.letters] == ["/events"]
+    assert [letter.path for letter in inbox.requests] == ["/events"]
 
 
 # --- an endpoint that is dead -------------------------------------------------------------------------------
 
 
-def die(shop: Shop, inbox: Inbox, days: int) -> list[str]:
+def die(shop: MerchantClient, inbox: Inbox, days: int) -> list[str]:
     """An event a day, and an endpoint that takes none of them."""
     inbox.answers(then=BROKEN)
     refs = []
@@ -137,36 +143,38 @@ def die(shop: Shop, inbox: Inbox, days: int) -> list[str]:
     return refs
 
 
-def tried_or_off(shop: Shop, txn_ref: str) -> bool:
+def tried_or_off(shop: MerchantClient, txn_ref: str) -> bool:
     event = event_of(shop, txn_ref)
     return bool(event["attempts"]) or event["state"] == "endpoint_off"
 
 
-def test_an_endpoint_that_fails_for_five_days_is_switched_off_and_left_alone(listening: Shop, inbox: Inbox) -> None:
+def test_an_endpoint_that_fails_for_five_days_is_switched_off_and_left_alone(
+    listening: MerchantClient, inbox: Inbox
+) -> None:
     die(listening, inbox, days=4)
     assert {event["state"] for event in events_of(listening)} == {"scheduled", "exhausted"}
     die(listening, inbox, days=2)
-    before = len(inbox.letters)
+    before = len(inbox.requests)
     assert [event["state"] for event in events_of(listening)] == ["endpoint_off"] * 4 + ["exhausted"] * 2
     assert listening.advance(days=30)["ran"] == {}
-    assert len(inbox.letters) == before
+    assert len(inbox.requests) == before
 
 
 def test_what_happens_while_the_endpoint_is_off_waits_too(
-    open_shop: Callable[..., Shop], listening: Shop, inbox: Inbox
+    open_shop: Callable[..., MerchantClient], listening: MerchantClient, inbox: Inbox
 ) -> None:
     die(listening, inbox, days=6)
-    before = len(inbox.letters)
+    before = len(inbox.requests)
     new = listening.transfer()["txnRef"]
     other = open_shop()
     send_events_to(other, inbox.url.replace("/events", "/other"))
     inbox.answers(then=OK)
     wait_for_state(other, other.transfer()["txnRef"], "delivered")  # the courier has been by
     assert event_of(listening, new)["state"] == "endpoint_off"
-    assert [letter.path for letter in inbox.letters[before:]] == ["/other"]
+    assert [letter.path for letter in inbox.requests[before:]] == ["/other"]
 
 
-def test_the_backlog_is_delivered_once_the_url_is_set_again(listening: Shop, inbox: Inbox) -> None:
+def test_the_backlog_is_delivered_once_the_url_is_set_again(listening: MerchantClient, inbox: Inbox) -> None:
     refs = die(listening, inbox, days=6)
     refs.append(str(listening.transfer()["txnRef"]))
     waiting = [event["txnRef"] for event in events_of(listening) if event["state"] == "endpoint_off"]
@@ -180,7 +188,7 @@ def test_the_backlog_is_delivered_once_the_url_is_set_again(listening: Shop, inb
     assert {event_of(listening, txn_ref)["state"] for txn_ref in refs[:2]} == {"exhausted"}
 
 
-def test_asking_for_an_event_again_tries_an_endpoint_that_is_off(listening: Shop, inbox: Inbox) -> None:
+def test_asking_for_an_event_again_tries_an_endpoint_that_is_off(listening: MerchantClient, inbox: Inbox) -> None:
     refs = die(listening, inbox, days=6)
     inbox.answers(then=OK)
     resend(listening, event_id=event_of(listening, refs[0])["event_id"])
@@ -189,7 +197,7 @@ def test_asking_for_an_event_again_tries_an_endpoint_that_is_off(listening: Shop
     assert {event_of(listening, txn_ref)["state"] for txn_ref in refs[2:]} == {"delivered"}
 
 
-def test_a_success_between_failures_keeps_an_endpoint_on(listening: Shop, inbox: Inbox) -> None:
+def test_a_success_between_failures_keeps_an_endpoint_on(listening: MerchantClient, inbox: Inbox) -> None:
     die(listening, inbox, days=3)
     inbox.answers(then=OK)
     wait_for_state(listening, listening.transfer()["txnRef"], "delivered")
@@ -197,7 +205,7 @@ def test_a_success_between_failures_keeps_an_endpoint_on(listening: Shop, inbox:
     assert "endpoint_off" not in {event["state"] for event in events_of(listening)}
 
 
-def test_dropped_events_say_nothing_about_the_endpoint(listening: Shop, inbox: Inbox) -> None:
+def test_dropped_events_say_nothing_about_the_endpoint(listening: MerchantClient, inbox: Inbox) -> None:
     drop = {"x-sandbox-scenario": "webhook=drop"}
     for _ in range(2):
         dropped = listening.transfer(headers=drop)["txnRef"]
@@ -210,7 +218,9 @@ def test_dropped_events_say_nothing_about_the_endpoint(listening: Shop, inbox: I
 # --- endpoints that are gone ------------------------------------------------------------------------------
 
 
-def test_an_event_whose_url_is_removed_while_it_waits_ends_without_an_endpoint(listening: Shop, inbox: Inbox) -> None:
+def test_an_event_whose_url_is_removed_while_it_waits_ends_without_an_endpoint(
+    listening: MerchantClient, inbox: Inbox
+) -> None:
     txn_ref = fail_once(listening, inbox)
     send_events_to(listening, "")
     assert listening.advance(days=1)["ran"] == {"webhook": 1}

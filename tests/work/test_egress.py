@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from kasuwa.work.egress import MOST_BODY, MOST_PER_HOST, Undelivered, read_retry_after
+from kasuwa.work.egress import MAX_BODY_BYTES, MAX_PER_HOST, RequestFailed, read_retry_after
 from tests.work.receivers import OK, Receiver, answering, on_both_loops, receiving, sending
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -38,14 +38,14 @@ def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
 async def test_a_body_arrives_byte_for_byte(body: bytes) -> None:
     async with receiving(answering(OK)) as shop, sending() as egress:
         await egress.post(shop.url, body, {"content-type": "application/json"})
-        assert [heard for _, heard in shop.heard] == [body]
+        assert [heard for _, heard in shop.requests] == [body]
 
 
 @on_both_loops
 async def test_the_headers_are_ours_and_hardly_any_besides() -> None:
     async with receiving(answering(OK)) as shop, sending(user_agent="Kasuwa/1") as egress:
         await egress.post(shop.url, b"{}", {"content-type": "application/json", "service-hash": "ab12"})
-        first, *lines = shop.heard[0][0].decode().strip().split("\r\n")
+        first, *lines = shop.requests[0][0].decode().strip().split("\r\n")
         assert first == "POST /hook?a=1 HTTP/1.1"
         assert {line.partition(":")[0].lower(): line.partition(": ")[2] for line in lines} == {
             "host": f"127.0.0.1:{shop.port}",
@@ -69,7 +69,7 @@ async def test_what_the_environment_says_of_proxies_and_passwords_is_not_heeded(
         monkeypatch.delenv("no_proxy", raising=False)
         await egress.post(shop.url, b"{}", {})
         assert (shop.connections, proxy.connections) == (1, 0)
-        assert b"authorization" not in shop.heard[0][0].lower()
+        assert b"authorization" not in shop.requests[0][0].lower()
 
 
 @on_both_loops
@@ -80,7 +80,7 @@ async def test_cookies_are_not_kept() -> None:
     async with receiving(answering(answer("200 OK", "Set-Cookie: a=b"))) as shop, sending(resolve=resolve) as egress:
         for _ in range(2):
             await egress.post(f"http://shop.example:{shop.port}/", b"{}", {})
-        assert [b"cookie" in head.lower() for head, _ in shop.heard] == [False, False]
+        assert [b"cookie" in head.lower() for head, _ in shop.requests] == [False, False]
 
 
 # --- what comes back ------------------------------------------------------------------------------------------------
@@ -91,8 +91,8 @@ async def test_cookies_are_not_kept() -> None:
 async def test_an_answer_is_its_status(status: int) -> None:
     async with receiving(answering(answer(f"{status} Whatever"))) as shop, sending() as egress:
         sent = await egress.post(shop.url, b"{}", {})
-        assert (sent.http, sent.body, sent.retry_after) == (status, b"", None)
-        assert sent.ms > 0
+        assert (sent.status, sent.body, sent.retry_after) == (status, b"", None)
+        assert sent.response_ms > 0
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
@@ -101,17 +101,17 @@ async def test_a_redirect_is_not_followed(status: int) -> None:
     async with receiving(answering(OK)) as other:
         away = answering(answer(f"{status} Elsewhere", f"Location: {other.url}"))
         async with receiving(away) as shop, sending() as egress:
-            assert (await egress.post(shop.url, b"{}", {})).http == status
-            assert (other.connections, len(shop.heard)) == (0, 1)
+            assert (await egress.post(shop.url, b"{}", {})).status == status
+            assert (other.connections, len(shop.requests)) == (0, 1)
 
 
-@pytest.mark.parametrize("length", [1, MOST_BODY - 1, MOST_BODY, MOST_BODY + 1, 60_000, 1_000_000])
+@pytest.mark.parametrize("length", [1, MAX_BODY_BYTES - 1, MAX_BODY_BYTES, MAX_BODY_BYTES + 1, 60_000, 1_000_000])
 @on_both_loops
 async def test_of_a_long_body_the_first_part_is_kept(length: int) -> None:
     body = bytes(number % 251 for number in range(length))
     async with receiving(answering(answer("200 OK", body=body))) as shop, sending() as egress:
         for _ in range(3):
-            assert (await egress.post(shop.url, b"{}", {})).body == body[:MOST_BODY]
+            assert (await egress.post(shop.url, b"{}", {})).body == body[:MAX_BODY_BYTES]
 
 
 @on_both_loops
@@ -154,7 +154,7 @@ async def test_when_to_come_again_comes_with_the_answer() -> None:
     busy = answering(answer("503 Busy", "Retry-After: 30"), answer("429 Busy", "Retry-After: whenever"))
     async with receiving(busy) as shop, sending() as egress:
         told = [await egress.post(shop.url, b"{}", {}) for _ in range(2)]
-        assert [(sent.http, sent.retry_after) for sent in told] == [(503, 30), (429, None)]
+        assert [(sent.status, sent.retry_after) for sent in told] == [(503, 30), (429, None)]
 
 
 # --- connections ----------------------------------------------------------------------------------------------------
@@ -165,31 +165,31 @@ async def test_a_connection_is_used_again() -> None:
     async with receiving(answering(OK)) as shop, sending() as egress:
         for _ in range(20):
             assert (await egress.post(shop.url, b"{}", {})).body == b"ok"
-        assert (shop.connections, len(shop.heard)) == (1, 20)
+        assert (shop.connections, len(shop.requests)) == (1, 20)
 
 
 @on_both_loops
 async def test_a_host_has_so_many_connections_and_no_more() -> None:
     async with receiving(answering(OK)) as shop, sending() as egress:
         told = await asyncio.gather(*(egress.post(shop.url, b"%d" % n, {}) for n in range(500)))
-        assert {sent.http for sent in told} == {200}
-        assert sorted(int(body) for _, body in shop.heard) == list(range(500))
-        assert 1 < shop.connections <= MOST_PER_HOST
+        assert {sent.status for sent in told} == {200}
+        assert sorted(int(body) for _, body in shop.requests) == list(range(500))
+        assert 1 < shop.connections <= MAX_PER_HOST
 
 
 @on_both_loops
 async def test_a_connection_that_the_receiver_closes_is_not_used_again() -> None:
     async with receiving(answering(answer("200 OK", "Connection: close"))) as shop, sending() as egress:
         for _ in range(3):
-            assert (await egress.post(shop.url, b"{}", {})).http == 200
+            assert (await egress.post(shop.url, b"{}", {})).status == 200
         assert shop.connections == 3
 
 
 @on_both_loops
 async def test_loopback_of_the_sixth_version_works_too() -> None:
     async with receiving(answering(OK), host="::1") as shop, sending() as egress:
-        assert (await egress.post(shop.url, b"{}", {})).http == 200
-        assert shop.heard[0][0].count(f"Host: [::1]:{shop.port}".encode()) == 1
+        assert (await egress.post(shop.url, b"{}", {})).status == 200
+        assert shop.requests[0][0].count(f"Host: [::1]:{shop.port}".encode()) == 1
 
 
 # --- TLS ------------------------------------------------------------------------------------------------------------
@@ -217,10 +217,10 @@ def write_certificate(path: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLCon
 async def test_a_certificate_that_nobody_vouches_for_is_not_trusted(tmp_path: Path) -> None:
     server, _ = write_certificate(tmp_path / "pem", "shop.example")
     async with receiving(answering(OK), tls=server) as shop, sending() as egress:
-        with pytest.raises(Undelivered, match=r"^The certificate is not trusted$") as failure:
+        with pytest.raises(RequestFailed, match=r"^The certificate is not trusted$") as failure:
             await egress.post(shop.url, b"{}", {})
-        assert not failure.value.sent
-        assert shop.heard == []
+        assert not failure.value.may_have_arrived
+        assert shop.requests == []
 
 
 @on_both_loops
@@ -232,10 +232,10 @@ async def test_a_trusted_certificate_is_good_for_its_own_names_alone(tmp_path: P
     async with receiving(answering(OK), tls=server) as shop, sending(resolve=resolve, tls=client) as egress:
         for _ in range(2):
             assert (await egress.post(f"https://shop.example:{shop.port}/", b"{}", {})).body == b"ok"
-        assert (shop.connections, len(shop.heard)) == (1, 2)
-        with pytest.raises(Undelivered, match=r"^The certificate is not trusted$"):
+        assert (shop.connections, len(shop.requests)) == (1, 2)
+        with pytest.raises(RequestFailed, match=r"^The certificate is not trusted$"):
             await egress.post(f"https://other.example:{shop.port}/", b"{}", {})
-        assert len(shop.heard) == 2
+        assert len(shop.requests) == 2
 
 
 @on_both_loops
@@ -245,6 +245,6 @@ async def test_a_receiver_that_does_not_speak_tls_is_not_spoken_to() -> None:
         writer.write(OK)
 
     async with receiving(talk) as shop, sending() as egress:
-        with pytest.raises(Undelivered, match=r"^No (TLS )?connection could be made$") as failure:
+        with pytest.raises(RequestFailed, match=r"^No (TLS )?connection could be made$") as failure:
             await egress.post(shop.url.replace("http:", "https:"), b"{}", {})
-        assert not failure.value.sent
+        assert not failure.value.may_have_arrived

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kasuwa.work.egress import Egress, Refused
-from kasuwa.work.targets import address_fault, url_fault
+from kasuwa.work.egress import EgressClient, TargetRefused
+from kasuwa.work.url_policy import address_fault, url_fault
 from tests.work.receivers import OK, answering, on_both_loops, receiving, sending
 
 
@@ -68,13 +68,13 @@ HOSTILE = [
 ]
 
 
-async def refusals(egress: Egress, urls: Sequence[str]) -> list[str]:
+async def refusals(egress: EgressClient, urls: Sequence[str]) -> list[str]:
     """Those of the URLs that were refused, with a reason that can be shown."""
     refused = []
     for url in urls:
         try:
             await egress.post(url, b"{}", {})
-        except Refused as refusal:
+        except TargetRefused as refusal:
             if re.fullmatch(r"[A-Z][-a-zA-Z0-9 ,.:/'6]{10,99}", str(refusal)):
                 refused.append(url)
     return refused
@@ -107,7 +107,7 @@ async def test_the_canary_hears_what_is_allowed_to_reach_it() -> None:
     async with receiving(answering(OK)) as canary, sending() as egress:
         for number, host in enumerate(["127.0.0.1", "localhost", "１２７.0.0.1"], start=1):
             sent = await egress.post(f"http://{host}:{canary.port}/", b"{}", {})
-            assert (sent.http, len(canary.heard)) == (200, number)
+            assert (sent.status, len(canary.requests)) == (200, number)
 
 
 @pytest.mark.parametrize("url", HOSTILE)
@@ -231,10 +231,10 @@ async def test_a_name_that_turns_private_later_is_refused_from_then_on() -> None
     closing = answering(OK.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"))
     async with receiving(closing) as shop, sending(resolve=resolve) as egress:
         url = f"http://shop.example:{shop.port}/"
-        assert (await egress.post(url, b"{}", {})).http == 200
+        assert (await egress.post(url, b"{}", {})).status == 200
         assert await refusals(egress, [url, url]) == [url, url]
         assert shop.connections == 1
-        assert (await egress.post(url, b"{}", {})).http == 200
+        assert (await egress.post(url, b"{}", {})).status == 200
 
 
 @on_both_loops
@@ -247,11 +247,11 @@ async def test_many_who_ask_for_a_name_at_once_are_refused_together() -> None:
         told = await asyncio.gather(
             *(egress.post("http://shop.example/", b"{}", {}) for _ in range(20)), return_exceptions=True
         )
-        assert [type(one) for one in told] == [Refused] * 20
+        assert [type(one) for one in told] == [TargetRefused] * 20
 
 
 def test_no_socket_is_opened_to_a_special_address_whoever_asks() -> None:
-    egress = Egress(environment="live", loopback_allowed=True)
+    egress = EgressClient(environment="live", loopback_allowed=True)
     for address in [*SPECIAL_ADDRESSES, "127.0.0.1", "::1"]:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         with pytest.raises(PermissionError):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from kasuwa.work.egress import MOST_BODY, MOST_PER_HOST, Crowded, Limits, Sent, Undelivered
+from kasuwa.work.egress import MAX_BODY_BYTES, MAX_PER_HOST, EgressResponse, EgressTimeouts, QueueTimeout, RequestFailed
 from tests.work.receivers import (
     OK,
     PATIENT,
     Receiver,
-    Talk,
+    ServeConnection,
     answering,
     flooding,
     keep_silent,
@@ -22,9 +22,9 @@ from tests.work.receivers import (
 )
 
 # For a turn that does not come.
-FEW = Limits(turn=0.2, connect=30, answer=30, whole=30)
+FEW = EgressTimeouts(queue_seconds=0.2, connect_seconds=30, response_seconds=30, total_seconds=30)
 # For a status that comes and a body that does not.
-WAITS_FOR_STATUS = Limits(turn=30, connect=30, answer=30, whole=0.3)
+WAITS_FOR_STATUS = EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=0.3)
 
 ENDLESS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -33,14 +33,14 @@ NO_HTTP = "The answer is not HTTP, or its headers are too large"
 LATE = "There was no answer in time"
 
 
-async def failure(talk: Talk, limits: Limits = PATIENT) -> Undelivered:
+async def failure(talk: ServeConnection, limits: EgressTimeouts = PATIENT) -> RequestFailed:
     async with receiving(talk) as shop, sending(limits=limits) as egress:
-        with pytest.raises(Undelivered) as raised:
+        with pytest.raises(RequestFailed) as raised:
             await egress.post(shop.url, b"{}", {})
         return raised.value
 
 
-async def success(talk: Talk, limits: Limits = PATIENT) -> Sent:
+async def success(talk: ServeConnection, limits: EgressTimeouts = PATIENT) -> EgressResponse:
     async with receiving(talk) as shop, sending(limits=limits) as egress:
         return await egress.post(shop.url, b"{}", {})
 
@@ -51,10 +51,10 @@ async def success(talk: Talk, limits: Limits = PATIENT) -> Sent:
 @pytest.mark.parametrize(
     ("first", "more", "kept"),
     [
-        (ENDLESS, b"a" * 10_000, b"a" * MOST_BODY),
-        (CHUNKED, b"3e8\r\n" + b"a" * 1000 + b"\r\n", b"a" * MOST_BODY),
-        (CHUNKED, b"a\r\n" + b"a" * 10 + b"\r\n", b"a" * MOST_BODY),
-        (OK.replace(b"Length: 2", b"Length: 99999999999"), b"a" * 10_000, b"ok" + b"a" * (MOST_BODY - 2)),
+        (ENDLESS, b"a" * 10_000, b"a" * MAX_BODY_BYTES),
+        (CHUNKED, b"3e8\r\n" + b"a" * 1000 + b"\r\n", b"a" * MAX_BODY_BYTES),
+        (CHUNKED, b"a\r\n" + b"a" * 10 + b"\r\n", b"a" * MAX_BODY_BYTES),
+        (OK.replace(b"Length: 2", b"Length: 99999999999"), b"a" * 10_000, b"ok" + b"a" * (MAX_BODY_BYTES - 2)),
     ],
     ids=["until the connection ends", "in chunks", "in small chunks", "with a length"],
 )
@@ -62,21 +62,21 @@ async def success(talk: Talk, limits: Limits = PATIENT) -> Sent:
 async def test_of_an_endless_body_the_first_part_is_kept(first: bytes, more: bytes, kept: bytes) -> None:
     async with receiving(flooding(first, more)) as shop, sending() as egress:
         sent = await egress.post(shop.url, b"{}", {})
-        assert (sent.http, sent.body) == (200, kept)
+        assert (sent.status, sent.body) == (200, kept)
         await asyncio.wait_for(shop.gone.wait(), 30)
 
 
 @on_both_loops
 async def test_chunks_that_carry_nothing_end_too() -> None:
     async with receiving(flooding(CHUNKED + b"1;", b"x" * 10_000)) as shop, sending() as egress:
-        assert (await egress.post(shop.url, b"{}", {})).http == 200
+        assert (await egress.post(shop.url, b"{}", {})).status == 200
         await asyncio.wait_for(shop.gone.wait(), 30)
 
 
 @on_both_loops
 async def test_a_body_that_drips_is_taken_as_far_as_it_came() -> None:
     async def drip(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await seen.hear(reader)
+        await seen.read_request(reader)
         writer.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 1000000\r\n\r\n")
         try:
             while True:
@@ -88,7 +88,7 @@ async def test_a_body_that_drips_is_taken_as_far_as_it_came() -> None:
 
     async with receiving(drip) as shop, sending(limits=WAITS_FOR_STATUS) as egress:
         sent = await egress.post(shop.url, b"{}", {})
-        assert sent.http == 202
+        assert sent.status == 202
         assert sent.body == b"a" * len(sent.body)
         assert len(sent.body) < 1000
         await asyncio.wait_for(shop.gone.wait(), 30)
@@ -97,10 +97,10 @@ async def test_a_body_that_drips_is_taken_as_far_as_it_came() -> None:
 @on_both_loops
 async def test_a_body_that_breaks_off_does_not_undo_the_status() -> None:
     async def break_off(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await seen.hear(reader)
+        await seen.read_request(reader)
         writer.write(OK.replace(b"Length: 2", b"Length: 3"))
 
-    assert (await success(break_off)).http == 200
+    assert (await success(break_off)).status == 200
 
 
 # --- answers that do not come, or are none --------------------------------------------------------------------------
@@ -108,8 +108,10 @@ async def test_a_body_that_breaks_off_does_not_undo_the_status() -> None:
 
 @on_both_loops
 async def test_a_receiver_that_never_answers_is_not_waited_for() -> None:
-    told = await failure(keep_silent, Limits(turn=30, connect=30, answer=0.2, whole=0.3))
-    assert (str(told), told.sent) == (LATE, True)
+    told = await failure(
+        keep_silent, EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=0.2, total_seconds=0.3)
+    )
+    assert (str(told), told.may_have_arrived) == (LATE, True)
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
@@ -118,19 +120,21 @@ async def test_a_receiver_that_never_answers_is_not_waited_for() -> None:
 @on_both_loops
 async def test_a_status_line_that_drips_is_late() -> None:
     async def drip(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await seen.hear(reader)
+        await seen.read_request(reader)
         for byte in OK * 100:
             writer.write(bytes([byte]))
             await asyncio.sleep(0.1)
 
-    told = await failure(drip, Limits(turn=30, connect=30, answer=0.5, whole=0.6))
-    assert (str(told), told.sent) == (LATE, True)
+    told = await failure(
+        drip, EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=0.5, total_seconds=0.6)
+    )
+    assert (str(told), told.may_have_arrived) == (LATE, True)
 
 
 @on_both_loops
 async def test_a_reset_may_have_arrived() -> None:
     told = await failure(reset)
-    assert (str(told), told.sent) == (LOST, True)
+    assert (str(told), told.may_have_arrived) == (LOST, True)
 
 
 @on_both_loops
@@ -138,9 +142,9 @@ async def test_a_port_that_nobody_listens_on_has_received_nothing() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         async with sending() as egress:
-            with pytest.raises(Undelivered, match=r"^No connection could be made$") as raised:
+            with pytest.raises(RequestFailed, match=r"^No connection could be made$") as raised:
                 await egress.post(f"http://127.0.0.1:{held.getsockname()[1]}/", b"{}", {})
-        assert not raised.value.sent
+        assert not raised.value.may_have_arrived
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -151,11 +155,11 @@ async def test_a_connection_that_is_not_made_in_time_has_sent_nothing(scheme: st
             await asyncio.sleep(60)
         return ["127.0.0.1"]
 
-    limits = Limits(turn=30, connect=0.2, answer=30, whole=30)
+    limits = EgressTimeouts(queue_seconds=30, connect_seconds=0.2, response_seconds=30, total_seconds=30)
     async with receiving(keep_silent) as shop, sending(resolve=resolve, limits=limits) as egress:
-        with pytest.raises(Undelivered, match=r"^No connection could be made in time$") as raised:
+        with pytest.raises(RequestFailed, match=r"^No connection could be made in time$") as raised:
             await egress.post(f"{scheme}://shop.example:{shop.port}/", b"{}", {})
-        assert not raised.value.sent
+        assert not raised.value.may_have_arrived
 
 
 @pytest.mark.parametrize("addresses", [None, []], ids=["an error", "none"])
@@ -167,9 +171,9 @@ async def test_a_name_without_an_address_has_received_nothing(addresses: list[st
         return addresses
 
     async with sending(resolve=resolve) as egress:
-        with pytest.raises(Undelivered, match=r"^No address was found for the host$") as raised:
+        with pytest.raises(RequestFailed, match=r"^No address was found for the host$") as raised:
             await egress.post("http://shop.example/", b"{}", {})
-        assert not raised.value.sent
+        assert not raised.value.may_have_arrived
 
 
 @pytest.mark.parametrize(
@@ -191,11 +195,11 @@ async def test_a_name_without_an_address_has_received_nothing(addresses: list[st
 @on_both_loops
 async def test_what_is_no_answer_is_not_taken_for_one(raw: bytes, reason: str) -> None:
     async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await seen.hear(reader)
+        await seen.read_request(reader)
         writer.write(raw)
 
     told = await failure(talk)
-    assert (str(told), told.sent) == (reason, True)
+    assert (str(told), told.may_have_arrived) == (reason, True)
 
 
 @pytest.mark.parametrize(
@@ -224,25 +228,25 @@ async def test_an_answer_nobody_asked_for_is_not_taken_for_the_next() -> None:
     stray = asyncio.Event()
 
     async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await seen.hear(reader)
+        await seen.read_request(reader)
         writer.write(OK)
         await stray.wait()
         writer.write(OK.replace(b"200", b"500"))
         await reader.read()
 
     async with receiving(talk) as shop, sending() as egress:
-        assert (await egress.post(shop.url, b"1", {})).http == 200
+        assert (await egress.post(shop.url, b"1", {})).status == 200
         stray.set()
         await asyncio.sleep(0.1)
-        assert (await egress.post(shop.url, b"2", {})).http == 200
-        assert (shop.connections, len(shop.heard)) == (2, 2)
+        assert (await egress.post(shop.url, b"2", {})).status == 200
+        assert (shop.connections, len(shop.requests)) == (2, 2)
 
 
 @on_both_loops
 async def test_a_flood_between_requests_ends_the_connection() -> None:
     async with receiving(flooding(OK, OK * 1000)) as shop, sending() as egress:
         for count in (1, 2):
-            assert (await egress.post(shop.url, b"{}", {})).http == 200
+            assert (await egress.post(shop.url, b"{}", {})).status == 200
             await asyncio.wait_for(shop.gone.wait(), 30)
             assert shop.connections == count
             shop.gone.clear()
@@ -253,7 +257,7 @@ async def test_an_upgrade_is_a_status_and_no_more() -> None:
     upgrade = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\nxyz"
     async with receiving(answering(upgrade)) as shop, sending() as egress:
         for count in (1, 2):
-            assert (await egress.post(shop.url, b"{}", {})).http == 101
+            assert (await egress.post(shop.url, b"{}", {})).status == 101
             assert shop.connections == count
 
 
@@ -266,22 +270,22 @@ async def test_an_answer_that_comes_too_late_is_nobody_elses(way: str) -> None:
     async def answer_late(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first = seen.connections == 1
         while True:
-            await seen.hear(reader)
+            await seen.read_request(reader)
             if first:
                 await late.wait()
             writer.write(OK.replace(b"200 OK", b"500 Late") if first else OK)
 
-    impatient = Limits(turn=30, connect=30, answer=2, whole=30)
+    impatient = EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=2, total_seconds=30)
     async with receiving(answer_late) as shop, sending(limits=impatient if way == "given up" else PATIENT) as egress:
         asked = asyncio.create_task(egress.post(shop.url, b"{}", {}))
-        while not (shop.heard or asked.done()):
+        while not (shop.requests or asked.done()):
             await asyncio.sleep(0.001)
         if way == "cancelled":
             asked.cancel()
-        with pytest.raises((Undelivered, asyncio.CancelledError)):
+        with pytest.raises((RequestFailed, asyncio.CancelledError)):
             await asked
         late.set()
-        assert (await egress.post(shop.url, b"{}", {})).http == 200
+        assert (await egress.post(shop.url, b"{}", {})).status == 200
         assert shop.connections == 2
 
 
@@ -295,11 +299,11 @@ async def test_a_header_with_a_line_break_is_not_sent(value: str) -> None:
         assert shop.connections == 0
 
 
-def holding(answers: asyncio.Event) -> Talk:
+def holding(answers: asyncio.Event) -> ServeConnection:
     """Answers when it is told to."""
 
     async def hold(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await seen.hear(reader)
+        await seen.read_request(reader)
         await answers.wait()
         writer.write(OK)
 
@@ -310,15 +314,15 @@ def holding(answers: asyncio.Event) -> Talk:
 async def test_who_waits_too_long_for_a_turn_is_told_that_nothing_was_tried() -> None:
     answers = asyncio.Event()
     async with receiving(holding(answers)) as shop, receiving(answering(OK)) as other, sending(limits=FEW) as egress:
-        held = [asyncio.create_task(egress.post(shop.url, b"{}", {})) for _ in range(MOST_PER_HOST)]
+        held = [asyncio.create_task(egress.post(shop.url, b"{}", {})) for _ in range(MAX_PER_HOST)]
         await asyncio.sleep(0)
-        with pytest.raises(Crowded) as raised:
+        with pytest.raises(QueueTimeout) as raised:
             await egress.post(shop.url, b"{}", {})
-        assert not raised.value.sent
-        assert (await egress.post(other.url, b"{}", {})).http == 200
+        assert not raised.value.may_have_arrived
+        assert (await egress.post(other.url, b"{}", {})).status == 200
         answers.set()
-        assert {sent.http for sent in await asyncio.gather(*held)} == {200}
-        assert len(shop.heard) == MOST_PER_HOST
+        assert {sent.status for sent in await asyncio.gather(*held)} == {200}
+        assert len(shop.requests) == MAX_PER_HOST
 
 
 @on_both_loops
@@ -326,11 +330,11 @@ async def test_who_is_cancelled_gives_the_turn_back() -> None:
     answers = asyncio.Event()
     async with receiving(holding(answers)) as shop, sending(limits=FEW) as egress:
         for _ in range(3):
-            posts = [asyncio.create_task(egress.post(shop.url, b"{}", {})) for _ in range(MOST_PER_HOST)]
+            posts = [asyncio.create_task(egress.post(shop.url, b"{}", {})) for _ in range(MAX_PER_HOST)]
             await asyncio.sleep(0.01)
             for post in posts:
                 post.cancel()
             told = await asyncio.gather(*posts, return_exceptions=True)
             assert {type(one) for one in told} == {asyncio.CancelledError}
         answers.set()
-        assert (await egress.post(shop.url, b"{}", {})).http == 200
+        assert (await egress.post(shop.url, b"{}", {})).status == 200

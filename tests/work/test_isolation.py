@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 import asyncpg
 import pytest
 
-from kasuwa.work.egress import MOST_PER_HOST
+from kasuwa.work.egress import MAX_PER_HOST
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.shop import Shop
-from tests.work.eventlog import send_events_to, wait_until
-from tests.work.inbox import HANG, OK, Answer, Inbox, Letter, receiving
+from tests.work.event_log import send_events_to, wait_until
+from tests.work.inbox import HANG, OK, Answer, Inbox, ReceivedRequest, running_inbox
 
 # So many hang, each with such a backlog, that there are not connections enough for all of it.
 MERCHANTS, HANGING, BACKLOG = 200, 50, 40
@@ -49,7 +49,7 @@ TAKE_AWAY = """
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    with receiving() as opened:
+    with running_inbox() as opened:
         yield opened
 
 
@@ -57,7 +57,7 @@ def inbox() -> Iterator[Inbox]:
 def hanging() -> Iterator[list[Inbox]]:
     """Receivers of their own: who shares a host shares its places."""
     with contextlib.ExitStack() as stack:
-        inboxes = [stack.enter_context(receiving()) for _ in range(HANGING)]
+        inboxes = [stack.enter_context(running_inbox()) for _ in range(HANGING)]
         for inbox in inboxes:
             inbox.answers(then=HANG)
         yield inboxes
@@ -65,24 +65,24 @@ def hanging() -> Iterator[list[Inbox]]:
             inbox.released.set()
 
 
-def open_many(open_shop: Callable[..., Shop], count: int) -> list[Shop]:
+def open_many(open_shop: Callable[..., MerchantClient], count: int) -> list[MerchantClient]:
     with ThreadPoolExecutor(4) as pool:
         return list(pool.map(lambda _: open_shop(), range(count)))
 
 
-def send_late(shop: Shop, url: str) -> None:
+def send_late(shop: MerchantClient, url: str) -> None:
     """An event that waits until it is let go."""
     send_events_to(shop, url)
     shop.transfer(headers=LATE)
 
 
-def send_all_late(shops: list[Shop], url: str) -> None:
+def send_all_late(shops: list[MerchantClient], url: str) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda shop: send_late(shop, url), shops))
 
 
 def test_endpoints_that_hang_hold_up_nobody_else(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox, hanging: list[Inbox]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox, hanging: list[Inbox]
 ) -> None:
     shops = open_many(open_shop, MERCHANTS)
     stuck, well = shops[:HANGING], shops[HANGING:]
@@ -95,7 +95,7 @@ def test_endpoints_that_hang_hold_up_nobody_else(
     deployment.fetch(LET_GO, stuck_mids + well_mids, stuck_mids)
     wait_until("all others are delivered", lambda: len(deployment.fetch(RECORDED, well_mids)) == len(well))
     assert deployment.fetch(RECORDED, stuck_mids) == []
-    wait_until("each that hangs was tried", lambda: all(its_inbox.letters for its_inbox in hanging))
+    wait_until("each that hangs was tried", lambda: all(its_inbox.requests for its_inbox in hanging))
     told = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, well_mids)]
     assert told == [(1, 1)] * len(well)
     assert len(set(inbox.ids)) == len(inbox.ids) == len(well)
@@ -104,7 +104,7 @@ def test_endpoints_that_hang_hold_up_nobody_else(
 
 
 def test_a_merchant_with_a_long_backlog_does_not_go_before_everybody(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
     long, others = open_shop(), open_many(open_shop, 5)
     send_events_to(long, inbox.url)
@@ -122,7 +122,7 @@ def test_a_merchant_with_a_long_backlog_does_not_go_before_everybody(
     assert left > 0
 
 
-def take_away(deployment: Deployment, shop: Shop) -> None:
+def take_away(deployment: Deployment, shop: MerchantClient) -> None:
     """The courier holds some of these rows and goes on taking more: of two who wait for each other one is told so."""
     while True:
         with contextlib.suppress(asyncpg.DeadlockDetectedError):
@@ -131,17 +131,17 @@ def take_away(deployment: Deployment, shop: Shop) -> None:
 
 
 def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
     """There are more of them than a host has places, and it takes longer to answer than one may wait for a place.
     Who did not get one was not tried."""
 
-    def answer_slowly(letter: Letter) -> Answer:
+    def answer_slowly(letter: ReceivedRequest) -> Answer:
         time.sleep(5)
         return OK
 
     inbox.answer = answer_slowly
-    shops = open_many(open_shop, MOST_PER_HOST + 12)
+    shops = open_many(open_shop, MAX_PER_HOST + 12)
     mids = [shop.mid for shop in shops]
     send_all_late(shops, inbox.url)
     deployment.fetch(LET_GO, mids, [])
@@ -152,11 +152,11 @@ def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
 
 
 def test_merchants_who_hang_on_a_shared_host_leave_places_there_to_others(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
     """A shop platform's host: the paths of some hang, and theirs are the older events; the others are served."""
 
-    def hang_on_some(letter: Letter) -> Answer:
+    def hang_on_some(letter: ReceivedRequest) -> Answer:
         return HANG if letter.path == "/stuck" else OK
 
     inbox.answer = hang_on_some

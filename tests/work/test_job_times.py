@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.db import pool
+from kasuwa.db import connections
 from kasuwa.db.job_times import PIECE_JOBS, shift_jobs
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.shop import Shop
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 
 START = "2026-01-05T09:00:00+01:00"
 VERY_MANY = 100_000
@@ -40,7 +40,7 @@ TIMES = "select run_at, count(*) from job where merchant_id = $1 and kind = 'tim
 LEASES = "select count(*) from advance_lease where merchant_id = $1"
 
 
-def add_jobs(deployment: Deployment, shop: Shop, count: int, lane: str = "bank") -> int:
+def add_jobs(deployment: Deployment, shop: MerchantClient, count: int, lane: str = "bank") -> int:
     [[number]] = deployment.fetch(NUMBER, shop.mid)
     [[now]] = deployment.fetch(f"{CLOCK} where merchant_id = $1", number)
     deployment.fetch(ADD_JOBS, number, count, lane, now)
@@ -49,7 +49,7 @@ def add_jobs(deployment: Deployment, shop: Shop, count: int, lane: str = "bank")
 
 @pytest.mark.parametrize("clock", [{}, {"now": START}], ids=["running", "standing"])
 def test_a_clock_with_very_many_jobs_moves_while_other_merchants_write(
-    deployment: Deployment, open_shop: Callable[..., Shop], clock: dict[str, str]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], clock: dict[str, str]
 ) -> None:
     shop, other = open_shop(**clock), open_shop()
     number = add_jobs(deployment, shop, VERY_MANY)
@@ -65,7 +65,7 @@ def test_a_clock_with_very_many_jobs_moves_while_other_merchants_write(
 
 
 def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     number = add_jobs(deployment, open_shop(now=START), 2_500)
     half = "update book set clock_fixed = (select max(due) from job where merchant_id = $1) - interval '1250 seconds'"
@@ -73,7 +73,7 @@ def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
     wall = datetime(2026, 1, 5, 10, tzinfo=UTC)
 
     async def shift() -> int:
-        operators = await pool.open_operators(deployment.dsn)
+        operators = await connections.open_operator_pool(deployment.dsn)
         try:
             return await shift_jobs(operators, number, wall, 1_000)
         finally:
@@ -87,7 +87,7 @@ def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
 
 
 def test_deliveries_to_an_endpoint_that_is_off_stay_parked(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop = open_shop()
     number = add_jobs(deployment, shop, 3, "webhook")
@@ -99,7 +99,7 @@ def test_deliveries_to_an_endpoint_that_is_off_stay_parked(
 
 
 def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     """Another session holds a job for longer than any lock is waited for: the clock has moved, some jobs have not."""
     shop = open_shop()
@@ -112,7 +112,7 @@ def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
                 await connection.execute(
                     "select 1 from job where merchant_id = $1 order by due desc, seq desc limit 1 for update", number
                 )
-                return await asyncio.to_thread(shop.ask, "sandbox", {"action": "advance", "days": 1})
+                return await asyncio.to_thread(shop.send_fields, "sandbox", {"action": "advance", "days": 1})
         finally:
             await connection.close()
 
@@ -123,7 +123,7 @@ def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
 
 
 def test_the_jobs_of_an_advance_that_died_are_moved_in_pieces_by_the_worker(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop = open_shop()
     number = add_jobs(deployment, shop, 2 * PIECE_JOBS + 1)

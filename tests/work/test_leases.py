@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kasuwa.app import House
+from kasuwa.app import Services
 from kasuwa.core.decision import Refusal
-from kasuwa.db import jobs, pool
+from kasuwa.db import connections, jobs
 from kasuwa.settings import read_settings
-from kasuwa.work.leases import Busy, Leases
-from kasuwa.work.sandbox import SandboxEngine
+from kasuwa.work.leases import ClockLeases, LeaseTimeout
+from kasuwa.work.sandbox import SandboxOperations
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.shop import Shop
-from tests.work.eventlog import send_events_to, wait_until
-from tests.work.inbox import OK, Answer, Letter, receiving
+from tests.work.event_log import send_events_to, wait_until
+from tests.work.inbox import OK, Answer, ReceivedRequest, running_inbox
 
 T = TypeVar("T")
 SHORT = timedelta(seconds=0.6)
@@ -26,14 +26,14 @@ BOOKS = "select merchant_id from merchant where mid = $1 and current"
 LEASED = "select leased_until > now(), holder from advance_lease where merchant_id = $1"
 
 
-def number_of(deployment: Deployment, shop: Shop) -> int:
+def number_of(deployment: Deployment, shop: MerchantClient) -> int:
     [[number]] = deployment.fetch(BOOKS, shop.mid)
     return int(number)
 
 
-def with_pool(deployment: Deployment, work: Callable[[pool.Pool], Awaitable[T]]) -> T:
+def with_pool(deployment: Deployment, work: Callable[[connections.Pool], Awaitable[T]]) -> T:
     async def run() -> T:
-        operators = await pool.open_operators(deployment.dsn)
+        operators = await connections.open_operator_pool(deployment.dsn)
         try:
             return await work(operators)
         finally:
@@ -42,18 +42,18 @@ def with_pool(deployment: Deployment, work: Callable[[pool.Pool], Awaitable[T]])
     return asyncio.run(run())
 
 
-def test_a_lease_outlasts_its_length_while_it_is_held(deployment: Deployment, shop: Shop) -> None:
+def test_a_lease_outlasts_its_length_while_it_is_held(deployment: Deployment, shop: MerchantClient) -> None:
     number = number_of(deployment, shop)
 
-    async def work(operators: pool.Pool) -> tuple[set[bool], bool, int]:
-        mine, others = Leases(operators, length=SHORT), Leases(operators, length=SHORT, wait_seconds=0.1)
+    async def work(operators: connections.Pool) -> tuple[set[bool], bool, int]:
+        mine, others = ClockLeases(operators, length=SHORT), ClockLeases(operators, length=SHORT, wait_seconds=0.1)
         seen = set()
-        async with mine.hold(number) as held:
+        async with mine.acquire(number) as held:
             until = time.monotonic() + 4 * SHORT.total_seconds()
             while time.monotonic() < until:
                 seen.add(await operators.fetchval(LEASED, number))
-                with pytest.raises(Busy):
-                    async with others.hold(number):
+                with pytest.raises(LeaseTimeout):
+                    async with others.acquire(number):
                         raise AssertionError("two hold it")
             lost = held.is_lost
         return seen, lost, await operators.fetchval("select count(*) from advance_lease where merchant_id = $1", number)
@@ -61,12 +61,14 @@ def test_a_lease_outlasts_its_length_while_it_is_held(deployment: Deployment, sh
     assert with_pool(deployment, work) == ({True}, False, 0)
 
 
-def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(deployment: Deployment, shop: Shop) -> None:
+def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
     number = number_of(deployment, shop)
 
-    async def work(operators: pool.Pool) -> tuple[bool, Any]:
-        leases = Leases(operators, length=SHORT)
-        async with leases.hold(number) as held:
+    async def work(operators: connections.Pool) -> tuple[bool, Any]:
+        leases = ClockLeases(operators, length=SHORT)
+        async with leases.acquire(number) as held:
             await operators.execute("update advance_lease set holder = 'another' where merchant_id = $1", number)
             async with asyncio.timeout(30):
                 while not held.is_lost:
@@ -78,38 +80,38 @@ def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(deploymen
     assert with_pool(deployment, work) == (True, b"another")
 
 
-def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Deployment, shop: Shop) -> None:
+def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Deployment, shop: MerchantClient) -> None:
     """The delivery takes many times the lease, and what is due behind it stays for the advance."""
     states: list[bool] = []
 
-    def slowly(letter: Letter) -> Answer:
+    def slowly(letter: ReceivedRequest) -> Answer:
         until = time.monotonic() + 4 * SHORT.total_seconds()
         while time.monotonic() < until:
             states.extend(row[0] for row in deployment.fetch(LEASED, number))
             time.sleep(0.05)
         return OK
 
-    async def advance(house: House, operators: pool.Pool) -> Any:
-        engine = SandboxEngine(
-            *(operators, house.writer, house.stepper, house.directory, house.vault, house.courier),
+    async def advance(house: Services, operators: connections.Pool) -> Any:
+        engine = SandboxOperations(
+            *(operators, house.writer, house.stepper, house.merchant_directory, house.vault, house.courier),
             seed=None,
             loopback_allowed=True,
             lease=SHORT,
         )
-        merchant = await house.directory.by_id(number)
-        return await engine.advance(merchant, lambda now: now + timedelta(days=3))
+        merchant = await house.merchant_directory.get_by_id(number)
+        return await engine.advance_clock(merchant, lambda now: now + timedelta(days=3))
 
     async def run() -> Any:
-        house = await House.build(read_settings({}, data=deployment.directory), deployment.dsn)
+        house = await Services.build(read_settings({}, data=deployment.directory), deployment.dsn)
         house.writer.start()
-        operators = await pool.open_operators(deployment.dsn)
+        operators = await connections.open_operator_pool(deployment.dsn)
         try:
             return await advance(house, operators)
         finally:
             await house.close()
             await operators.close()
 
-    with receiving() as inbox:
+    with running_inbox() as inbox:
         inbox.answer = slowly
         number = number_of(deployment, shop)
         send_events_to(shop, inbox.url)
@@ -118,13 +120,13 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
         advanced = asyncio.run(run())
         assert not isinstance(advanced, Refusal)
         assert (advanced.ran, advanced.more) == ({"webhook": 2}, False)
-        assert len(inbox.letters) == 2
+        assert len(inbox.requests) == 2
     assert states
     assert all(states)
 
 
 def test_what_an_advance_that_died_has_passed_by_is_run_by_the_worker(
-    deployment: Deployment, open_shop: Callable[..., Shop]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop = open_shop(now=START)
     sent = shop.transfer(accountnumber="0000000900")

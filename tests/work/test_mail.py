@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from kasuwa.settings import SettingsError, read_settings
-from kasuwa.work.mail import Links, read_mail_server
+from kasuwa.work.mail import LinkSender, read_mail_server
 from tests.work.postbox import Postbox, taking_mail
 
 LINK = "https://console.example.com/link/a-token-that-lets-somebody-in"
@@ -20,21 +20,21 @@ def postbox() -> Iterator[Postbox]:
 
 
 def test_a_link_goes_to_its_person_and_the_page_says_so_without_it(postbox: Postbox) -> None:
-    said = asyncio.run(Links(postbox.url).deliver("ada@example.com", LINK))
+    said = asyncio.run(LinkSender(postbox.url).deliver("ada@example.com", LINK))
     [(to, text)] = postbox.letters
     assert (to, LINK in re.sub("=\r\n", "", text)) == ("ada@example.com", True)
     assert ("ada@example.com" in said, LINK in said) == (True, False)
 
 
 def test_a_mail_server_that_is_away_is_said_and_the_link_is_not_shown() -> None:
-    said = asyncio.run(Links("smtp://127.0.0.1:9?from=console@example.com").deliver("ada@example.com", LINK))
+    said = asyncio.run(LinkSender("smtp://127.0.0.1:9?from=console@example.com").deliver("ada@example.com", LINK))
     assert ("could not be sent" in said, LINK in said) == (True, False)
 
 
 def test_without_mail_the_system_administrator_hands_it_over(capsys: pytest.CaptureFixture[str]) -> None:
-    said = asyncio.run(Links("command").deliver("ada@example.com", LINK))
+    said = asyncio.run(LinkSender("command").deliver("ada@example.com", LINK))
     assert ("kasuwa user link ada@example.com" in said, LINK in said, capsys.readouterr().out) == (True, False, "")
-    assert LINK not in asyncio.run(Links("print").deliver("ada@example.com", LINK))
+    assert LINK not in asyncio.run(LinkSender("print").deliver("ada@example.com", LINK))
     assert LINK in capsys.readouterr().out
 
 

@@ -5,31 +5,34 @@ from typing import Any
 
 import pytest
 
-from kasuwa.work.timeline import MOST_TOLD, MOST_TOLD_BYTES, Happening, told
+from kasuwa.work.timeline import MAX_ENTRIES, MAX_REPLY_BYTES, TimelineEntry, render_timeline
 
 START = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 
 
-def story(entries: int, **more: Any) -> list[Happening]:
-    return [Happening(START + timedelta(seconds=n), 0, "posting", str(n), more) for n in range(entries)]
+def story(entries: int, **more: Any) -> list[TimelineEntry]:
+    return [TimelineEntry(START + timedelta(seconds=n), 0, "posting", str(n), more) for n in range(entries)]
 
 
-@pytest.mark.parametrize("entries", [1, MOST_TOLD])
+@pytest.mark.parametrize("entries", [1, MAX_ENTRIES])
 def test_a_short_story_is_told_whole(entries: int) -> None:
-    assert [line["said"] for line in told(story(entries))] == [str(n) for n in range(entries)]
+    assert [line["said"] for line in render_timeline(story(entries))] == [str(n) for n in range(entries)]
 
 
 def test_the_oldest_entries_are_left_out_and_counted() -> None:
-    first, *lines = told(story(MOST_TOLD + 7), {"transactions": 3, "events": 0})
+    first, *lines = render_timeline(story(MAX_ENTRIES + 7), {"transactions": 3, "events": 0})
     assert (first["what"], first["said"]) == ("left out", "3 earlier transactions, 7 earlier entries")
-    assert [line["said"] for line in lines] == [str(n) for n in range(7, MOST_TOLD + 7)]
+    assert [line["said"] for line in lines] == [str(n) for n in range(7, MAX_ENTRIES + 7)]
 
 
 def test_long_entries_are_left_out_by_their_bytes() -> None:
-    first, *lines = told(story(5, payload="x" * (MOST_TOLD_BYTES // 2 - 1_000)))
+    first, *lines = render_timeline(story(5, payload="x" * (MAX_REPLY_BYTES // 2 - 1_000)))
     assert first["said"] == "3 earlier entries"
     assert [line["said"] for line in lines] == ["3", "4"]
 
 
 def test_one_entry_beyond_the_bound_is_told_alone() -> None:
-    assert [line["what"] for line in told(story(2, payload="x" * MOST_TOLD_BYTES))] == ["left out", "posting"]
+    assert [line["what"] for line in render_timeline(story(2, payload="x" * MAX_REPLY_BYTES))] == [
+        "left out",
+        "posting",
+    ]

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kasuwa.work.webhooks import NO_KEY, UNSIGNED
-from tests.console.visitor import signed_in
+from tests.console.visitor import sign_in_as
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
-from tests.shop import Shop
-from tests.work.eventlog import event_of, send_events_to, wait_until
-from tests.work.inbox import Inbox, receiving
+from tests.work.event_log import event_of, send_events_to, wait_until
+from tests.work.inbox import Inbox, running_inbox
 
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
 # Those of the first are due before those of the second.
@@ -44,11 +44,11 @@ def deployment(deployments: Deployments) -> Iterator[Deployment]:
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    with receiving() as opened:
+    with running_inbox() as opened:
         yield opened
 
 
-def send_late(shop: Shop, inbox: Inbox) -> str:
+def send_late(shop: MerchantClient, inbox: Inbox) -> str:
     """An event that waits until it is let go: the reference of its transfer."""
     send_events_to(shop, inbox.url)
     return str(shop.transfer(headers=LATE)["txnRef"])
@@ -56,7 +56,7 @@ def send_late(shop: Shop, inbox: Inbox) -> str:
 
 @pytest.mark.parametrize("how", BREAK)
 def test_a_merchant_whose_key_does_not_open_holds_up_nobody(
-    deployment: Deployment, open_shop: Callable[..., Shop], inbox: Inbox, how: str
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox, how: str
 ) -> None:
     broken, well = open_shop(), open_shop()
     for shop in (broken, well):
@@ -72,29 +72,31 @@ def test_a_merchant_whose_key_does_not_open_holds_up_nobody(
     deployment.fetch(RUN_NOW, broken.mid)
     wait_until("it is put back again", lambda: deployment.fetch(WAITING, broken.mid) == [(0, True)])
     assert deployment.fetch(NOTICES, broken.mid) == [(NO_KEY,)], "once a day is enough"
-    assert "webhook key does not open" in deployment.complaints()
+    assert "webhook key does not open" in deployment.new_stderr()
 
-    deployment.command("merchant", "roll-key", broken.mid)
+    deployment.run_command("merchant", "roll-key", broken.mid)
     deployment.fetch(RUN_NOW, broken.mid)
     inbox.wait_for(3)
 
 
-def test_advance_goes_on_where_an_event_cannot_be_signed(deployment: Deployment, shop: Shop, inbox: Inbox) -> None:
+def test_advance_goes_on_where_an_event_cannot_be_signed(
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
+) -> None:
     reference = send_late(shop, inbox)
     deployment.fetch(BREAK["damaged"], shop.mid)
     assert shop.advance(days=1)["status"] == 200
     event = event_of(shop, reference)
-    assert (event["state"], event["attempts"][0]["error"], inbox.letters) == ("scheduled", UNSIGNED, [])
+    assert (event["state"], event["attempts"][0]["error"], inbox.requests) == ("scheduled", UNSIGNED, [])
     assert deployment.fetch(NOTICES, shop.mid) == [(NO_KEY,)]
     assert deployment.fetch(f"select 1 from endpoint where {OF}", shop.mid) == [], "it says nothing of the endpoint"
 
 
-def test_a_test_event_that_cannot_be_signed_says_so(deployment: Deployment, shop: Shop, inbox: Inbox) -> None:
+def test_a_test_event_that_cannot_be_signed_says_so(deployment: Deployment, shop: MerchantClient, inbox: Inbox) -> None:
     send_events_to(shop, inbox.url)
     deployment.fetch(BREAK["damaged"], shop.mid)
-    owner = signed_in(deployment, "merchant:owner", shop.mid)
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     owner.get("/settings")
     answer = owner.post("/settings/webhook/test")
     shown = answer.words + owner.get("/settings").words
     assert "Nothing was sent: your key does not open here" in shown
-    assert inbox.letters == []
+    assert inbox.requests == []

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.db.clock import Clock
+from kasuwa.db.clock import DatabaseClock
 from kasuwa.work import worker
 from kasuwa.work.worker import Worker
 
@@ -40,7 +40,7 @@ def test_a_look_that_fails_is_taken_again(trouble: Exception, monkeypatch: pytes
     monkeypatch.setattr(worker, "LOOK_SECONDS", 0.01)
 
     async def run() -> str:
-        made = Noticing(Claims(trouble), None, None, Clock())  # type: ignore[arg-type]
+        made = Noticing(Claims(trouble), None, None, DatabaseClock())  # type: ignore[arg-type]
         async with asyncio.timeout(10):
             await made.run(["bank", "card"])
         return made.ran

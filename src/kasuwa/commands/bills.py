@@ -4,14 +4,14 @@ from typing import Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, record, with_connection
-from kasuwa.core.billers import Unsellable
-from kasuwa.core.secrets import Vault
-from kasuwa.db.audit_trail import OPERATORS_CHAIN
+from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.core.billers import InvalidCatalogue
+from kasuwa.core.vault import Vault
+from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import Settings
-from kasuwa.supervise import CannotServe
-from kasuwa.work.billers import take_edition
+from kasuwa.supervise import ServeError
+from kasuwa.work.billers import fetch_edition
 
 command = typer.Typer(no_args_is_help=True, help="The catalogue of bills.")
 
@@ -29,12 +29,12 @@ def refresh_catalogue(data: DataOption = None) -> None:
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
         try:
-            edition = await take_edition(connection, biller_of(settings), only_if_due=False)
-            await record(connection, OPERATORS_CHAIN, "took the bill catalogue", f"edition {edition}")
+            edition = await fetch_edition(connection, biller_of(settings), only_if_due=False)
+            await record_audit_entry(connection, OPERATOR_CHAIN_ID, "took the bill catalogue", f"edition {edition}")
             return edition
         except (Unavailable, NoAnswer) as error:
-            raise CannotServe(f"the catalogue cannot be taken: {error}") from None
-        except Unsellable as error:
-            raise CannotServe(f"the biller rail's catalogue is refused: {error}") from None
+            raise ServeError(f"the catalogue cannot be taken: {error}") from None
+        except InvalidCatalogue as error:
+            raise ServeError(f"the biller rail's catalogue is refused: {error}") from None
 
-    typer.echo(f"edition {with_connection(data, work)} of the catalogue is listed")
+    typer.echo(f"edition {run_with_connection(data, work)} of the catalogue is listed")

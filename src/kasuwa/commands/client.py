@@ -10,38 +10,44 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, entry, record, with_connection, with_house
+from kasuwa.commands.database import (
+    DataOption,
+    make_audit_entry,
+    record_audit_entry,
+    run_with_connection,
+    run_with_services,
+)
 from kasuwa.core.decision import Decision, Refusal, Row
-from kasuwa.core.erasure import Trace
-from kasuwa.core.secrets import Vault
-from kasuwa.db import merchants, people
+from kasuwa.core.erasure import RowErasure
+from kasuwa.core.vault import Vault
+from kasuwa.db import merchants, personal_data
 from kasuwa.db.batch import Submission
-from kasuwa.methods.clients.decide import UNKNOWN_CLIENT
-from kasuwa.methods.clients.decide_client import decide_erase, hash_bvn, need_erase, sealed_place, show_client
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT
+from kasuwa.methods.clients.rules.manage_client import bvn_aad, decide_erase, hash_bvn, need_erase, show_client
 from kasuwa.methods.clients.store import find_client
-from kasuwa.methods.disburse.decide_forget import PersonsTransfer, forget_narration
-from kasuwa.methods.investments.decide_forget import PersonsDeposit, PersonsSavings, forget_name
-from kasuwa.methods.investments.decide_forget import forget_told as forget_deposit
-from kasuwa.methods.loans.decide_forget import PersonsRepayment, forget_told
-from kasuwa.methods.payment.decide import SavedCard
-from kasuwa.methods.payment.decide_forget import PayersPayment, forget_payer, forget_saved
+from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narration
+from kasuwa.methods.investments.rules.erase import ErasableDeposit, ErasableSavings, erase_name
+from kasuwa.methods.investments.rules.erase import erase_payer_metadata as forget_deposit
+from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
+from kasuwa.methods.payment.model import SavedCard
+from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer, erase_saved_card
 from kasuwa.settings import Settings
-from kasuwa.supervise import CannotServe
-from kasuwa.web.dispatch import noted
+from kasuwa.supervise import ServeError
+from kasuwa.web.dispatch import with_audit_entry
 
 if TYPE_CHECKING:
-    from kasuwa.app import House
+    from kasuwa.app import Services
 
 command = typer.Typer(no_args_is_help=True, help="What is kept of one person: show it, find it, erase it.")
 
-# How each kind of row that a person leaves traces in (db/people.py) forgets them.
-FORGET: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
-    "payment": (PayersPayment, forget_payer),
-    "saved_card": (SavedCard, forget_saved),
-    "savings": (PersonsSavings, forget_name),
-    "transfer": (PersonsTransfer, forget_narration),
-    "repayment": (PersonsRepayment, forget_told),
-    "deposit": (PersonsDeposit, forget_deposit),
+# How each kind of row that a person leaves traces in (db/personal_data.py) forgets them.
+ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
+    "payment": (ErasablePayment, erase_payer),
+    "saved_card": (SavedCard, erase_saved_card),
+    "savings": (ErasableSavings, erase_name),
+    "transfer": (ErasableTransfer, erase_narration),
+    "repayment": (ErasableRepayment, erase_payer_metadata),
+    "deposit": (ErasableDeposit, forget_deposit),
 }
 
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]
@@ -59,17 +65,17 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         merchant_id = await merchants.find_merchant_id(connection, mid)
         client = await find_client(merchant_id, client_id, connection)
         if client is None:
-            raise CannotServe(UNKNOWN_CLIENT.message)
+            raise ServeError(UNKNOWN_CLIENT.message)
         what = "exported a client, the BVN revealed" if reveal else "exported a client"
-        await record(connection, merchant_id, what, client_id)
-        profile = show_client(client, vault.open)
+        await record_audit_entry(connection, merchant_id, what, client_id)
+        profile = show_client(client, vault.unseal)
         if reveal and client.bvn_sealed is not None:
-            profile.bvn = vault.open(merchant_id, sealed_place(client_id), client.bvn_sealed).decode()
-        found = await people.records_of(connection, merchant_id, client_id)
+            profile.bvn = vault.unseal(merchant_id, bvn_aad(client_id), client.bvn_sealed).decode()
+        found = await personal_data.export_client_records(connection, merchant_id, client_id)
         records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in found.items()}
         return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
 
-    typer.echo(msgspec.json.format(with_connection(data, work), indent=2).decode())
+    typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())
 
 
 @command.command(name="find")
@@ -80,11 +86,13 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        found = await people.clients_by_bvn(connection, merchant_id, hash_bvn(vault.digest, merchant_id, bvn))
-        await record(connection, merchant_id, "looked for clients by a BVN", ", ".join(found) or "nobody")
+        found = await personal_data.find_clients_by_bvn(
+            connection, merchant_id, hash_bvn(vault.digest, merchant_id, bvn)
+        )
+        await record_audit_entry(connection, merchant_id, "looked for clients by a BVN", ", ".join(found) or "nobody")
         return found
 
-    found = with_connection(data, work)
+    found = run_with_connection(data, work)
     if not found:
         sys.exit("kasuwa: no client of this merchant has this BVN")
     typer.echo("\n".join(found))
@@ -97,18 +105,22 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
     if not yes:
         typer.confirm(f"Erase all personal data of {client_id}? This cannot be undone", abort=True)
 
-    async def work(house: "House") -> Any:
+    async def work(house: "Services") -> Any:
         async with house.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
-            found = await people.traces_of(connection, merchant_id, client_id)
-        merchant = await house.directory.by_id(merchant_id)
-        traces = tuple(Trace(kind, key, forget) for name, (kind, forget) in FORGET.items() for key in found[name])
+            found = await personal_data.find_erasable_keys(connection, merchant_id, client_id)
+        merchant = await house.merchant_directory.get_by_id(merchant_id)
+        traces = tuple(
+            RowErasure(kind, key, forget) for name, (kind, forget) in ERASURES.items() for key in found[name]
+        )
         needs = need_erase(client_id, traces, merchant)
-        rule = noted(partial(decide_erase, client_id, traces), lambda _: entry("erased a client", client_id))
+        rule = with_audit_entry(
+            partial(decide_erase, client_id, traces), lambda _: make_audit_entry("erased a client", client_id)
+        )
         result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         if isinstance(result, Refusal):
-            raise CannotServe(result.message)
+            raise ServeError(result.message)
         assert isinstance(result, Decision), result
         return result.reply
 
-    typer.echo(msgspec.json.encode(with_house(data, work)).decode())
+    typer.echo(msgspec.json.encode(run_with_services(data, work)).decode())

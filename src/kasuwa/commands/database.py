@@ -14,23 +14,23 @@ import asyncpg
 import typer
 
 from kasuwa import supervise
-from kasuwa.core.decision import Deed
-from kasuwa.core.secrets import Vault
+from kasuwa.core.decision import AuditEntry
+from kasuwa.core.vault import Vault
 from kasuwa.db import audit_trail, embedded, merchants, migrate
-from kasuwa.db.pooler import TransactionPooling
+from kasuwa.db.pgbouncer import TransactionPooling
 from kasuwa.db.primary import connect_to_primary
-from kasuwa.db.writer import Unreachable
-from kasuwa.listen import CannotListen
+from kasuwa.db.writer import DatabaseUnreachable
+from kasuwa.listen import ListenError
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
-from kasuwa.supervise import CannotServe
+from kasuwa.supervise import ServeError
 
 if TYPE_CHECKING:  # the whole house takes most of a second to import: commands that need none of it do without
-    from kasuwa.app import House
+    from kasuwa.app import Services
 
 T = TypeVar("T")
 
 # The variable in which sudo says who was there before; only root is told so by it.
-BEFORE_SUDO = "SUDO_USER"
+SUDO_USER_VARIABLE = "SUDO_USER"
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
 
@@ -42,18 +42,20 @@ def system_user() -> str:
         name = pwd.getpwuid(uid).pw_name
     except KeyError:
         name = f"uid {uid}"
-    before = os.environ.get(BEFORE_SUDO, "") if uid == 0 else ""
+    before = os.environ.get(SUDO_USER_VARIABLE, "") if uid == 0 else ""
     return f"{before} as {name}" if before and before != name and before.isprintable() else name
 
 
-def entry(what: str, about: str, before: str = "", after: str = "") -> Deed:
+def make_audit_entry(action: str, subject: str, before: str = "", after: str = "") -> AuditEntry:
     """The audit entry of what a command does: by the system's user, from this machine."""
-    return Deed(f"command:{system_user()}", what, about, socket.gethostname(), before, after)
+    return AuditEntry(f"command:{system_user()}", action, subject, socket.gethostname(), before, after)
 
 
-async def record(connection: Any, chain: int, what: str, about: str, before: str = "", after: str = "") -> None:
+async def record_audit_entry(
+    connection: Any, chain: int, action: str, subject: str, before: str = "", after: str = ""
+) -> None:
     """Into the audit trail of a merchant or of the operator. Call it in the transaction of what it tells of."""
-    await audit_trail.append(connection, chain, entry(what, about, before, after))
+    await audit_trail.append_entry(connection, chain, make_audit_entry(action, subject, before, after))
 
 
 @contextmanager
@@ -61,12 +63,14 @@ def one_line_errors() -> Iterator[None]:
     """What people should see of an error they can mend: its line, on standard error, and exit code 1."""
     try:
         yield
-    except (CannotServe, CannotListen, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
+    except (ServeError, ListenError, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
     except TransactionPooling as error:
         sys.exit(f"kasuwa: {error}")
-    except Unreachable as error:
-        known = "the outcome is not known: look before you try again" if error.unsure else "nothing was changed"
+    except DatabaseUnreachable as error:
+        known = (
+            "the outcome is not known: look before you try again" if error.is_outcome_unknown else "nothing was changed"
+        )
         sys.exit(f"kasuwa: {error}; {known}")
     except merchants.UnknownMerchant as error:
         sys.exit(f"kasuwa: no merchant has the mid {error}")
@@ -75,7 +79,7 @@ def one_line_errors() -> Iterator[None]:
         sys.exit(f"kasuwa: the database cannot be used: {supervise.one_line(error)}")
 
 
-def with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T]]) -> T:
+def run_with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T]]) -> T:
     """Run something on the database that `serve` would use, also while it runs."""
     with one_line_errors():
         settings = read_settings(os.environ, data=data)
@@ -83,39 +87,39 @@ def with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T
             return asyncio.run(work(settings, dsn))  # type: ignore[arg-type]
 
 
-def with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
+def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
     async def run(settings: Settings, dsn: str) -> T:
         connection = await connect_to_primary(dsn)
         try:
-            await refuse_empty(connection)
+            await require_schema(connection)
             vault = await migrate.open_vault(connection, secret_key_of(settings))
             return await work(connection, vault, settings)
         finally:
             await connection.close()
 
-    return with_database(data, run)
+    return run_with_database(data, run)
 
 
-def with_house(data: Path | None, work: Callable[["House"], Awaitable[T]]) -> T:
+def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[T]]) -> T:
     """Run something that writes as requests do: decided by a rule, through a writer like any other's."""
-    from kasuwa.app import House
+    from kasuwa.app import Services
 
     async def run(settings: Settings, dsn: str) -> T:
         connection = await connect_to_primary(dsn)
         try:
-            await refuse_empty(connection)
+            await require_schema(connection)
         finally:
             await connection.close()
-        house = await House.build(settings, dsn)
+        house = await Services.build(settings, dsn)
         house.writer.start()
         try:
             return await work(house)
         finally:
             await house.close()
 
-    return with_database(data, run)
+    return run_with_database(data, run)
 
 
-async def refuse_empty(connection: Any) -> None:
+async def require_schema(connection: Any) -> None:
     if await migrate.schema_version(connection) == 0:
-        raise CannotServe("this database is empty: run `kasuwa migrate` first")
+        raise ServeError("this database is empty: run `kasuwa migrate` first")

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kasuwa.commands.database import DataOption, entry, with_house
+from kasuwa.commands.database import DataOption, make_audit_entry, run_with_services
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.db import merchants
 from kasuwa.db.batch import Submission
-from kasuwa.methods.loans.decide_late import decide_write_off, need_write_off
-from kasuwa.supervise import CannotServe
-from kasuwa.web.dispatch import noted
+from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
+from kasuwa.supervise import ServeError
+from kasuwa.web.dispatch import with_audit_entry
 
 if TYPE_CHECKING:
-    from kasuwa.app import House
+    from kasuwa.app import Services
 
 command = typer.Typer(no_args_is_help=True, help="What an operator does to loans.")
 
@@ -29,16 +29,18 @@ def loan() -> None:
 def write_off(mid: str, loan_id: str, data: DataOption = None) -> None:
     """Give up what a client still owes on a loan: it is closed, and the books show what was lost."""
 
-    async def work(house: "House") -> str:
+    async def work(house: "Services") -> str:
         async with house.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
-        merchant = await house.directory.by_id(merchant_id)
+        merchant = await house.merchant_directory.get_by_id(merchant_id)
         needs = need_write_off(loan_id, merchant)
-        rule = noted(partial(decide_write_off, loan_id), lambda _: entry("wrote off a loan", loan_id))
+        rule = with_audit_entry(
+            partial(decide_write_off, loan_id), lambda _: make_audit_entry("wrote off a loan", loan_id)
+        )
         result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         if isinstance(result, Refusal):
-            raise CannotServe(result.message)
+            raise ServeError(result.message)
         assert isinstance(result, Decision), result
         return str(result.reply.data.state)
 
-    typer.echo(f"{loan_id} is {with_house(data, work)}")
+    typer.echo(f"{loan_id} is {run_with_services(data, work)}")

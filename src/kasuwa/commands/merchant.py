@@ -8,32 +8,32 @@ import msgspec
 import typer
 
 from kasuwa import supervise
-from kasuwa.commands.database import DataOption, record, with_connection
+from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
 from kasuwa.core.merchant import MerchantSettings, check_settings
-from kasuwa.core.secrets import Vault
+from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
 from kasuwa.settings import Settings, loopback_allowed
-from kasuwa.supervise import CannotServe
-from kasuwa.work.targets import url_fault
+from kasuwa.supervise import ServeError
+from kasuwa.work.url_policy import url_fault
 
 command = typer.Typer(no_args_is_help=True, help="Add and change merchants.")
 
-MOST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 @command.command(name="add")
 def add_merchant(name: str, data: DataOption = None) -> None:
     """Add a merchant with empty books; its key is shown this once."""
-    if not name.strip() or not name.isprintable() or len(name) > MOST_NAME:
-        sys.exit(f"kasuwa: a merchant's name has 1 to {MOST_NAME} printable characters")
+    if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
+        sys.exit(f"kasuwa: a merchant's name has 1 to {MAX_NAME_LENGTH} printable characters")
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[int, str, str]:
         async with connection.transaction():
             merchant_id, mid, key = await merchants.add_merchant(connection, vault, name)
-            await record(connection, merchant_id, "added the merchant", mid, after=name)
+            await record_audit_entry(connection, merchant_id, "added the merchant", mid, after=name)
         return merchant_id, mid, key
 
-    _, mid, key = with_connection(data, work)
+    _, mid, key = run_with_connection(data, work)
     typer.echo(f"mid {mid}\nkey {key}")
 
 
@@ -44,7 +44,7 @@ def roll_key(
     data: DataOption = None,
 ) -> None:
     """Give a merchant a new key, shown this once; the old one works until the overlap ends."""
-    if not 0 <= overlap_hours <= merchants.MOST_OVERLAP / timedelta(hours=1):
+    if not 0 <= overlap_hours <= merchants.MAX_KEY_OVERLAP / timedelta(hours=1):
         sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
     overlap = timedelta(hours=overlap_hours)
 
@@ -52,10 +52,12 @@ def roll_key(
         async with connection.transaction():
             key = await merchants.roll_key(connection, vault, mid, overlap)
             chain = await merchants.find_merchant_id(connection, mid)
-            await record(connection, chain, "rolled the key", mid, after=f"old keys end after {overlap_hours:g} h")
+            await record_audit_entry(
+                connection, chain, "rolled the key", mid, after=f"old keys end after {overlap_hours:g} h"
+            )
         return key
 
-    typer.echo(f"key {with_connection(data, work)}")
+    typer.echo(f"key {run_with_connection(data, work)}")
 
 
 @command.command(name="set")
@@ -75,7 +77,7 @@ def set_merchant(
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
-    changes = read_changes(
+    changes = parse_settings(
         webhook_url=webhook_url,
         webhook_order=webhook_order,
         http_codes=http_codes,
@@ -92,7 +94,7 @@ def set_merchant(
             allowed = loopback_allowed(settings)
             fault = url_fault(webhook_url, environment=settings.environment, loopback_allowed=allowed)
             if fault is not None:
-                raise CannotServe(f"--webhook-url: {fault}")
+                raise ServeError(f"--webhook-url: {fault}")
 
         before: dict[str, Any] = {}
 
@@ -101,16 +103,16 @@ def set_merchant(
             return msgspec.structs.replace(kept, **changes)
 
         async with connection.transaction():
-            changed = await merchants.change_settings(connection, mid, change, endpoint_set=webhook_url is not None)
+            changed = await merchants.change_settings(connection, mid, change, is_endpoint_set=webhook_url is not None)
             chain = await merchants.find_merchant_id(connection, mid)
             told = [msgspec.json.encode(said).decode() for said in (before, changes)]
-            await record(connection, chain, "changed settings", mid, *told)
+            await record_audit_entry(connection, chain, "changed settings", mid, *told)
         return changed
 
-    typer.echo(msgspec.json.encode(with_connection(data, work)).decode())
+    typer.echo(msgspec.json.encode(run_with_connection(data, work)).decode())
 
 
-def read_changes(**said: Any) -> dict[str, Any]:
+def parse_settings(**said: Any) -> dict[str, Any]:
     """The settings given, read and checked as a whole before anything is kept."""
     given = {name: value for name, value in said.items() if value is not None}
     try:

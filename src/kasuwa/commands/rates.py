@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, entry, with_connection
+from kasuwa.commands.database import DataOption, make_audit_entry, run_with_connection
 from kasuwa.core.calendar import utc_text
+from kasuwa.core.exchange_rates import HOME, ExchangeRate, read_rate
 from kasuwa.core.money import format_minor
-from kasuwa.core.rates import HOME, Rate, read_rate
-from kasuwa.core.secrets import Vault
+from kasuwa.core.vault import Vault
 from kasuwa.db import rates
 from kasuwa.settings import Settings
 
@@ -22,10 +22,10 @@ def list_rates(
 ) -> None:
     """Every rate that was set, newest first; the newest of a currency is in force."""
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> list[rates.Quoted]:
-        return await rates.history(connection, most)
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[rates.RateRecord]:
+        return await rates.list_rates(connection, most)
 
-    for line in with_connection(data, work):
+    for line in run_with_connection(data, work):
         figures = f"buy {format_minor(line.buy):>12}  sell {format_minor(line.sell):>12}"
         typer.echo(f"{utc_text(line.set_at)}  {line.currency}/{HOME}  {figures}  {line.set_by}")
 
@@ -38,17 +38,17 @@ def set_rate(
     data: DataOption = None,
 ) -> None:
     """Set what one unit of a currency brings and costs, from now on."""
-    rate = given_rate(currency, buy, sell)
+    rate = parse_rate(currency, buy, sell)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
-        told = entry("rate set", currency)
+        told = make_audit_entry("rate set", currency)
         await rates.set_rate(connection, currency, rate, told.actor, told.address)
 
-    with_connection(data, work)
+    run_with_connection(data, work)
     typer.echo(f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}")
 
 
-def given_rate(currency: str, buy: str, sell: str) -> Rate:
+def parse_rate(currency: str, buy: str, sell: str) -> ExchangeRate:
     read = read_rate(currency, buy, sell)
     if isinstance(read, dict):
         field, fault = next(iter(read.items()))

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, entry, with_connection, with_house
+from kasuwa.commands.database import DataOption, make_audit_entry, run_with_connection, run_with_services
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Decision, Merchant
 from kasuwa.core.decoding import decode
 from kasuwa.core.money import format_minor
-from kasuwa.core.secrets import Vault
+from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
 from kasuwa.db.batch import Submission
 from kasuwa.methods.payment.actions import ADD_BENEFICIARY
 from kasuwa.methods.payment.store import read_beneficiaries, read_beneficiary, read_statement
 from kasuwa.settings import Settings
-from kasuwa.supervise import CannotServe
-from kasuwa.web.dispatch import noted
+from kasuwa.supervise import ServeError
+from kasuwa.web.dispatch import with_audit_entry
 
 if TYPE_CHECKING:
-    from kasuwa.app import House
+    from kasuwa.app import Services
 
 command = typer.Typer(no_args_is_help=True, help="Who gets a part of a merchant's payments.")
 
 # A statement speaks of what a posting was for the beneficiary.
-WORDS = {"split": "part", "transfer": "payout"}
+POSTING_LABELS = {"split": "part", "transfer": "payout"}
 
 
 @command.command(name="add")
@@ -36,25 +36,27 @@ def add_beneficiary(mid: str, name: str, bank_code: str, account_number: str, da
     """Add somebody; the code by which payments name them is shown."""
     said = {"name": name, "bankcode": bank_code, "accountnumber": account_number}
 
-    async def work(house: "House") -> str:
+    async def work(house: "Services") -> str:
         merchant = await find_merchant(house, mid)
         request = decode(ADD_BENEFICIARY.request, msgspec.json.encode(said), ADD_BENEFICIARY.rules, merchant)
         if isinstance(request, tuple):
-            raise CannotServe("; ".join(f"{fault.field}: {fault.reason}" for fault in request))
+            raise ServeError("; ".join(f"{fault.field}: {fault.reason}" for fault in request))
         needs = ADD_BENEFICIARY.needs(request, merchant)
         about = f"{name}, {bank_code} {account_number}"
-        rule = noted(partial(ADD_BENEFICIARY.decide, request), lambda _: entry("added a beneficiary", about))
+        rule = with_audit_entry(
+            partial(ADD_BENEFICIARY.decide, request), lambda _: make_audit_entry("added a beneficiary", about)
+        )
         result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         assert isinstance(result, Decision), result
         return str(result.reply.ref_code)
 
-    typer.echo(f"ref_code {with_house(data, work)}")
+    typer.echo(f"ref_code {run_with_services(data, work)}")
 
 
-async def find_merchant(house: "House", mid: str) -> Merchant:
+async def find_merchant(house: "Services", mid: str) -> Merchant:
     async with house.reader.acquire() as connection:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-    return await house.directory.by_id(merchant_id)
+    return await house.merchant_directory.get_by_id(merchant_id)
 
 
 @command.command(name="list")
@@ -68,7 +70,7 @@ def list_beneficiaries(mid: str, data: DataOption = None) -> None:
             for row, balance in await read_beneficiaries(merchant_id, connection)
         ]
 
-    lines = with_connection(data, work)
+    lines = run_with_connection(data, work)
     typer.echo("\n".join(lines) or "nobody gets a part of this merchant's payments")
 
 
@@ -81,10 +83,10 @@ def show_statement(mid: str, ref_code: str, data: DataOption = None) -> None:
         if await read_beneficiary(merchant_id, ref_code, connection) is None:
             sys.exit("kasuwa: no beneficiary of this merchant has this ref_code")
         return [
-            f"{utc_text(line.at)}  {WORDS.get(line.kind, line.kind):<6}  {line.reference:<20}"
+            f"{utc_text(line.at)}  {POSTING_LABELS.get(line.kind, line.kind):<6}  {line.reference:<20}"
             f"  {format_minor(line.amount):>16}  {format_minor(line.balance):>16}"
             for line in await read_statement(merchant_id, ref_code, connection)
         ]
 
-    lines = with_connection(data, work)
+    lines = run_with_connection(data, work)
     typer.echo("\n".join(lines) or "nothing has been posted yet")

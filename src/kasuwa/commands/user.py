@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, record, with_connection
-from kasuwa.console.access import ROLES, email_fault, roles_beside
-from kasuwa.core.secrets import Vault
+from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.console.access import ROLES, assignable_roles, email_fault
+from kasuwa.core.vault import Vault
 from kasuwa.db import console_users, merchants
-from kasuwa.db.audit_trail import OPERATORS_CHAIN
-from kasuwa.db.console_users import User
+from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.settings import Settings, console_address, cooling_off_of
 
@@ -35,38 +35,40 @@ def add_user(
     """Add a person: prints a link with which they set their password; it works once. Hand it to them alone."""
     if email_fault(email) is not None:
         sys.exit(f"kasuwa: {email_fault(email)}")
-    if role not in roles_beside(mid):
+    if role not in assignable_roles(mid):
         belongs = "an operator's, without --mid" if mid is None else "a merchant's"
-        sys.exit(f"kasuwa: --role must be {belongs}: one of {', '.join(roles_beside(mid))}")
+        sys.exit(f"kasuwa: --role must be {belongs}: one of {', '.join(assignable_roles(mid))}")
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
-            chain = await chain_of(connection, mid)
-            if await console_users.find_member(connection, email, mid) is not None:
+            chain = await find_audit_chain(connection, mid)
+            if await console_users.find_user_of_merchant(connection, email, mid) is not None:
                 sys.exit(f"kasuwa: {email} is there already; a new link: kasuwa user link {email}")
             user_id = await console_users.add_user(connection, email, mid, role)
             if mid is None:
-                await cool_off(connection, user_id, settings)
+                await delay_approvals(connection, user_id, settings)
             token = await console_users.make_link(connection, user_id, "invitation")
-            await record(connection, chain, "added a person", email, after=role)
+            await record_audit_entry(connection, chain, "added a person", email, after=role)
         return f"{console_address(settings)}/link/{token}"
 
-    typer.echo(with_connection(data, work))
+    typer.echo(run_with_connection(data, work))
 
 
-async def cool_off(connection: Any, user_id: int, settings: Settings) -> None:
+async def delay_approvals(connection: Any, user_id: int, settings: Settings) -> None:
     """An operator who comes to others approves nothing for a while; the first one has nobody to approve for."""
     if await console_users.count_admins(connection, besides=user_id):
-        await console_users.vouch(connection, user_id, None, datetime.now(UTC) + cooling_off_of(settings))
+        await console_users.set_proposer(connection, user_id, None, datetime.now(UTC) + cooling_off_of(settings))
 
 
-async def chain_of(connection: Any, mid: str | None) -> int:
-    return OPERATORS_CHAIN if mid is None else await merchants.find_merchant_id(connection, mid)
+async def find_audit_chain(connection: Any, mid: str | None) -> int:
+    return OPERATOR_CHAIN_ID if mid is None else await merchants.find_merchant_id(connection, mid)
 
 
-async def find_one(connection: Any, email: str, mid: str | None) -> User:
+async def find_only_user(connection: Any, email: str, mid: str | None) -> ConsoleUser:
     """The person with this address; where several places have invited it, the one of --mid."""
-    found = [user for user in await console_users.find_all(connection, email) if mid is None or user.mid == mid]
+    found = [
+        user for user in await console_users.find_users_by_email(connection, email) if mid is None or user.mid == mid
+    ]
     if not found:
         sys.exit(f"kasuwa: nobody has the address {email}")
     if len(found) > 1:
@@ -81,29 +83,29 @@ def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, dat
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
-            user = await find_one(connection, email, mid)
+            user = await find_only_user(connection, email, mid)
             if user.state != "invited" and not reset:
                 sys.exit(f"kasuwa: {email} has joined or is disabled: --reset sets password and second factor anew")
             if reset:
-                await console_users.begin_anew(connection, user.user_id)
+                await console_users.reset_credentials(connection, user.user_id)
                 if user.mid is None:
-                    await cool_off(connection, user.user_id, settings)
+                    await delay_approvals(connection, user.user_id, settings)
             token = await console_users.make_link(connection, user.user_id, "invitation")
             what = "made a link, password and second factor to be set anew" if reset else "made a link"
-            await record(connection, await chain_of(connection, user.mid), what, email)
+            await record_audit_entry(connection, await find_audit_chain(connection, user.mid), what, email)
         return f"{console_address(settings)}/link/{token}"
 
-    typer.echo(with_connection(data, work))
+    typer.echo(run_with_connection(data, work))
 
 
 @command.command(name="list")
 def list_users(data: DataOption = None) -> None:
     """Everybody who may sign in, and who may not any more."""
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> list[User]:
-        return await console_users.everybody(connection)
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[ConsoleUser]:
+        return await console_users.list_all_users(connection)
 
-    for user in with_connection(data, work):
+    for user in run_with_connection(data, work):
         state = "disabled" if user.disabled_at else user.state
         typer.echo(f"{user.email}  {user.role}  {user.mid or '-'}  {state}")
 
@@ -114,28 +116,30 @@ def disable_user(email: str, mid: MidOption = None, data: DataOption = None) -> 
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
         async with connection.transaction():
-            user = await find_one(connection, email, mid)
+            user = await find_only_user(connection, email, mid)
             await console_users.disable(connection, user.user_id)
-            await record(connection, await chain_of(connection, user.mid), "disabled", email, user.role)
+            await record_audit_entry(
+                connection, await find_audit_chain(connection, user.mid), "disabled", email, user.role
+            )
 
-    with_connection(data, work)
+    run_with_connection(data, work)
     typer.echo(f"{email} cannot sign in any more")
 
 
-async def demo_links(dsn: str) -> list[tuple[str, str]]:
+async def make_demo_links(dsn: str) -> list[tuple[str, str]]:
     """In the test environment: the people of the first start, and a link for each who has no password yet."""
     connection = await connect_to_primary(dsn)
     try:
         links = []
         for email, mid, role in DEMO_USERS:
-            known = await console_users.find_member(connection, email, mid)
+            known = await console_users.find_user_of_merchant(connection, email, mid)
             if known is None:
                 await console_users.add_user(connection, email, mid, role)
-                known = await console_users.find_member(connection, email, mid)
+                known = await console_users.find_user_of_merchant(connection, email, mid)
             assert known is not None
-            if known.password is None and known.disabled_at is None:
+            if known.password_hash is None and known.disabled_at is None:
                 links.append((email, await console_users.make_link(connection, known.user_id, "sign_in")))
-                await record(connection, await chain_of(connection, mid), "made a link", email)
+                await record_audit_entry(connection, await find_audit_chain(connection, mid), "made a link", email)
         return links
     finally:
         await connection.close()

@@ -18,7 +18,7 @@ OWNER, DEVELOPER, MERCHANT_FINANCE, MERCHANT_READER = MERCHANT_ROLES = (
 )
 ROLES = (*OPERATOR_ROLES, *MERCHANT_ROLES)
 
-MEANINGS = {
+ROLE_DESCRIPTIONS = {
     ADMIN: "everything, people and merchants included",
     OPERATOR_FINANCE: "books, approvals, tariffs",
     SUPPORT: "merchants, jobs, events; no money",
@@ -30,39 +30,39 @@ MEANINGS = {
 }
 
 # Groups that routes name.
-EVERY_OPERATOR = frozenset(OPERATOR_ROLES)
-EVERY_MERCHANT = frozenset(MERCHANT_ROLES)
-SIGNED_IN = frozenset(ROLES)
-MOVES_MONEY = frozenset({OWNER, MERCHANT_FINANCE})
-INTEGRATES = frozenset({OWNER, DEVELOPER})
-RUNS = frozenset({ADMIN})
-KEEPS_BOOKS = frozenset({ADMIN, OPERATOR_FINANCE})
-HELPS = frozenset({ADMIN, SUPPORT})
-MANAGES_PEOPLE = frozenset({OWNER, ADMIN})
+ALL_OPERATOR_ROLES = frozenset(OPERATOR_ROLES)
+ALL_MERCHANT_ROLES = frozenset(MERCHANT_ROLES)
+ALL_ROLES = frozenset(ROLES)
+CAN_MOVE_MONEY = frozenset({OWNER, MERCHANT_FINANCE})
+CAN_INTEGRATE = frozenset({OWNER, DEVELOPER})
+CAN_ADMINISTER = frozenset({ADMIN})
+CAN_KEEP_BOOKS = frozenset({ADMIN, OPERATOR_FINANCE})
+CAN_SUPPORT = frozenset({ADMIN, SUPPORT})
+CAN_MANAGE_USERS = frozenset({OWNER, ADMIN})
 
 # Which roles of a merchant have what an action needs (core/action.py): asked by every page that acts for a person.
-ROLES_WITH: dict[Permission, frozenset[str]] = {
-    VIEW: EVERY_MERCHANT,
-    COLLECT: MOVES_MONEY,
-    PAY: MOVES_MONEY,
-    MANAGE: MOVES_MONEY,
-    INTEGRATE: INTEGRATES,
+ROLES_BY_PERMISSION: dict[Permission, frozenset[str]] = {
+    VIEW: ALL_MERCHANT_ROLES,
+    COLLECT: CAN_MOVE_MONEY,
+    PAY: CAN_MOVE_MONEY,
+    MANAGE: CAN_MOVE_MONEY,
+    INTEGRATE: CAN_INTEGRATE,
 }
 
 
-class Door(msgspec.Struct, frozen=True):
+class SessionRequirement(msgspec.Struct, frozen=True):
     """A door that asks for less than a whole session."""
 
-    asks: str
+    description: str
 
 
 # Anybody, and who has given a password but not yet the code.
-ANYBODY = Door("nothing")
-HALF_SIGNED_IN = Door("half a session")
-Roles = frozenset[str] | Door
+NO_SESSION = SessionRequirement("nothing")
+PASSWORD_ONLY = SessionRequirement("half a session")
+AccessRule = frozenset[str] | SessionRequirement
 
 
-def side_of(role: str) -> str:
+def role_side(role: str) -> str:
     return role.partition(":")[0]
 
 
@@ -70,15 +70,15 @@ def short_name(role: str) -> str:
     return role.partition(":")[2]
 
 
-def roles_beside(mid: str | None) -> tuple[str, ...]:
+def assignable_roles(mid: str | None) -> tuple[str, ...]:
     """The roles that people of a merchant, or of the operator, can have."""
     return OPERATOR_ROLES if mid is None else MERCHANT_ROLES
 
 
-MOST_EMAIL = 200
+MAX_EMAIL_LENGTH = 200
 
 
 def email_fault(email: str) -> str | None:
     name, at, domain = email.partition("@")
-    fits = bool(name and at and domain) and email.isprintable() and " " not in email and len(email) <= MOST_EMAIL
-    return None if fits else f"an address such as ada@example.com, of at most {MOST_EMAIL} characters"
+    fits = bool(name and at and domain) and email.isprintable() and " " not in email and len(email) <= MAX_EMAIL_LENGTH
+    return None if fits else f"an address such as ada@example.com, of at most {MAX_EMAIL_LENGTH} characters"

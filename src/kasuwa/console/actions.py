@@ -4,10 +4,10 @@ A merchant makes its split beneficiaries here; the test environment also lets it
 """
 
 from kasuwa.console import store, wire
-from kasuwa.core.action import Method, Read
+from kasuwa.core.action import ApiMethod, Read
 from kasuwa.methods.payment import actions as payment
 
-CONSOLE = Method(
+CONSOLE = ApiMethod(
     name="console",
     selectors=("action",),
     actions=(

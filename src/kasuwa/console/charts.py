@@ -6,21 +6,21 @@ from datetime import date
 import msgspec
 from markupsafe import Markup
 
-from kasuwa.console.words import day as day_text
+from kasuwa.console.formatting import short_date as day_text
 
 WIDTH, HEIGHT, TOP = 640, 160, 2
 
 
 class Bar(msgspec.Struct, frozen=True):
     day: date
-    good: int
-    rest: int
+    successful: int
+    other: int
 
 
-def bars(title: str, data: list[Bar]) -> Markup:
+def draw_bar_chart(title: str, data: list[Bar]) -> Markup:
     """One bar a day, both parts on top of each other; the tallest day gives the scale. Stretched to its place, so
     all words stand outside it."""
-    highest = max((bar.good + bar.rest for bar in data), default=0)
+    highest = max((bar.successful + bar.other for bar in data), default=0)
     step = WIDTH / max(len(data), 1)
     drawn = [draw_bar(bar, n, step, highest) for n, bar in enumerate(data)]
     return Markup(
@@ -39,12 +39,12 @@ def bars(title: str, data: list[Bar]) -> Markup:
     )
 
 
-def draw_bar(bar: Bar, place: int, step: float, highest: int) -> Markup:
+def draw_bar(bar: Bar, index: int, step: float, highest: int) -> Markup:
     scale = (HEIGHT - TOP) / highest if highest else 0
-    good, rest = bar.good * scale, bar.rest * scale
-    x, width = place * step + 1, max(step - 3, 2)
+    good, rest = bar.successful * scale, bar.other * scale
+    x, width = index * step + 1, max(step - 3, 2)
     rectangle = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
-    parts = [rectangle.format("good", x, HEIGHT - good, width, good)] if bar.good else []
-    if bar.rest:
+    parts = [rectangle.format("good", x, HEIGHT - good, width, good)] if bar.successful else []
+    if bar.other:
         parts.append(rectangle.format("rest", x, HEIGHT - good - rest, width, rest))
     return Markup("").join(parts)

@@ -8,17 +8,22 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from kasuwa.db.console_sessions import ABSOLUTE_END
-from kasuwa.db.console_throttle import DEVICE_LIFE
+from kasuwa.db.console_sessions import ABSOLUTE_TIMEOUT
+from kasuwa.db.console_throttle import DEVICE_MAX_AGE
 
-SESSION, FORM, SAID, DEVICE = "kasuwa_session", "kasuwa_form", "kasuwa_said", "kasuwa_browser"
-SAID_LIFE = timedelta(seconds=60)
+SESSION, FORM_SEED, FLASH, DEVICE = "kasuwa_session", "kasuwa_form", "kasuwa_said", "kasuwa_browser"
+FLASH_LIFETIME = timedelta(seconds=60)
 # Lax, so that a link in a mail finds its reader signed in; forms carry a token of their own besides.
-SAME_SITE: dict[str, Literal["lax", "strict"]] = {SESSION: "lax", FORM: "strict", SAID: "strict", DEVICE: "strict"}
-LIVES = {SESSION: ABSOLUTE_END, FORM: None, SAID: SAID_LIFE, DEVICE: DEVICE_LIFE}
+SAME_SITE: dict[str, Literal["lax", "strict"]] = {
+    SESSION: "lax",
+    FORM_SEED: "strict",
+    FLASH: "strict",
+    DEVICE: "strict",
+}
+LIFETIMES = {SESSION: ABSOLUTE_TIMEOUT, FORM_SEED: None, FLASH: FLASH_LIFETIME, DEVICE: DEVICE_MAX_AGE}
 
 
-class Cookies(msgspec.Struct, frozen=True):
+class CookieSettings(msgspec.Struct, frozen=True):
     """`is_https`: people reach the console by https. Names then begin with `__Host-`, which browsers take only from
     this very host and only over TLS; on plain http, as on a laptop, no browser would keep such a cookie."""
 
@@ -31,8 +36,8 @@ class Cookies(msgspec.Struct, frozen=True):
     def read(self, request: Request, cookie: str) -> str | None:
         return request.cookies.get(self.name(cookie))
 
-    def put(self, response: Response, cookie: str, value: str) -> Response:
-        life = LIVES[cookie]
+    def set_cookie(self, response: Response, cookie: str, value: str) -> Response:
+        life = LIFETIMES[cookie]
         response.set_cookie(
             self.name(cookie),
             value,
@@ -43,16 +48,16 @@ class Cookies(msgspec.Struct, frozen=True):
         )
         return response
 
-    def drop(self, response: Response, cookie: str) -> Response:
+    def delete_cookie(self, response: Response, cookie: str) -> Response:
         response.delete_cookie(self.name(cookie), secure=self.is_https or self.is_live, httponly=True)
         return response
 
-    def is_in(self, response: Response, cookie: str) -> bool:
+    def is_set_on(self, response: Response, cookie: str) -> bool:
         """Whether a response sets or drops the cookie already."""
         start = f"{self.name(cookie)}=".encode()
         return any(name == b"set-cookie" and value.startswith(start) for name, value in response.raw_headers)
 
 
-def strangers_token(cookie: str) -> str:
+def anonymous_csrf_token(cookie: str) -> str:
     """The form token of a browser without a session: only who can read its cookie can make it."""
     return blake2b(cookie.encode(), person=b"kasuwa form", digest_size=24).hexdigest()

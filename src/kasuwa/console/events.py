@@ -7,41 +7,41 @@ from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.events import event_id
 
-LAST = 2**62
+MAX_SEQUENCE = 2**62
 
 
-def number(text: str, other: int) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else other
+def parse_int(text: str, default: int) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else default
 
 
 async def show_events(visit: Visit) -> Response:
-    before = number(visit.query.get("before", ""), LAST)
+    before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
     async with visit.snapshot() as reader:
         lines = await store.list_events(reader, visit.merchant, before)
-        trouble = await store.endpoint_trouble(reader, visit.merchant)
+        trouble = await store.find_endpoint_failure(reader, visit.merchant)
     shown = lines[:PAGE_ROWS]
-    return visit.show(
+    return visit.render(
         "events.html",
         lines=shown,
         more=f"/events?before={shown[-1].sequence}" if len(lines) > PAGE_ROWS else "",
-        newest="/events" if before != LAST else "",
+        newest="/events" if before != MAX_SEQUENCE else "",
         trouble=trouble,
     )
 
 
 async def show_event(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
-        event = await store.find_event(reader, visit.merchant, number(visit.path("seq"), 0))
+        event = await store.find_event(reader, visit.merchant, parse_int(visit.path_parameter("seq"), 0))
     if event is None:
         raise NotFound
-    return visit.show("event.html", event=event)
+    return visit.render("event.html", event=event)
 
 
 async def resend_event(visit: Visit) -> Response:
-    seq = number(visit.path("seq"), 0)
+    seq = parse_int(visit.path_parameter("seq"), 0)
     event = await store.find_event(visit.reader, visit.merchant, seq)
     if event is None:
         raise NotFound
     asked = event_id(visit.merchant.merchant_id, seq)
-    reply = await visit.do("resources", {"request": "resend", "event_id": asked}, "sent an event again")
-    return visit.go(f"/events/{seq}", "It is on its way again." if reply.is_good else reply.message)
+    reply = await visit.run_action("resources", {"request": "resend", "event_id": asked}, "sent an event again")
+    return visit.redirect(f"/events/{seq}", "It is on its way again." if reply.is_success else reply.message)

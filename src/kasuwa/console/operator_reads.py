@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kasuwa.console.store import EVER, MOST_SEQ, PAGE_ROWS, POSTING, Posting
+from kasuwa.console.store import EARLIEST, MAX_SEQ, PAGE_ROWS, POSTING_COLUMNS, Posting
 from kasuwa.core.calendar import NEVER
 from kasuwa.core.reading import Reader
-from kasuwa.db.audit_trail import Entry
+from kasuwa.db.audit_trail import AuditRecord
 
 
-class Shop(msgspec.Struct):
+class MerchantSummary(msgspec.Struct):
     merchant_id: int
     mid: str
     name: str
@@ -36,19 +36,19 @@ MERCHANTS = """
 MERCHANT = "select merchant_id, mid, name, settings::text, created_at from merchant where mid = $1 and current"
 
 
-async def list_merchants(reader: Reader, before: int, words: str, most: int = PAGE_ROWS + 1) -> list[Shop]:
-    return [Shop(*row) for row in await reader.fetch(MERCHANTS, before, words, most)]
+async def list_merchants(reader: Reader, before: int, search: str, limit: int = PAGE_ROWS + 1) -> list[MerchantSummary]:
+    return [MerchantSummary(*row) for row in await reader.fetch(MERCHANTS, before, search, limit)]
 
 
-async def find_merchant(reader: Reader, mid: str) -> Shop | None:
+async def find_merchant(reader: Reader, mid: str) -> MerchantSummary | None:
     row = await reader.fetchrow(MERCHANT, mid)
-    return None if row is None else Shop(*row)
+    return None if row is None else MerchantSummary(*row)
 
 
 # --- books --------------------------------------------------------------------------------------------------------
 
 
-class Balance(msgspec.Struct):
+class AccountBalance(msgspec.Struct):
     name: str
     currency: str
     posted: int
@@ -62,49 +62,49 @@ ACCOUNTS = """
 """
 ACCOUNT = "select name, currency, posted, held, floor from account where merchant_id = $1 and name = $2"
 STATEMENT = f"""
-    select {POSTING} from posting where merchant_id = $1 and (debit = $2 or credit = $2) and seq < $3
+    select {POSTING_COLUMNS} from posting where merchant_id = $1 and (debit = $2 or credit = $2) and seq < $3
     order by seq desc limit $4
 """
-GROUP = f"""
-    select {POSTING} from posting where merchant_id = $1 and group_seq =
+POSTING_GROUP = f"""
+    select {POSTING_COLUMNS} from posting where merchant_id = $1 and group_seq =
         (select group_seq from posting where merchant_id = $1 and seq = $2)
     and seq between $2 - 500 and $2 + 500 order by seq
 """
 
 
-async def list_accounts(reader: Reader, merchant_id: int) -> list[Balance]:
-    return [Balance(*row) for row in await reader.fetch(ACCOUNTS, merchant_id)]
+async def list_accounts(reader: Reader, merchant_id: int) -> list[AccountBalance]:
+    return [AccountBalance(*row) for row in await reader.fetch(ACCOUNTS, merchant_id)]
 
 
-async def find_account(reader: Reader, merchant_id: int, name: str) -> Balance | None:
+async def find_account(reader: Reader, merchant_id: int, name: str) -> AccountBalance | None:
     row = await reader.fetchrow(ACCOUNT, merchant_id, name)
-    return None if row is None else Balance(*row)
+    return None if row is None else AccountBalance(*row)
 
 
 async def list_statement(reader: Reader, merchant_id: int, name: str, before: int) -> list[Posting]:
     return [Posting(*row) for row in await reader.fetch(STATEMENT, merchant_id, name, before, PAGE_ROWS + 1)]
 
 
-async def list_group(reader: Reader, merchant_id: int, seq: int) -> list[Posting]:
+async def list_posting_group(reader: Reader, merchant_id: int, seq: int) -> list[Posting]:
     """A posting with those that happened together with it."""
-    return [Posting(*row) for row in await reader.fetch(GROUP, merchant_id, seq)]
+    return [Posting(*row) for row in await reader.fetch(POSTING_GROUP, merchant_id, seq)]
 
 
 # --- work ---------------------------------------------------------------------------------------------------------
 
 
-class Lane(msgspec.Struct):
+class QueueStats(msgspec.Struct):
     """One queue: how much is due, held by a worker, still to come, or parked; and the oldest that is due."""
 
     lane: str
     due: int
     leased: int
-    later: int
+    scheduled: int
     parked: int
-    oldest: datetime | None
+    oldest_due_at: datetime | None
 
 
-LANES = """
+QUEUES = """
     select lane, count(*) filter (where run_at <= now() and (leased_until is null or leased_until <= now())),
         count(*) filter (where leased_until > now()), count(*) filter (where run_at > now() and run_at < 'infinity'),
         count(*) filter (where run_at = 'infinity'), min(run_at) filter (where run_at <= now())
@@ -112,7 +112,7 @@ LANES = """
 """
 
 
-class Waiting(msgspec.Struct):
+class OpenJob(msgspec.Struct):
     key: bytes
     merchant_id: int
     mid: str
@@ -121,8 +121,8 @@ class Waiting(msgspec.Struct):
     reference: str
     due: datetime
     attempt: int
-    said: str | None
-    can_ask: bool
+    last_message: str | None
+    can_requery: bool
 
 
 # What is open longest, with the last thing its rail said. Deliveries have a page of their own with each merchant.
@@ -142,13 +142,13 @@ ENDPOINTS = """
 """
 
 
-async def list_lanes(reader: Reader) -> list[Lane]:
-    return [Lane(*row) for row in await reader.fetch(LANES)]
+async def list_queues(reader: Reader) -> list[QueueStats]:
+    return [QueueStats(*row) for row in await reader.fetch(QUEUES)]
 
 
-async def list_open_jobs(reader: Reader, kinds: list[str]) -> list[Waiting]:
+async def list_open_jobs(reader: Reader, kinds: list[str]) -> list[OpenJob]:
     """`kinds` are those that ask a rail: such a job can be asked again while its transaction is open."""
-    return [Waiting(*row) for row in await reader.fetch(OPEN_JOBS, kinds)]
+    return [OpenJob(*row) for row in await reader.fetch(OPEN_JOBS, kinds)]
 
 
 async def list_failing_endpoints(reader: Reader) -> list[Any]:
@@ -161,7 +161,7 @@ NOTICES = """
     select n.notice_id, m.mid, n.reference, n.what, n.at from notice n join merchant m on m.merchant_id = n.merchant_id
     where n.notice_id < $1 order by n.notice_id desc limit $2
 """
-TRAIL = """
+AUDIT_ENTRIES = """
     select a.merchant_id, a.seq, a.at, a.actor, a.address, a.what, a.about, a.before, a.after, m.mid
     from audit a left join merchant m on m.merchant_id = a.merchant_id
     where (a.at, a.merchant_id, a.seq) < ($1, $2, $3)
@@ -173,7 +173,7 @@ async def list_notices(reader: Reader, before: int) -> list[Any]:
     return list(await reader.fetch(NOTICES, before, PAGE_ROWS + 1))
 
 
-class TrailCursor(NamedTuple):
+class AuditCursor(NamedTuple):
     """The last entry of a page: the next page goes on behind it. Entries of one moment follow by their chain and their
     number in it."""
 
@@ -181,24 +181,24 @@ class TrailCursor(NamedTuple):
     merchant_id: int
     seq: int
 
-    def text(self) -> str:
+    def encode(self) -> str:
         return f"{self.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}_{self.merchant_id}_{self.seq}"
 
     @classmethod
-    def read(cls, text: str) -> "TrailCursor":
+    def decode(cls, text: str) -> "AuditCursor":
         """The newest entries where the text is no cursor."""
         with contextlib.suppress(ValueError):
             at, merchant_id, seq = text.split("_")
             found = cls(datetime.fromisoformat(at), int(merchant_id), int(seq))
-            if found.at.tzinfo is None or not EVER <= found.at <= NEVER:
-                return NEWEST_ENTRIES
-            if all(0 <= part <= MOST_SEQ for part in found[1:]):
+            if found.at.tzinfo is None or not EARLIEST <= found.at <= NEVER:
+                return FIRST_AUDIT_PAGE
+            if all(0 <= part <= MAX_SEQ for part in found[1:]):
                 return found
-        return NEWEST_ENTRIES
+        return FIRST_AUDIT_PAGE
 
 
-NEWEST_ENTRIES = TrailCursor(NEVER, 0, 0)
+FIRST_AUDIT_PAGE = AuditCursor(NEVER, 0, 0)
 
 
-async def list_trail(reader: Reader, before: TrailCursor) -> list[Entry]:
-    return [Entry(*row) for row in await reader.fetch(TRAIL, *before, PAGE_ROWS + 1)]
+async def list_audit_entries(reader: Reader, before: AuditCursor) -> list[AuditRecord]:
+    return [AuditRecord(*row) for row in await reader.fetch(AUDIT_ENTRIES, *before, PAGE_ROWS + 1)]

@@ -7,9 +7,9 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console import store
-from kasuwa.console.charts import Bar, bars
-from kasuwa.console.days import days_since
-from kasuwa.console.store import Day, Filter
+from kasuwa.console.charts import Bar, draw_bar_chart
+from kasuwa.console.daily_totals import read_daily_totals
+from kasuwa.console.store import DailyTotal, TransactionFilter
 from kasuwa.console.visit import Visit
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.transactions import FAILED, SUCCESSFUL
@@ -17,32 +17,32 @@ from kasuwa.methods.resources.store import show_wallet
 from kasuwa.methods.resources.wire import WalletRequest
 
 DAYS_SHOWN = 30
-LATEST = 6
+LATEST_COUNT = 6
 
 
-class Sum(msgspec.Struct):
+class CurrencyTotal(msgspec.Struct):
     """What succeeded, and how much of all that ended did."""
 
     currency: str
     amount: int = 0
-    good: int = 0
+    successful: int = 0
     failed: int = 0
     open: int = 0
 
     @property
-    def rate(self) -> str:
+    def success_rate(self) -> str:
         """Of what has ended; what is open says nothing yet."""
-        ended = self.good + self.failed
-        return f"{self.good * 1000 // ended / 10:.1f} %" if ended else "–"
+        ended = self.successful + self.failed
+        return f"{self.successful * 1000 // ended / 10:.1f} %" if ended else "–"
 
 
-def summed(days: list[Day]) -> list[Sum]:
-    found: dict[str, Sum] = {}
+def sum_by_currency(days: list[DailyTotal]) -> list[CurrencyTotal]:
+    found: dict[str, CurrencyTotal] = {}
     for line in days:
-        total = found.setdefault(line.currency, Sum(line.currency))
+        total = found.setdefault(line.currency, CurrencyTotal(line.currency))
         if line.status == SUCCESSFUL:
             total.amount += line.amount
-            total.good += line.count
+            total.successful += line.count
         elif line.status == FAILED:
             total.failed += line.count
         else:
@@ -50,7 +50,7 @@ def summed(days: list[Day]) -> list[Sum]:
     return [found[currency] for currency in sorted(found)]
 
 
-def by_day(days: list[Day], first: Any) -> list[Bar]:
+def count_by_day(days: list[DailyTotal], first: Any) -> list[Bar]:
     counts = {first + timedelta(days=n): [0, 0] for n in range(DAYS_SHOWN)}
     for line in days:
         if line.day in counts:
@@ -65,17 +65,17 @@ async def show_overview(visit: Visit) -> Response:
         clock = await store.read_clock(reader, merchant, datetime.now(UTC))
         today = lagos_day(clock.now)
         first = today - timedelta(days=DAYS_SHOWN - 1)
-        days = await days_since(reader, merchant, first, clock, visit.parts.tallies)
-        latest = await store.list_transactions(reader, merchant, Filter(), most=LATEST)
-        trouble = await store.endpoint_trouble(reader, merchant)
-    drawn = by_day(days, first)
-    return visit.show(
+        days = await read_daily_totals(reader, merchant, first, clock, visit.services.totals_cache)
+        latest = await store.list_transactions(reader, merchant, TransactionFilter(), limit=LATEST_COUNT)
+        trouble = await store.find_endpoint_failure(reader, merchant)
+    drawn = count_by_day(days, first)
+    return visit.render(
         "overview.html",
         now=clock.now,
-        today=summed([line for line in days if line.day == today]),
-        month=summed(days),
-        chart=bars(f"Transactions a day, {DAYS_SHOWN} days to {today:%d %B}", drawn),
-        drawn=[bar for bar in drawn if bar.good or bar.rest],
+        today=sum_by_currency([line for line in days if line.day == today]),
+        month=sum_by_currency(days),
+        chart=draw_bar_chart(f"Transactions a day, {DAYS_SHOWN} days to {today:%d %B}", drawn),
+        drawn=[bar for bar in drawn if bar.successful or bar.other],
         wallets=wallets.data,
         latest=latest,
         trouble=trouble,

@@ -5,13 +5,13 @@ A row whose slice is not there has no page; a new slice's pages are a new row.
 
 import msgspec
 
-from kasuwa.console.forms import Ask, Form
+from kasuwa.console.forms import ActionForm, FormField
 
 FREQUENCIES = ("every_month", "every_four_weeks", "every_week", "every_day", "annualized")
 YES_NO = ("no", "yes")
 
 
-class Records(msgspec.Struct, frozen=True):
+class RecordKind(msgspec.Struct, frozen=True):
     """`name` is the word in the address, `one` what a single one is called. `lists` and `shows` are actions; without
     the first a record is found by its reference, without the second it is shown as it is listed. `beside` are other
     lists of a record; `state` names the field that says where it stands, `lister` the method of its list where that is
@@ -19,337 +19,355 @@ class Records(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    one: str
+    singular: str
     method: str
-    key: str
+    key_field: str
     columns: tuple[str, ...]
     selector: str = "action"
-    lists: str = ""
-    lister: str = ""
-    shows: str = ""
-    state: str = "state"
-    makes: tuple[Form, ...] = ()
-    forms: tuple[Form, ...] = ()
-    beside: tuple[tuple[str, str], ...] = ()
-    empty: str = ""
+    list_action: str = ""
+    list_method: str = ""
+    view_action: str = ""
+    state_field: str = "state"
+    create_forms: tuple[ActionForm, ...] = ()
+    update_forms: tuple[ActionForm, ...] = ()
+    related_lists: tuple[tuple[str, str], ...] = ()
+    empty_text: str = ""
 
     @property
-    def proof(self) -> tuple[str, str]:
+    def required_action(self) -> tuple[str, str]:
         """An action without which there is no such page."""
-        return self.method, self.shows or self.lists
+        return self.method, self.view_action or self.list_action
 
 
 INTEREST = (
-    Ask("interestSettings.interestRate", "Interest rate in percent", mode="decimal", required=True),
-    Ask("interestSettings.interestFrequency", "per", options=FREQUENCIES),
+    FormField("interestSettings.interestRate", "Interest rate in percent", input_mode="decimal", required=True),
+    FormField("interestSettings.interestFrequency", "per", options=FREQUENCIES),
 )
-PERIOD = Ask("period", "Period", "Instalments of a loan, months of savings.", "numeric", required=True, kind="whole")
+PERIOD = FormField(
+    "period", "Period", "Instalments of a loan, months of savings.", "numeric", required=True, value_type="whole"
+)
 TAX = (
-    Ask("tax_applied", "Tax on interest", options=YES_NO, kind="flag"),
-    Ask("tax_rate", "Tax rate in percent", mode="decimal"),
+    FormField("tax_applied", "Tax on interest", options=YES_NO, value_type="flag"),
+    FormField("tax_rate", "Tax rate in percent", input_mode="decimal"),
 )
-AMOUNT = Ask("amount", "Amount", mode="decimal", required=True)
+AMOUNT = FormField("amount", "Amount", input_mode="decimal", required=True)
 
-CLIENTS = Records(
+CLIENTS = RecordKind(
     name="clients",
     label="Clients",
-    one="Client",
+    singular="Client",
     method="clients",
-    key="client_id",
-    state="status",
+    key_field="client_id",
+    state_field="status",
     columns=("client_id", "firstname", "lastname", "phone", "status", "bvn_verified"),
-    lists="list",
-    shows="view",
-    empty="A client is a customer who may borrow and save.",
-    makes=(
-        Form(
+    list_action="list",
+    view_action="view",
+    empty_text="A client is a customer who may borrow and save.",
+    create_forms=(
+        ActionForm(
             "create",
             "Add a client",
             "create",
             (
-                Ask("data.firstname", "First name", required=True),
-                Ask("data.lastname", "Last name", required=True),
-                Ask("data.phone", "Phone", mode="tel"),
-                Ask("data.email", "Email", type="email"),
-                Ask("data.dob", "Date of birth", type="date"),
-                Ask("data.gender", "Gender", options=("female", "male", "other")),
-                Ask("data.bvn", "BVN", mode="numeric"),
-                Ask("data.bankAccount.account_number", "Account number", mode="numeric"),
-                Ask("data.bankAccount.bank_code", "Bank code", mode="numeric"),
-                Ask("verify_bvn", "Compare with the BVN register", options=YES_NO, kind="flag"),
-                Ask("status", "Status", options=("pending_approval", "inactive", "active")),
+                FormField("data.firstname", "First name", required=True),
+                FormField("data.lastname", "Last name", required=True),
+                FormField("data.phone", "Phone", input_mode="tel"),
+                FormField("data.email", "Email", input_type="email"),
+                FormField("data.dob", "Date of birth", input_type="date"),
+                FormField("data.gender", "Gender", options=("female", "male", "other")),
+                FormField("data.bvn", "BVN", input_mode="numeric"),
+                FormField("data.bankAccount.account_number", "Account number", input_mode="numeric"),
+                FormField("data.bankAccount.bank_code", "Bank code", input_mode="numeric"),
+                FormField("verify_bvn", "Compare with the BVN register", options=YES_NO, value_type="flag"),
+                FormField("status", "Status", options=("pending_approval", "inactive", "active")),
             ),
         ),
     ),
-    forms=(
-        Form(
+    update_forms=(
+        ActionForm(
             "status",
             "Change status",
             "update",
-            (Ask("status", "Status", options=("active", "inactive", "rejected", "exited", "blacklisted")),),
+            (FormField("status", "Status", options=("active", "inactive", "rejected", "exited", "blacklisted")),),
         ),
     ),
 )
 
-LOANS = Records(
+LOANS = RecordKind(
     name="loans",
     label="Loans",
-    one="Loan",
+    singular="Loan",
     method="loans",
-    key="loan_id",
+    key_field="loan_id",
     columns=("loan_id", "client_id", "state", "amount", "period", "disbursed_at"),
-    lists="list",
-    shows="view",
-    beside=(("Statement", "statement"),),
-    empty="A loan begins with a request for an active client.",
-    makes=(
-        Form(
+    list_action="list",
+    view_action="view",
+    related_lists=(("Statement", "statement"),),
+    empty_text="A loan begins with a request for an active client.",
+    create_forms=(
+        ActionForm(
             "request",
             "Request a loan",
             "request",
-            (Ask("client_id", "Client", required=True), AMOUNT, PERIOD, *INTEREST, *TAX),
+            (FormField("client_id", "Client", required=True), AMOUNT, PERIOD, *INTEREST, *TAX),
         ),
     ),
-    forms=(
-        Form(
+    update_forms=(
+        ActionForm(
             "approve",
             "Approve and pay out",
             "process",
-            states=("pending_approval", "approved"),
-            fixed=(("status", "approve"),),
+            allowed_states=("pending_approval", "approved"),
+            fixed_values=(("status", "approve"),),
         ),
-        Form("reject", "Reject", "process", states=("pending_approval",), fixed=(("status", "reject"),)),
-        Form("cancel", "Cancel", "process", states=("pending_approval", "approved"), fixed=(("status", "cancel"),)),
-        Form(
+        ActionForm(
+            "reject", "Reject", "process", allowed_states=("pending_approval",), fixed_values=(("status", "reject"),)
+        ),
+        ActionForm(
+            "cancel",
+            "Cancel",
+            "process",
+            allowed_states=("pending_approval", "approved"),
+            fixed_values=(("status", "cancel"),),
+        ),
+        ActionForm(
             "repay",
             "Record a repayment",
             "repay",
-            (Ask("amount", "Amount", "Empty: what is due up to today, else the next instalment.", "decimal"),),
-            states=("active", "active_in_arrears"),
-            fixed=(("payment_method", "wallet"),),
+            (FormField("amount", "Amount", "Empty: what is due up to today, else the next instalment.", "decimal"),),
+            allowed_states=("active", "active_in_arrears"),
+            fixed_values=(("payment_method", "wallet"),),
         ),
     ),
 )
 
-SAVINGS = Records(
+SAVINGS = RecordKind(
     name="savings",
     label="Savings",
-    one="Savings account",
+    singular="Savings account",
     method="investments",
-    key="savings_id",
+    key_field="savings_id",
     columns=("savings_id", "client_id", "name", "state", "balance", "accrued_interest", "matures_at"),
-    lists="list_savings",
-    shows="view_savings",
-    empty="A savings account belongs to a client.",
-    makes=(
-        Form(
+    list_action="list_savings",
+    view_action="view_savings",
+    empty_text="A savings account belongs to a client.",
+    create_forms=(
+        ActionForm(
             "create",
             "Open a savings account",
             "create_savings",
             (
-                Ask("name", "Name", required=True),
-                Ask("client_id", "Client", required=True),
+                FormField("name", "Name", required=True),
+                FormField("client_id", "Client", required=True),
                 PERIOD,
                 *INTEREST,
                 *TAX,
             ),
         ),
     ),
-    forms=(
-        Form("deposit", "Deposit from the wallet", "deposit", (AMOUNT,), fixed=(("payment_method", "wallet"),)),
-        Form(
+    update_forms=(
+        ActionForm(
+            "deposit", "Deposit from the wallet", "deposit", (AMOUNT,), fixed_values=(("payment_method", "wallet"),)
+        ),
+        ActionForm(
             "cashout",
             "Cash out",
             "cashout",
-            (AMOUNT, Ask("method", "How", options=("cash", "transfer", "cashcode"))),
-            states=("active", "matured"),
-            copies=("client_id",),
+            (AMOUNT, FormField("method", "How", options=("cash", "transfer", "cashcode"))),
+            allowed_states=("active", "matured"),
+            copied_fields=("client_id",),
         ),
     ),
 )
 
-THRIFT = Records(
+THRIFT = RecordKind(
     name="thrift",
     label="Thrift",
-    one="Thrift plan",
+    singular="Thrift plan",
     method="investments",
-    key="thrift_id",
+    key_field="thrift_id",
     columns=("thrift_id", "name", "amount", "frequency", "members", "member_required", "state", "next_date"),
-    lists="list_plans",
-    beside=(("Members", "subscriptions"),),
-    empty="Members of a plan pay in together and are paid out in turn.",
-    makes=(
-        Form(
+    list_action="list_plans",
+    related_lists=(("Members", "subscriptions"),),
+    empty_text="Members of a plan pay in together and are paid out in turn.",
+    create_forms=(
+        ActionForm(
             "create",
             "Make a plan",
             "create_plan",
             (
-                Ask("name", "Name", required=True),
+                FormField("name", "Name", required=True),
                 AMOUNT,
-                Ask("start_date", "Begins", type="date", required=True),
-                Ask("member_required", "Members", mode="numeric", required=True),
-                Ask("frequency", "Every", options=FREQUENCIES[:-1]),
+                FormField("start_date", "Begins", input_type="date", required=True),
+                FormField("member_required", "Members", input_mode="numeric", required=True),
+                FormField("frequency", "Every", options=FREQUENCIES[:-1]),
             ),
         ),
     ),
-    forms=(
-        Form(
+    update_forms=(
+        ActionForm(
             "subscribe",
             "Add a member",
             "subscribe",
-            (Ask("savings_id", "Savings account", required=True),),
-            states=("open",),
+            (FormField("savings_id", "Savings account", required=True),),
+            allowed_states=("open",),
         ),
-        Form("cancel", "Cancel the plan", "cancel_plan", states=("open",)),
+        ActionForm("cancel", "Cancel the plan", "cancel_plan", allowed_states=("open",)),
     ),
 )
 
-RECURRENTS = Records(
+RECURRENTS = RecordKind(
     name="recurrents",
     label="Recurrent",
-    one="Recurrent payment",
+    singular="Recurrent payment",
     method="resources",
     selector="inquire",
-    key="id",
+    key_field="id",
     columns=("id", "state", "amount", "currency", "frequency", "next_charge", "paid", "email"),
-    lists="recurrents",
-    shows="recurrent",
-    empty="They begin with a card payment that says is_recurring.",
-    forms=(
-        Form("stop", "Stop", "recurrent", states=("active",), fixed=(("status", "stop"),)),
-        Form("start", "Start again", "recurrent", states=("stopped", "paused"), fixed=(("status", "start"),)),
+    list_action="recurrents",
+    view_action="recurrent",
+    empty_text="They begin with a card payment that says is_recurring.",
+    update_forms=(
+        ActionForm("stop", "Stop", "recurrent", allowed_states=("active",), fixed_values=(("status", "stop"),)),
+        ActionForm(
+            "start",
+            "Start again",
+            "recurrent",
+            allowed_states=("stopped", "paused"),
+            fixed_values=(("status", "start"),),
+        ),
     ),
 )
 
-INSTALMENTS = Records(
+INSTALLMENTS = RecordKind(
     name="instalments",
     label="Instalments",
-    one="Instalment plan",
+    singular="Instalment plan",
     method="resources",
     selector="inquire",
-    key="id",
+    key_field="id",
     columns=("id", "state", "total", "currency", "email"),
-    lists="installments",
-    empty="They begin with a card or token payment that carries an installment.",
+    list_action="installments",
+    empty_text="They begin with a card or token payment that carries an installment.",
 )
 
-CARDS = Records(
+CARDS = RecordKind(
     name="cards",
     label="Cards",
-    one="Virtual card",
+    singular="Virtual card",
     method="virtualcard",
-    key="reference",
-    state="status",
+    key_field="reference",
+    state_field="status",
     columns=("reference", "maskedpan", "balance", "currency", "status", "expiration", "created_at"),
-    lists="cards",
-    lister="console",
-    shows="get",
-    beside=(("Transactions", "transactions"),),
-    empty="A card is paid with like any other, out of a balance that you fund.",
-    makes=(
-        Form(
+    list_action="cards",
+    list_method="console",
+    view_action="get",
+    related_lists=(("Transactions", "transactions"),),
+    empty_text="A card is paid with like any other, out of a balance that you fund.",
+    create_forms=(
+        ActionForm(
             "create",
             "Create a card",
             "create",
             (
-                Ask("billing.name", "Name on the card", required=True),
-                Ask("billing.address", "Address", required=True),
-                Ask("billing.city", "City", required=True),
-                Ask("billing.state", "State", required=True),
-                Ask("billing.postal_code", "Postal code", required=True),
+                FormField("billing.name", "Name on the card", required=True),
+                FormField("billing.address", "Address", required=True),
+                FormField("billing.city", "City", required=True),
+                FormField("billing.state", "State", required=True),
+                FormField("billing.postal_code", "Postal code", required=True),
                 AMOUNT,
-                Ask("currency", "Currency", options=("NGN", "USD")),
+                FormField("currency", "Currency", options=("NGN", "USD")),
             ),
         ),
     ),
-    forms=(
-        Form("fund", "Fund", "fund", (AMOUNT,), states=("active",)),
-        Form("withdraw", "Withdraw", "withdraw", (AMOUNT,), states=("active", "blocked")),
-        Form("block", "Block", "block", states=("active",)),
-        Form("unblock", "Unblock", "unblock", states=("blocked",)),
-        Form("terminate", "Terminate", "terminate", states=("active", "blocked")),
+    update_forms=(
+        ActionForm("fund", "Fund", "fund", (AMOUNT,), allowed_states=("active",)),
+        ActionForm("withdraw", "Withdraw", "withdraw", (AMOUNT,), allowed_states=("active", "blocked")),
+        ActionForm("block", "Block", "block", allowed_states=("active",)),
+        ActionForm("unblock", "Unblock", "unblock", allowed_states=("blocked",)),
+        ActionForm("terminate", "Terminate", "terminate", allowed_states=("active", "blocked")),
     ),
 )
 
-CASHCODES = Records(
+CASHCODES = RecordKind(
     name="cashcodes",
     label="Cashcodes",
-    one="Cashcode",
+    singular="Cashcode",
     method="cashcode",
-    key="orderRef",
+    key_field="orderRef",
     columns=("orderRef", "state", "amount", "channel", "expires_at"),
-    shows="verify",
-    empty="Enter the orderRef that the cashcode was generated with.",
-    makes=(
-        Form(
+    view_action="verify",
+    empty_text="Enter the orderRef that the cashcode was generated with.",
+    create_forms=(
+        ActionForm(
             "generate",
             "Generate a cashcode",
             "generate",
             (
                 AMOUNT,
-                Ask(
+                FormField(
                     "pin",
                     "PIN",
                     "Four digits; whoever draws the cash enters it.",
                     "numeric",
                     required=True,
-                    type="password",
+                    input_type="password",
                 ),
-                Ask("channel", "Channel", options=("ATM", "POS", "WEB")),
-                Ask("orderRef", "Your reference", required=True),
-                Ask("life_time", "Minutes until it expires", mode="numeric"),
+                FormField("channel", "Channel", options=("ATM", "POS", "WEB")),
+                FormField("orderRef", "Your reference", required=True),
+                FormField("life_time", "Minutes until it expires", input_mode="numeric"),
             ),
         ),
     ),
-    forms=(Form("cancel", "Cancel", "cancel", states=("active",)),),
+    update_forms=(ActionForm("cancel", "Cancel", "cancel", allowed_states=("active",)),),
 )
 
-BENEFICIARIES = Records(
+BENEFICIARIES = RecordKind(
     name="beneficiaries",
     label="Beneficiaries",
-    one="Beneficiary",
+    singular="Beneficiary",
     method="console",
-    key="ref_code",
+    key_field="ref_code",
     columns=("ref_code", "name", "bank_code", "account_number", "created_at"),
-    lists="beneficiaries",
-    empty="Somebody who gets a part of split payments; their ref_code goes into a payment's split.",
-    makes=(
-        Form(
+    list_action="beneficiaries",
+    empty_text="Somebody who gets a part of split payments; their ref_code goes into a payment's split.",
+    create_forms=(
+        ActionForm(
             "create",
             "Add a beneficiary",
             "beneficiary",
             (
-                Ask("name", "Name", required=True),
-                Ask("bankcode", "Bank code", mode="numeric", required=True),
-                Ask("accountnumber", "Account number", mode="numeric", required=True),
+                FormField("name", "Name", required=True),
+                FormField("bankcode", "Bank code", input_mode="numeric", required=True),
+                FormField("accountnumber", "Account number", input_mode="numeric", required=True),
             ),
         ),
     ),
 )
 
-BILLS = Records(
+BILLS = RecordKind(
     name="bills",
     label="Bills",
-    one="Bill",
+    singular="Bill",
     method="bills",
-    key="txnRef",
-    state="txnStatus",
+    key_field="txnRef",
+    state_field="txnStatus",
     columns=("txnRef",),
-    shows="verify",
-    empty="Enter the orderRef or txnRef of a bill that was paid.",
-    makes=(
-        Form(
+    view_action="verify",
+    empty_text="Enter the orderRef or txnRef of a bill that was paid.",
+    create_forms=(
+        ActionForm(
             "pay",
             "Pay a bill",
             "pay",
             (
-                Ask("paycode", "Paycode", "From the catalogue: bills pull in the API reference.", required=True),
-                Ask("reference", "Customer reference", "A meter or smartcard number, a phone.", required=True),
+                FormField("paycode", "Paycode", "From the catalogue: bills pull in the API reference.", required=True),
+                FormField("reference", "Customer reference", "A meter or smartcard number, a phone.", required=True),
                 AMOUNT,
-                Ask("orderRef", "Your reference", required=True),
+                FormField("orderRef", "Your reference", required=True),
             ),
         ),
     ),
 )
 
-TABLE = (CARDS, BILLS, CASHCODES, RECURRENTS, INSTALMENTS, BENEFICIARIES, CLIENTS, LOANS, SAVINGS, THRIFT)
+RECORD_KINDS = (CARDS, BILLS, CASHCODES, RECURRENTS, INSTALLMENTS, BENEFICIARIES, CLIENTS, LOANS, SAVINGS, THRIFT)

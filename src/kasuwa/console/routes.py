@@ -7,17 +7,17 @@ from starlette.responses import Response
 
 from kasuwa.console import (
     account,
+    api_reference,
     bills_page,
     events,
     operator_approvals,
     operator_books,
-    operator_laws,
+    operator_invariants,
+    operator_jobs,
     operator_merchants,
     operator_rates,
-    operator_work,
     overview,
     records,
-    reference,
     sandbox_page,
     settings_pages,
     signing_in,
@@ -26,156 +26,189 @@ from kasuwa.console import (
     transfers,
 )
 from kasuwa.console.access import (
-    ANYBODY,
-    EVERY_MERCHANT,
-    EVERY_OPERATOR,
-    HALF_SIGNED_IN,
-    HELPS,
-    INTEGRATES,
-    KEEPS_BOOKS,
-    MANAGES_PEOPLE,
-    MOVES_MONEY,
-    RUNS,
-    SIGNED_IN,
-    Roles,
+    ALL_MERCHANT_ROLES,
+    ALL_OPERATOR_ROLES,
+    ALL_ROLES,
+    CAN_ADMINISTER,
+    CAN_INTEGRATE,
+    CAN_KEEP_BOOKS,
+    CAN_MANAGE_USERS,
+    CAN_MOVE_MONEY,
+    CAN_SUPPORT,
+    NO_SESSION,
+    PASSWORD_ONLY,
+    AccessRule,
 )
-from kasuwa.console.record_table import TABLE, Records
-from kasuwa.console.records import bound
-from kasuwa.console.visit import Parts, Visit
+from kasuwa.console.record_table import RECORD_KINDS, RecordKind
+from kasuwa.console.records import bind_kind
+from kasuwa.console.visit import ConsoleServices, Visit
 
 
-class Page(msgspec.Struct, frozen=True):
+class ConsolePage(msgspec.Struct, frozen=True):
     """`label` puts it into the navigation; `needs` is an action (method, name) without which it is not there,
     `test_only` pages are not there in live, and one that `confirms` asks who it is where that was not shown for a
     while."""
 
-    verb: str
+    http_method: str
     path: str
-    answer: Callable[[Visit], Awaitable[Response]]
-    roles: Roles
-    label: str = ""
-    needs: tuple[str, str] | None = None
-    test_only: bool = False
-    confirms: bool = False
+    view: Callable[[Visit], Awaitable[Response]]
+    access: AccessRule
+    nav_label: str = ""
+    required_action: tuple[str, str] | None = None
+    is_test_only: bool = False
+    needs_step_up: bool = False
 
 
 # Who it is.
-DOORS: tuple[Page, ...] = (
-    Page("GET", "/sign-in", signing_in.show_sign_in, ANYBODY),
-    Page("POST", "/sign-in", signing_in.sign_in, ANYBODY),
-    Page("GET", "/sign-in/code", signing_in.show_code, HALF_SIGNED_IN),
-    Page("POST", "/sign-in/code", signing_in.check_code, HALF_SIGNED_IN),
-    Page("GET", "/link/{token}", signing_in.show_link, ANYBODY),
-    Page("POST", "/link/{token}", signing_in.use_link, ANYBODY),
-    Page("POST", "/sign-out", signing_in.sign_out, SIGNED_IN),
-    Page("GET", "/account", account.show_account, SIGNED_IN),
-    Page("POST", "/account/password", account.change_password, SIGNED_IN),
-    Page("GET", "/account/second-factor", account.show_second_factor, SIGNED_IN),
-    Page("POST", "/account/second-factor", account.set_second_factor, SIGNED_IN),
+ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", "/sign-in", signing_in.show_sign_in, NO_SESSION),
+    ConsolePage("POST", "/sign-in", signing_in.sign_in, NO_SESSION),
+    ConsolePage("GET", "/sign-in/code", signing_in.show_code, PASSWORD_ONLY),
+    ConsolePage("POST", "/sign-in/code", signing_in.check_code, PASSWORD_ONLY),
+    ConsolePage("GET", "/link/{token}", signing_in.show_link, NO_SESSION),
+    ConsolePage("POST", "/link/{token}", signing_in.use_link, NO_SESSION),
+    ConsolePage("POST", "/sign-out", signing_in.sign_out, ALL_ROLES),
+    ConsolePage("GET", "/account", account.show_account, ALL_ROLES),
+    ConsolePage("POST", "/account/password", account.change_password, ALL_ROLES),
+    ConsolePage("GET", "/account/second-factor", account.show_second_factor, ALL_ROLES),
+    ConsolePage("POST", "/account/second-factor", account.set_second_factor, ALL_ROLES),
 )
 
 # A merchant's money.
-MONEY: tuple[Page, ...] = (
-    Page("GET", "/", overview.show_overview, EVERY_MERCHANT, "Overview"),
-    Page("GET", "/transactions", transactions.show_transactions, EVERY_MERCHANT, "Transactions"),
-    Page("GET", "/transactions.csv", transactions.export_transactions, EVERY_MERCHANT),
-    Page("GET", "/transactions/{ref}", transactions.show_transaction, EVERY_MERCHANT),
-    Page("POST", "/transactions/{ref}/{offer}", transactions.take_offer, MOVES_MONEY),
-    Page("GET", "/transfers", transfers.show_transfers, MOVES_MONEY, "Transfers"),
-    Page("POST", "/transfers/preview", transfers.preview_transfer, MOVES_MONEY),
-    Page("POST", "/transfers/send", transfers.send_transfer, MOVES_MONEY),
-    Page("POST", "/transfers/bulk/preview", transfers.preview_bulk, MOVES_MONEY),
-    Page("POST", "/transfers/bulk/send", transfers.send_bulk, MOVES_MONEY),
+MONEY_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
+    ConsolePage("GET", "/transactions", transactions.show_transactions, ALL_MERCHANT_ROLES, "Transactions"),
+    ConsolePage("GET", "/transactions.csv", transactions.export_transactions, ALL_MERCHANT_ROLES),
+    ConsolePage("GET", "/transactions/{ref}", transactions.show_transaction, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", "/transactions/{ref}/{offer}", transactions.submit_form, CAN_MOVE_MONEY),
+    ConsolePage("GET", "/transfers", transfers.show_transfers, CAN_MOVE_MONEY, "Transfers"),
+    ConsolePage("POST", "/transfers/preview", transfers.preview_transfer, CAN_MOVE_MONEY),
+    ConsolePage("POST", "/transfers/send", transfers.send_transfer, CAN_MOVE_MONEY),
+    ConsolePage("POST", "/transfers/bulk/preview", transfers.preview_bulk, CAN_MOVE_MONEY),
+    ConsolePage("POST", "/transfers/bulk/send", transfers.send_bulk, CAN_MOVE_MONEY),
 )
 
 # A merchant's wire: what it is told, how it is called, its scripted world.
-WIRE: tuple[Page, ...] = (
-    Page("GET", "/events", events.show_events, EVERY_MERCHANT, "Events"),
-    Page("GET", "/events/{seq}", events.show_event, EVERY_MERCHANT),
-    Page("POST", "/events/{seq}/resend", events.resend_event, INTEGRATES),
-    Page("GET", "/settings", settings_pages.show_settings, EVERY_MERCHANT, "Settings"),
-    Page("GET", "/settings/trail", settings_pages.show_trail, EVERY_MERCHANT),
-    Page("POST", "/settings/key", settings_pages.roll_key, INTEGRATES, confirms=True),
-    Page("POST", "/settings/webhook", settings_pages.set_webhook, INTEGRATES, confirms=True),
-    Page("POST", "/settings/webhook/test", settings_pages.test_webhook, INTEGRATES),
-    Page("POST", "/settings/wire", settings_pages.set_wire, INTEGRATES),
-    Page("GET", "/sandbox", sandbox_page.show_sandbox, INTEGRATES, "Sandbox", test_only=True),
-    Page("POST", "/sandbox/{action}", sandbox_page.press_button, INTEGRATES, test_only=True),
+INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", "/events", events.show_events, ALL_MERCHANT_ROLES, "Events"),
+    ConsolePage("GET", "/events/{seq}", events.show_event, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", "/events/{seq}/resend", events.resend_event, CAN_INTEGRATE),
+    ConsolePage("GET", "/settings", settings_pages.show_settings, ALL_MERCHANT_ROLES, "Settings"),
+    ConsolePage("GET", "/settings/trail", settings_pages.show_audit_trail, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", "/settings/key", settings_pages.roll_key, CAN_INTEGRATE, needs_step_up=True),
+    ConsolePage("POST", "/settings/webhook", settings_pages.set_webhook, CAN_INTEGRATE, needs_step_up=True),
+    ConsolePage("POST", "/settings/webhook/test", settings_pages.send_test_event, CAN_INTEGRATE),
+    ConsolePage("POST", "/settings/wire", settings_pages.set_api_options, CAN_INTEGRATE),
+    ConsolePage("GET", "/sandbox", sandbox_page.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
+    ConsolePage("POST", "/sandbox/{action}", sandbox_page.run_sandbox_action, CAN_INTEGRATE, is_test_only=True),
 )
 
-OPERATORS: tuple[Page, ...] = (
-    Page("GET", "/operator/merchants", operator_merchants.show_merchants, EVERY_OPERATOR, "Merchants"),
-    Page("POST", "/operator/merchants", operator_merchants.add_merchant, RUNS, confirms=True),
-    Page("GET", "/operator/merchants/{mid}", operator_merchants.show_merchant, EVERY_OPERATOR),
-    Page("POST", "/operator/merchants/{mid}/suspend", operator_merchants.suspend, HELPS),
-    Page("POST", "/operator/merchants/{mid}/limits", operator_merchants.set_limits, KEEPS_BOOKS, confirms=True),
-    Page("POST", "/operator/merchants/{mid}/invite", operator_merchants.invite_owner, RUNS, confirms=True),
-    Page("GET", "/operator/merchants/{mid}/books", operator_books.show_books, EVERY_OPERATOR),
-    Page("GET", "/operator/merchants/{mid}/accounts/{name}", operator_books.show_statement, EVERY_OPERATOR),
-    Page("GET", "/operator/merchants/{mid}/postings/{seq}", operator_books.show_posting, EVERY_OPERATOR),
-    Page("GET", "/operator/approvals", operator_approvals.show_approvals, EVERY_OPERATOR, "Approvals"),
-    Page("POST", "/operator/approvals/{kind}", operator_approvals.propose, KEEPS_BOOKS, confirms=True),
-    Page("POST", "/operator/approvals/{approval_id}/{verdict}", operator_approvals.decide, KEEPS_BOOKS, confirms=True),
-    Page("GET", "/operator/rates", operator_rates.show_rates, EVERY_OPERATOR, "Exchange rates"),
-    Page("GET", "/operator/laws", operator_laws.show_laws, EVERY_OPERATOR, "Laws of the books"),
-    Page("POST", "/operator/laws", operator_laws.run_laws, KEEPS_BOOKS),
-    Page("GET", "/operator/work", operator_work.show_work, EVERY_OPERATOR, "Jobs and rails"),
-    Page("POST", "/operator/work/{key}", operator_work.ask_again, HELPS),
-    Page("GET", "/operator/notices", operator_work.show_notices, EVERY_OPERATOR, "Notices"),
-    Page("GET", "/operator/trail", operator_work.show_trail, EVERY_OPERATOR, "Audit trail"),
+OPERATOR_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", "/operator/merchants", operator_merchants.show_merchants, ALL_OPERATOR_ROLES, "Merchants"),
+    ConsolePage("POST", "/operator/merchants", operator_merchants.add_merchant, CAN_ADMINISTER, needs_step_up=True),
+    ConsolePage("GET", "/operator/merchants/{mid}", operator_merchants.show_merchant, ALL_OPERATOR_ROLES),
+    ConsolePage("POST", "/operator/merchants/{mid}/suspend", operator_merchants.toggle_suspension, CAN_SUPPORT),
+    ConsolePage(
+        "POST", "/operator/merchants/{mid}/limits", operator_merchants.set_limits, CAN_KEEP_BOOKS, needs_step_up=True
+    ),
+    ConsolePage(
+        "POST", "/operator/merchants/{mid}/invite", operator_merchants.invite_owner, CAN_ADMINISTER, needs_step_up=True
+    ),
+    ConsolePage("GET", "/operator/merchants/{mid}/books", operator_books.show_books, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/merchants/{mid}/accounts/{name}", operator_books.show_statement, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/merchants/{mid}/postings/{seq}", operator_books.show_posting, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/approvals", operator_approvals.show_approvals, ALL_OPERATOR_ROLES, "Approvals"),
+    ConsolePage(
+        "POST", "/operator/approvals/{kind}", operator_approvals.submit_proposal, CAN_KEEP_BOOKS, needs_step_up=True
+    ),
+    ConsolePage(
+        "POST",
+        "/operator/approvals/{approval_id}/{verdict}",
+        operator_approvals.decide_approval,
+        CAN_KEEP_BOOKS,
+        needs_step_up=True,
+    ),
+    ConsolePage("GET", "/operator/rates", operator_rates.show_rates, ALL_OPERATOR_ROLES, "Exchange rates"),
+    ConsolePage("GET", "/operator/laws", operator_invariants.show_invariants, ALL_OPERATOR_ROLES, "Laws of the books"),
+    ConsolePage("POST", "/operator/laws", operator_invariants.run_invariant_check, CAN_KEEP_BOOKS),
+    ConsolePage("GET", "/operator/work", operator_jobs.show_jobs, ALL_OPERATOR_ROLES, "Jobs and rails"),
+    ConsolePage("POST", "/operator/work/{key}", operator_jobs.requery_rail, CAN_SUPPORT),
+    ConsolePage("GET", "/operator/notices", operator_jobs.show_notices, ALL_OPERATOR_ROLES, "Notices"),
+    ConsolePage("GET", "/operator/trail", operator_jobs.show_audit_trail, ALL_OPERATOR_ROLES, "Audit trail"),
 )
 
 # People of both sides, and the documents.
-BOTH: tuple[Page, ...] = (
-    Page("GET", "/team", team.show_team, MANAGES_PEOPLE, "Team"),
-    Page("POST", "/team", team.invite, MANAGES_PEOPLE, confirms=True),
-    Page("POST", "/team/{user_id}/role", team.change_role, MANAGES_PEOPLE, confirms=True),
-    Page("POST", "/team/{user_id}/invite", team.invite_again, MANAGES_PEOPLE, confirms=True),
-    Page("POST", "/team/{user_id}/disable", team.disable, MANAGES_PEOPLE, confirms=True),
-    Page("GET", "/docs", reference.show_reference, SIGNED_IN, "API reference"),
-    Page("GET", "/docs/{method}/{action}", reference.show_action, SIGNED_IN),
-    Page("POST", "/docs/{method}/{action}", reference.try_action, EVERY_MERCHANT),
+SHARED_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", "/team", team.show_team, CAN_MANAGE_USERS, "Team"),
+    ConsolePage("POST", "/team", team.invite, CAN_MANAGE_USERS, needs_step_up=True),
+    ConsolePage("POST", "/team/{user_id}/role", team.change_role, CAN_MANAGE_USERS, needs_step_up=True),
+    ConsolePage("POST", "/team/{user_id}/invite", team.invite_again, CAN_MANAGE_USERS, needs_step_up=True),
+    ConsolePage("POST", "/team/{user_id}/disable", team.disable, CAN_MANAGE_USERS, needs_step_up=True),
+    ConsolePage("GET", "/docs", api_reference.show_reference, ALL_ROLES, "API reference"),
+    ConsolePage("GET", "/docs/{method}/{action}", api_reference.show_action, ALL_ROLES),
+    ConsolePage("POST", "/docs/{method}/{action}", api_reference.try_action, ALL_MERCHANT_ROLES),
 )
 
 
 # Records whose list is more than a list.
-OWN_PAGES = {"bills": (bills_page.show_bills, bills_page.pay_bill)}
+CUSTOM_RECORD_VIEWS = {"bills": (bills_page.show_bills, bills_page.pay_bill)}
 
 
-def record_pages(kind: Records) -> tuple[Page, ...]:
+def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
     """The pages of one row of the table of records."""
-    path, needs = f"/{kind.name}", kind.proof
-    show, make = OWN_PAGES.get(kind.name, (bound(records.show_list, kind), bound(records.make, kind)))
+    path, needs = f"/{kind.name}", kind.required_action
+    show, make = CUSTOM_RECORD_VIEWS.get(
+        kind.name, (bind_kind(records.show_list, kind), bind_kind(records.create_record, kind))
+    )
     return (
-        Page("GET", path, show, EVERY_MERCHANT, kind.label, needs),
-        Page("GET", f"{path}/find", bound(records.look_up, kind), EVERY_MERCHANT, needs=needs),
-        Page("POST", f"{path}/new/{{form}}", make, MOVES_MONEY, needs=needs),
-        Page("GET", f"{path}/{{reference}}", bound(records.show_one, kind), EVERY_MERCHANT, needs=needs),
-        Page("POST", f"{path}/{{reference}}/{{form}}", bound(records.change, kind), MOVES_MONEY, needs=needs),
+        ConsolePage("GET", path, show, ALL_MERCHANT_ROLES, kind.label, needs),
+        ConsolePage(
+            "GET",
+            f"{path}/find",
+            bind_kind(records.redirect_to_record, kind),
+            ALL_MERCHANT_ROLES,
+            required_action=needs,
+        ),
+        ConsolePage("POST", f"{path}/new/{{form}}", make, CAN_MOVE_MONEY, required_action=needs),
+        ConsolePage(
+            "GET",
+            f"{path}/{{reference}}",
+            bind_kind(records.show_record, kind),
+            ALL_MERCHANT_ROLES,
+            required_action=needs,
+        ),
+        ConsolePage(
+            "POST",
+            f"{path}/{{reference}}/{{form}}",
+            bind_kind(records.update_record, kind),
+            CAN_MOVE_MONEY,
+            required_action=needs,
+        ),
     )
 
 
-RECORD_PAGES = tuple(page for kind in TABLE for page in record_pages(kind))
-PAGES = (*DOORS, *MONEY, *RECORD_PAGES, *WIRE, *OPERATORS, *BOTH)
+RECORD_PAGES = tuple(page for kind in RECORD_KINDS for page in record_pages(kind))
+PAGES = (*ACCOUNT_PAGES, *MONEY_PAGES, *RECORD_PAGES, *INTEGRATION_PAGES, *OPERATOR_PAGES, *SHARED_PAGES)
 
 
-def pages_of(parts: Parts) -> tuple[Page, ...]:
+def list_deployed_pages(parts: ConsoleServices) -> tuple[ConsolePage, ...]:
     """The pages of this deployment: those whose slices are there, and of the scripted world only in test."""
     return tuple(
         page
         for page in PAGES
-        if not (page.test_only and parts.is_live) and (page.needs is None or parts.has_action(*page.needs))
+        if not (page.is_test_only and parts.is_live)
+        and (page.required_action is None or parts.has_action(*page.required_action))
     )
 
 
-def navigation(visit: Visit, pages: Sequence[Page]) -> list[tuple[str, str]]:
+def build_navigation(visit: Visit, pages: Sequence[ConsolePage]) -> list[tuple[str, str]]:
     """Paths and labels of the pages that this visitor may open."""
     session = visit.session
-    if session is None or not session.is_whole:
+    if session is None or not session.is_authenticated:
         return []
     role = session.user.role
     return [
-        (page.path, page.label)
+        (page.path, page.nav_label)
         for page in pages
-        if page.label and isinstance(page.roles, frozenset) and role in page.roles
+        if page.nav_label and isinstance(page.access, frozenset) and role in page.access
     ]

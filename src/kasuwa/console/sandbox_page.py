@@ -4,42 +4,45 @@ from typing import Any
 
 from starlette.responses import Response
 
-from kasuwa.console.forms import Ask, typed
+from kasuwa.console.forms import FormField, build_request
 from kasuwa.console.visit import NotFound, Visit
-from kasuwa.core.catalogue import load
 from kasuwa.core.money import CURRENCIES
+from kasuwa.core.reference_data import load_reference_data
 
 RAILS = ("bank", "card", "biller", "mobile", "identity", "issuer")
 FAULT_KINDS = ("timeout", "reset", "unavailable", "decline", "none")
 
 # The buttons of `PUT /sandbox`: each an action, what it is called, and what it asks for. One whose action is not
 # there yet is not shown.
-BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
+SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     (
         "advance",
         "Let time pass",
         "Moves your business time forward and runs everything that falls due on the way.",
         (
-            Ask("days", "Days", mode="numeric", kind="whole"),
-            Ask("hours", "Hours", mode="numeric", kind="whole"),
-            Ask("minutes", "Minutes", mode="numeric", kind="whole"),
-            Ask("seconds", "Seconds", mode="numeric", kind="whole"),
-            Ask("until", "Or until, such as 2026-01-31T10:00:00+01:00"),
+            FormField("days", "Days", input_mode="numeric", value_type="whole"),
+            FormField("hours", "Hours", input_mode="numeric", value_type="whole"),
+            FormField("minutes", "Minutes", input_mode="numeric", value_type="whole"),
+            FormField("seconds", "Seconds", input_mode="numeric", value_type="whole"),
+            FormField("until", "Or until, such as 2026-01-31T10:00:00+01:00"),
         ),
     ),
     (
         "fund_wallet",
         "Fund the wallet",
         "Credits a wallet, as if money had come in.",
-        (Ask("currency", "Currency", options=CURRENCIES), Ask("amount", "Amount", mode="decimal", required=True)),
+        (
+            FormField("currency", "Currency", options=CURRENCIES),
+            FormField("amount", "Amount", input_mode="decimal", required=True),
+        ),
     ),
     (
         "settle",
         "Settle something pending",
         "Plays the rail's call-back for a payment, transfer, bill or refund.",
         (
-            Ask("txnRef", "txnRef or orderRef", required=True),
-            Ask("outcome", "Outcome", options=("successful", "failed")),
+            FormField("txnRef", "txnRef or orderRef", required=True),
+            FormField("outcome", "Outcome", options=("successful", "failed")),
         ),
     ),
     (
@@ -47,9 +50,9 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Make a rail fail",
         "Your next calls of that rail fail so.",
         (
-            Ask("rail", "Rail", options=RAILS),
-            Ask("kind", "Fault", options=FAULT_KINDS),
-            Ask("times", "Times", mode="numeric", kind="whole"),
+            FormField("rail", "Rail", options=RAILS),
+            FormField("kind", "Fault", options=FAULT_KINDS),
+            FormField("times", "Times", input_mode="numeric", value_type="whole"),
         ),
     ),
     (
@@ -57,9 +60,9 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Pay into an account",
         "A customer's bank transfer into an account number of yours.",
         (
-            Ask("accountNumber", "Account number", mode="numeric", required=True),
-            Ask("amount", "Amount", mode="decimal", required=True),
-            Ask("sender_name", "Sender"),
+            FormField("accountNumber", "Account number", input_mode="numeric", required=True),
+            FormField("amount", "Amount", input_mode="decimal", required=True),
+            FormField("sender_name", "Sender"),
         ),
     ),
     (
@@ -67,9 +70,9 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Buy with a virtual card",
         "A shop charges one of your virtual cards.",
         (
-            Ask("reference", "Card reference", required=True),
-            Ask("amount", "Amount", mode="decimal", required=True),
-            Ask("merchant_name", "Shop"),
+            FormField("reference", "Card reference", required=True),
+            FormField("amount", "Amount", input_mode="decimal", required=True),
+            FormField("merchant_name", "Shop"),
         ),
     ),
     (
@@ -77,10 +80,10 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Draw cash",
         "Somebody uses a cashcode.",
         (
-            Ask("cashcode", "Cashcode", mode="numeric", required=True, type="password"),
-            Ask("pin", "PIN", mode="numeric", required=True, type="password"),
-            Ask("amount", "Amount", mode="decimal", required=True),
-            Ask("channel", "Channel", options=("ATM", "WEB", "POS")),
+            FormField("cashcode", "Cashcode", input_mode="numeric", required=True, input_type="password"),
+            FormField("pin", "PIN", input_mode="numeric", required=True, input_type="password"),
+            FormField("amount", "Amount", input_mode="decimal", required=True),
+            FormField("channel", "Channel", options=("ATM", "WEB", "POS")),
         ),
     ),
     (
@@ -88,37 +91,37 @@ BUTTONS: tuple[tuple[str, str, str, tuple[Ask, ...]], ...] = (
         "Add a split beneficiary",
         "Somebody who gets a part of payments; answers a ref_code.",
         (
-            Ask("name", "Name", required=True),
-            Ask("bankcode", "Bank code", mode="numeric", required=True),
-            Ask("accountnumber", "Account number", mode="numeric", required=True),
+            FormField("name", "Name", required=True),
+            FormField("bankcode", "Bank code", input_mode="numeric", required=True),
+            FormField("accountnumber", "Account number", input_mode="numeric", required=True),
         ),
     ),
     ("reset", "Begin anew", "Fresh books, as on day one; the old ones are kept aside.", ()),
 )
 
 
-async def show_sandbox(visit: Visit, status: int = 200, **told: Any) -> Response:
-    clock = await visit.act("sandbox", action="clock")
-    shown = [button for button in BUTTONS if visit.parts.has_action("sandbox", button[0])]
-    magic = load("magic_values")
+async def show_sandbox(visit: Visit, status: int = 200, **values: Any) -> Response:
+    clock = await visit.call_action("sandbox", action="clock")
+    shown = [button for button in SANDBOX_FORMS if visit.services.has_action("sandbox", button[0])]
+    magic = load_reference_data("magic_values")
     shared = {"now": clock.body["now"], "buttons": shown, "magic": magic, "said": {}, "pressed": ""}
-    return visit.show("sandbox.html", status, **{**shared, **told})
+    return visit.render("sandbox.html", status, **{**shared, **values})
 
 
-async def press_button(visit: Visit) -> Response:
-    action = visit.path("action")
-    asks = next((asks for name, _, _, asks in BUTTONS if name == action), None)
-    if asks is None or not visit.parts.has_action("sandbox", action):
+async def run_sandbox_action(visit: Visit) -> Response:
+    action = visit.path_parameter("action")
+    asks = next((asks for name, _, _, asks in SANDBOX_FORMS if name == action), None)
+    if asks is None or not visit.services.has_action("sandbox", action):
         raise NotFound
-    said = {ask.name: visit.said(ask.name) for ask in asks}
-    given = typed(asks, visit.said)
-    reply = await visit.do("sandbox", {"action": action, **given}, f"used the sandbox: {action}")
-    if not reply.is_good:
+    said = {ask.name: visit.form_text(ask.name) for ask in asks}
+    given = build_request(asks, visit.form_text)
+    reply = await visit.run_action("sandbox", {"action": action, **given}, f"used the sandbox: {action}")
+    if not reply.is_success:
         return await show_sandbox(visit, 422, faults=reply.faults, said=said, pressed=action)
-    return visit.go("/sandbox", words_of(action, reply.body))
+    return visit.redirect("/sandbox", summarize_result(action, reply.body))
 
 
-def words_of(action: str, body: dict[str, Any]) -> str:
+def summarize_result(action: str, body: dict[str, Any]) -> str:
     if action == "advance":
         ran = ", ".join(f"{count} × {kind}" for kind, count in body["ran"].items())
         more = f" More is due: advance until {body['until']} to go on." if body.get("more") else ""

@@ -22,26 +22,26 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from kasuwa.console import step_up
-from kasuwa.console.access import ANYBODY, HALF_SIGNED_IN, Door
-from kasuwa.console.bodies import BODY_SECONDS, Bodies, Crowded
-from kasuwa.console.cookies import FORM, SESSION, strangers_token
+from kasuwa.console.access import NO_SESSION, PASSWORD_ONLY, SessionRequirement
+from kasuwa.console.body_limits import BODY_TIMEOUT_SECONDS, BodyLimiter, TooManyBodies
+from kasuwa.console.cookies import FORM_SEED, SESSION, anonymous_csrf_token
 from kasuwa.console.forwarded import ForwardedClient
-from kasuwa.console.passwords import NOBODYS, Busy
+from kasuwa.console.passwords import HashPoolFull, dummy_hash
 from kasuwa.console.rendering import RenderedPage
-from kasuwa.console.routes import Page, navigation, pages_of
-from kasuwa.console.visit import NotAllowed, NotConfirmed, NotFound, Parts, Visit
-from kasuwa.core.secrets import same
+from kasuwa.console.routes import ConsolePage, build_navigation, list_deployed_pages
+from kasuwa.console.visit import ConsoleServices, NotAllowed, NotFound, StepUpRequired, Visit
+from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.db import console_sessions, merchants
-from kasuwa.db.console_sessions import ROTATE_AFTER, Session
+from kasuwa.db.console_sessions import ROTATE_AFTER, ConsoleSession
 from kasuwa.db.console_throttle import network_of
 from kasuwa.db.progress import is_outage
-from kasuwa.observe.log import RequestIds, RequestLog, where_it_broke
+from kasuwa.observe.log import RequestIds, RequestLog, describe_error
 
 log = structlog.get_logger("kasuwa.console")
 
-MOST_BODY = 2 * 1024 * 1024
-MOST_FIELDS = 200
-ENROLMENT = ("/account/second-factor", "/sign-out")
+MAX_BODY_BYTES = 2 * 1024 * 1024
+MAX_FORM_FIELDS = 200
+ENROLLMENT_PATHS = ("/account/second-factor", "/sign-out")
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -56,43 +56,43 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 # What the door leaves in a request's scope for the line about it.
-PATTERN, VISIT = "kasuwa.pattern", "kasuwa.visit"
+ROUTE_SCOPE_KEY, VISIT_SCOPE_KEY = "kasuwa.pattern", "kasuwa.visit"
 STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
 
-UNKNOWN = {
+ERROR_TEXTS = {
     404: ("Not found", "There is no such page, or it is not yours."),
     405: ("Not so", "This page does not take that."),
 }
 
-UNSTORABLE = "It holds a character that is no text (NUL). Remove it and send it again."
+NUL_REFUSED = "It holds a character that is no text (NUL). Remove it and send it again."
 
-Answer = Callable[[Request], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class Refused(Exception):
+class EarlyResponse(Exception):
     """Not let through, with what the visitor is answered instead."""
 
     def __init__(self, response: Response) -> None:
         self.response = response
 
 
-def make_console(parts: Parts, request_log: RequestLog) -> Starlette:
-    NOBODYS()  # made now: the first unknown address takes no longer than the second
-    pages, bodies = pages_of(parts), Bodies()
+def make_console(parts: ConsoleServices, request_log: RequestLog) -> Starlette:
+    dummy_hash()  # made now: the first unknown address takes no longer than the second
+    pages, bodies = list_deployed_pages(parts), BodyLimiter()
     routes: list[Route | Mount] = [
-        Route(page.path, door(parts, page, pages, bodies), methods=[page.verb], include_in_schema=False)
+        Route(page.path, make_endpoint(parts, page, pages, bodies), methods=[page.http_method], include_in_schema=False)
         for page in pages
     ]
     folder = files("kasuwa") / "console" / "static"
     routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
-    application = Starlette(routes=routes, exception_handlers={HTTPException: plain_error(parts, pages)})
-    application.add_middleware(PolicyHeaders)
-    application.add_middleware(Lines, request_log=request_log)
+    application = Starlette(routes=routes, exception_handlers={HTTPException: make_error_handler(parts, pages)})
+    application.add_middleware(SecurityHeaders)
+    application.add_middleware(RequestLogging, request_log=request_log)
     application.add_middleware(ForwardedClient, proxies=parts.proxies)
     return application
 
 
-class PolicyHeaders:
+class SecurityHeaders:
     """Puts the policy on everything that leaves, static files and errors included."""
 
     def __init__(self, app: Any) -> None:
@@ -116,7 +116,7 @@ class PolicyHeaders:
         await self._app(scope, receive, send_with_policy)
 
 
-class Lines:
+class RequestLogging:
     """A line a request, as the API writes it. A page is named by its pattern in the table of routes: what stands in
     an address may be a link's token, and strangers write anything into theirs."""
 
@@ -143,12 +143,12 @@ class Lines:
             await self._app(scope, receive, send_with_id)
         finally:
             if self._log.is_open:
-                self._note(scope, request_id, http, time.perf_counter() - started)
+                self._write_line(scope, request_id, http, time.perf_counter() - started)
 
-    def _note(self, scope: Any, request_id: str, http: int, seconds: float) -> None:
-        visit: Visit | None = scope.get(VISIT)
-        merchant = None if visit is None else visit.known_merchant
-        path = "/static/" if scope["path"].startswith("/static/") else scope.get(PATTERN, "other")
+    def _write_line(self, scope: Any, request_id: str, http: int, seconds: float) -> None:
+        visit: Visit | None = scope.get(VISIT_SCOPE_KEY)
+        merchant = None if visit is None else visit.session_merchant
+        path = "/static/" if scope["path"].startswith("/static/") else scope.get(ROUTE_SCOPE_KEY, "other")
         verb = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
         mid = "" if merchant is None else merchant.mid
         client = scope.get("client")
@@ -159,180 +159,188 @@ class Lines:
 # --- the door -----------------------------------------------------------------------------------------------------
 
 
-def door(parts: Parts, page: Page, pages: Sequence[Page], bodies: Bodies) -> Answer:
+def make_endpoint(
+    parts: ConsoleServices, page: ConsolePage, pages: Sequence[ConsolePage], bodies: BodyLimiter
+) -> Endpoint:
     async def answer(request: Request) -> Response:
         visit = Visit(request, parts, [])
-        request.scope[PATTERN], request.scope[VISIT] = page.path, visit
+        request.scope[ROUTE_SCOPE_KEY], request.scope[VISIT_SCOPE_KEY] = page.path, visit
         try:
-            new_token = await identify(visit)
-            visit.navigation = navigation(visit, pages)
-            admit(visit, page)
-            check_address(visit)
-            if page.verb == "POST":
-                await take_form(visit, page, bodies)
-                await ask_again(visit, page)
+            new_token = await load_session(visit)
+            visit.nav_links = build_navigation(visit, pages)
+            check_access(visit, page)
+            check_url_text(visit)
+            if page.http_method == "POST":
+                await read_form(visit, page, bodies)
+                await require_step_up(visit, page)
                 visit.progress.expect_changes()
-            response = await page.answer(visit)
+            response = await page.view(visit)
             if isinstance(response, RenderedPage):
                 await response.prepare()
-            response = keep_form_cookie(visit, response)
-            return response if new_token is None else renewed(response, new_token, parts)
-        except Refused as refused:
-            return keep_form_cookie(visit, refused.response)
-        except NotConfirmed:
-            return step_up.ask(visit)
-        except Busy:
+            response = set_form_seed(visit, response)
+            return response if new_token is None else set_rotated_token(response, new_token, parts)
+        except EarlyResponse as refused:
+            return set_form_seed(visit, refused.response)
+        except StepUpRequired:
+            return step_up.show_step_up(visit)
+        except HashPoolFull:
             return too_busy(visit)
         except NotAllowed:
             return not_allowed(visit)
         except NotFound:
-            title, why = UNKNOWN[404]
-            return visit.show("error.html", 404, title=title, why=why)
+            title, why = ERROR_TEXTS[404]
+            return visit.render("error.html", 404, title=title, why=why)
         except HTTPException as error:
             # A form that cannot be read: the one thing that Starlette refuses on the way to a page.
-            return visit.show("error.html", error.status_code, title="Form refused", why="The form could not be read.")
+            return visit.render(
+                "error.html", error.status_code, title="Form refused", why="The form could not be read."
+            )
         except Exception as error:
-            return broken(visit, page.path, error)
+            return error_response(visit, page.path, error)
 
     return answer
 
 
-def renewed(response: Response, token: str, parts: Parts) -> Response:
+def set_rotated_token(response: Response, token: str, parts: ConsoleServices) -> Response:
     """A page that itself began or ended the session has set its cookie already."""
-    return response if parts.cookies.is_in(response, SESSION) else parts.cookies.put(response, SESSION, token)
+    return (
+        response if parts.cookies.is_set_on(response, SESSION) else parts.cookies.set_cookie(response, SESSION, token)
+    )
 
 
-def broken(visit: Visit, pattern: str, error: Exception) -> Response:
+def error_response(visit: Visit, pattern: str, error: Exception) -> Response:
     """What a visitor is told of a page that failed. Once its form was handed to the page, some of it may be done."""
     outage = is_outage(error)
     if not outage:
-        log.error("page failed", page=pattern, **where_it_broke(error))
+        log.error("page failed", page=pattern, **describe_error(error))
     if visit.progress.may_have_changed:
         why = "It is not known whether this was done. Look it up before you send it again."
-        return visit.show("error.html", 503 if outage else 500, title="Outcome not known", why=why)
+        return visit.render("error.html", 503 if outage else 500, title="Outcome not known", why=why)
     if outage:
-        return visit.show(
+        return visit.render(
             "error.html", 503, title="Not now", why="The database does not answer. Try again in a moment."
         )
-    return visit.show("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
+    return visit.render("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
 
 
-async def identify(visit: Visit) -> str | None:
+async def load_session(visit: Visit) -> str | None:
     """Fill in who it is; answers a new token where it is time for one."""
-    visit.form_token = strangers_token(form_cookie(visit))
-    token = visit.parts.cookies.read(visit.request, SESSION)
+    visit.csrf_token = anonymous_csrf_token(form_seed(visit))
+    token = visit.services.cookies.read(visit.request, SESSION)
     if token is None or len(token) > 100:
         return None
-    async with visit.parts.operators.acquire() as connection:
+    async with visit.services.operator_pool.acquire() as connection:
         session = await console_sessions.find(connection, token)
         if session is None:
             return None
         visit.session = session
-        visit.form_token = session.csrf
+        visit.csrf_token = session.csrf_token
         if session.user.mid is not None:
             merchant_id = await merchants.find_merchant_id(connection, session.user.mid)
-            visit.known_merchant = await visit.parts.directory.by_id(merchant_id)
-        return await console_sessions.rotate(connection, session) if is_old(session) else None
+            visit.session_merchant = await visit.services.merchant_directory.get_by_id(merchant_id)
+        return await console_sessions.rotate(connection, session) if is_due_for_rotation(session) else None
 
 
-def is_old(session: Session) -> bool:
-    return not session.is_previous and datetime.now(UTC) - session.rotated_at > ROTATE_AFTER
+def is_due_for_rotation(session: ConsoleSession) -> bool:
+    return not session.is_previous_token and datetime.now(UTC) - session.rotated_at > ROTATE_AFTER
 
 
-def admit(visit: Visit, page: Page) -> None:
+def check_access(visit: Visit, page: ConsolePage) -> None:
     """One look at the table's roles; strangers are sent to sign in, others are refused."""
-    if page.roles is ANYBODY:
+    if page.access is NO_SESSION:
         return
     session = visit.session
     if session is None:
-        raise Refused(visit.parts.cookies.drop(to_sign_in(visit), SESSION))
-    if page.roles is HALF_SIGNED_IN:
-        if session.is_whole:
-            raise Refused(visit.go("/"))
+        raise EarlyResponse(visit.services.cookies.delete_cookie(redirect_to_sign_in(visit), SESSION))
+    if page.access is PASSWORD_ONLY:
+        if session.is_authenticated:
+            raise EarlyResponse(visit.redirect("/"))
         return
-    if not session.is_whole:
-        raise Refused(RedirectResponse("/sign-in/code", 303))
-    assert not isinstance(page.roles, Door)
-    if session.user.role not in page.roles:
+    if not session.is_authenticated:
+        raise EarlyResponse(RedirectResponse("/sign-in/code", 303))
+    assert not isinstance(page.access, SessionRequirement)
+    if session.user.role not in page.access:
         if page.path == "/" and session.user.mid is None:
-            raise Refused(visit.go("/operator/merchants"))
-        raise Refused(not_allowed(visit))
-    if visit.parts.is_live and session.user.totp_sealed is None and page.path not in ENROLMENT:
-        raise Refused(visit.go("/account/second-factor"))
+            raise EarlyResponse(visit.redirect("/operator/merchants"))
+        raise EarlyResponse(not_allowed(visit))
+    if visit.services.is_live and session.user.totp_sealed is None and page.path not in ENROLLMENT_PATHS:
+        raise EarlyResponse(visit.redirect("/account/second-factor"))
 
 
-async def ask_again(visit: Visit, page: Page) -> None:
+async def require_step_up(visit: Visit, page: ConsolePage) -> None:
     """Where the page wants to know anew who it is, and where the form says so without being asked."""
-    if visit.session is None or not visit.session.is_whole:
+    if visit.session is None or not visit.session.is_authenticated:
         return
-    asked = await step_up.take(visit)
-    visit.is_confirmed = step_up.is_recent(visit)
-    if asked is not None or (page.confirms and not visit.is_confirmed):
-        raise Refused(asked or step_up.ask(visit))
+    asked = await step_up.verify_step_up(visit)
+    visit.has_stepped_up = step_up.is_step_up_recent(visit)
+    if asked is not None or (page.needs_step_up and not visit.has_stepped_up):
+        raise EarlyResponse(asked or step_up.show_step_up(visit))
 
 
 def too_busy(visit: Visit) -> Response:
     why = "Too many people sign in at this moment. Nothing was changed; try again in a few seconds."
-    response = visit.show("error.html", 503, title="Too busy", why=why)
+    response = visit.render("error.html", 503, title="Too busy", why=why)
     response.headers["retry-after"] = "2"
     return response
 
 
 def not_allowed(visit: Visit) -> Response:
     why = "Your role does not allow this. Somebody who manages people can change it."
-    return visit.show("error.html", 403, title="Not allowed", why=why)
+    return visit.render("error.html", 403, title="Not allowed", why=why)
 
 
-def to_sign_in(visit: Visit) -> Response:
+def redirect_to_sign_in(visit: Visit) -> Response:
     url = visit.request.url
     wanted = url.path if visit.request.method == "GET" and url.path != "/" else ""
     return RedirectResponse(f"/sign-in?next={wanted}" if wanted else "/sign-in", 303)
 
 
-def check_address(visit: Visit) -> None:
+def check_url_text(visit: Visit) -> None:
     """Refuses an address with text that no table can hold: nothing has such a name, and no search can find it."""
     if any(not is_storable(str(value)) for value in visit.request.path_params.values()):
         raise NotFound
     wrong = [name for name, value in visit.query.items() if not is_storable(name) or not is_storable(value)]
     if wrong:
-        raise Refused(visit.show("error.html", 400, title="Address refused", why=UNSTORABLE))
+        raise EarlyResponse(visit.render("error.html", 400, title="Address refused", why=NUL_REFUSED))
 
 
-def hang_up(visit: Visit, status: int, title: str, why: str) -> Response:
+def refuse_and_close(visit: Visit, status: int, title: str, why: str) -> Response:
     """The rest of the body is not read, so nothing more can come on its connection."""
-    response = visit.show("error.html", status, title=title, why=why)
+    response = visit.render("error.html", status, title=title, why=why)
     response.headers["connection"] = "close"
     return response
 
 
-async def take_form(visit: Visit, page: Page, bodies: Bodies) -> None:
+async def read_form(visit: Visit, page: ConsolePage, bodies: BodyLimiter) -> None:
     """The fields, if they come from a form of ours that this very browser was shown."""
     length = visit.request.headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > MOST_BODY:
-        raise Refused(visit.show("error.html", 413, title="Too large", why="A form has at most 2 MiB."))
+    if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+        raise EarlyResponse(visit.render("error.html", 413, title="Too large", why="A form has at most 2 MiB."))
     try:
-        with bodies.reading(network_of(visit.address)):
-            async with asyncio.timeout(BODY_SECONDS):
-                visit.form = await visit.request.form(max_files=1, max_fields=MOST_FIELDS)
+        with bodies.hold_slot(network_of(visit.client_address)):
+            async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
+                visit.form = await visit.request.form(max_files=1, max_fields=MAX_FORM_FIELDS)
     except ClientDisconnect:
         why = "The form broke off before its end. Nothing was changed; send it again."
-        raise Refused(visit.show("error.html", 400, title="Broken off", why=why)) from None
-    except Crowded:
-        raise Refused(
-            hang_up(visit, 503, "Too busy", "Too many forms are on their way. Try again in a moment.")
+        raise EarlyResponse(visit.render("error.html", 400, title="Broken off", why=why)) from None
+    except TooManyBodies:
+        raise EarlyResponse(
+            refuse_and_close(visit, 503, "Too busy", "Too many forms are on their way. Try again in a moment.")
         ) from None
     except TimeoutError:
-        raise Refused(hang_up(visit, 408, "Too slow", "The form took too long to arrive. Send it again.")) from None
+        raise EarlyResponse(
+            refuse_and_close(visit, 408, "Too slow", "The form took too long to arrive. Send it again.")
+        ) from None
     said = visit.form.get("csrf")
-    fits = isinstance(said, str) and same(said.encode(), visit.form_token.encode())
+    fits = isinstance(said, str) and is_equal_constant_time(said.encode(), visit.csrf_token.encode())
     if not fits or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         why = "This form is not one that you were shown just now. Go back, load the page again and send it again."
-        raise Refused(visit.show("error.html", 403, title="Form refused", why=why))
+        raise EarlyResponse(visit.render("error.html", 403, title="Form refused", why=why))
     texts = [(name, value) for name, value in visit.form.items() if isinstance(value, str)]
     wrong = [name for name, value in texts if not is_storable(name) or not is_storable(value)]
     if wrong:
         named = ", ".join(name for name in wrong if is_storable(name)) or "a field without a name"
-        raise Refused(visit.show("error.html", 422, title="Form refused", why=f"{named}: {UNSTORABLE}"))
+        raise EarlyResponse(visit.render("error.html", 422, title="Form refused", why=f"{named}: {NUL_REFUSED}"))
 
 
 def is_storable(text: str) -> bool:
@@ -343,35 +351,37 @@ def is_storable(text: str) -> bool:
         return False
 
 
-def form_cookie(visit: Visit) -> str:
+def form_seed(visit: Visit) -> str:
     """What ties a stranger's form to its browser; made when it first comes."""
     request = visit.request
-    kept = visit.parts.cookies.read(request, FORM)
+    kept = visit.services.cookies.read(request, FORM_SEED)
     if kept is None:
         kept = request.state.form_cookie = getattr(request.state, "form_cookie", None) or secrets.token_urlsafe(24)
     return kept
 
 
-def keep_form_cookie(visit: Visit, response: Response) -> Response:
+def set_form_seed(visit: Visit, response: Response) -> Response:
     made = getattr(visit.request.state, "form_cookie", None)
     if made is not None:
-        visit.parts.cookies.put(response, FORM, made)
+        visit.services.cookies.set_cookie(response, FORM_SEED, made)
     return response
 
 
-def plain_error(parts: Parts, pages: Sequence[Page]) -> Callable[[Request, Exception], Awaitable[Response]]:
+def make_error_handler(
+    parts: ConsoleServices, pages: Sequence[ConsolePage]
+) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Paths and verbs that no route has: said within the frame that the visitor has everywhere."""
 
     async def answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         visit = Visit(request, parts, [])
         try:
-            new_token = await identify(visit)
+            new_token = await load_session(visit)
         except Exception as broke:
-            return broken(visit, "other", broke)
-        visit.navigation = navigation(visit, pages)
-        title, why = UNKNOWN.get(error.status_code, UNKNOWN[404])
-        response = visit.show("error.html", error.status_code, title=title, why=why)
-        return response if new_token is None else renewed(response, new_token, parts)
+            return error_response(visit, "other", broke)
+        visit.nav_links = build_navigation(visit, pages)
+        title, why = ERROR_TEXTS.get(error.status_code, ERROR_TEXTS[404])
+        response = visit.render("error.html", error.status_code, title=title, why=why)
+        return response if new_token is None else set_rotated_token(response, new_token, parts)
 
     return answer

@@ -16,13 +16,13 @@ from kasuwa.core.calendar import LAGOS, NEVER, utc_text
 from kasuwa.core.decision import Merchant
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader, ReplyReader
-from kasuwa.core.transactions import ORDERED_KINDS, Transaction, transaction_key
-from kasuwa.db.rows import columns_of
+from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, Transaction, transaction_key
+from kasuwa.db.bulk_sql import columns_of
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
 
 PAGE_ROWS = 50
-EVER = datetime(1900, 1, 1, tzinfo=LAGOS)
+EARLIEST = datetime(1900, 1, 1, tzinfo=LAGOS)
 
 
 class Cursor(NamedTuple):
@@ -32,35 +32,35 @@ class Cursor(NamedTuple):
     seq: int
     key: bytes
 
-    def text(self) -> str:
+    def encode(self) -> str:
         said = f"{self.at.isoformat()} {self.seq} ".encode() + self.key
         return urlsafe_b64encode(said).decode().rstrip("=")
 
     @classmethod
-    def read(cls, text: str) -> "Cursor | None":
+    def decode(cls, text: str) -> "Cursor | None":
         with contextlib.suppress(ValueError):
             at, seq, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).split(b" ", 2)
             moment, number = datetime.fromisoformat(at.decode()), int(seq)
-            return cls(moment, number, key) if moment.tzinfo is not None and 0 <= number <= MOST_SEQ else None
+            return cls(moment, number, key) if moment.tzinfo is not None and 0 <= number <= MAX_SEQ else None
         return None
 
 
 # The largest that PostgreSQL's bigint holds: what a cursor tells is anybody's text.
-MOST_SEQ = 2**63 - 1
-FIRST = Cursor(NEVER, 0, b"")
+MAX_SEQ = 2**63 - 1
+FIRST_PAGE = Cursor(NEVER, 0, b"")
 
 
-class Filter(msgspec.Struct, frozen=True):
+class TransactionFilter(msgspec.Struct, frozen=True):
     """What a list is narrowed to; an empty text is no bound."""
 
     kind: str = ""
     status: str = ""
-    since: datetime = EVER
+    since: datetime = EARLIEST
     until: datetime = NEVER
-    words: str = ""
+    search: str = ""
 
 
-class Line(msgspec.Struct):
+class TransactionLine(msgspec.Struct):
     """A transaction in a list."""
 
     key: bytes
@@ -81,27 +81,27 @@ class Line(msgspec.Struct):
 
 
 # A transaction that has failed costs nothing: its row keeps what it would have cost.
-LINE = """
+LINE_COLUMNS = """
     t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount,
     case when t.status = 'failed' then 0 else t.fee + t.vat + t.duty end as charges, t.status, t.message,
     t.created_at, t.seq
 """
 
 # The kinds a merchant has, each found by one look at the index.
-KINDS = """
+KINDS_CTE = """
     with recursive k as (
         select min(kind) as kind from transaction where merchant_id = $1
         union all
         select (select min(t.kind) from transaction t where t.merchant_id = $1 and t.kind > k.kind) from k
         where k.kind is not null)
 """
-KINDS_OF = f"{KINDS} select kind from k where kind is not null order by kind"
+KINDS_OF = f"{KINDS_CTE} select kind from k where kind is not null order by kind"
 
 # Each kind gives its newest, by its index; the newest of those are the page. There is one upper bound, cursor or end
 # of the days: with two, the index would be walked from the looser one.
-NEWEST = f"""
-    {KINDS} select l.* from k cross join lateral (
-        select {LINE} from transaction t
+NEWEST_TRANSACTIONS = f"""
+    {KINDS_CTE} select l.* from k cross join lateral (
+        select {LINE_COLUMNS} from transaction t
         where t.merchant_id = $1 and t.kind = k.kind and ($3 = '' or t.status = $3)
           and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
         order by t.created_at desc, t.seq desc, t.key desc limit $8) l
@@ -109,32 +109,41 @@ NEWEST = f"""
     order by l.created_at desc, l.seq desc, l.key desc limit $8
 """
 # What is still open has a job: there are few, wherever they are in time.
-OPEN_ONES = f"""
-    select distinct {LINE} from job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
+OPEN_TRANSACTIONS = f"""
+    select distinct {LINE_COLUMNS} from job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
     where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
       and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
     order by t.created_at desc, t.seq desc, t.key desc limit $8
 """
-FOUND = f"""
-    select {LINE} from transaction t where t.merchant_id = $1 and t.txn_ref = $2
-    union select {LINE} from transaction t where t.merchant_id = $1 and t.order_ref = $2 and t.kind = 'payment'
-    union select {LINE} from transaction t where t.merchant_id = $1 and t.key = any($3)
+MATCHING_TRANSACTIONS = f"""
+    select {LINE_COLUMNS} from transaction t where t.merchant_id = $1 and t.txn_ref = $2
+    union select {LINE_COLUMNS} from transaction t where t.merchant_id = $1 and t.order_ref = $2 and t.kind = 'payment'
+    union select {LINE_COLUMNS} from transaction t where t.merchant_id = $1 and t.key = any($3)
     order by created_at desc, seq desc, key desc limit $4
 """
-ONE = f"select {', '.join(columns_of(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
+TRANSACTION = (
+    f"select {', '.join(columns_of(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
+)
 
 
 async def list_transactions(
-    reader: Reader, merchant: Merchant, chosen: Filter, after: Cursor = FIRST, most: int = PAGE_ROWS + 1
-) -> list[Line]:
-    if chosen.words:
-        keys = [transaction_key(merchant.merchant_id, kind, chosen.words) for kind in ORDERED_KINDS]
-        return [Line(*row) for row in await reader.fetch(FOUND, merchant.merchant_id, chosen.words, keys, most)]
+    reader: Reader,
+    merchant: Merchant,
+    chosen: TransactionFilter,
+    after: Cursor = FIRST_PAGE,
+    limit: int = PAGE_ROWS + 1,
+) -> list[TransactionLine]:
+    if chosen.search:
+        keys = [transaction_key(merchant.merchant_id, kind, chosen.search) for kind in MERCHANT_REFERENCED_KINDS]
+        return [
+            TransactionLine(*row)
+            for row in await reader.fetch(MATCHING_TRANSACTIONS, merchant.merchant_id, chosen.search, keys, limit)
+        ]
     below = min(after, Cursor(chosen.until, 0, b""))
-    told = (chosen.kind, chosen.status, chosen.since, below.at, below.seq, below.key, most)
+    told = (chosen.kind, chosen.status, chosen.since, below.at, below.seq, below.key, limit)
     if chosen.status in ("pending", "processing"):
-        return [Line(*row) for row in await reader.fetch(OPEN_ONES, merchant.merchant_id, *told)]
-    return [Line(*row) for row in await reader.fetch(NEWEST, merchant.merchant_id, *told)]
+        return [TransactionLine(*row) for row in await reader.fetch(OPEN_TRANSACTIONS, merchant.merchant_id, *told)]
+    return [TransactionLine(*row) for row in await reader.fetch(NEWEST_TRANSACTIONS, merchant.merchant_id, *told)]
 
 
 async def list_kinds(reader: Reader, merchant: Merchant) -> list[str]:
@@ -142,7 +151,7 @@ async def list_kinds(reader: Reader, merchant: Merchant) -> list[str]:
 
 
 async def find_transaction(reader: Reader, merchant: Merchant, txn_ref: str) -> Transaction | None:
-    row = await reader.fetchrow(ONE, merchant.merchant_id, txn_ref)
+    row = await reader.fetchrow(TRANSACTION, merchant.merchant_id, txn_ref)
     return None if row is None else Transaction(*row)
 
 
@@ -163,10 +172,10 @@ class Posting(msgspec.Struct):
         return self.debit.rpartition(":")[2]
 
 
-POSTING = "seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at"
+POSTING_COLUMNS = "seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at"
 # By the first posting of each of its groups, which alone is indexed; the others follow it.
 POSTINGS_OF = f"""
-    select {", ".join(f"p.{name}" for name in POSTING.split(", "))}
+    select {", ".join(f"p.{name}" for name in POSTING_COLUMNS.split(", "))}
     from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
         and p.group_seq = g.seq
     where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq limit 200
@@ -180,7 +189,7 @@ async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> l
 # --- the first page -----------------------------------------------------------------------------------------------
 
 
-class Day(msgspec.Struct, frozen=True):
+class DailyTotal(msgspec.Struct, frozen=True):
     """One day in Lagos, currency and status; of what is open, also the keys."""
 
     day: date
@@ -191,50 +200,52 @@ class Day(msgspec.Struct, frozen=True):
     keys: list[bytes] | None = None
 
 
-FIGURES = """
+TOTAL_COLUMNS = """
     t.currency, t.status, count(*), sum(t.amount)::bigint,
     array_agg(t.key) filter (where t.status not in ('successful', 'failed'))
 """
 # Each kind and day is a stretch of the index. The days are told: a day that is reckoned from each row is not known to
 # be one of few, and a million rows would be sorted by it.
-BETWEEN = f"""
-    {KINDS} select d.day, l.* from k cross join unnest($2::date[], $3::timestamptz[], $4::timestamptz[])
+TOTALS_BETWEEN = f"""
+    {KINDS_CTE} select d.day, l.* from k cross join unnest($2::date[], $3::timestamptz[], $4::timestamptz[])
         as d (day, since, until)
     cross join lateral (
-        select {FIGURES} from transaction t
+        select {TOTAL_COLUMNS} from transaction t
         where t.merchant_id = $1 and t.kind = k.kind and t.created_at >= d.since and t.created_at < d.until
         group by t.currency, t.status) l
     where k.kind is not null
 """
-THESE = f"""
-    select (t.created_at at time zone 'Africa/Lagos')::date, {FIGURES} from transaction t
+TOTALS_OF_KEYS = f"""
+    select (t.created_at at time zone 'Africa/Lagos')::date, {TOTAL_COLUMNS} from transaction t
     where t.merchant_id = $1 and t.key = any($2) group by 1, t.currency, t.status
 """
 CLOCK = "select clock_offset, clock_fixed from book where merchant_id = $1"
 
 
-async def list_days(reader: Reader, merchant: Merchant, stretches: list[tuple[date, datetime, datetime]]) -> list[Day]:
+async def list_daily_totals(
+    reader: Reader, merchant: Merchant, stretches: list[tuple[date, datetime, datetime]]
+) -> list[DailyTotal]:
     """The figures of days, each between its two moments."""
     days, starts, ends = zip(*stretches, strict=True)
-    return [Day(*row) for row in await reader.fetch(BETWEEN, merchant.merchant_id, days, starts, ends)]
+    return [DailyTotal(*row) for row in await reader.fetch(TOTALS_BETWEEN, merchant.merchant_id, days, starts, ends)]
 
 
-async def list_days_of(reader: Reader, merchant: Merchant, keys: list[bytes]) -> list[Day]:
+async def list_totals_of_keys(reader: Reader, merchant: Merchant, keys: list[bytes]) -> list[DailyTotal]:
     """The figures of these transactions alone."""
-    return [Day(*row) for row in await reader.fetch(THESE, merchant.merchant_id, keys)]
+    return [DailyTotal(*row) for row in await reader.fetch(TOTALS_OF_KEYS, merchant.merchant_id, keys)]
 
 
-class Clock(msgspec.Struct):
+class BusinessClock(msgspec.Struct):
     """A merchant's business time; it is moved where it is not the wall's."""
 
     now: datetime
     is_moved: bool
 
 
-async def read_clock(reader: Reader, merchant: Merchant, wall: datetime) -> Clock:
+async def read_clock(reader: Reader, merchant: Merchant, wall: datetime) -> BusinessClock:
     offset, fixed = await reader.fetchrow(CLOCK, merchant.merchant_id)
     now = fixed if fixed is not None else wall + timedelta(microseconds=offset)
-    return Clock(now, fixed is not None or offset != 0)
+    return BusinessClock(now, fixed is not None or offset != 0)
 
 
 # --- events -------------------------------------------------------------------------------------------------------
@@ -254,12 +265,12 @@ async def find_event(reader: Reader, merchant: Merchant, seq: int) -> EventLine 
     return None if row is None else event_line(row)
 
 
-async def event_of(reader: Reader, merchant: Merchant, reference: str) -> EventLine | None:
+async def find_event_of(reader: Reader, merchant: Merchant, reference: str) -> EventLine | None:
     row = await reader.fetchrow(EVENT_OF, merchant.merchant_id, reference)
     return None if row is None else event_line(row)
 
 
-async def endpoint_trouble(reader: Reader, merchant: Merchant) -> Any:
+async def find_endpoint_failure(reader: Reader, merchant: Merchant) -> Any:
     """Since when the endpoint fails, and from when on it is off; None where it is well."""
     return await reader.fetchrow(ENDPOINT, merchant.merchant_id)
 
@@ -319,7 +330,7 @@ async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: R
 # --- settings -----------------------------------------------------------------------------------------------------
 
 
-class Key(msgspec.Struct):
+class ApiKey(msgspec.Struct):
     key_id: int
     created_at: datetime
     expires_at: datetime | None
@@ -330,14 +341,14 @@ KEYS = """
     where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id desc
 """
 SETTINGS = "select settings from merchant where merchant_id = $1"
-DEEDS = """
+AUDIT_ENTRIES = """
     select merchant_id, seq, at, actor, address, what, about, before, after from audit
     where merchant_id = $1 and seq < $2 order by seq desc limit $3
 """
 
 
-async def list_keys(reader: Reader, merchant: Merchant) -> list[Key]:
-    return [Key(*row) for row in await reader.fetch(KEYS, merchant.merchant_id)]
+async def list_keys(reader: Reader, merchant: Merchant) -> list[ApiKey]:
+    return [ApiKey(*row) for row in await reader.fetch(KEYS, merchant.merchant_id)]
 
 
 async def read_settings(reader: Reader, merchant: Merchant) -> str:
@@ -345,5 +356,5 @@ async def read_settings(reader: Reader, merchant: Merchant) -> str:
     return str(row[0])
 
 
-async def list_deeds(reader: Reader, merchant: Merchant, before: int, most: int = PAGE_ROWS + 1) -> list[Any]:
-    return list(await reader.fetch(DEEDS, merchant.merchant_id, before, most))
+async def list_audit_entries(reader: Reader, merchant: Merchant, before: int, most: int = PAGE_ROWS + 1) -> list[Any]:
+    return list(await reader.fetch(AUDIT_ENTRIES, merchant.merchant_id, before, most))

@@ -12,18 +12,18 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console.csv_text import read_csv
-from kasuwa.console.visit import Reply, Visit
+from kasuwa.console.visit import ActionReply, Visit
 from kasuwa.core.banks import bank_names
-from kasuwa.core.decision import Fault, Merchant
+from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.core.decoding import decode
-from kasuwa.core.tariff import charge_transfer
+from kasuwa.core.tariff import calculate_transfer_fees
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
 from kasuwa.methods.disburse.wire import TransferRequest
 
-FIELDS = ("amount", "bankcode", "accountnumber", "sender_name", "narration", "orderRef")
-SINGLE = ("amount", "bankcode", "accountnumber", "narration")
-MOST_ORDERS = 1_000
-SAMPLE = (
+CSV_COLUMNS = ("amount", "bankcode", "accountnumber", "sender_name", "narration", "orderRef")
+FORM_FIELDS = ("amount", "bankcode", "accountnumber", "narration")
+MAX_ORDERS = 1_000
+SAMPLE_CSV = (
     "amount,bankcode,accountnumber,sender_name,narration,orderRef\n1500.00,058,0000000000,Ada Stores,Invoice 1042,\n"
 )
 
@@ -32,18 +32,18 @@ def new_reference(prefix: str) -> str:
     return f"{prefix}-{secrets.token_hex(6)}"
 
 
-async def show_transfers(visit: Visit, status: int = 200, **told: Any) -> Response:
+async def show_transfers(visit: Visit, status: int = 200, **values: Any) -> Response:
     shared: dict[str, Any] = {"banks": sorted(bank_names().items(), key=lambda item: item[1].lower()), "said": {}}
-    return visit.show("transfers.html", status, **{**shared, "sample": SAMPLE, "file_fault": "", **told})
+    return visit.render("transfers.html", status, **{**shared, "sample": SAMPLE_CSV, "file_fault": "", **values})
 
 
 # --- one ----------------------------------------------------------------------------------------------------------
 
 
-def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | tuple[Fault, ...]:
+def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | tuple[FieldError, ...]:
     """The order by the API's rules: what is left out is absent, not empty."""
     given = {name: value for name, value in order.items() if value}
-    read: TransferRequest | tuple[Fault, ...] = decode(
+    read: TransferRequest | tuple[FieldError, ...] = decode(
         TransferRequest, msgspec.json.encode(given), TRANSFER_RULES, merchant
     )
     return read
@@ -51,54 +51,54 @@ def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | 
 
 async def preview_transfer(visit: Visit) -> Response:
     """The name on the account and what it costs, before anything moves."""
-    order = {name: visit.said(name) for name in SINGLE}
+    order = {name: visit.form_text(name) for name in FORM_FIELDS}
     read = check_order(order, visit.merchant)
     if isinstance(read, tuple):
         return await show_transfers(visit, 422, said=order, faults={fault.field: fault.reason for fault in read})
-    named = await visit.act(
+    named = await visit.call_action(
         "resources", inquire="accountname", accountnumber=order["accountnumber"], bankcode=order["bankcode"]
     )
-    if not named.is_good:
+    if not named.is_success:
         faults = named.faults if "" not in named.faults else {"accountnumber": named.message}
         return await show_transfers(visit, 422, said=order, faults=faults)
-    return visit.show(
+    return visit.render(
         "transfer_preview.html",
         order={**order, "orderRef": new_reference("console")},
         name=named.body["data"]["account_name"],
         bank=bank_names().get(order["bankcode"], order["bankcode"]),
         amount=int(read.amount),
-        charge=charge_transfer(visit.merchant.tariff, int(read.amount)),
+        charge=calculate_transfer_fees(visit.merchant.tariff, int(read.amount)),
     )
 
 
 async def send_transfer(visit: Visit) -> Response:
-    order = {name: visit.said(name) for name in (*SINGLE, "orderRef")}
+    order = {name: visit.form_text(name) for name in (*FORM_FIELDS, "orderRef")}
     request = {"action": "transfer", **{n: v for n, v in order.items() if v}}
-    reply = await visit.do("disburse", request, "sent a transfer")
+    reply = await visit.run_action("disburse", request, "sent a transfer")
     if reply.is_error:
-        return offer_again(visit, reply, "/transfers/send", order)
-    if not reply.is_good:
+        return show_retry_form(visit, reply, "/transfers/send", order)
+    if not reply.is_success:
         return await show_transfers(visit, 422, said=order, faults=reply.faults)
-    return visit.go(f"/transactions/{quote(reply.body['txnRef'], safe='')}", reply.message)
+    return visit.redirect(f"/transactions/{quote(reply.body['txnRef'], safe='')}", reply.message)
 
 
-def offer_again(visit: Visit, reply: Reply, action: str, fields: dict[str, str]) -> Response:
+def show_retry_form(visit: Visit, reply: ActionReply, action: str, fields: dict[str, str]) -> Response:
     """The same form once more, under the same order references: what was sent already is not sent again."""
-    return visit.show("transfer_again.html", 503, message=reply.message, action=action, fields=fields)
+    return visit.render("transfer_again.html", 503, message=reply.message, action=action, fields=fields)
 
 
 # --- many ---------------------------------------------------------------------------------------------------------
 
 
-class Order(msgspec.Struct):
+class BulkOrder(msgspec.Struct):
     """A line of the file: where it stands, what it says, and what is wrong with it by field."""
 
     line: int
-    said: dict[str, str]
+    values: dict[str, str]
     faults: dict[str, str]
 
 
-def read_file(content: bytes | None, merchant: Merchant) -> list[Order] | str:
+def parse_bulk_file(content: bytes | None, merchant: Merchant) -> list[BulkOrder] | str:
     """The orders of a file, or why it is none."""
     rows = read_csv(content) if content else None
     if not rows:
@@ -106,43 +106,43 @@ def read_file(content: bytes | None, merchant: Merchant) -> list[Order] | str:
     missing = [name for name in ("amount", "bankcode", "accountnumber") if name not in rows[0]]
     if missing:
         return f"its first line must name the columns; missing: {', '.join(missing)}"
-    if len(rows) > MOST_ORDERS:
-        return f"at most {MOST_ORDERS} orders; this file has {len(rows)}"
+    if len(rows) > MAX_ORDERS:
+        return f"at most {MAX_ORDERS} orders; this file has {len(rows)}"
     batch, used = new_reference("bulk"), set[str]()
-    return [read_line(n, row, merchant, f"{batch}-{n}", used) for n, row in enumerate(rows, start=2)]
+    return [parse_bulk_line(n, row, merchant, f"{batch}-{n}", used) for n, row in enumerate(rows, start=2)]
 
 
-def read_line(line: int, row: dict[str, str], merchant: Merchant, reference: str, used: set[str]) -> Order:
-    said = {name: row.get(name, "") for name in FIELDS}
+def parse_bulk_line(line: int, row: dict[str, str], merchant: Merchant, reference: str, used: set[str]) -> BulkOrder:
+    said = {name: row.get(name, "") for name in CSV_COLUMNS}
     read = check_order(said, merchant)
     faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
     said["orderRef"] = said["orderRef"] or reference
     if said["orderRef"] in used:
         faults["orderRef"] = "used twice in this file"
     used.add(said["orderRef"])
-    return Order(line, said, faults)
+    return BulkOrder(line, said, faults)
 
 
 async def preview_bulk(visit: Visit) -> Response:
-    orders = read_file(await visit.upload("file"), visit.merchant)
+    orders = parse_bulk_file(await visit.upload("file"), visit.merchant)
     if isinstance(orders, str):
         return await show_transfers(visit, 422, file_fault=orders)
     good = [order for order in orders if not order.faults]
-    amounts = [check_order(order.said, visit.merchant) for order in good]
+    amounts = [check_order(order.values, visit.merchant) for order in good]
     total = sum(int(read.amount) for read in amounts if isinstance(read, TransferRequest))
     charges = sum(
-        charge_transfer(visit.merchant.tariff, int(read.amount)).total
+        calculate_transfer_fees(visit.merchant.tariff, int(read.amount)).total
         for read in amounts
         if isinstance(read, TransferRequest)
     )
-    return visit.show(
+    return visit.render(
         "bulk_preview.html",
         bad=[order for order in orders if order.faults],
         good=good,
         total=total,
         charges=charges,
-        fields=FIELDS,
-        packed=msgspec.json.encode([order.said for order in good]).decode(),
+        fields=CSV_COLUMNS,
+        packed=msgspec.json.encode([order.values for order in good]).decode(),
     )
 
 
@@ -153,9 +153,11 @@ async def send_bulk(visit: Visit) -> Response:
         return await show_transfers(visit, 422, file_fault="the orders could not be read; choose the file again")
     packed = [{name: value for name, value in order.items() if value} for order in orders]
     request = {"action": "transfer", "type": "bulk", "data": packed}
-    reply = await visit.do("disburse", request, "sent a bulk of transfers")
+    reply = await visit.run_action("disburse", request, "sent a bulk of transfers")
     if reply.is_error:
-        return offer_again(visit, reply, "/transfers/bulk/send", {"orders": str(visit.form.get("orders", ""))})
-    if not reply.is_good:
+        return show_retry_form(visit, reply, "/transfers/bulk/send", {"orders": str(visit.form.get("orders", ""))})
+    if not reply.is_success:
         return await show_transfers(visit, 422, file_fault=reply.message)
-    return visit.show("bulk_sent.html", batch=reply.body["batchRef"], message=reply.message, results=reply.body["data"])
+    return visit.render(
+        "bulk_sent.html", batch=reply.body["batchRef"], message=reply.message, results=reply.body["data"]
+    )

@@ -13,46 +13,46 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from kasuwa.console.access import ROLES_WITH
+from kasuwa.console.access import ROLES_BY_PERMISSION
 from kasuwa.console.actions import CONSOLE
-from kasuwa.console.cookies import DEVICE, SAID, Cookies
-from kasuwa.console.days import Tallies
-from kasuwa.console.notes import describe_act
+from kasuwa.console.audit_notes import describe_action
+from kasuwa.console.cookies import DEVICE, FLASH, CookieSettings
+from kasuwa.console.daily_totals import TotalsCache
 from kasuwa.console.rendering import RenderedPage
-from kasuwa.core.action import PAY, VIEW, Action, Known, Method, Read, Write, permission_needed, title_of
+from kasuwa.core.action import PAY, VIEW, Action, ApiMethod, MemoryRead, Read, Write, permission_needed, title_of
 from kasuwa.core.addresses import Network
 from kasuwa.core.codes import ERROR
-from kasuwa.core.decision import Decision, Deed, Merchant
+from kasuwa.core.decision import AuditEntry, Decision, Merchant
+from kasuwa.core.exchange_rates import HOME
 from kasuwa.core.money import parse_minor
-from kasuwa.core.rates import HOME
 from kasuwa.db import audit_trail
-from kasuwa.db.audit_trail import OPERATORS_CHAIN
-from kasuwa.db.console_sessions import Session
-from kasuwa.db.console_users import User
-from kasuwa.db.gather import TornRead, snapshot
-from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import Connection, Pool
-from kasuwa.db.progress import Progress
+from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.console_sessions import ConsoleSession
+from kasuwa.db.console_users import ConsoleUser
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.progress import RequestProgress
+from kasuwa.db.reading import TornRead, snapshot
 from kasuwa.db.writer import Writer
 
-MOST_SAID = 300
-MOST_TOKEN = 100
+MAX_FLASH_LENGTH = 300
+MAX_TOKEN_LENGTH = 100
 
 # Hands a link to the person it is for, and to nobody else: answers what the page says of it.
-Deliver = Callable[[str, str], Awaitable[str]]
-Note = Callable[[Decision], Deed]
-Act = Callable[[Merchant, str, Mapping[str, Any], Note | None, Connection | None], Awaitable[dict[str, Any]]]
+DeliverLink = Callable[[str, str], Awaitable[str]]
+AuditNote = Callable[[Decision], AuditEntry]
+RunAction = Callable[[Merchant, str, Mapping[str, Any], AuditNote | None, Connection | None], Awaitable[dict[str, Any]]]
 
 
-class AuditRun(msgspec.Struct, frozen=True):
+class InvariantCheck(msgspec.Struct, frozen=True):
     """A check of the laws of the books: when it ended, who asked for it, and every place where one is broken."""
 
     at: datetime
     by: str
-    broken: list[str]
+    violations: list[str]
 
 
-class Parts(msgspec.Struct, kw_only=True):
+class ConsoleServices(msgspec.Struct, kw_only=True):
     """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
     the same rules as the API, and reads in the snapshot that it is given; `find_action` is the row that a body
     selects; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives; `tallies` is what
@@ -63,26 +63,26 @@ class Parts(msgspec.Struct, kw_only=True):
     console_url: str
     api_url: str
     proxies: Sequence[Network]
-    directory: Directory
-    reader: Pool
-    operators: Pool
+    merchant_directory: MerchantDirectory
+    read_pool: Pool
+    operator_pool: Pool
     writer: Writer
     vault: Any
-    methods: tuple[Method, ...]
-    rail_kinds: list[str]
+    methods: tuple[ApiMethod, ...]
+    rail_job_kinds: list[str]
     openapi: dict[str, Any]
-    act: Act
+    run_action: RunAction
     find_action: Callable[[str, Mapping[str, Any]], Action | None]
-    ping: Callable[[int, str], Awaitable[str]]
+    send_test_event: Callable[[int, str], Awaitable[str]]
     url_fault: Callable[[str], str | None]
-    tell_story: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
+    read_timeline: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
     templates: jinja2.Environment
-    cookies: Cookies
-    deliver: Deliver
+    cookies: CookieSettings
+    deliver_link: DeliverLink
     cooling_off: timedelta
-    large_amount: int
-    tallies: Tallies = msgspec.field(default_factory=dict)
-    last_audit: AuditRun | None = None
+    large_amount_minor: int
+    totals_cache: TotalsCache = msgspec.field(default_factory=dict)
+    last_check: InvariantCheck | None = None
 
     @property
     def is_live(self) -> bool:
@@ -93,11 +93,11 @@ class Parts(msgspec.Struct, kw_only=True):
         return has_action((*self.methods, CONSOLE), method, name)
 
 
-def has_action(methods: Iterable[Method], method: str, name: str) -> bool:
+def has_action(methods: Iterable[ApiMethod], method: str, name: str) -> bool:
     return any(m.name == method and any(a.name == name for a in m.actions) for m in methods)
 
 
-class NotConfirmed(Exception):
+class StepUpRequired(Exception):
     """The visitor has to show again who they are, before this."""
 
 
@@ -111,50 +111,50 @@ class NotFound(Exception):
 
 class Visit(msgspec.Struct):
     request: Request
-    parts: Parts
-    navigation: list[tuple[str, str]]
-    session: Session | None = None
-    known_merchant: Merchant | None = None
-    form_token: str = ""
+    services: ConsoleServices
+    nav_links: list[tuple[str, str]]
+    session: ConsoleSession | None = None
+    session_merchant: Merchant | None = None
+    csrf_token: str = ""
     form: Mapping[str, Any] = {}
-    progress: Progress = msgspec.field(default_factory=Progress)
-    is_confirmed: bool = False
+    progress: RequestProgress = msgspec.field(default_factory=RequestProgress)
+    has_stepped_up: bool = False
     has_read: bool = False
     open_snapshot: Connection | None = None
 
     @property
-    def user(self) -> User:
+    def user(self) -> ConsoleUser:
         assert self.session is not None, "the route lets strangers in"
         return self.session.user
 
     @property
     def merchant(self) -> Merchant:
-        assert self.known_merchant is not None, "the route lets operators in"
-        return self.known_merchant
+        assert self.session_merchant is not None, "the route lets operators in"
+        return self.session_merchant
 
     @property
     def query(self) -> Mapping[str, str]:
         return self.request.query_params
 
     @property
-    def address(self) -> str:
+    def client_address(self) -> str:
         return self.request.client.host if self.request.client is not None else ""
 
     @property
-    def device(self) -> str | None:
+    def device_token(self) -> str | None:
         """The token of a browser in which somebody signed in before."""
-        token = self.parts.cookies.read(self.request, DEVICE)
-        return token if token is not None and len(token) <= MOST_TOKEN else None
+        token = self.services.cookies.read(self.request, DEVICE)
+        return token if token is not None and len(token) <= MAX_TOKEN_LENGTH else None
 
     @property
-    def chain(self) -> int:
+    def audit_chain(self) -> int:
         """Whose audit trail tells of the visitor: their merchant's, or the operator's own."""
-        return OPERATORS_CHAIN if self.known_merchant is None else self.known_merchant.merchant_id
+        return OPERATOR_CHAIN_ID if self.session_merchant is None else self.session_merchant.merchant_id
 
-    def path(self, name: str) -> str:
+    def path_parameter(self, name: str) -> str:
         return str(self.request.path_params[name])
 
-    def said(self, name: str) -> str:
+    def form_text(self, name: str) -> str:
         """A field of the form as text, trimmed."""
         value = self.form.get(name, "")
         return value.strip() if isinstance(value, str) else ""
@@ -174,7 +174,7 @@ class Visit(msgspec.Struct):
         """The snapshot that a page is read in. A page that is only looked at has one: what it shows together is of one
         moment, and a second read raises TornRead. A form may read once more when it shows what came of it."""
         self._read_once("a snapshot")
-        async with snapshot(self.parts.reader) as connection:
+        async with snapshot(self.services.read_pool) as connection:
             self.open_snapshot = connection
             try:
                 yield connection
@@ -185,25 +185,25 @@ class Visit(msgspec.Struct):
     def reader(self) -> Pool:
         """For forms, which decide on what they read. Raises TornRead on a page that is only looked at."""
         self._check_form("reader")
-        return self.parts.reader
+        return self.services.read_pool
 
     @property
     def operators(self) -> Pool:
         """For what forms write, and what they read to decide on it. Raises TornRead on a page that is only looked
         at."""
         self._check_form("operators")
-        return self.parts.operators
+        return self.services.operator_pool
 
     @property
     def export_reader(self) -> Pool:
         """For files that are longer than a snapshot may be held: they are read in pieces, each of its own moment."""
         self._read_once("an export")
-        return self.parts.reader
+        return self.services.read_pool
 
     async def repair(self, work: Callable[[Connection], Awaitable[None]]) -> None:
         """Completes what somebody broke off, before the page that shows it is read."""
         assert self.is_form or not self.has_read, "it would not be seen in a snapshot that is older"
-        async with self.parts.operators.acquire() as connection:
+        async with self.services.operator_pool.acquire() as connection:
             await work(connection)
 
     def _check_form(self, what: str) -> None:
@@ -217,93 +217,95 @@ class Visit(msgspec.Struct):
 
     # --- answers ------------------------------------------------------------------------------------------
 
-    def show(self, template: str, status: int = 200, **values: Any) -> Response:
-        told = self.parts.cookies.read(self.request, SAID)
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        told = self.services.cookies.read(self.request, FLASH)
         shared: dict[str, Any] = {
             "visit": self,
             "user": None if self.session is None else self.session.user,
-            "is_whole": self.session is not None and self.session.is_whole,
-            "merchant": self.known_merchant,
-            "environment": self.parts.environment,
-            "navigation": self.navigation,
+            "is_whole": self.session is not None and self.session.is_authenticated,
+            "merchant": self.session_merchant,
+            "environment": self.services.environment,
+            "navigation": self.nav_links,
             "here": self.request.url.path,
-            "csrf": self.form_token,
-            "told": None if told is None else unquote(told)[:MOST_SAID],
+            "csrf": self.csrf_token,
+            "told": None if told is None else unquote(told)[:MAX_FLASH_LENGTH],
             "faults": {},
         }
-        response = RenderedPage(self.parts.templates, template, {**shared, **values}, status)
+        response = RenderedPage(self.services.templates, template, {**shared, **values}, status)
         if told is not None:
-            self.parts.cookies.drop(response, SAID)
+            self.services.cookies.delete_cookie(response, FLASH)
         return response
 
-    def go(self, where: str, said: str = "") -> Response:
+    def redirect(self, path: str, flash: str = "") -> Response:
         """To another page after something was done, which then says so once."""
-        response = RedirectResponse(where, status_code=303)
-        if said:
-            self.parts.cookies.put(response, SAID, quote(said))
+        response = RedirectResponse(path, status_code=303)
+        if flash:
+            self.services.cookies.set_cookie(response, FLASH, quote(flash))
         return response
 
     # --- what pages do with it ----------------------------------------------------------------------------
 
-    def may(self, action: Action, fields: Mapping[str, Any] = {}) -> bool:
+    def is_allowed(self, action: Action, fields: Mapping[str, Any] = {}) -> bool:
         """Whether the visitor's role has the permission that the action needs."""
-        return self.session is not None and self.user.role in ROLES_WITH[permission_needed(action, fields)]
+        return self.session is not None and self.user.role in ROLES_BY_PERMISSION[permission_needed(action, fields)]
 
-    async def act(self, method: str, /, **fields: Any) -> "Reply":
-        return await self.do(method, fields)
+    async def call_action(self, method: str, /, **fields: Any) -> "ActionReply":
+        return await self.run_action(method, fields)
 
-    async def do(self, method: str, fields: Mapping[str, Any], says: str = "") -> "Reply":
+    async def run_action(self, method: str, fields: Mapping[str, Any], audit_text: str = "") -> "ActionReply":
         """Asks for an action as the visitor's merchant. What is more than a look is in the audit trail: a write in the
         commit that does it, anything else right after. `says` is what the trail calls it. Raises NotAllowed, and
         NotConfirmed where much money would leave and the visitor has not shown for a while who they are."""
-        action = self.parts.find_action(method, fields)
+        action = self.services.find_action(method, fields)
         if action is None:
-            return Reply(await self.parts.act(self.merchant, method, fields, None, None))
-        if not self.may(action, fields):
+            return ActionReply(await self.services.run_action(self.merchant, method, fields, None, None))
+        if not self.is_allowed(action, fields):
             raise NotAllowed
         permission = permission_needed(action, fields)
-        if permission == PAY and not self.is_confirmed and is_large(method, fields, self.parts.large_amount):
-            raise NotConfirmed
+        if permission == PAY and not self.has_stepped_up and is_large(method, fields, self.services.large_amount_minor):
+            raise StepUpRequired
         if permission == VIEW:
             return await self._look(action, method, fields)
         title = f"{method} {title_of(action)}"
-        note = partial(describe_act, self.user.email, self.address, says or title, title, fields)
+        note = partial(describe_action, self.user.email, self.client_address, audit_text or title, title, fields)
         is_write = isinstance(action, Write)
-        reply = Reply(await self.parts.act(self.merchant, method, fields, note if is_write else None, None))
-        if reply.is_good and not is_write:
-            async with self.parts.operators.acquire() as connection:
+        reply = ActionReply(
+            await self.services.run_action(self.merchant, method, fields, note if is_write else None, None)
+        )
+        if reply.is_success and not is_write:
+            async with self.services.operator_pool.acquire() as connection:
                 deed = note(Decision(reply=reply.body))
-                await audit_trail.append(connection, self.merchant.merchant_id, deed)
+                await audit_trail.append_entry(connection, self.merchant.merchant_id, deed)
         return reply
 
-    async def _look(self, action: Action, method: str, fields: Mapping[str, Any]) -> "Reply":
+    async def _look(self, action: Action, method: str, fields: Mapping[str, Any]) -> "ActionReply":
         """Asks for an action that changes nothing: in the page's snapshot, if one is open and the action is answered by
         the database."""
         within = self.open_snapshot if isinstance(action, Read | Write) else None
-        if within is None and not isinstance(action, Known):
+        if within is None and not isinstance(action, MemoryRead):
             self._read_once(f"{method} {action.name}")
-        return Reply(await self.parts.act(self.merchant, method, fields, None, within))
+        return ActionReply(await self.services.run_action(self.merchant, method, fields, None, within))
 
-    async def record(self, what: str, about: str, before: Any = "", after: Any = "") -> None:
+    async def record_audit(self, action: str, subject: str, before: Any = "", after: Any = "") -> None:
         """Into the audit trail of the visitor's merchant, or the operator's own."""
-        async with self.parts.operators.acquire() as connection:
-            await self.record_on(connection, self.chain, what, about, before, after)
+        async with self.services.operator_pool.acquire() as connection:
+            await self.record_audit_on(connection, self.audit_chain, action, subject, before, after)
 
-    async def record_on(
-        self, connection: Connection, chain: int, what: str, about: str, before: Any = "", after: Any = ""
+    async def record_audit_on(
+        self, connection: Connection, chain: int, action: str, subject: str, before: Any = "", after: Any = ""
     ) -> None:
-        deed = Deed(self.user.email, what, about, self.address, as_text(before), as_text(after))
-        await audit_trail.append(connection, chain, deed)
+        deed = AuditEntry(self.user.email, action, subject, self.client_address, as_text(before), as_text(after))
+        await audit_trail.append_entry(connection, chain, deed)
 
 
-class Reply:
+class ActionReply:
     """What an action answered: its body, and the faults of fields by name."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.body = body
 
     @property
-    def is_good(self) -> bool:
+    def is_success(self) -> bool:
         return self.body.get("status") in (200, 202, "success")
 
     @property
@@ -318,19 +320,19 @@ class Reply:
     @property
     def faults(self) -> dict[str, str]:
         """Faults beside their fields; what belongs to none is under the empty name."""
-        if self.is_good:
+        if self.is_success:
             return {}
         named = {fault["field"]: fault["reason"] for fault in self.body.get("errors", ())}
         return named or {"": self.message}
 
 
 # Cards may be of any currency, whatever their request says of it.
-ANY_CURRENCY = frozenset({"virtualcard"})
+ALWAYS_LARGE_METHODS = frozenset({"virtualcard"})
 
 
 def is_large(method: str, fields: Mapping[str, Any], large: int) -> bool:
     """Whether a request moves at least so much, in minor units of the home currency; also where that is not known."""
-    if method in ANY_CURRENCY or fields.get("currency") not in (None, "", HOME):
+    if method in ALWAYS_LARGE_METHODS or fields.get("currency") not in (None, "", HOME):
         return True
     orders = fields["data"] if isinstance(fields.get("data"), list) else [fields]
     amounts = [parse_minor(str(order.get("amount", ""))) if isinstance(order, dict) else None for order in orders]

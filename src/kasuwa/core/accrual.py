@@ -17,7 +17,7 @@ from functools import lru_cache
 import msgspec
 
 from kasuwa.core.calendar import add_months
-from kasuwa.core.interest import INTERVALS_A_YEAR
+from kasuwa.core.loan_interest import INTERVALS_A_YEAR
 from kasuwa.core.money import LARGEST_AMOUNT, percent_of
 
 # A rate has at most six decimals of a percent.
@@ -28,10 +28,10 @@ UNITS_PER_MINOR = 365 * 100 * PARTS_PER_PERCENT
 MOST_ANNUAL_PERCENT = 1000
 
 
-class Terms(msgspec.Struct, frozen=True):
+class SavingsTerms(msgspec.Struct, frozen=True):
     """What was agreed: the annual rate in parts, the tax on interest (None: no tax), and the term."""
 
-    annual: int
+    annual_rate_parts: int
     tax_rate: str | None
     opened_on: date
     period: int
@@ -41,13 +41,13 @@ class Terms(msgspec.Struct, frozen=True):
         return posting_date(self.opened_on, self.period)
 
 
-class Meter(msgspec.Struct, frozen=True):
+class AccrualState(msgspec.Struct, frozen=True):
     """Where the counting stands: the units of the running month, the first day whose end is not counted yet, the
     months closed, and what closed months earned and is not paid yet."""
 
-    units: int
-    counted_to: date
-    closed: int
+    accrued_units: int
+    accrued_to: date
+    months_closed: int
     due_interest: int = 0
     due_tax: int = 0
 
@@ -66,7 +66,7 @@ def posting_date(opened_on: date, number: int) -> date:
     return add_months(opened_on, number)
 
 
-def earn(balance: int, annual: int, days: int) -> int:
+def interest_units(balance: int, annual: int, days: int) -> int:
     """The units that a balance earns by standing at the end of so many days."""
     return balance * annual * days
 
@@ -76,40 +76,42 @@ def round_units(units: int) -> int:
     return (units * 2 + UNITS_PER_MINOR) // (UNITS_PER_MINOR * 2)
 
 
-def reach(meter: Meter, terms: Terms, balance: int, today: date) -> Meter:
+def accrue_to(meter: AccrualState, terms: SavingsTerms, balance: int, today: date) -> AccrualState:
     """Count a balance that has not changed since it was last counted, up to yesterday's end; months that ended are
     closed. After maturity nothing is earned."""
-    while meter.closed < terms.period:
-        month_ends = posting_date(terms.opened_on, meter.closed + 1)
+    while meter.months_closed < terms.period:
+        month_ends = posting_date(terms.opened_on, meter.months_closed + 1)
         if month_ends > today:
             break
         meter = close_month(count_days(meter, terms, balance, month_ends), terms)
-    return count_days(meter, terms, balance, today) if meter.closed < terms.period else meter
+    return count_days(meter, terms, balance, today) if meter.months_closed < terms.period else meter
 
 
-def count_days(meter: Meter, terms: Terms, balance: int, until: date) -> Meter:
+def count_days(meter: AccrualState, terms: SavingsTerms, balance: int, until: date) -> AccrualState:
     """Counts the ends of day before `until`. Interest that is not posted yet stops growing where together it is the
     largest amount that there is."""
-    days = (until - meter.counted_to).days
+    days = (until - meter.accrued_to).days
     if days <= 0:
         return meter
     room = max(0, LARGEST_AMOUNT - meter.due_interest) * UNITS_PER_MINOR
-    units = min(meter.units + earn(balance, terms.annual, days), room)
-    return Meter(units, until, meter.closed, meter.due_interest, meter.due_tax)
+    units = min(meter.accrued_units + interest_units(balance, terms.annual_rate_parts, days), room)
+    return AccrualState(units, until, meter.months_closed, meter.due_interest, meter.due_tax)
 
 
-def close_month(meter: Meter, terms: Terms) -> Meter:
+def close_month(meter: AccrualState, terms: SavingsTerms) -> AccrualState:
     """Rounded here and nowhere else; then the tax on the rounded interest, rounded likewise."""
-    interest = round_units(meter.units)
+    interest = round_units(meter.accrued_units)
     tax = percent_of(interest, terms.tax_rate) if terms.tax_rate is not None else 0
-    return Meter(0, meter.counted_to, meter.closed + 1, meter.due_interest + interest, meter.due_tax + tax)
+    return AccrualState(
+        0, meter.accrued_to, meter.months_closed + 1, meter.due_interest + interest, meter.due_tax + tax
+    )
 
 
 # What came in since the last posting and is still there, oldest first: the day from whose end on it earns, and the sum.
-Layers = tuple[tuple[date, int], ...]
+DepositLayers = tuple[tuple[date, int], ...]
 
 
-def settle_layers(layers: Layers, before: int, after: int, day: date) -> Layers:
+def update_layers(layers: DepositLayers, before: int, after: int, day: date) -> DepositLayers:
     """The layers after a balance changed on a day: what came in is the newest, and what went out was the newest too."""
     if after > before:
         if layers and layers[-1][0] == day:
@@ -124,24 +126,28 @@ def settle_layers(layers: Layers, before: int, after: int, day: date) -> Layers:
     return tuple(kept)
 
 
-def open_layers(layers: Layers, terms: Terms, meter: Meter) -> Layers:
+def drop_posted_layers(layers: DepositLayers, terms: SavingsTerms, meter: AccrualState) -> DepositLayers:
     """Without those that have earned since the last posting, or longer: they are one with what stood then."""
-    posted_on = posting_date(terms.opened_on, meter.closed)
+    posted_on = posting_date(terms.opened_on, meter.months_closed)
     return tuple((day, amount) for day, amount in layers if day > posted_on)
 
 
-def forfeit(meter: Meter, terms: Terms, layers: Layers, taken: int, today: date) -> tuple[Meter, int]:
+def forfeit(
+    meter: AccrualState, terms: SavingsTerms, layers: DepositLayers, taken: int, today: date
+) -> tuple[AccrualState, int]:
     """What the amount taken earned since the last posting is lost: the money that came last goes first. Months that
     are closed are earned for good. Spec silent: D34"""
     lost, left = 0, taken
-    for day, amount in (*reversed(layers), (posting_date(terms.opened_on, meter.closed), 0)):
+    for day, amount in (*reversed(layers), (posting_date(terms.opened_on, meter.months_closed), 0)):
         part = min(left, amount) if amount else left
-        lost += earn(part, terms.annual, max(0, (today - day).days))
+        lost += interest_units(part, terms.annual_rate_parts, max(0, (today - day).days))
         left -= part
-    lost = min(lost, meter.units)
-    return Meter(meter.units - lost, meter.counted_to, meter.closed, meter.due_interest, meter.due_tax), lost
+    lost = min(lost, meter.accrued_units)
+    return AccrualState(
+        meter.accrued_units - lost, meter.accrued_to, meter.months_closed, meter.due_interest, meter.due_tax
+    ), lost
 
 
-def unpaid(meter: Meter) -> int:
+def unpaid(meter: AccrualState) -> int:
     """What the client has earned and not got yet, as it would be posted now, before tax."""
-    return meter.due_interest + round_units(meter.units)
+    return meter.due_interest + round_units(meter.accrued_units)

@@ -25,14 +25,14 @@ MANAGE: Permission = "manage"  # changes records that money depends on, or shows
 INTEGRATE: Permission = "integrate"  # sends events again, plays the scripted world of the test environment
 
 
-class Foresight(msgspec.Struct, frozen=True):
+class PreflightContext(msgspec.Struct, frozen=True):
     """What a rule that foretells may look at besides: business time, and what the rails keep in memory."""
 
     now: datetime
     rails: Any
 
 
-class Rule(msgspec.Struct, frozen=True):
+class FieldRule(msgspec.Struct, frozen=True):
     """A check on decoded fields: `reason(merchant, *values)` answers what is wrong, or None. It runs when all
     its fields could be read, so that one reply names every fault of a body.
 
@@ -41,21 +41,21 @@ class Rule(msgspec.Struct, frozen=True):
     `reason(merchant, foresight, *values)`."""
 
     fields: tuple[str, ...]
-    reason: Callable[..., str | None]
-    foretells: bool = False
-    tops: tuple[str, ...] = ()
+    check: Callable[..., str | None]
+    is_preflight: bool = False
+    top_level_fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """`tops` are the fields of the request itself that these stand in, found once: every request asks for them."""
         msgspec.structs.force_setattr(self, "tops", tuple(field.partition(".")[0] for field in self.fields))
 
 
-def one_of(*fields: str, reason: str = "required") -> Rule:
+def one_of(*fields: str, reason: str = "required") -> FieldRule:
     """One of these must be said; the last is the one that is asked for."""
-    return Rule(fields, lambda merchant, *values: reason if all(value is None for value in values) else None)
+    return FieldRule(fields, lambda merchant, *values: reason if all(value is None for value in values) else None)
 
 
-class Question(msgspec.Struct, frozen=True):
+class RailQuestion(msgspec.Struct, frozen=True):
     """Whom a write may have to ask before it can be decided: where its decision says what it `asks`,
     `ask(asked, merchant, rails, scenario)` is called with no transaction open. A Refusal is the answer to the whole
     request; anything else is handed to `decide` as `told`, which is None until then."""
@@ -64,16 +64,16 @@ class Question(msgspec.Struct, frozen=True):
     ask: Callable[..., Awaitable[Any]]
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class PreencodedReply(msgspec.Struct, frozen=True):
     """A reply that is the same for everybody, encoded once: as it is, and packed for those who take it so."""
 
     plain: bytes
-    packed: bytes
+    gzip_body: bytes
 
 
-def prepare(reply: Any) -> Prepared:
+def preencode_reply(reply: Any) -> PreencodedReply:
     plain = msgspec.json.encode(reply)
-    return Prepared(plain, gzip.compress(plain, mtime=0))
+    return PreencodedReply(plain, gzip.compress(plain, mtime=0))
 
 
 class Write(msgspec.Struct, frozen=True):
@@ -84,16 +84,16 @@ class Write(msgspec.Struct, frozen=True):
     decide: Callable[..., Any]
     summary: str
     example: Mapping[str, Any]
-    needs_role: Permission
-    rules: tuple[Rule, ...] = ()
+    permission: Permission
+    rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
-    repeatable: bool = True
-    ask: Question | None = None
+    accepts_idempotency_key: bool = True
+    rail_question: RailQuestion | None = None
     # Reads a long request piece by piece: `unpack(request, merchant)`. `needs` and `decide` are given a list of the
     # pieces in its place.
     unpack: Callable[[Any, Merchant], Iterator[Any]] | None = None
-    reads_without: str = ""  # without this field in the body the action only shows, which everybody may
+    read_only_without: str = ""  # without this field in the body the action only shows, which everybody may
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -103,13 +103,13 @@ class Read(msgspec.Struct, frozen=True):
     read: Callable[..., Awaitable[Any]]
     summary: str
     example: Mapping[str, Any]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
-    needs_role: Permission = VIEW
+    permission: Permission = VIEW
 
 
-class Known(msgspec.Struct, frozen=True):
+class MemoryRead(msgspec.Struct, frozen=True):
     """`answer(request, merchant, rails)` waits for nothing: reference data, the merchant's own terms, or what a rail
     told earlier."""
 
@@ -119,10 +119,10 @@ class Known(msgspec.Struct, frozen=True):
     answer: Callable[..., Any]
     summary: str
     example: Mapping[str, Any]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
-    needs_role: Permission = VIEW
+    permission: Permission = VIEW
 
 
 class Lookup(msgspec.Struct, frozen=True):
@@ -136,10 +136,10 @@ class Lookup(msgspec.Struct, frozen=True):
     ask: Callable[..., Awaitable[Any]]
     summary: str
     example: Mapping[str, Any]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
-    needs_role: Permission = VIEW
+    permission: Permission = VIEW
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -154,20 +154,20 @@ class Step(msgspec.Struct, frozen=True):
     call: Callable[..., Awaitable[Any]]
     needs: Callable[..., Any]
     decide: Callable[..., Any]
-    settles: bool = True
-    recall: Callable[..., Any] | None = None
-    also: tuple[str, ...] = ()
-    told: Callable[..., Awaitable[Any]] | None = None
+    accepts_callback: bool = True
+    restore_secrets: Callable[..., Any] | None = None
+    extra_lanes: tuple[str, ...] = ()
+    enrich_callback: Callable[..., Awaitable[Any]] | None = None
 
 
-class Engine(Protocol):
+class AdminOperations(Protocol):
     """What a command may ask of the machinery around the books; all but `resend` in the test environment alone."""
 
     async def resend(self, merchant: Merchant, first: int, last: int) -> int | None: ...
 
     async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]: ...
 
-    async def settle(self, merchant: Merchant, reference: str, status: str) -> Any: ...
+    async def simulate_callback(self, merchant: Merchant, reference: str, status: str) -> Any: ...
 
     async def set_webhook(self, merchant: Merchant, url: str) -> str | None: ...
 
@@ -177,10 +177,10 @@ class Engine(Protocol):
 
     async def business_now(self, merchant: Merchant) -> datetime: ...
 
-    async def advance(self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]) -> Any: ...
+    async def advance_clock(self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]) -> Any: ...
 
 
-class Command(msgspec.Struct, frozen=True):
+class AdminCommand(msgspec.Struct, frozen=True):
     """Something done to the world around the books: an event sent again, a clock moved, a call-back played. One that
     `writes` may be several commits: where it fails, its outcome is not known."""
 
@@ -190,20 +190,20 @@ class Command(msgspec.Struct, frozen=True):
     run: Callable[..., Awaitable[Any]]
     summary: str
     example: Mapping[str, Any]
-    needs_role: Permission
-    rules: tuple[Rule, ...] = ()
+    permission: Permission
+    rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
     writes: bool = True
 
 
-Action = Write | Read | Known | Lookup | Command
+Action = Write | Read | MemoryRead | Lookup | AdminCommand
 
 
 def permission_needed(action: Action, fields: Mapping[str, Any]) -> Permission:
     """The permission that a request for this action needs."""
-    only_shows = isinstance(action, Write) and action.reads_without and not fields.get(action.reads_without)
-    return VIEW if only_shows else action.needs_role
+    only_shows = isinstance(action, Write) and action.read_only_without and not fields.get(action.read_only_without)
+    return VIEW if only_shows else action.permission
 
 
 def title_of(action: Action) -> str:
@@ -211,7 +211,7 @@ def title_of(action: Action) -> str:
     return action.name if action.variant is None else f"{action.name} {action.variant[1]}"
 
 
-class Method(msgspec.Struct, frozen=True):
+class ApiMethod(msgspec.Struct, frozen=True):
     """One path of the API: its word in the URL, the body fields that may select an action, and its rows. A selector
     that some rows name as their own selects those alone, and nothing else does."""
 
@@ -219,4 +219,4 @@ class Method(msgspec.Struct, frozen=True):
     selectors: tuple[str, ...]
     actions: tuple[Action, ...]
     steps: tuple[Step, ...] = ()
-    most_bytes: int = 256 * 1024
+    max_body_bytes: int = 256 * 1024

@@ -5,8 +5,8 @@ from operator import mul
 
 import msgspec
 
-from kasuwa.core.catalogue import load
 from kasuwa.core.decision import Merchant
+from kasuwa.core.reference_data import load_reference_data
 
 
 class Bank(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class Bank(msgspec.Struct, frozen=True):
 
 @cache
 def all_banks() -> tuple[Bank, ...]:
-    return msgspec.convert(load("banks"), tuple[Bank, ...])
+    return msgspec.convert(load_reference_data("banks"), tuple[Bank, ...])
 
 
 @cache
@@ -42,9 +42,9 @@ def bank_names() -> dict[str, str]:
     return {code: bank.name for code, bank in sorted(banks_by_code().items()) if len(code) in (3, 6)}
 
 
-def plain_name(said: str) -> str:
+def normalize_bank_name(name: str) -> str:
     """A bank's name without case, spaces and punctuation, and without the words that people leave out or add."""
-    words = "".join(letter if letter.isalnum() else " " for letter in said.casefold()).split()
+    words = "".join(letter if letter.isalnum() else " " for letter in name.casefold()).split()
     return "".join(word for word in words if word not in ("bank", "plc", "limited", "ltd", "nigeria"))
 
 
@@ -54,15 +54,15 @@ def banks_by_name() -> dict[str, Bank]:
     found: dict[str, Bank] = {}
     for bank in banks_by_code().values():
         for name in (bank.name, bank.short or ""):
-            if plain_name(name):
-                found.setdefault(plain_name(name), bank)
+            if normalize_bank_name(name):
+                found.setdefault(normalize_bank_name(name), bank)
     return found
 
 
-def find_bank(said: str) -> Bank | None:
+def find_bank(code_or_name: str) -> Bank | None:
     """A bank by any of its codes or by its name, however it is written; None where no bank is meant."""
-    code = said.strip()
-    return banks_by_code().get(code) or banks_by_name().get(plain_name(code))
+    code = code_or_name.strip()
+    return banks_by_code().get(code) or banks_by_name().get(normalize_bank_name(code))
 
 
 # Three-digit codes are padded with 000, five-digit ones with 9 (data: CBN's NUBAN rule).
@@ -101,7 +101,7 @@ def is_sample_account(bank: Bank, account_number: str) -> bool:
 MAGIC_PREFIX = "000000"
 
 
-def may_exist(merchant: Merchant, bank: Bank, account_number: str) -> bool:
+def can_account_exist(merchant: Merchant, bank: Bank, account_number: str) -> bool:
     if is_account_of(bank, account_number):
         return True
     if merchant.environment != "test":
@@ -109,13 +109,13 @@ def may_exist(merchant: Merchant, bank: Bank, account_number: str) -> bool:
     return account_number.startswith(MAGIC_PREFIX) or is_sample_account(bank, account_number)
 
 
-def bank_is_known(merchant: Merchant, bank_code: str) -> str | None:
+def check_bank_code(merchant: Merchant, bank_code: str) -> str | None:
     """A rule (core.action.Rule) for every request that names a bank."""
     return None if bank_code in banks_by_code() else "no bank has this code; see the banks resource"
 
 
-def account_fits_bank(merchant: Merchant, bank_code: str, account_number: str) -> str | None:
+def check_account_number(merchant: Merchant, bank_code: str, account_number: str) -> str | None:
     bank = banks_by_code().get(bank_code)
-    if bank is None or may_exist(merchant, bank, account_number):
+    if bank is None or can_account_exist(merchant, bank, account_number):
         return None
     return f"not an account number of {bank.name}"

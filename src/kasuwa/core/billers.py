@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import msgspec
 
-from kasuwa.core.action import Prepared
+from kasuwa.core.action import PreencodedReply
 from kasuwa.core.decision import Merchant
 from kasuwa.core.money import minor_of, parse_minor
 from kasuwa.core.references import row_key
@@ -56,46 +56,46 @@ class Item(msgspec.Struct, frozen=True):
     fulfilment: str
 
 
-class Sheet(msgspec.Struct, frozen=True):
+class CatalogueEdition(msgspec.Struct, frozen=True):
     categories: tuple[Category, ...]
     billers: tuple[Biller, ...]
     items: tuple[Item, ...]
 
 
-EMPTY_SHEET = Sheet((), (), ())
+EMPTY_EDITION = CatalogueEdition((), (), ())
 
 
-class Unsellable(Exception):
+class InvalidCatalogue(Exception):
     """What is wrong with a sheet, in one line."""
 
 
-def check_sheet(sheet: Sheet) -> None:
+def check_edition(sheet: CatalogueEdition) -> None:
     """A sheet that cannot be sold from is refused whole, and the edition before it stands."""
     codes = {category.code for category in sheet.categories}
     billers = {biller.id: biller for biller in sheet.billers}
     if len(codes) != len(sheet.categories) or len(billers) != len(sheet.billers):
-        raise Unsellable("two categories or two billers have the same code")
+        raise InvalidCatalogue("two categories or two billers have the same code")
     for biller in sheet.billers:
         if biller.category not in codes:
-            raise Unsellable(f"{biller.name}: there is no category {biller.category}")
+            raise InvalidCatalogue(f"{biller.name}: there is no category {biller.category}")
         try:
             compiled(biller.pattern)
         except re.error:
-            raise Unsellable(f"{biller.name}: its pattern of references cannot be read") from None
+            raise InvalidCatalogue(f"{biller.name}: its pattern of references cannot be read") from None
     if len({item.paycode for item in sheet.items}) != len(sheet.items):
-        raise Unsellable("two items have the same paycode")
+        raise InvalidCatalogue("two items have the same paycode")
     for item in sheet.items:
         check_item(item, billers.get(item.bills_id))
 
 
 def check_item(item: Item, biller: Biller | None) -> None:
     if biller is None:
-        raise Unsellable(f"{item.name}: there is no biller {item.bills_id}")
+        raise InvalidCatalogue(f"{item.name}: there is no biller {item.bills_id}")
     price = parse_minor(item.amount)
     if price is None or not item.paycode or item.fee < 0 or not PERCENTAGE.fullmatch(item.discount):
-        raise Unsellable(f"{item.name}: amount, paycode, fee or discount cannot be used")
+        raise InvalidCatalogue(f"{item.name}: amount, paycode, fee or discount cannot be used")
     if price == 0 and None in (biller.least, biller.most):
-        raise Unsellable(f"{item.name}: an open amount needs bounds")
+        raise InvalidCatalogue(f"{item.name}: an open amount needs bounds")
 
 
 def paycode_key(paycode: str) -> bytes:
@@ -106,7 +106,7 @@ def paycode_key(paycode: str) -> bytes:
 # --- the catalogue in memory ----------------------------------------------------------------------------------
 
 
-class Terms(msgspec.Struct, frozen=True):
+class ItemTerms(msgspec.Struct, frozen=True):
     """What an item asks of whoever pays it: a reference of its biller's form, and its `price`, or, where that is 0, an
     amount within its biller's bounds."""
 
@@ -118,7 +118,7 @@ class Terms(msgspec.Struct, frozen=True):
     most: int | None
 
 
-class Listed(msgspec.Struct, frozen=True):
+class CatalogueItem(msgspec.Struct, frozen=True):
     """An item with its biller; `retired_at` where a newer paycode took its place."""
 
     item: Item
@@ -126,24 +126,24 @@ class Listed(msgspec.Struct, frozen=True):
     retired_at: datetime | None = None
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ItemTerms:
         item, biller = self.item, self.biller
-        return Terms(item.name, biller.name, biller.pattern, minor_of(item.amount), biller.least, biller.most)
+        return ItemTerms(item.name, biller.name, biller.pattern, minor_of(item.amount), biller.least, biller.most)
 
 
-class Listing:
+class Catalogue:
     """One edition as it is served. `prepared` keeps the replies already made of it, by category and biller: they are
     the same for everybody until the next edition."""
 
-    def __init__(self, edition: int, sheet: Sheet, retired: tuple[Listed, ...] = ()) -> None:
-        self.edition = edition
-        self.sheet = sheet
+    def __init__(self, edition: int, sheet: CatalogueEdition, retired: tuple[CatalogueItem, ...] = ()) -> None:
+        self.edition_number = edition
+        self.contents = sheet
         self.billers = {biller.id: biller for biller in sheet.billers}
-        self.prepared: dict[tuple[str | None, int | None], Prepared] = {}
-        current = [Listed(item, self.billers[item.bills_id]) for item in sheet.items]
+        self.encoded_replies: dict[tuple[str | None, int | None], PreencodedReply] = {}
+        current = [CatalogueItem(item, self.billers[item.bills_id]) for item in sheet.items]
         self._by_paycode = {listed.item.paycode: listed for listed in (*retired, *current)}
 
-    def find(self, paycode: str, wall: datetime) -> Listed | None:
+    def find(self, paycode: str, wall: datetime) -> CatalogueItem | None:
         listed = self._by_paycode.get(paycode)
         if listed is None or listed.retired_at is None:
             return listed

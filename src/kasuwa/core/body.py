@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-DEEPEST = 32
+MAX_DEPTH = 32
 # Objects and arrays in one body: twenty for each order of the longest bulk. Spec silent: D2
 MOST_CONTAINERS = 20_000
 
@@ -24,7 +24,7 @@ NUL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 MOST_PARTS = 5_000
 
 
-class NumberText:
+class NumberLiteral:
     """The literal of a JSON number that is not a plain integer, as it was sent. Not a text: a field that asks for
     one does not take it."""
 
@@ -34,11 +34,11 @@ class NumberText:
         self.text = text
 
 
-class NotJson(Exception):
+class InvalidJson(Exception):
     """Not a JSON object of UTF-8 text, at most 32 levels deep and of bounded parts. Spec silent: D2"""
 
 
-UNTYPED: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=NumberText)
+UNTYPED: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=NumberLiteral)
 ONE_ELEMENT = msgspec.json.Decoder(tuple[msgspec.Raw])
 FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 RAW_PARTS = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw])
@@ -46,7 +46,7 @@ RAW_PARTS = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw])
 UNREADABLE = object()
 
 
-def one_object(body: bytes) -> bytes:
+def unwrap_single_object(body: bytes) -> bytes:
     """The body, or the element of a body that is an array of exactly one. Spec silent: D2"""
     if body.startswith(b"{") or not body[:64].lstrip().startswith(b"["):
         return body
@@ -62,8 +62,8 @@ def check_json(body: bytes) -> None:
     try:
         body.decode()
     except UnicodeDecodeError:
-        raise NotJson("the body is not UTF-8") from None
-    if body.count(b"{") + body.count(b"[") > DEEPEST:
+        raise InvalidJson("the body is not UTF-8") from None
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:
         check_depth(body)
 
 
@@ -71,13 +71,13 @@ def check_depth(body: bytes) -> None:
     """Removes the innermost pairs of brackets, level by level: what remains after 32 times is too deep."""
     brackets = brackets_of(body)
     if brackets.count(b"(") * 2 != len(brackets):
-        raise NotJson("the body is not JSON")
+        raise InvalidJson("the body is not JSON")
     if len(brackets) > 2 * MOST_CONTAINERS:
-        raise NotJson(f"the body holds more than {MOST_CONTAINERS:,} objects and arrays")
-    for _ in range(DEEPEST):
+        raise InvalidJson(f"the body holds more than {MOST_CONTAINERS:,} objects and arrays")
+    for _ in range(MAX_DEPTH):
         brackets = brackets.replace(b"()", b"")
     if brackets:
-        raise NotJson(f"the body nests deeper than {DEEPEST} levels")
+        raise InvalidJson(f"the body nests deeper than {MAX_DEPTH} levels")
 
 
 def brackets_of(body: bytes) -> bytes:

@@ -10,7 +10,7 @@ LAGOS = timezone(timedelta(hours=1), "Africa/Lagos")
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 # When something is due on a day that names no hour: after the banks have opened. Spec silent: D25
-USUAL_HOUR = 9
+DEFAULT_DUE_HOUR = 9
 
 FRIDAY = 5
 
@@ -19,7 +19,7 @@ def lagos_day(moment: datetime) -> date:
     return moment.astimezone(LAGOS).date()
 
 
-def moment_of(day: date, hour: int = USUAL_HOUR) -> datetime:
+def lagos_moment(day: date, hour: int = DEFAULT_DUE_HOUR) -> datetime:
     """An hour of a day in Lagos."""
     return datetime.combine(day, time(hour), LAGOS).astimezone(UTC)
 
@@ -46,7 +46,7 @@ def settlement_time(now: datetime, days: int) -> datetime:
         day += timedelta(days=1)
         while not is_business_day(day):
             day += timedelta(days=1)
-    return moment_of(day)
+    return lagos_moment(day)
 
 
 def add_months(anchor: date, months: int) -> date:

@@ -4,7 +4,7 @@ from functools import cache
 
 import msgspec
 
-from kasuwa.core.catalogue import load
+from kasuwa.core.reference_data import load_reference_data
 
 BIN_DIGITS = 6
 SHORTEST, LONGEST = 12, 19  # ISO/IEC 7812, for a brand we have no ranges of
@@ -38,7 +38,7 @@ class BrandRange(msgspec.Struct, frozen=True):
         return any(first <= int(number[: len(str(first))]) <= last for first, last in self.ranges)
 
 
-class Issuer(msgspec.Struct, frozen=True):
+class BinRecord(msgspec.Struct, frozen=True):
     """What is known of a card by its first six digits; where its issuer is not known, the brand at most."""
 
     bin: str
@@ -51,14 +51,14 @@ class Issuer(msgspec.Struct, frozen=True):
 @cache
 def brand_ranges() -> tuple[BrandRange, ...]:
     """In the order in which they are tried: some brands have ranges inside another's."""
-    facts = load("bins")
+    facts = load_reference_data("bins")
     found = {row.brand: row for row in msgspec.convert(facts["brand_ranges"], tuple[BrandRange, ...])}
     return tuple(found[brand] for brand in facts["match_order"])
 
 
 @cache
-def issuers() -> dict[str, Issuer]:
-    return {row.bin: row for row in msgspec.convert(load("bins")["bins"], tuple[Issuer, ...])}
+def bin_records() -> dict[str, BinRecord]:
+    return {row.bin: row for row in msgspec.convert(load_reference_data("bins")["bins"], tuple[BinRecord, ...])}
 
 
 def range_of(number: str) -> BrandRange | None:
@@ -67,17 +67,17 @@ def range_of(number: str) -> BrandRange | None:
 
 def brand_of(number: str) -> str | None:
     """The brand of a card number, or of its first six digits. The table wins over the ranges."""
-    known = issuers().get(number[:BIN_DIGITS])
+    known = bin_records().get(number[:BIN_DIGITS])
     if known is not None:
         return known.brand
     found = range_of(number)
     return None if found is None else found.brand
 
 
-def bin_of(number: str) -> Issuer:
+def find_bin(number: str) -> BinRecord:
     """Who issued a card, by its number or its first six digits."""
     head = number[:BIN_DIGITS]
-    return issuers().get(head) or Issuer(head, brand_of(head))
+    return bin_records().get(head) or BinRecord(head, brand_of(head))
 
 
 def is_card_number(number: str) -> bool:

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.interest import Lending
-from kasuwa.core.issuing import DEFAULT_ISSUING, Issuing
-from kasuwa.core.rates import Rate
-from kasuwa.core.scenario import NO_SCENARIO, PlannedFault, Scenario
-from kasuwa.core.secrets import Vault, derive
+from kasuwa.core.exchange_rates import ExchangeRate
+from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
+from kasuwa.core.loan_interest import LendingSettings
+from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.tariff import Tariff
+from kasuwa.core.vault import Vault, derive
 
 
 class Row(msgspec.Struct):
@@ -29,7 +29,7 @@ class Row(msgspec.Struct):
     names the columns that may differ after the insert: the others are never written again."""
 
     table: ClassVar[str] = ""
-    changing: ClassVar[tuple[str, ...]] = ()
+    mutable_columns: ClassVar[tuple[str, ...]] = ()
 
     key: bytes
     merchant_id: int
@@ -46,11 +46,11 @@ R = TypeVar("R", bound=Row)
 # --- who asks, and when ---------------------------------------------------------------------------------
 
 
-class Limits(msgspec.Struct, frozen=True):
+class AmountLimits(msgspec.Struct, frozen=True):
     """The smallest and largest amount of one transaction, in minor units."""
 
-    least: int
-    most: int
+    min_amount: int
+    max_amount: int
 
 
 class Merchant(msgspec.Struct, frozen=True):
@@ -61,14 +61,14 @@ class Merchant(msgspec.Struct, frozen=True):
     mid: str
     name: str
     environment: str
-    strict: bool
+    has_strict_http: bool
     tariff: Tariff
-    limits: Mapping[str, Limits]
-    rate: tuple[int, int] | None = None
+    limits: Mapping[str, AmountLimits]
+    rate_limit: tuple[int, int] | None = None
     settlement_days: int = 0
     inbound_bank: str = "035"
-    lending: Lending = Lending()
-    exchange: Mapping[str, Rate] = {}
+    lending: LendingSettings = LendingSettings()
+    exchange_rates: Mapping[str, ExchangeRate] = {}
     suspended: bool = False
 
 
@@ -87,18 +87,18 @@ class Context(msgspec.Struct):
     digest: Callable[[bytes], bytes]
     vault: Vault
     scenario: Scenario = NO_SCENARIO
-    faults: tuple[PlannedFault, ...] = ()
-    listens: bool = False
+    injected_faults: tuple[InjectedFault, ...] = ()
+    has_webhook: bool = False
     purposes: Mapping[str, Any] = {}
     public_url: str = ""
-    issuing: Issuing = DEFAULT_ISSUING
+    issuing: CardIssuingSettings = DEFAULT_ISSUING
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypted for one place (table, column and row) of this merchant; the nonce is this decision's luck."""
         return self.vault.seal(self.merchant.merchant_id, place, plain, derive(self.entropy, f"nonce {place}"))
 
     def unseal(self, place: str, sealed: bytes) -> bytes:
-        return self.vault.open(self.merchant.merchant_id, place, sealed)
+        return self.vault.unseal(self.merchant.merchant_id, place, sealed)
 
 
 # --- what a rule needs ----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Needs(msgspec.Struct):
     accounts: tuple[str, ...] = ()
 
 
-class Seen:
+class LoadedRows:
     """The rows a rule asked for. A key that has no row yet answers None: absence is something one can see.
 
     `rows` may hold more than that, since all submissions of a batch share them: a rule sees the keys of `asked` alone,
@@ -122,7 +122,7 @@ class Seen:
         self._rows = rows
         self._asked = rows if asked is None else asked
 
-    def has(self, key: bytes) -> bool:
+    def is_loaded(self, key: bytes) -> bool:
         """Whether a key was asked for, whatever was found."""
         return key in self._asked
 
@@ -139,7 +139,7 @@ class Seen:
 # --- what a rule answers --------------------------------------------------------------------------------
 
 
-class Fault(msgspec.Struct, frozen=True):
+class FieldError(msgspec.Struct, frozen=True):
     field: str
     reason: str
 
@@ -149,23 +149,25 @@ class Refusal(msgspec.Struct, frozen=True):
 
     code: int
     message: str
-    faults: tuple[Fault, ...] = ()
+    field_errors: tuple[FieldError, ...] = ()
 
 
 # Faults that a reply lists, and those that its message names. Spec silent: D4
 MOST_FAULTS = 50
-MOST_TOLD = 3
+MAX_ERRORS_IN_MESSAGE = 3
 
 
-def refuse_fields(*faults: Fault) -> Refusal:
+def refuse_fields(*faults: FieldError) -> Refusal:
     """Refuses a request for its fields. Most clients show the message alone, so it names the first faults."""
-    told = [f"{fault.field}: {fault.reason}" if fault.field else fault.reason for fault in faults[:MOST_TOLD]]
-    if len(faults) > MOST_TOLD:
-        told.append(f"and {len(faults) - MOST_TOLD} more")
+    told = [
+        f"{fault.field}: {fault.reason}" if fault.field else fault.reason for fault in faults[:MAX_ERRORS_IN_MESSAGE]
+    ]
+    if len(faults) > MAX_ERRORS_IN_MESSAGE:
+        told.append(f"and {len(faults) - MAX_ERRORS_IN_MESSAGE} more")
     return Refusal(INVALID_REQUEST, "; ".join(told) or "The request is not valid", faults[:MOST_FAULTS])
 
 
-class Post(msgspec.Struct, frozen=True):
+class Posting(msgspec.Struct, frozen=True):
     """Money from one account to another of the same merchant and currency: the debited one pays."""
 
     debit: str
@@ -174,23 +176,23 @@ class Post(msgspec.Struct, frozen=True):
     kind: str
 
 
-class Reserve(msgspec.Struct, frozen=True):
+class NewHold(msgspec.Struct, frozen=True):
     """Money set aside on one account until its hold is ended."""
 
-    hold: bytes
+    hold_key: bytes
     account: str
     amount: int
 
 
-class Group(msgspec.Struct, frozen=True):
+class PostingGroup(msgspec.Struct, frozen=True):
     """Movements that happen whole or not at all. `ends` names a hold that is released first: with posts it
     is posted (whole or part), without any it is voided. `short` answers when a floor refuses."""
 
     reference: str
-    short: Refusal
-    posts: tuple[Post, ...] = ()
-    reserves: tuple[Reserve, ...] = ()
-    ends: bytes | None = None
+    shortfall_refusal: Refusal
+    postings: tuple[Posting, ...] = ()
+    new_holds: tuple[NewHold, ...] = ()
+    closes_hold: bytes | None = None
 
 
 class Job(Row):
@@ -198,7 +200,7 @@ class Job(Row):
     a claim moves `leased_until`, so a job whose worker died falls due again by itself."""
 
     table: ClassVar[str] = "job"
-    changing: ClassVar[tuple[str, ...]] = (
+    mutable_columns: ClassVar[tuple[str, ...]] = (
         "kind",
         "due",
         "run_at",
@@ -237,20 +239,20 @@ class Event(msgspec.Struct, frozen=True):
     object_seq: int = 1
 
 
-class Notice(msgspec.Struct, frozen=True):
+class OperatorNotice(msgspec.Struct, frozen=True):
     """Something an operator should know, such as a rail that contradicts itself."""
 
     reference: str
     what: str
 
 
-class Deed(msgspec.Struct, frozen=True):
+class AuditEntry(msgspec.Struct, frozen=True):
     """What somebody did, for the audit trail: who, from where, what, and to what; `before` and `after` are texts
     without secrets. Its place in the chain is made where it is written (db/migrations, table audit)."""
 
     actor: str
-    what: str
-    about: str
+    action: str
+    subject: str
     address: str = ""
     before: str = ""
     after: str = ""
@@ -270,35 +272,40 @@ class Decision(msgspec.Struct):
     must be asked first: such a decision does nothing, and is made again on the answer (core.action.Question)."""
 
     reply: Any = None
-    groups: tuple[Group, ...] = ()
+    groups: tuple[PostingGroup, ...] = ()
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
     jobs_done: tuple[Job, ...] = ()
     events: tuple[Event, ...] = ()
-    notices: tuple[Notice, ...] = ()
-    deeds: tuple[Deed, ...] = ()
-    numbers: int = 0
-    then: Job | None = None
-    beside: Any = None
-    wait: bool = False
-    parts: Iterable["Decision | Refusal"] = ()
-    join: Callable[[list["Decision | Refusal"]], "Decision"] | None = None
+    notices: tuple[OperatorNotice, ...] = ()
+    audit_entries: tuple[AuditEntry, ...] = ()
+    numbers_used: int = 0
+    follow_up: Job | None = None
+    secrets: Any = None
+    in_progress: bool = False
+    sub_decisions: Iterable["Decision | Refusal"] = ()
+    combine: Callable[[list["Decision | Refusal"]], "Decision"] | None = None
     fallback: Callable[[], "Decision"] | None = None
-    clock: datetime | None = None
-    faults: tuple[PlannedFault, ...] | None = None
-    repeat: Any = None
-    asks: Any = None
+    sandbox_clock: datetime | None = None
+    injected_faults: tuple[InjectedFault, ...] | None = None
+    replay_reply: Any = None
+    question: Any = None
 
     @property
     def changes_anything(self) -> bool:
         """Whether it writes something, rather than just answer. Its parts are decisions of their own."""
         moves = self.groups or self.rows or self.jobs or self.jobs_done
-        tells = self.events or self.notices or self.deeds
-        return bool(moves or tells) or self.numbers > 0 or self.faults is not None or self.clock is not None
+        tells = self.events or self.notices or self.audit_entries
+        return (
+            bool(moves or tells)
+            or self.numbers_used > 0
+            or self.injected_faults is not None
+            or self.sandbox_clock is not None
+        )
 
 
-class More(msgspec.Struct, frozen=True):
+class NeedsMore(msgspec.Struct, frozen=True):
     needs: Needs
 
 
-Outcome = Refusal | Decision | More
+Outcome = Refusal | Decision | NeedsMore

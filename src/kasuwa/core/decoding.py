@@ -1,7 +1,7 @@
 """From the bytes of a body to a typed request, or to every fault it has.
 
 msgspec decodes fast and stops at the first fault. So a body is decoded fast, and only when that fails are its fields
-read one by one (core/explain.py). Amounts are read from the text of the number, never through a float: `float_hook`
+read one by one (core/field_errors.py). Amounts are read from the text of the number, never through a float: `float_hook`
 hands over the literal as it was sent. (D2)
 """
 
@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from kasuwa.core.action import Foresight, Rule
-from kasuwa.core.body import NUL_ESCAPE, UNREADABLE, NumberText, raw_fields, read_untyped
-from kasuwa.core.decision import MOST_FAULTS, Fault, Merchant
-from kasuwa.core.explain import FieldPlan, convert_fields, plans_of, without_notes
+from kasuwa.core.action import FieldRule, PreflightContext
+from kasuwa.core.body import NUL_ESCAPE, UNREADABLE, NumberLiteral, raw_fields, read_untyped
+from kasuwa.core.decision import MOST_FAULTS, FieldError, Merchant
+from kasuwa.core.field_errors import FieldSpec, convert_fields, field_specs, strip_metadata
+from kasuwa.core.field_rules import is_any_broken, run_field_rules
 from kasuwa.core.fields import FREE_TEXT, read_scalar
 from kasuwa.core.masking import SHORTEST, mask_card_numbers
-from kasuwa.core.rules import broken_rules, is_any_broken
 
 # Larger bodies are read field by field at once, which looks at the lengths of arrays first.
 LARGE_BODY = 16 * 1024
@@ -34,7 +34,7 @@ NO_NUL_NAME = "its name must not contain U+0000"
 RAW_ELEMENTS: "msgspec.json.Decoder[list[msgspec.Raw]]" = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-class Faults(tuple[Fault, ...]):
+class InvalidRequest(tuple[FieldError, ...]):
     """The faults of a body, and of it what could be read, for rules that look at it later."""
 
     values: dict[str, Any]
@@ -42,21 +42,21 @@ class Faults(tuple[Fault, ...]):
 
 @cache
 def decoder(kind: Any) -> "msgspec.json.Decoder[Any]":
-    return msgspec.json.Decoder(kind, dec_hook=read_scalar, float_hook=NumberText)
+    return msgspec.json.Decoder(kind, dec_hook=read_scalar, float_hook=NumberLiteral)
 
 
 def decode(
     kind: type[msgspec.Struct],
     body: bytes,
-    rules: Sequence[Rule],
+    rules: Sequence[FieldRule],
     merchant: Merchant,
-    foresight: Foresight | None = None,
+    preflight: PreflightContext | None = None,
 ) -> Any:
     """The request as a struct, or all its faults. With `foresight`, the faults include those that rules foretell."""
     faults = nul_faults(kind, body) if b"\\u0000" in body else []
     try:
         # The typed decoder reads every element of an array before it looks at their number.
-        if len(body) > LARGE_BODY and not any(map(is_raw, plans_of(kind))):
+        if len(body) > LARGE_BODY and not any(map(is_raw, field_specs(kind))):
             raise msgspec.ValidationError("to be read field by field")
         request = decoder(kind).decode(body)
     except msgspec.ValidationError:
@@ -70,30 +70,36 @@ def decode(
         if not faults and not is_any_broken(rules, merchant, request):
             mask_free_texts(request)
             return request
-        asked = (rule for rule in rules if foresight is not None or not rule.foretells)
-        values = {top: getattr(request, top) for rule in asked for top in rule.tops}
-    faults += broken_rules(rules, merchant, kind, values)
+        asked = (rule for rule in rules if preflight is not None or not rule.is_preflight)
+        values = {top: getattr(request, top) for rule in asked for top in rule.top_level_fields}
+    faults += run_field_rules(rules, merchant, kind, values)
     if not faults:
         mask_free_texts(request)
         return request
-    refused = Faults(faults)
+    refused = InvalidRequest(faults)
     # What rules foretell may look at any field.
-    refused.values = values if request is None else {plan.name: getattr(request, plan.name) for plan in plans_of(kind)}
-    return refused if foresight is None else foretell(kind, refused, rules, merchant, foresight)
+    refused.values = (
+        values if request is None else {plan.name: getattr(request, plan.name) for plan in field_specs(kind)}
+    )
+    return refused if preflight is None else add_preflight_errors(kind, refused, rules, merchant, preflight)
 
 
-def foretell(
-    kind: type[msgspec.Struct], refused: Faults, rules: Sequence[Rule], merchant: Merchant, foresight: Foresight
-) -> Faults:
+def add_preflight_errors(
+    kind: type[msgspec.Struct],
+    refused: InvalidRequest,
+    rules: Sequence[FieldRule],
+    merchant: Merchant,
+    preflight: PreflightContext,
+) -> InvalidRequest:
     """The faults of a refused body with those that rules foretell."""
-    more = Faults((*refused, *broken_rules(rules, merchant, kind, refused.values, foresight)))
+    more = InvalidRequest((*refused, *run_field_rules(rules, merchant, kind, refused.values, preflight)))
     more.values = refused.values
     return more
 
 
 def drop_empty_texts(request: msgspec.Struct) -> None:
     """Makes optional fields that hold an empty text absent, at every depth. Spec silent: D2"""
-    for plan in plans_of(type(request)):
+    for plan in field_specs(type(request)):
         value = getattr(request, plan.name)
         if isinstance(value, str):
             if not value and not plan.required:
@@ -132,8 +138,8 @@ SCALARS = (
 
 @cache
 def mask_plan(kind: type[msgspec.Struct]) -> MaskPlan:
-    plans = plans_of(kind)
-    inner = [plan for plan in plans if not all(is_scalar(without_notes(one)) for one in plan.options)]
+    plans = field_specs(kind)
+    inner = [plan for plan in plans if not all(is_scalar(strip_metadata(one)) for one in plan.accepted_types)]
     return MaskPlan(
         tuple(plan.name for plan in plans if is_free_text(plan)),
         tuple(plan.name for plan in inner if not is_free_text(plan)),
@@ -163,8 +169,8 @@ def mask_free_texts(request: msgspec.Struct) -> None:
                     mask_free_texts(element)
 
 
-def is_free_text(plan: FieldPlan) -> bool:
-    return any(isinstance(option, inspect.Metadata) and option.extra == FREE_TEXT for option in plan.options)
+def is_free_text(plan: FieldSpec) -> bool:
+    return any(isinstance(option, inspect.Metadata) and option.extra == FREE_TEXT for option in plan.accepted_types)
 
 
 # --- the fields of a refused body -----------------------------------------------------------------------------------
@@ -175,12 +181,12 @@ def known_fields(kind: type[msgspec.Struct], body: bytes) -> Any:
     fields = raw_fields(body)
     if fields is None:
         return UNREADABLE
-    plans = {plan.wire_name: plan for plan in plans_of(kind)}
+    plans = {plan.wire_name: plan for plan in field_specs(kind)}
     known = {name: read_field(plans[name], bytes(fields[name])) for name in plans if name in fields}
     return known | {name: UNREADABLE for name in fields if name not in plans}
 
 
-def read_field(plan: FieldPlan, text: bytes) -> Any:
+def read_field(plan: FieldSpec, text: bytes) -> Any:
     if is_raw(plan) and text[:1] == b"[":
         return RAW_ELEMENTS.decode(text)
     if len(text) > MOST_OF_A_WRONG_KIND and text[:1] in (b"[", b"{") and not (plan.takes_object or plan.takes_array):
@@ -188,52 +194,53 @@ def read_field(plan: FieldPlan, text: bytes) -> Any:
     return read_untyped(text)
 
 
-def is_raw(plan: FieldPlan) -> bool:
+def is_raw(plan: FieldSpec) -> bool:
     """Whether a field's elements are read later, each on its own."""
-    inner = map(without_notes, plan.options)
+    inner = map(strip_metadata, plan.accepted_types)
     return any(
-        isinstance(one, inspect.ListType) and isinstance(without_notes(one.item_type), inspect.RawType) for one in inner
+        isinstance(one, inspect.ListType) and isinstance(strip_metadata(one.item_type), inspect.RawType)
+        for one in inner
     )
 
 
 # --- U+0000 ---------------------------------------------------------------------------------------------------------
 
 
-def nul_faults(kind: type[msgspec.Struct], body: bytes) -> list[Fault]:
+def nul_faults(kind: type[msgspec.Struct], body: bytes) -> list[FieldError]:
     """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one, nor does a name it gives to
     something. Of many, the first are named. Spec silent: D2"""
-    raw = {plan.wire_name for plan in plans_of(kind) if is_raw(plan)}
+    raw = {plan.wire_name for plan in field_specs(kind) if is_raw(plan)}
     fields = {name: bytes(text) for name, text in (raw_fields(body) or {}).items() if name not in raw}
     left = [MOST_LOOKED_AT]
-    faults: list[Fault] = []
+    faults: list[FieldError] = []
     for name, text in fields.items():
         bare = name.replace("\0", "\\u0000")
         if "\0" in name:
-            faults.append(Fault(bare, NO_NUL_NAME))
+            faults.append(FieldError(bare, NO_NUL_NAME))
         if NUL_ESCAPE.search(text):
             found = islice(nul_paths(read_untyped(text), bare, left), MOST_FAULTS)
-            faults += list(found) or [Fault(bare, NO_NUL)]
+            faults += list(found) or [FieldError(bare, NO_NUL)]
         if len(faults) >= MOST_FAULTS:
             break
     return faults
 
 
-def nul_paths(said: Any, path: str, left: list[int]) -> Iterator[Fault]:
+def nul_paths(node: Any, path: str, left: list[int]) -> Iterator[FieldError]:
     """The places of U+0000 in a value; `left` holds how many more values may be looked at."""
     left[0] -= 1
-    if isinstance(said, str):
-        if "\0" in said:
-            yield Fault(path, NO_NUL)
+    if isinstance(node, str):
+        if "\0" in node:
+            yield FieldError(path, NO_NUL)
         return
     inside: Iterable[tuple[Any, Any]] = ()
-    if isinstance(said, dict):
-        inside = said.items()
-    elif isinstance(said, list):
-        inside = enumerate(said)
+    if isinstance(node, dict):
+        inside = node.items()
+    elif isinstance(node, list):
+        inside = enumerate(node)
     for name, value in inside:
         if left[0] < 0:
             return
         below = f"{path}.{name}".replace("\0", "\\u0000")
         if isinstance(name, str) and "\0" in name:
-            yield Fault(below, NO_NUL_NAME)
+            yield FieldError(below, NO_NUL_NAME)
         yield from nul_paths(value, below, left)

@@ -4,14 +4,14 @@ Every write that has something to preview honours it. The others refuse it by na
 nothing happens, and must not find that money has moved.
 """
 
-from kasuwa.core.action import Rule
+from kasuwa.core.action import FieldRule
 from kasuwa.core.decision import Merchant
 
-NOT_HERE = "not supported by this action: leave it out to go ahead"
+DRY_RUN_UNSUPPORTED = "not supported by this action: leave it out to go ahead"
 
 
 def refuses_dry_run(merchant: Merchant, dry_run: bool | None) -> str | None:
-    return NOT_HERE if dry_run else None
+    return DRY_RUN_UNSUPPORTED if dry_run else None
 
 
-REFUSE_DRY_RUN = Rule(("dry_run",), refuses_dry_run)
+REFUSE_DRY_RUN = FieldRule(("dry_run",), refuses_dry_run)

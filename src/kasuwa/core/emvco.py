@@ -9,14 +9,14 @@ from binascii import crc_hqx
 
 import msgspec
 
-from kasuwa.core.catalogue import load
 from kasuwa.core.money import format_minor
+from kasuwa.core.reference_data import load_reference_data
 
 FORMAT_VERSION = "01"
 # A new code for each payment: 11 would be one that hangs on a wall.
-SHOWN_ONCE = "12"
+DYNAMIC_QR = "12"
 # Under which name wallets find our account template: a UUID stands for who gives the codes out (4.7.4).
-SCHEME = "288dbe7e4c1e446b9155a884e2ae1eba"
+ACCOUNT_TEMPLATE_ID = "288dbe7e4c1e446b9155a884e2ae1eba"
 # ISO 18245 has no category for a merchant that has told us none.
 NO_CATEGORY = "0000"
 
@@ -29,10 +29,12 @@ CRC_TAG = "6304"
 # CRC-16 of ISO/IEC 13239 with polynomial 1021: `crc_hqx` is that polynomial, started here.
 CRC_START = 0xFFFF
 
-NUMERIC_CURRENCIES = {currency["code"]: currency["numeric"] for currency in load("currencies_countries")["currencies"]}
+NUMERIC_CURRENCIES = {
+    currency["code"]: currency["numeric"] for currency in load_reference_data("currencies_countries")["currencies"]
+}
 
 
-class Shown(msgspec.Struct, frozen=True):
+class QrPayment(msgspec.Struct, frozen=True):
     """What a payer's wallet shows and sends back: `merchant` and `reference` together find the payment again, as two
     merchants may well use the same reference."""
 
@@ -45,20 +47,20 @@ class Shown(msgspec.Struct, frozen=True):
     country: str = "NG"
 
 
-def write_payload(shown: Shown) -> str:
+def write_payload(shown: QrPayment) -> str:
     amount = format_minor(shown.amount)
     if len(amount) > LONGEST_AMOUNT:
         raise ValueError(f"an amount of {len(amount)} characters does not fit a QR code")
-    return sign_payload(
+    return append_checksum(
         write_object("00", FORMAT_VERSION)
-        + write_object("01", SHOWN_ONCE)
-        + write_object("26", write_object("00", SCHEME) + write_object("01", shown.merchant))
+        + write_object("01", DYNAMIC_QR)
+        + write_object("26", write_object("00", ACCOUNT_TEMPLATE_ID) + write_object("01", shown.merchant))
         + write_object("52", NO_CATEGORY)
         + write_object("53", NUMERIC_CURRENCIES[shown.currency])
         + write_object("54", amount)
         + write_object("58", shown.country)
-        + write_object("59", plain_text(shown.name, LONGEST_NAME) or shown.merchant)
-        + write_object("60", plain_text(shown.city, LONGEST_CITY) or shown.country)
+        + write_object("59", to_printable_ascii(shown.name, LONGEST_NAME) or shown.merchant)
+        + write_object("60", to_printable_ascii(shown.city, LONGEST_CITY) or shown.country)
         + write_object("62", write_object("05", shown.reference))
     )
 
@@ -69,15 +71,15 @@ def write_object(tag: str, value: str) -> str:
     return f"{tag}{len(value):02d}{value}"
 
 
-def sign_payload(objects: str) -> str:
+def append_checksum(objects: str) -> str:
     """The objects with their checksum, which also covers its own tag and length."""
     unsigned = objects + CRC_TAG
     return f"{unsigned}{crc_hqx(unsigned.encode(), CRC_START):04X}"
 
 
-def plain_text(said: str, most: int) -> str:
+def to_printable_ascii(text: str, most: int) -> str:
     """A name in the letters that every scanner knows, printable ASCII: marks are taken off letters (Ọlá is Ola), and
     what has no such letter is left out. The standard measures names in those."""
-    letters = unicodedata.normalize("NFKD", " ".join(said.split()))
+    letters = unicodedata.normalize("NFKD", " ".join(text.split()))
     printable = "".join(letter for letter in letters if " " <= letter <= "~")
     return " ".join(printable.split())[:most].rstrip()

@@ -12,12 +12,14 @@ import msgspec
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Refusal, Row
 
-UNDER_WAY = Refusal(INVALID_REQUEST, "A payment or transfer of the client is still under way; wait for its end")
+TRANSACTION_IN_PROGRESS = Refusal(
+    INVALID_REQUEST, "A payment or transfer of the client is still under way; wait for its end"
+)
 
 
-class Trace(msgspec.Struct, frozen=True):
+class RowErasure(msgspec.Struct, frozen=True):
     """One row, and `forget(row)`: the row without the person, or why it cannot be yet."""
 
     kind: type[Row]
     key: bytes
-    forget: Callable[[Any], Row | Refusal]
+    erase: Callable[[Any], Row | Refusal]

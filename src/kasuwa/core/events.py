@@ -6,14 +6,14 @@ from datetime import timedelta
 from hashlib import blake2b, sha256, sha512
 
 # Waits between attempts, in business time; after the last the event stays in the log. Spec silent: D39
-WAITS = tuple(
+RETRY_DELAYS = tuple(
     timedelta(seconds=seconds)
     for seconds in (5, 300, 1800, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600)
 )
 LONGEST_WAIT = timedelta(days=1)
 
 # An endpoint that has failed for so long is switched off and shown. Spec silent: D39
-OFF_AFTER = timedelta(days=5)
+DISABLE_AFTER = timedelta(days=5)
 
 DEFAULT_HASH_HEADER = "service-hash"
 
@@ -28,27 +28,27 @@ TAKEN_BEGINNINGS = ("content-", "proxy-", "accept", "webhook-")
 NO_ENDPOINT = "no endpoint is set"
 
 
-def may_hold_hash(header: str) -> bool:
+def is_allowed_hash_header(header: str) -> bool:
     name = header.lower()
     return name not in TAKEN_HEADERS and not name.startswith(TAKEN_BEGINNINGS)
 
 
 def event_id(merchant_id: int, seq: int) -> str:
     """Tells the event's place in its merchant's log, and that it is one of ours."""
-    return f"evt_{seq:08d}{event_mark(merchant_id, seq)}"
+    return f"evt_{seq:08d}{event_checksum(merchant_id, seq)}"
 
 
-def event_mark(merchant_id: int, seq: int) -> str:
+def event_checksum(merchant_id: int, seq: int) -> str:
     return blake2b(b"%d %d" % (merchant_id, seq), digest_size=6, person=b"kasuwa event").hexdigest()
 
 
-def event_seq(merchant_id: int, said: str) -> int | None:
+def parse_event_id(merchant_id: int, text: str) -> int | None:
     """The place that an event id tells, where it is one of this merchant's."""
-    digits, mark = said.removeprefix("evt_")[:-12], said[-12:]
-    if not said.startswith("evt_") or not (digits.isascii() and digits.isdecimal() and len(digits) <= 18):
+    digits, mark = text.removeprefix("evt_")[:-12], text[-12:]
+    if not text.startswith("evt_") or not (digits.isascii() and digits.isdecimal() and len(digits) <= 18):
         return None
     seq = int(digits)
-    return seq if mark == event_mark(merchant_id, seq) else None
+    return seq if mark == event_checksum(merchant_id, seq) else None
 
 
 def service_hash(body: bytes, key: bytes) -> str:
@@ -66,9 +66,11 @@ def standard_secret(key: str) -> str:
     return "whsec_" + b64encode(key.encode()).decode()
 
 
-def sign(body: bytes, key: bytes, message_id: str, timestamp: int, hash_header: str, *, badly: bool) -> dict[str, str]:
+def sign(
+    body: bytes, key: bytes, message_id: str, timestamp: int, hash_header: str, *, has_bad_signature: bool
+) -> dict[str, str]:
     """The headers of one delivery; `badly` is the test environment's broken signature."""
-    signing_key = key if not badly else b"not " + key
+    signing_key = key if not has_bad_signature else b"not " + key
     return {
         "content-type": "application/json",
         hash_header: service_hash(body, signing_key),
@@ -78,6 +80,6 @@ def sign(body: bytes, key: bytes, message_id: str, timestamp: int, hash_header: 
     }
 
 
-def wait_after(attempts: int) -> timedelta | None:
+def retry_delay(attempts: int) -> timedelta | None:
     """How long to wait after so many attempts; None when there are to be no more."""
-    return WAITS[attempts - 1] if attempts <= len(WAITS) else None
+    return RETRY_DELAYS[attempts - 1] if attempts <= len(RETRY_DELAYS) else None

@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Raw
 
-from kasuwa.core.body import NumberText
+from kasuwa.core.body import NumberLiteral
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.cards import is_card_number
-from kasuwa.core.decision import Fault
+from kasuwa.core.decision import FieldError
 from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MOST_DIGITS, parse_minor, percent_of
 
 
@@ -22,7 +22,7 @@ class Amount(int):
     """An amount of money in minor units; on the wire a number or a numeric text in major units. `said` is the text or
     number that was sent, for the reply that repeats it."""
 
-    said: Any = None
+    raw: Any = None
 
 
 AMOUNT_REASON = f"digits with at most two decimals, above zero, at most {MOST_DIGITS} digits"
@@ -66,18 +66,18 @@ Phone = Annotated[
 # Lists: where to begin, and how many. Spec silent: D8
 DEFAULT_LIMIT = 50
 Offset = Annotated[int, Meta(ge=0, le=10**15, description="a whole number, not negative")]
-MOST_LISTED = 200
-Limit = Annotated[int, Meta(ge=1, le=MOST_LISTED, description=f"1 to {MOST_LISTED}")]
+MAX_PAGE_SIZE = 200
+Limit = Annotated[int, Meta(ge=1, le=MAX_PAGE_SIZE, description=f"1 to {MAX_PAGE_SIZE}")]
 EventNumber = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
 
 
-def read_amount(said: Any) -> Amount:
-    text = number_text(said)
+def read_amount(raw: Any) -> Amount:
+    text = number_text(raw)
     minor = None if text is None else parse_minor(text)
     if not minor:
         raise ValueError(AMOUNT_REASON)
     amount = Amount(minor)
-    amount.said = said
+    amount.raw = raw
     return amount
 
 
@@ -87,30 +87,30 @@ def read_amount_or_zero(said: Any) -> AmountOrZero:
     if minor is None:
         raise ValueError(AMOUNT_OR_ZERO_REASON)
     amount = AmountOrZero(minor)
-    amount.said = said
+    amount.raw = said
     return amount
 
 
-def echo_amount(told: Any, amount: Any) -> Any:
+def echo_amount(formatted: Any, amount: Any) -> Any:
     """An amount in a reply as the request had it, where it is the same: one client compares the two. Spec silent: D3"""
-    if not isinstance(amount, Amount) or not isinstance(told, str) or parse_minor(told) != amount:
-        return told
-    if isinstance(amount.said, NumberText):
-        return Raw(amount.said.text.encode())
-    return told if amount.said is None else amount.said
+    if not isinstance(amount, Amount) or not isinstance(formatted, str) or parse_minor(formatted) != amount:
+        return formatted
+    if isinstance(amount.raw, NumberLiteral):
+        return Raw(amount.raw.text.encode())
+    return formatted if amount.raw is None else amount.raw
 
 
-def number_text(said: Any) -> str | None:
+def number_text(raw: Any) -> str | None:
     """The digits of a number, or of a text that may be one. A long integer cannot be one of ours, and turning it
     into text would take for ever."""
-    if isinstance(said, NumberText):
-        return said.text
-    if isinstance(said, int) and not isinstance(said, bool):
-        return str(said) if abs(said) < 10**20 else None
-    return said if isinstance(said, str) else None
+    if isinstance(raw, NumberLiteral):
+        return raw.text
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return str(raw) if abs(raw) < 10**20 else None
+    return raw if isinstance(raw, str) else None
 
 
-class Numeral(str):
+class PercentOrAmount(str):
     """A number above or at zero that is a percentage or an amount: which, a rule has to find out. It stays the text
     that was sent."""
 
@@ -120,11 +120,11 @@ FIGURE_PATTERN = rf"[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,4}})?"
 FIGURE_TEXT = re.compile(FIGURE_PATTERN, re.ASCII)
 
 
-def read_numeral(said: Any) -> Numeral:
-    text = number_text(said)
+def read_percent_or_amount(raw: Any) -> PercentOrAmount:
+    text = number_text(raw)
     if text is None or not FIGURE_TEXT.fullmatch(text):
         raise ValueError(FIGURE_REASON)
-    return Numeral(text)
+    return PercentOrAmount(text)
 
 
 class Currency(str):
@@ -134,14 +134,14 @@ class Currency(str):
 CURRENCY_REASON = "one of " + ", ".join(CURRENCIES)
 
 
-def read_currency(said: Any) -> Currency:
-    text = "NGN" if said == "NG" else said
+def read_currency(raw: Any) -> Currency:
+    text = "NGN" if raw == "NG" else raw
     if text not in CURRENCIES:
         raise ValueError(CURRENCY_REASON)
     return Currency(text)
 
 
-class Moment(datetime):
+class Timestamp(datetime):
     """An instant; on the wire an ISO 8601 time, in Lagos where it names no zone."""
 
     def plain(self) -> datetime:
@@ -151,18 +151,18 @@ class Moment(datetime):
 MOMENT_REASON = "an ISO 8601 time such as 2026-01-05T09:30:00+01:00"
 
 
-def read_moment(said: Any) -> datetime:
+def read_timestamp(raw: Any) -> datetime:
     try:
-        moment = datetime.fromisoformat(said) if isinstance(said, str) and said.isascii() else None
+        moment = datetime.fromisoformat(raw) if isinstance(raw, str) and raw.isascii() else None
     except ValueError:
         moment = None
     if moment is None or not 1900 <= moment.year <= 8999:
         raise ValueError(MOMENT_REASON)
     utc = moment.replace(tzinfo=moment.tzinfo or LAGOS).astimezone(UTC)
-    return Moment.combine(utc.date(), utc.timetz())
+    return Timestamp.combine(utc.date(), utc.timetz())
 
 
-class Day(date):
+class LagosDate(date):
     """A day in Lagos; on the wire `YYYY-MM-DD`, whatever time may stand behind it. Spec silent: D10"""
 
     def plain(self) -> date:
@@ -174,18 +174,18 @@ TIME_TEXT = r"([01][0-9]|2[0-4])(:[0-5][0-9](:[0-6][0-9]([.,][0-9]{1,9})?)?)?( ?
 DAY_TEXT = re.compile(rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})([T ]{TIME_TEXT})?", re.ASCII)
 
 
-def read_day(said: Any) -> Day:
-    match = DAY_TEXT.fullmatch(said) if isinstance(said, str) else None
+def read_date(raw: Any) -> LagosDate:
+    match = DAY_TEXT.fullmatch(raw) if isinstance(raw, str) else None
     try:
         day = date.fromisoformat(match[1]) if match is not None else None
     except ValueError:
         day = None
     if day is None or not 1900 <= day.year <= 8999:
         raise ValueError(DAY_REASON)
-    return Day(day.year, day.month, day.day)
+    return LagosDate(day.year, day.month, day.day)
 
 
-class Percent(int):
+class Probability(int):
     """A probability in whole percent; on the wire a number from 0 to 1."""
 
 
@@ -193,11 +193,11 @@ PERCENT_REASON = "a number from 0 to 1"
 PROBABILITY_TEXT = re.compile(r"0|1|0?\.[0-9]{1,6}|1\.0{1,6}", re.ASCII)
 
 
-def read_percent(said: Any) -> Percent:
-    text = number_text(said)
+def read_probability(raw: Any) -> Probability:
+    text = number_text(raw)
     if text is None or not PROBABILITY_TEXT.fullmatch(text):
         raise ValueError(PERCENT_REASON)
-    return Percent(percent_of(100, str(Decimal(text) * 100)))
+    return Probability(percent_of(100, str(Decimal(text) * 100)))
 
 
 class CardNumber(str):
@@ -207,18 +207,18 @@ class CardNumber(str):
 CARD_REASON = "a card number: its digits, with a right length and check digit"
 
 
-def read_card_number(said: Any) -> CardNumber:
-    digits = said.replace(" ", "") if isinstance(said, str) and len(said) <= 30 else ""
+def read_card_number(raw: Any) -> CardNumber:
+    digits = raw.replace(" ", "") if isinstance(raw, str) and len(raw) <= 30 else ""
     if not is_card_number(digits):
         raise ValueError(CARD_REASON)
     return CardNumber(digits)
 
 
-class OwnType:
+class CustomFieldType:
     """A type of field that reads and describes itself: what is needed by one corner of the house lives there."""
 
     @classmethod
-    def read(cls, said: Any) -> Any:
+    def read(cls, raw: Any) -> Any:
         """The value, or a ValueError with the reason."""
         raise NotImplementedError
 
@@ -227,21 +227,21 @@ class OwnType:
         raise NotImplementedError
 
     @classmethod
-    def faults(cls, said: Any, where: str) -> list[Fault]:
+    def find_errors(cls, raw: Any, path: str) -> list[FieldError]:
         """Everything wrong with a value, each by its own path."""
         try:
-            cls.read(said)
+            cls.read(raw)
         except ValueError as error:
-            return [Fault(where, str(error))]
+            return [FieldError(path, str(error))]
         return []
 
     @classmethod
-    def parts(cls, said: Any) -> dict[str, Any]:
+    def read_parts(cls, raw: Any) -> dict[str, Any]:
         """What can be read of a value that has several parts, by their names."""
         return {}
 
 
-class ChosenCurrency(str, OwnType):
+class ChosenCurrency(str, CustomFieldType):
     """One of the currencies that an action takes; NG is read as NGN. Subclasses name them, so that the reason given
     lists no currency that the action would refuse. Spec silent: D2"""
 
@@ -266,7 +266,7 @@ CARD_PREFIX_REASON = "the first six digits of a card's number"
 CARD_PREFIX = re.compile(r"([0-9]{6})[0-9]{0,13}", re.ASCII)
 
 
-class CardPrefix(str, OwnType):
+class CardPrefix(str, CustomFieldType):
     """The first six digits of a card's number. Of a whole number, no more than those are kept in memory. Spec silent:
     D36"""
 
@@ -285,7 +285,7 @@ class CardPrefix(str, OwnType):
         return {"type": "string", "pattern": "^[0-9 ]{6,30}$", "description": CARD_PREFIX_REASON}
 
 
-class Whole(int):
+class NonNegativeInt(int):
     """A whole number that is not negative; on the wire a number (`3`, `3.0`), or its digits as text."""
 
 
@@ -293,15 +293,15 @@ WHOLE_REASON = "a whole number, not negative"
 WHOLE_TEXT = re.compile(r"([0-9]{1,9})(\.0{1,6})?", re.ASCII)
 
 
-def read_whole(said: Any) -> Whole:
-    text = number_text(said)
+def read_non_negative_int(raw: Any) -> NonNegativeInt:
+    text = number_text(raw)
     match = None if text is None else WHOLE_TEXT.fullmatch(text)
     if match is None:
         raise ValueError(WHOLE_REASON)
-    return Whole(match[1])
+    return NonNegativeInt(match[1])
 
 
-class Rate(str):
+class PercentRate(str):
     """A rate in percent, kept as the text that was sent: a number or a numeric text."""
 
 
@@ -309,34 +309,34 @@ RATE_REASON = "a percentage from 0 to 1000 with at most six decimals"
 RATE_TEXT = re.compile(r"(1000(\.0{1,6})?|[0-9]{1,3}(\.[0-9]{1,6})?)", re.ASCII)
 
 
-def read_rate(said: Any) -> Rate:
-    text = number_text(said)
+def read_percent_rate(raw: Any) -> PercentRate:
+    text = number_text(raw)
     if text is None or not RATE_TEXT.fullmatch(text):
         raise ValueError(RATE_REASON)
-    return Rate(text)
+    return PercentRate(text)
 
 
 READERS: dict[type, typing.Callable[[Any], Any]] = {
     Amount: read_amount,
     AmountOrZero: read_amount_or_zero,
-    Numeral: read_numeral,
+    PercentOrAmount: read_percent_or_amount,
     Currency: read_currency,
-    Moment: read_moment,
-    Day: read_day,
-    Percent: read_percent,
+    Timestamp: read_timestamp,
+    LagosDate: read_date,
+    Probability: read_probability,
     CardNumber: read_card_number,
-    Whole: read_whole,
-    Rate: read_rate,
+    NonNegativeInt: read_non_negative_int,
+    PercentRate: read_percent_rate,
 }
 
 
-def read_scalar(kind: type, said: Any) -> Any:
-    if issubclass(kind, OwnType):
-        return kind.read(said)
+def read_scalar(kind: type, raw: Any) -> Any:
+    if issubclass(kind, CustomFieldType):
+        return kind.read(raw)
     reader = READERS.get(kind)
     if reader is None:
         raise NotImplementedError(f"no reader for {kind}")
-    return reader(said)
+    return reader(raw)
 
 
 def amount_numbers() -> list[dict[str, Any]]:
@@ -349,7 +349,7 @@ def amount_numbers() -> list[dict[str, Any]]:
 
 def scalar_schema(kind: type) -> dict[str, Any]:
     """How our own scalars look in OpenAPI."""
-    if issubclass(kind, OwnType):
+    if issubclass(kind, CustomFieldType):
         return kind.schema()
     if kind is Amount:
         text = {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}
@@ -358,24 +358,24 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         text = {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}
         zero = {"type": "number", "const": 0}
         return {"anyOf": [text, *amount_numbers(), zero], "description": AMOUNT_OR_ZERO_REASON}
-    if kind is Numeral:
+    if kind is PercentOrAmount:
         text = {"type": "string", "pattern": f"^{FIGURE_PATTERN}$"}
         number = {"type": "number", "minimum": 0, "maximum": 10**MOST_DIGITS - 1}
         return {"anyOf": [text, number], "description": FIGURE_REASON}
     if kind is Currency:
         return {"type": "string", "enum": [*CURRENCIES, "NG"], "description": CURRENCY_REASON}
-    if kind is Moment:
+    if kind is Timestamp:
         return {"type": "string", "format": "date-time", "description": MOMENT_REASON}
     if kind is CardNumber:
         return {"type": "string", "pattern": "^[0-9 ]{12,30}$", "description": CARD_REASON}
-    if kind is Day:
+    if kind is LagosDate:
         return {"type": "string", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}", "description": DAY_REASON}
-    if kind is Percent:
+    if kind is Probability:
         return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
-    if kind is Whole:
+    if kind is NonNegativeInt:
         text = {"type": "string", "pattern": r"^[0-9]{1,9}(\.0{1,6})?$"}
         return {"anyOf": [text, {"type": "integer", "minimum": 0, "maximum": 999_999_999}], "description": WHOLE_REASON}
-    if kind is Rate:
+    if kind is PercentRate:
         text = {"type": "string", "pattern": r"^(1000(\.0{1,6})?|[0-9]{1,3}(\.[0-9]{1,6})?)$"}
         return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": 1000}], "description": RATE_REASON}
     raise NotImplementedError(f"no schema for {kind}")

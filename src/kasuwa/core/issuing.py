@@ -18,27 +18,27 @@ LABEL = re.compile("[A-Za-z0-9]{1,16}", re.ASCII)
 RANGE = re.compile("([a-z]{2,16}):([1-9][0-9]{5,9})", re.ASCII)
 
 
-class Issuing(msgspec.Struct, frozen=True):
+class CardIssuingSettings(msgspec.Struct, frozen=True):
     """`ranges` maps a network to the first digits of its numbers; the first one is issued where none is asked for."""
 
     label: str
     ranges: Mapping[str, str]
 
-    def covers(self, number: str) -> bool:
+    def is_own_number(self, number: str) -> bool:
         """Whether a card of this number, if there is one, was issued here."""
         return number.startswith(tuple(self.ranges.values()))
 
 
-def read_label(said: str) -> str:
-    if not LABEL.fullmatch(said):
+def read_label(text: str) -> str:
+    if not LABEL.fullmatch(text):
         raise ValueError("must be 1 to 16 letters and digits")
-    return said
+    return text
 
 
-def read_ranges(said: str) -> dict[str, str]:
+def read_ranges(text: str) -> dict[str, str]:
     """`visa:400000,mastercard:520000`: each network once, six to ten first digits."""
     found: dict[str, str] = {}
-    for piece in said.split(","):
+    for piece in text.split(","):
         match = RANGE.fullmatch(piece)
         if match is None or match[1] in found:
             raise ValueError("must name each network once with its first six to ten digits, such as visa:400000")
@@ -48,13 +48,13 @@ def read_ranges(said: str) -> dict[str, str]:
     return found
 
 
-DEFAULT_ISSUING = Issuing(DEFAULT_LABEL, read_ranges(DEFAULT_RANGES))
+DEFAULT_ISSUING = CardIssuingSettings(DEFAULT_LABEL, read_ranges(DEFAULT_RANGES))
 
 
-def make_pan(first_digits: str, luck: bytes) -> str:
+def make_pan(first_digits: str, random_bytes: bytes) -> str:
     """A number of a range, with its check digit, out of random bytes."""
     width = PAN_DIGITS - 1 - len(first_digits)
-    head = f"{first_digits}{int.from_bytes(luck, 'big') % 10**width:0{width}d}"
+    head = f"{first_digits}{int.from_bytes(random_bytes, 'big') % 10**width:0{width}d}"
     return head + luhn_digit(head)
 
 

@@ -29,7 +29,7 @@ PIN_CODES = {"0000": "55", "9999": "75"}
 Proof = Literal["", "right", "wrong", "expired", "lost", "declined"]
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+class SandboxOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the values sent tell the sandbox. `proof` is the payer's code in `validate`, `pin` the response code that a
     wrong PIN gets and 00 for a right one; both are empty where none was brought."""
 
@@ -40,20 +40,20 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
     proof: Proof = ""
 
 
-NOTHING_TOLD = Told()
+DEFAULT_OUTCOME = SandboxOutcome()
 
 
-def codes_in(number: str) -> tuple[str, str, str]:
+def card_outcome_codes(number: str) -> tuple[str, str, str]:
     """RR, SS and FF of a card number."""
     if number[:6] not in MAGIC_BINS:
         return APPROVED, APPROVED, APPROVED
     return number[CHARGE_CODE], number[TOKEN_CODE], number[REFUND_CODE]
 
 
-def told_by_card(number: str, cvv: str, pin: str) -> Told:
-    charge, _, refund = codes_in(number)
+def outcome_of_card(number: str, cvv: str, pin: str) -> SandboxOutcome:
+    charge, _, refund = card_outcome_codes(number)
     auth = AUTH_BY_CVV.get(cvv, DEFAULT_AUTH)
-    return Told(charge=charge, refund=refund, auth=auth, pin=PIN_CODES.get(pin, APPROVED) if pin else "")
+    return SandboxOutcome(charge=charge, refund=refund, auth=auth, pin=PIN_CODES.get(pin, APPROVED) if pin else "")
 
 
 def proof_of(otp: str | None) -> Proof:

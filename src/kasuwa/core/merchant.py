@@ -7,10 +7,10 @@ from typing import Any, Literal
 import msgspec
 
 from kasuwa.core.banks import banks_by_code
-from kasuwa.core.decision import Limits, Merchant
-from kasuwa.core.interest import Lending, check_lending
+from kasuwa.core.decision import AmountLimits, Merchant
+from kasuwa.core.exchange_rates import ExchangeRate
+from kasuwa.core.loan_interest import LendingSettings, check_lending
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
-from kasuwa.core.rates import Rate
 from kasuwa.core.tariff import Tariff, read_tariff
 
 # The smallest and largest transaction by currency. Spec silent: D9
@@ -40,7 +40,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     rate: tuple[int, int] | None = None
     settlement_days: int = 0
     inbound_bank: str = DEFAULT_INBOUND_BANK
-    lending: Lending = Lending()
+    lending: LendingSettings = LendingSettings()
     suspended: bool = False
 
 
@@ -73,7 +73,7 @@ def make_merchant(
     name: str,
     environment: str,
     settings: MerchantSettings,
-    exchange: Mapping[str, Rate] | None = None,
+    exchange: Mapping[str, ExchangeRate] | None = None,
 ) -> Merchant:
     limits = {**DEFAULT_LIMITS, **settings.limits}
     return Merchant(
@@ -81,21 +81,21 @@ def make_merchant(
         mid=mid,
         name=name,
         environment=environment,
-        strict=settings.http_codes == "strict",
+        has_strict_http=settings.http_codes == "strict",
         tariff=tariff_of(msgspec.json.encode(settings.tariff)),
-        limits={currency: Limits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
-        rate=settings.rate or (LIVE_RATE if environment == "live" else None),
+        limits={currency: AmountLimits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
+        rate_limit=settings.rate or (LIVE_RATE if environment == "live" else None),
         settlement_days=settings.settlement_days,
         inbound_bank=settings.inbound_bank,
         lending=settings.lending,
-        exchange=exchange or {},
+        exchange_rates=exchange or {},
         suspended=settings.suspended,
     )
 
 
-def outside_limits(merchant: Merchant, currency: str, amount: int) -> str | None:
+def check_amount_limits(merchant: Merchant, currency: str, amount: int) -> str | None:
     """The reason why an amount may not be asked for, if there is one."""
     limits = merchant.limits[currency]
-    if limits.least <= amount <= limits.most:
+    if limits.min_amount <= amount <= limits.max_amount:
         return None
-    return f"between {format_minor(limits.least)} and {format_minor(limits.most)}"
+    return f"between {format_minor(limits.min_amount)} and {format_minor(limits.max_amount)}"

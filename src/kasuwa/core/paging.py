@@ -5,29 +5,29 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from kasuwa.core.fields import DEFAULT_LIMIT, MOST_LISTED, Limit, Offset
+from kasuwa.core.fields import DEFAULT_LIMIT, MAX_PAGE_SIZE, Limit, Offset
 
 
 class Paged(msgspec.Struct, kw_only=True):
     """`limits` is read as `limit`. `usual` is how many are answered where no limit is said."""
 
-    usual: ClassVar[int] = DEFAULT_LIMIT
+    default_limit: ClassVar[int] = DEFAULT_LIMIT
 
     offset: Offset | None = None
     limit: Limit | None = None
     limits: Limit | None = None
 
     @property
-    def window(self) -> tuple[int, int]:
+    def offset_and_limit(self) -> tuple[int, int]:
         """Where to begin, and how many."""
-        return self.offset or 0, self.limit or self.limits or self.usual
+        return self.offset or 0, self.limit or self.limits or self.default_limit
 
 
 class PagedArray(Paged, kw_only=True):
     """A list that is answered as a bare array, which cannot say how much it left out: as many as a page can hold.
     Spec silent: D8"""
 
-    usual: ClassVar[int] = MOST_LISTED
+    default_limit: ClassVar[int] = MAX_PAGE_SIZE
 
 
 # The most that a page of a list may be, in bytes: one that would be longer has fewer lines. Spec silent: D8
@@ -47,7 +47,7 @@ def may_be_page(kind: Any) -> bool:
     return issubclass(kind, list) or (hasattr(kind, "data") and (hasattr(kind, "limit") or hasattr(kind, "more")))
 
 
-def shorten(reply: Any, lines: int) -> Any:
+def truncate_page(reply: Any, lines: int) -> Any:
     """A page with its first lines alone, which says so: `limit` is what was served, so that `offset` + `limit` is where
     the next page begins; the feed goes on after its last line; a bare array is merely shorter. Spec silent: D8"""
     if isinstance(reply, list):

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from kasuwa.core.catalogue import load
 from kasuwa.core.decision import Merchant
-from kasuwa.core.fields import DAY_TEXT, END, FREE_TEXT, OwnType
+from kasuwa.core.fields import DAY_TEXT, END, FREE_TEXT, CustomFieldType
+from kasuwa.core.reference_data import load_reference_data
 
 PersonName = Annotated[
     str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters", extra=FREE_TEXT)
@@ -35,13 +35,13 @@ DAY_REASON = "a day as YYYY-MM-DD"
 FIRST_YEAR = 1900
 
 
-class Day(str, OwnType):
+class DateText(str, CustomFieldType):
     """A calendar day as text; a time after it is allowed and ignored. Spec silent: D10"""
 
     __slots__ = ()
 
     @classmethod
-    def read(cls, said: Any) -> "Day":
+    def read(cls, said: Any) -> "DateText":
         match = DAY_TEXT.fullmatch(said) if isinstance(said, str) else None
         try:
             day = None if match is None else date.fromisoformat(match[1])
@@ -63,7 +63,7 @@ SEPARATORS = re.compile(r"[ ()./-]")
 
 # What follows the country's code, by that code: mobile numbers first, then fixed lines. Of other countries we know
 # what every number keeps to (E.164): at most 15 digits, the first of them not 0.
-NATIONAL = {
+NATIONAL_NUMBERS = {
     "234": re.compile(r"(70|80|81|90|91)[0-9]{8}|1[0-9]{7}|20[1-9][0-9]{7}", re.ASCII),
     "233": re.compile(r"(2[0-9]|5[0-9])[0-9]{7}|3[0-9]{8}", re.ASCII),
     "254": re.compile(r"(7[0-9]|1[01])[0-9]{7}|[2-6][0-9]{6,8}", re.ASCII),
@@ -71,13 +71,13 @@ NATIONAL = {
 }
 # What is dialled before it inside the country: in America nothing.
 TRUNKS = {"234": "0", "233": "0", "254": "0", "1": ""}
-HOME = "234"
-ANYWHERE = re.compile(r"[1-9][0-9]{6,14}", re.ASCII)
+DEFAULT_CALLING_CODE = "234"
+E164_DIGITS = re.compile(r"[1-9][0-9]{6,14}", re.ASCII)
 
 
-def is_telephone(said: str, homes: Collection[str] = (HOME,)) -> bool:
+def is_telephone(phone: str, homes: Collection[str] = (DEFAULT_CALLING_CODE,)) -> bool:
     """Whether a text is a number of the country whose code it begins with; or, without one, of its home's."""
-    digits = SEPARATORS.sub("", said)
+    digits = SEPARATORS.sub("", phone)
     if digits.startswith("+"):
         return is_international(digits[1:])
     if digits.startswith("00"):
@@ -85,10 +85,10 @@ def is_telephone(said: str, homes: Collection[str] = (HOME,)) -> bool:
     return any(is_national(digits, code) or is_international(digits, code) for code in homes)
 
 
-def canonical_phone(said: str, homes: Collection[str] = (HOME,)) -> str:
+def canonical_phone(phone: str, homes: Collection[str] = (DEFAULT_CALLING_CODE,)) -> str:
     """Returns a telephone number as `+` and its country's code (E.164), the same for every spelling of it. A number
     that belongs to none of its homes is returned without separators."""
-    digits = SEPARATORS.sub("", said)
+    digits = SEPARATORS.sub("", phone)
     if digits.startswith("+"):
         return digits
     if digits.startswith("00"):
@@ -103,22 +103,22 @@ def canonical_phone(said: str, homes: Collection[str] = (HOME,)) -> str:
 
 def is_national(digits: str, code: str) -> bool:
     trunk = TRUNKS[code]
-    return digits.startswith(trunk) and NATIONAL[code].fullmatch(digits.removeprefix(trunk)) is not None
+    return digits.startswith(trunk) and NATIONAL_NUMBERS[code].fullmatch(digits.removeprefix(trunk)) is not None
 
 
 def is_international(digits: str, home: str = "") -> bool:
     """Whether these are a country's code, this one's if one is named, and a number there."""
-    if not ANYWHERE.fullmatch(digits) or not digits.startswith(home):
+    if not E164_DIGITS.fullmatch(digits) or not digits.startswith(home):
         return False
-    code = next((code for code in NATIONAL if digits.startswith(code)), None)
-    return code is None or NATIONAL[code].fullmatch(digits.removeprefix(code)) is not None
+    code = next((code for code in NATIONAL_NUMBERS if digits.startswith(code)), None)
+    return code is None or NATIONAL_NUMBERS[code].fullmatch(digits.removeprefix(code)) is not None
 
 
 @cache
 def calling_codes() -> dict[str, str]:
     """The calling codes of the countries we know, by each of their names in lower case."""
     found = {}
-    for row in load("currencies_countries")["countries"]:
+    for row in load_reference_data("currencies_countries")["countries"]:
         for name in (row["alpha2"], row["alpha3"], row["name"]):
             found[name.lower()] = row["calling"]
     return found
@@ -126,17 +126,17 @@ def calling_codes() -> dict[str, str]:
 
 def calling_code(country: str) -> str:
     """The home of a telephone by the name of a country: Nigeria, where we do not know it. Spec silent: D31"""
-    return calling_codes().get(country.strip().lower(), HOME)
+    return calling_codes().get(country.strip().lower(), DEFAULT_CALLING_CODE)
 
 
-class Phone(str, OwnType):
+class Phone(str, CustomFieldType):
     """A telephone number, as it was sent. Which country is its home, if it does not say so, a rule has to know."""
 
     __slots__ = ()
 
     @classmethod
     def read(cls, said: Any) -> "Phone":
-        if not isinstance(said, str) or len(said) > 30 or not is_telephone(said, NATIONAL):
+        if not isinstance(said, str) or len(said) > 30 or not is_telephone(said, NATIONAL_NUMBERS):
             raise ValueError(PHONE_REASON)
         return cls(said)
 
@@ -156,14 +156,14 @@ Bvn = Annotated[str, Meta(pattern="^(22[0-9]{9}|12345678901)" + END, max_length=
 @cache
 def magic_bvns() -> frozenset[str]:
     """The numbers that tell the sandbox's register how to answer, the documented sample among them."""
-    return frozenset(said for said in load("magic_values")["bvn"] if said.isdecimal())
+    return frozenset(said for said in load_reference_data("magic_values")["bvn"] if said.isdecimal())
 
 
 def is_magic_bvn(merchant: Merchant, bvn: str) -> bool:
     return merchant.environment == "test" and bvn in magic_bvns()
 
 
-def bvn_may_exist(merchant: Merchant, bvn: str | None) -> str | None:
+def check_bvn(merchant: Merchant, bvn: str | None) -> str | None:
     """A rule (core.action.Rule) for every request that names a BVN."""
     if bvn is None or BVN_TEXT.fullmatch(bvn) or is_magic_bvn(merchant, bvn):
         return None

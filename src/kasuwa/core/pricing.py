@@ -36,18 +36,18 @@ def card_class(issuer_country: str | None) -> FeeClass:
     return "card_local" if issuer_country in (None, HOME_COUNTRY) else "card_international"
 
 
-def bearer_of(tariff: Tariff, said: BearerWord | None) -> Bearer:
+def bearer_of(tariff: Tariff, requested: BearerWord | None) -> Bearer:
     """Who pays the fee: as the request says, else as the merchant's tariff does."""
-    return "customer" if (said or tariff.bearer_default) == "customer" else "merchant"
+    return "customer" if (requested or tariff.bearer_default) == "customer" else "merchant"
 
 
 def price_collection(tariff: Tariff, fee_class: FeeClass, currency: str, amount: int, bearer: Bearer) -> Price:
-    charged = gross_of(tariff, fee_class, currency, amount) if bearer == "customer" else amount
+    charged = gross_up_amount(tariff, fee_class, currency, amount) if bearer == "customer" else amount
     fee, vat = fee_and_vat(tariff, fee_class, currency, charged)
     return Price(amount=amount, fee=fee, vat=vat, charged=charged, settled=charged - fee - vat)
 
 
-def gross_of(tariff: Tariff, fee_class: FeeClass, currency: str, amount: int) -> int:
+def gross_up_amount(tariff: Tariff, fee_class: FeeClass, currency: str, amount: int) -> int:
     """The smallest gross that settles at least the amount, found exactly.
 
     Such a gross is at least amount + its own cost, and a cost never falls as the gross grows: rounding, waiver and
@@ -67,12 +67,12 @@ def fee_and_vat(tariff: Tariff, fee_class: FeeClass, currency: str, charged: int
     """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise; together never more than
     what is charged. Spec silent: D13
     """
-    fee = fee_on(tariff.collection.of_class(fee_class), currency, charged)
+    fee = calculate_collection_fee(tariff.collection.of_class(fee_class), currency, charged)
     fee = min(fee, largest_fee(charged, tariff.vat_percent_on_fees))
     return fee, percent_of(fee, tariff.vat_percent_on_fees)
 
 
-def fee_on(rule: CollectionFee, currency: str, charged: int) -> int:
+def calculate_collection_fee(rule: CollectionFee, currency: str, charged: int) -> int:
     fee = percent_of(charged, rule.percent)
     if currency != TARIFF_CURRENCY:
         return fee

@@ -10,11 +10,22 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Group, Job, Merchant, More, Needs, Notice, Post, Row, Seen
+from kasuwa.core.decision import (
+    Context,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    OperatorNotice,
+    Posting,
+    PostingGroup,
+    Row,
+)
 from kasuwa.core.transactions import Transaction
 
 
-class Errand(msgspec.Struct, frozen=True, omit_defaults=True):
+class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a transaction is for: kept in its detail."""
 
     purpose: str
@@ -26,7 +37,7 @@ class Errand(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 # The field of replies and events that names what a transaction belongs to, by its purpose. Spec silent: D33, D39
-SUBJECTS = {
+SUBJECT_FIELDS = {
     "loan-disbursement": "loan_id",
     "loan-repayment": "loan_id",
     "savings-deposit": "savings_id",
@@ -34,18 +45,18 @@ SUBJECTS = {
 }
 
 
-def subject_of(errand: Errand | None) -> dict[str, Any]:
+def subject_of(errand: TransactionPurpose | None) -> dict[str, Any]:
     """The loan or savings that a transaction belongs to, by the name of its field; empty for any other."""
-    if errand is None or errand.purpose not in SUBJECTS:
+    if errand is None or errand.purpose not in SUBJECT_FIELDS:
         return {}
-    return {SUBJECTS[errand.purpose]: errand.reference}
+    return {SUBJECT_FIELDS[errand.purpose]: errand.reference}
 
 
-class Belonging(msgspec.Struct, frozen=True):
+class SubjectDetail(msgspec.Struct, frozen=True):
     """What the detail of any transaction says about what it belongs to: the movements within the books name it plainly,
     payments, transfers and cashcodes by their errand. `ip` and `fingerprint` are the payer's."""
 
-    errand: Errand | None = None
+    purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
     loan_id: str = ""
     savings_id: str = ""
     meta: str = ""
@@ -53,41 +64,41 @@ class Belonging(msgspec.Struct, frozen=True):
     fingerprint: str = ""
 
 
-BELONGING: "msgspec.json.Decoder[Belonging]" = msgspec.json.Decoder(Belonging)
+SUBJECT_DETAIL_DECODER: "msgspec.json.Decoder[SubjectDetail]" = msgspec.json.Decoder(SubjectDetail)
 
 
 def subject_in(detail: str) -> dict[str, Any]:
     """As `subject_of`, from the detail of any transaction."""
-    said = BELONGING.decode(detail)
+    said = SUBJECT_DETAIL_DECODER.decode(detail)
     plain = {"loan_id": said.loan_id, "savings_id": said.savings_id}
-    return subject_of(said.errand) or {name: reference for name, reference in plain.items() if reference}
+    return subject_of(said.purpose) or {name: reference for name, reference in plain.items() if reference}
 
 
 def payer_in(detail: str) -> dict[str, str]:
     """The address and the device of the payer, as far as the detail of a payment or a movement has them."""
-    said = BELONGING.decode(detail)
-    errand = said.errand or Errand("", "")
+    said = SUBJECT_DETAIL_DECODER.decode(detail)
+    errand = said.purpose or TransactionPurpose("", "")
     found = {"ip": said.ip or errand.ip, "fingerprint": said.fingerprint or errand.fingerprint}
     return {name: value for name, value in found.items() if value}
 
 
-class Addition(msgspec.Struct, frozen=True):
+class PurposeEffects(msgspec.Struct, frozen=True):
     """What a purpose adds to the decision on its transaction."""
 
     reply: Any = None  # for whoever waits, where that is not the transaction's own reply
-    posts: tuple[Post, ...] = ()  # in the transaction's own group
-    groups: tuple[Group, ...] = ()  # after that group, under references of their own
+    posts: tuple[Posting, ...] = ()  # in the transaction's own group
+    groups: tuple[PostingGroup, ...] = ()  # after that group, under references of their own
     surplus: int = 0  # how much of a payment its purpose has no use for: it can be refunded
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
     jobs_done: tuple[Job, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[OperatorNotice, ...] = ()
 
 
-NOTHING_MORE = Addition()
+NO_EFFECTS = PurposeEffects()
 
 
-class Purpose(msgspec.Struct, frozen=True):
+class PurposeRules(msgspec.Struct, frozen=True):
     """`needs(merchant, reference)` are the rows its rule must see; `end(row, reference, context, seen)` is asked each
     time the rail has answered, and may ask for `More`. While the row is not final it adds its reply and nothing else;
     once the row is successful or failed, all that follows from it. `account(reference, currency)` is where a payment's
@@ -98,32 +109,36 @@ class Purpose(msgspec.Struct, frozen=True):
 
     name: str
     needs: Callable[[Merchant, str], Needs]
-    end: Callable[[Transaction, str, Context, Seen], Addition | More]
-    account: Callable[[str, str], str] | None = None
-    tell: Callable[[Transaction, str, Context, Seen], Any] | None = None
-    end_refund: Callable[[str, int, Context, Seen], Addition | More] | None = None
+    on_answer: Callable[[Transaction, str, Context, LoadedRows], PurposeEffects | NeedsMore]
+    destination_account: Callable[[str, str], str] | None = None
+    final_reply: Callable[[Transaction, str, Context, LoadedRows], Any] | None = None
+    on_refund: Callable[[str, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
 
 
-def ask_purpose(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Addition | More:
+def effects_of_purpose(
+    row: Transaction, errand: TransactionPurpose | None, context: Context, seen: LoadedRows
+) -> PurposeEffects | NeedsMore:
     """What a transaction's purpose adds to what was decided of it."""
     if errand is None:
-        return NOTHING_MORE
-    purpose: Purpose = context.purposes[errand.purpose]
+        return NO_EFFECTS
+    purpose: PurposeRules = context.purposes[errand.purpose]
     unseen = unseen_needs(purpose, errand, context, seen)
-    return unseen or purpose.end(row, errand.reference, context, seen)
+    return unseen or purpose.on_answer(row, errand.reference, context, seen)
 
 
-def ask_told(row: Transaction, errand: Errand | None, context: Context, seen: Seen) -> Any:
+def reply_of_purpose(row: Transaction, errand: TransactionPurpose | None, context: Context, seen: LoadedRows) -> Any:
     """What a purpose tells of a transaction that is over: its reply, None where it has none of its own, or `More`."""
     if errand is None:
         return None
-    purpose: Purpose = context.purposes[errand.purpose]
-    if purpose.tell is None:
+    purpose: PurposeRules = context.purposes[errand.purpose]
+    if purpose.final_reply is None:
         return None
     unseen = unseen_needs(purpose, errand, context, seen)
-    return unseen or purpose.tell(row, errand.reference, context, seen)
+    return unseen or purpose.final_reply(row, errand.reference, context, seen)
 
 
-def unseen_needs(purpose: Purpose, errand: Errand, context: Context, seen: Seen) -> More | None:
+def unseen_needs(
+    purpose: PurposeRules, errand: TransactionPurpose, context: Context, seen: LoadedRows
+) -> NeedsMore | None:
     needs = purpose.needs(context.merchant, errand.reference)
-    return None if all(seen.has(key) for _, key in needs.rows) else More(needs)
+    return None if all(seen.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)

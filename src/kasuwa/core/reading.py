@@ -17,7 +17,7 @@ class Reader(Protocol):
 class Snapshot(Reader, Protocol):
     """A reader whose statements all see the database as it was at the first of them."""
 
-    def gather_row(self, query: str, *key: Any) -> Awaitable[Any]: ...
+    def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]: ...
 
 
 class ReplyReader(Reader, Protocol):
@@ -31,7 +31,7 @@ class ReplyReader(Reader, Protocol):
         ...
 
 
-class SealedReader(ReplyReader, Protocol):
+class ActionReader(ReplyReader, Protocol):
     """What an action's read is given: some of what it answers is not kept plain, and some are addresses of ours."""
 
     @property
@@ -39,8 +39,8 @@ class SealedReader(ReplyReader, Protocol):
         """The address at which payers reach this deployment."""
         ...
 
-    def gather_row(self, query: str, *key: Any) -> Awaitable[Any]:
-        """One row by its key, asked together with others that come at the same time: see db/gather.py."""
+    def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]:
+        """One row by its key, asked together with others that come at the same time: see db/reading.py."""
         ...
 
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes: ...
@@ -50,7 +50,7 @@ class SealedReader(ReplyReader, Protocol):
         ...
 
 
-class Readers(Protocol):
+class ReaderFactory(Protocol):
     """What makes a reader for each reply. A merchant's readers together hold a share of the connections at most."""
 
-    def for_one_reply(self, merchant_id: int) -> SealedReader: ...
+    def for_one_reply(self, merchant_id: int) -> ActionReader: ...

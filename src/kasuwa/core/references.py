@@ -66,7 +66,7 @@ def rail_key(merchant_id: int, reference: str) -> str:
     return f"{merchant_id} {reference}"
 
 
-def reference_in(key: str) -> str:
+def reference_of_rail_key(key: str) -> str:
     """The order's reference, without the merchant: what the sandbox's rails make up follows from it."""
     return key.partition(" ")[2]
 
@@ -84,15 +84,15 @@ def opaque_id(prefix: str, entropy: bytes) -> str:
     return prefix + "".join(ALPHANUMERICS[digit] for digit in places)
 
 
-def is_opaque_id(prefix: str, said: str) -> bool:
+def is_opaque_id(prefix: str, text: str) -> bool:
     """Whether a text could be one of ours: what names an account must be."""
-    fits = len(said) == len(prefix) + OPAQUE_LENGTH and said.startswith(prefix)
-    return fits and said.isascii() and said.isalnum()
+    fits = len(text) == len(prefix) + OPAQUE_LENGTH and text.startswith(prefix)
+    return fits and text.isascii() and text.isalnum()
 
 
 # --- the permutation of reference numbers ---------------------------------------------------------------
 
-NUMBERS = 1_000_000_000  # nine digits
+NUMBER_COUNT = 1_000_000_000  # nine digits
 HALF_BITS = 15
 HALF_MASK = (1 << HALF_BITS) - 1
 ROUNDS = 4
@@ -111,20 +111,20 @@ class Permutation:
             self._tables.append([int.from_bytes(noise[i : i + 2], "big") & HALF_MASK for i in range(0, size * 2, 2)])
 
     def __call__(self, number: int) -> int:
-        number %= NUMBERS
+        number %= NUMBER_COUNT
         while True:
             left, right = number >> HALF_BITS, number & HALF_MASK
             for table in self._tables:
                 left, right = right, left ^ table[right]
             number = left << HALF_BITS | right
-            if number < NUMBERS:
+            if number < NUMBER_COUNT:
                 return number
 
     def _of_merchant(self, merchant_id: int) -> Callable[[int], int]:
         """The same, begun at a place of the merchant's own: the first reference of one is not that of another, and
         nobody counts another's by its own."""
         said = blake2b(b"%d" % merchant_id, key=self._secret[:64], digest_size=8).digest()
-        start = int.from_bytes(said, "big") % NUMBERS
+        start = int.from_bytes(said, "big") % NUMBER_COUNT
         return lambda number: self(number + start)
 
 

@@ -33,9 +33,9 @@ class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
 NO_SCENARIO = Scenario()
 
 # How the next call of a rail will go. Whoever asks this must call the rail then: a planned fault is used up by it.
-PlanCall = Callable[[], Awaitable[Scenario]]
+TakeCallScenario = Callable[[], Awaitable[Scenario]]
 
-WORDS = {
+SCENARIO_PATTERNS = {
     "rr": re.compile(r"[0-9A-Z]{2}", re.ASCII),
     "delay": re.compile(r"[0-9]{1,8}", re.ASCII),
     "http": re.compile("timeout|reset|500|unavailable"),
@@ -58,7 +58,7 @@ def parse_scenario(text: str) -> Scenario | None:
     found: dict[str, str] = {}
     for word in filter(None, (piece.strip() for piece in text.split(";"))):
         name, _, value = word.partition("=")
-        if name not in WORDS or not WORDS[name].fullmatch(value):
+        if name not in SCENARIO_PATTERNS or not SCENARIO_PATTERNS[name].fullmatch(value):
             return None
         found[name] = value
     return Scenario(
@@ -69,13 +69,13 @@ def parse_scenario(text: str) -> Scenario | None:
     )
 
 
-def late_by(scenario: Scenario) -> timedelta:
+def webhook_delay(scenario: Scenario) -> timedelta:
     """How much later than at once an event is first sent: `webhook=late:<s>`."""
     word, _, seconds = (scenario.webhook or "").partition(":")
     return timedelta(seconds=int(seconds)) if word == "late" else timedelta(0)
 
 
-class PlannedFault(msgspec.Struct, frozen=True):
+class InjectedFault(msgspec.Struct, frozen=True):
     """A merchant's next `times` calls of a rail fail so, each with this chance (percent)."""
 
     rail: str
@@ -84,28 +84,28 @@ class PlannedFault(msgspec.Struct, frozen=True):
     percent: int = 100
 
 
-FAULTS: "msgspec.json.Decoder[tuple[PlannedFault, ...]]" = msgspec.json.Decoder(tuple[PlannedFault, ...])
+FAULTS: "msgspec.json.Decoder[tuple[InjectedFault, ...]]" = msgspec.json.Decoder(tuple[InjectedFault, ...])
 
 
-def read_faults(kept: str | None) -> tuple[PlannedFault, ...]:
+def read_faults(kept: str | None) -> tuple[InjectedFault, ...]:
     return () if kept is None else FAULTS.decode(kept)
 
 
-def plan_call(
-    said: Scenario, faults: tuple[PlannedFault, ...], rail: str, luck: int
-) -> tuple[Scenario, tuple[PlannedFault, ...] | None]:
+def take_call_scenario(
+    requested: Scenario, faults: tuple[InjectedFault, ...], rail: str, random_number: int
+) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
     """How the next call of a rail will go, and the faults that are left (None: as they were).
     The header overrides; `luck` is any number, its hundredths decide a fault with a probability."""
-    if said is not NO_SCENARIO and said != Scenario(webhook=said.webhook):
-        return said, None
+    if requested is not NO_SCENARIO and requested != Scenario(webhook=requested.webhook):
+        return requested, None
     for n, fault in enumerate(faults):
         if fault.rail != rail:
             continue
         left = (msgspec.structs.replace(fault, times=fault.times - 1),) if fault.times > 1 else ()
         rest = faults[:n] + left + faults[n + 1 :]
-        if luck % 100 >= fault.percent:
-            return said, rest
+        if random_number % 100 >= fault.percent:
+            return requested, rest
         if fault.kind == "decline":
-            return Scenario(rr=DECLINED, webhook=said.webhook), rest
-        return Scenario(http=fault.kind, webhook=said.webhook), rest
-    return said, None
+            return Scenario(rr=DECLINED, webhook=requested.webhook), rest
+        return Scenario(http=fault.kind, webhook=requested.webhook), rest
+    return requested, None

@@ -13,13 +13,13 @@ from typing import Literal
 
 import msgspec
 
-from kasuwa.core.calendar import LAGOS, lagos_day, moment_of
+from kasuwa.core.calendar import LAGOS, lagos_day, lagos_moment
 from kasuwa.core.money import MINOR_PER_MAJOR, parse_minor, percent_of
 
 Frequency = Literal["daily", "weekly", "monthly"]
 
 # What `recurrent.value` may be: an hour, an ISO weekday (1 is Monday), a day of the month.
-VALUES: dict[Frequency, range] = {"daily": range(24), "weekly": range(1, 8), "monthly": range(1, 31)}
+RECURRENCE_VALUES: dict[Frequency, range] = {"daily": range(24), "weekly": range(1, 8), "monthly": range(1, 31)}
 VALUE_REASONS: dict[Frequency, str] = {
     "daily": "an hour from 00 to 23",
     "weekly": "a weekday from 1 to 7",
@@ -39,17 +39,17 @@ class Recurrence(msgspec.Struct, frozen=True):
     value: int
 
 
-def value_reason(frequency: Frequency, said: str) -> str | None:
+def check_recurrence_value(frequency: Frequency, value: str) -> str | None:
     """What is wrong with a value, if anything is."""
-    fits = VALUE_TEXT.fullmatch(said) is not None and int(said) in VALUES[frequency]
+    fits = VALUE_TEXT.fullmatch(value) is not None and int(value) in RECURRENCE_VALUES[frequency]
     return None if fits else VALUE_REASONS[frequency]
 
 
-def make_recurrence(frequency: Frequency, said: str | None, enrolled: datetime) -> Recurrence:
+def make_recurrence(frequency: Frequency, value: str | None, enrolled: datetime) -> Recurrence:
     """Where no value is said, the anchor is the first charge's own: its hour, its weekday or its day. What is due by
     weekday or day is due at the usual hour. Spec silent: D25"""
-    if said is not None:
-        return Recurrence(frequency, int(said))
+    if value is not None:
+        return Recurrence(frequency, int(value))
     day = lagos_day(enrolled)
     anchors = {"daily": enrolled.astimezone(LAGOS).hour, "weekly": day.isoweekday(), "monthly": day.day}
     return Recurrence(frequency, anchors[frequency])
@@ -61,17 +61,17 @@ def next_due(recurrence: Recurrence, after: datetime) -> datetime:
     """
     day = lagos_day(after)
     if recurrence.frequency == "daily":
-        today = moment_of(day, recurrence.value)
-        return today if today > after else moment_of(day + timedelta(days=1), recurrence.value)
+        today = lagos_moment(day, recurrence.value)
+        return today if today > after else lagos_moment(day + timedelta(days=1), recurrence.value)
     if recurrence.frequency == "weekly":
         days_ahead = (recurrence.value - day.isoweekday()) % 7 or 7
-        return moment_of(day + timedelta(days=days_ahead))
-    this_month = on_day(day, recurrence.value)
+        return lagos_moment(day + timedelta(days=days_ahead))
+    this_month = clamp_to_month(day, recurrence.value)
     next_month = day.replace(day=1) + timedelta(days=31)
-    return moment_of(this_month if this_month > day else on_day(next_month, recurrence.value))
+    return lagos_moment(this_month if this_month > day else clamp_to_month(next_month, recurrence.value))
 
 
-def on_day(month: date, anchor: int) -> date:
+def clamp_to_month(month: date, anchor: int) -> date:
     """The anchor day in the month of a date, or that month's last."""
     return month.replace(day=min(anchor, monthrange(month.year, month.month)[1]))
 
@@ -98,22 +98,22 @@ def next_retry(due: datetime, declined_at: datetime, following: datetime | None)
 DAY_TEXT = re.compile(r"([0-9]{2})-([0-9]{2})-([0-9]{4})", re.ASCII)
 WHOLE = Decimal(100)
 # More parts than any card lives to see. Each becomes a row and a job.
-MOST_INSTALMENTS = 120
+MAX_INSTALLMENTS = 120
 
 DAY_REASON = "dates as DD-MM-YYYY"
-COUNT_REASON = f"1 to {MOST_INSTALMENTS} dates"
+COUNT_REASON = f"1 to {MAX_INSTALLMENTS} dates"
 SUM_REASON = "numbers that add up to 100 (percentages) or to the total (amounts)"
 PART_REASON = "parts that are each at least 0.01 of the currency"
 
 
-class Instalment(msgspec.Struct, frozen=True):
+class PaymentInstallment(msgspec.Struct, frozen=True):
     due: date
     amount: int
 
 
-def read_day(said: str) -> date | None:
+def read_day(text: str) -> date | None:
     """`30-11-2026`"""
-    match = DAY_TEXT.fullmatch(said)
+    match = DAY_TEXT.fullmatch(text)
     if match is None:
         return None
     day, month, year = (int(part) for part in match.groups())
@@ -123,11 +123,11 @@ def read_day(said: str) -> date | None:
         return None
 
 
-def plan_instalments(total: int, schedule: Mapping[str, str]) -> tuple[Instalment, ...] | str:
+def plan_installments(total: int, schedule: Mapping[str, str]) -> tuple[PaymentInstallment, ...] | str:
     """The instalments of a total, earliest first, or what is wrong with the schedule (dates to the text of numbers).
     Numbers that add up to 100 are percentages, even where the total is 100 too: both readings are then the same.
     """
-    if not 1 <= len(schedule) <= MOST_INSTALMENTS:
+    if not 1 <= len(schedule) <= MAX_INSTALLMENTS:
         return COUNT_REASON
     parts = {read_day(said): part for said, part in schedule.items()}
     days = sorted(day for day in parts if day is not None)
@@ -136,7 +136,7 @@ def plan_instalments(total: int, schedule: Mapping[str, str]) -> tuple[Instalmen
     amounts = divide(total, [parts[day] for day in days])
     if isinstance(amounts, str):
         return amounts
-    return tuple(Instalment(day, amount) for day, amount in zip(days, amounts, strict=True))
+    return tuple(PaymentInstallment(day, amount) for day, amount in zip(days, amounts, strict=True))
 
 
 def divide(total: int, parts: list[str]) -> list[int] | str:
@@ -152,5 +152,5 @@ def divide(total: int, parts: list[str]) -> list[int] | str:
     return amounts if min(amounts) > 0 and sum(amounts) == total else PART_REASON
 
 
-def amount_due(plan: tuple[Instalment, ...], day: date) -> int:
+def amount_due(plan: tuple[PaymentInstallment, ...], day: date) -> int:
     return sum(instalment.amount for instalment in plan if instalment.due == day)

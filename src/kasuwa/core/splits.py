@@ -12,7 +12,7 @@ PERCENTAGE_REASON = "a percentage above 0, at most 100"
 SUM_REASON = "parts that together are at most what is settled"
 
 
-class Part(msgspec.Struct, frozen=True):
+class SplitShare(msgspec.Struct, frozen=True):
     """One beneficiary's part: a `percentage` of what is settled, or a `share` as an amount in minor units."""
 
     ref_code: str
@@ -20,7 +20,7 @@ class Part(msgspec.Struct, frozen=True):
     share: int | None = None
 
 
-def part_reason(part: Part) -> str | None:
+def check_share(part: SplitShare) -> str | None:
     """What is wrong with a part on its own, if anything is."""
     if (part.percentage is None) == (part.share is None):
         return ONE_OF_TWO
@@ -29,14 +29,14 @@ def part_reason(part: Part) -> str | None:
     return None
 
 
-def divide_settled(settled: int, parts: Sequence[Part]) -> tuple[int, ...] | str:
+def check_and_split(settled: int, parts: Sequence[SplitShare]) -> tuple[int, ...] | str:
     """The amounts of the parts in order, or what is wrong with them."""
     if sum(exact_part(settled, part) for part in parts) > settled:
         return SUM_REASON
-    return share_out(settled, parts)
+    return split_amount(settled, parts)
 
 
-def share_out(settled: int, parts: Sequence[Part]) -> tuple[int, ...]:
+def split_amount(settled: int, parts: Sequence[SplitShare]) -> tuple[int, ...]:
     """Each is rounded half up and never more than what is left, so that nothing can take more than there is: not
     rounding, nor a tariff that has changed since the parts were agreed. What then remains is the merchant's.
     """
@@ -47,7 +47,7 @@ def share_out(settled: int, parts: Sequence[Part]) -> tuple[int, ...]:
     return tuple(amounts)
 
 
-def exact_part(settled: int, part: Part) -> Fraction:
+def exact_part(settled: int, part: SplitShare) -> Fraction:
     if part.percentage is None:
         return Fraction(part.share or 0)
     return Fraction(*fraction_of(part.percentage)) * settled

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from kasuwa.core.catalogue import load
 from kasuwa.core.money import fraction_of, minor_of, percent_of
+from kasuwa.core.reference_data import load_reference_data
 
 PERCENTAGE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?|100", re.ASCII)
 # A collection's fee with its VAT takes at most this part of the payment. Past a half the gross that a customer pays
 # would be more than twice the price, and at the whole no gross would settle anything.
-MOST_OF_A_PAYMENT = Fraction(1, 2)
+MAX_FEE_SHARE = Fraction(1, 2)
 
 # Who pays a collection's fee: the merchant, out of what is settled, or the customer, on top of the price.
 # `account` is an older word for the merchant. Spec silent: D13
@@ -124,7 +124,7 @@ class Tariff(msgspec.Struct, frozen=True):
     cashcode: CashcodeTariff
 
 
-class Charge(msgspec.Struct, frozen=True):
+class FeeBreakdown(msgspec.Struct, frozen=True):
     """What comes on top of an amount, in minor units."""
 
     fee: int
@@ -136,22 +136,22 @@ class Charge(msgspec.Struct, frozen=True):
         return self.fee + self.vat + self.duty
 
 
-NO_CHARGE = Charge(0, 0, 0)
+NO_FEES = FeeBreakdown(0, 0, 0)
 
 
-def merged(default: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
+def merge_overrides(default: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
     """The default with a merchant's own figures laid over it, object by object."""
     result = dict(default)
     for name, value in override.items():
         below = result.get(name)
         both = isinstance(value, dict) and isinstance(below, dict)
-        result[name] = merged(below, value) if both else value  # type: ignore[arg-type]
+        result[name] = merge_overrides(below, value) if both else value  # type: ignore[arg-type]
     return result
 
 
 def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
     """A tariff that anything can be charged by: its figures are read once here, so that none fails later."""
-    tariff = msgspec.convert(merged(load("tariffs"), override or {}), Tariff)
+    tariff = msgspec.convert(merge_overrides(load_reference_data("tariffs"), override or {}), Tariff)
     if not PERCENTAGE.fullmatch(tariff.vat_percent_on_fees):
         raise ValueError(f"vat_percent_on_fees is no percentage: {tariff.vat_percent_on_fees!r}")
     bands, stamp = tariff.transfer.bands, tariff.transfer.stamp_duty
@@ -173,7 +173,7 @@ def check_collection(tariff: Tariff) -> None:
         fee: CollectionFee = getattr(tariff.collection, name)
         if not PERCENTAGE.fullmatch(fee.percent):
             raise ValueError(f"the percent of {name} is no percentage: {fee.percent!r}")
-        if Fraction(*fraction_of(fee.percent)) * with_vat > MOST_OF_A_PAYMENT:
+        if Fraction(*fraction_of(fee.percent)) * with_vat > MAX_FEE_SHARE:
             raise ValueError(f"the fee of {name} with its VAT takes more than half of a payment")
         for figure in (fee.flat, fee.flat_waived_below, fee.cap):
             if figure is not None:
@@ -190,30 +190,30 @@ def check_card(card: CardTariff) -> None:
         raise ValueError("min_initial must not be above max_balance")
 
 
-def charge_transfer(tariff: Tariff, amount: int) -> Charge:
+def calculate_transfer_fees(tariff: Tariff, amount: int) -> FeeBreakdown:
     """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise. Spec silent: D13"""
     fee = next(minor_of(b.fee) for b in tariff.transfer.bands if b.up_to is None or amount <= minor_of(b.up_to))
     vat = percent_of(fee, tariff.vat_percent_on_fees)
     stamp = tariff.transfer.stamp_duty
     due = stamp.default_on and amount >= minor_of(stamp.threshold)
-    return Charge(fee=fee, vat=vat, duty=minor_of(stamp.amount) if due else 0)
+    return FeeBreakdown(fee=fee, vat=vat, duty=minor_of(stamp.amount) if due else 0)
 
 
-def charge_flat(tariff: Tariff, figure: str) -> Charge:
+def calculate_flat_fees(tariff: Tariff, figure: str) -> FeeBreakdown:
     """A fee that the tariff names as it stands, with its VAT. Spec silent: D13"""
     fee = minor_of(figure)
-    return Charge(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
+    return FeeBreakdown(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
 
 
-def charge_funding(tariff: Tariff, currency: str, amount: int) -> Charge:
+def calculate_funding_fees(tariff: Tariff, currency: str, amount: int) -> FeeBreakdown:
     """What it costs to fund a virtual card with so much."""
     rule = tariff.virtual_card.of_currency(currency).fund
     is_flat = rule.up_to is None or amount <= minor_of(rule.up_to)
     fee = minor_of(rule.flat) if is_flat else percent_of(amount, rule.percent_above)
-    return Charge(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
+    return FeeBreakdown(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
 
 
-def charge_cashcode(tariff: Tariff, channel: str) -> Charge:
+def calculate_cashcode_fees(tariff: Tariff, channel: str) -> FeeBreakdown:
     """A flat fee by channel. Spec silent: D13"""
     cash = tariff.cashcode
-    return charge_flat(tariff, {"ATM": cash.atm, "POS": cash.pos, "WEB": cash.web}[channel])
+    return calculate_flat_fees(tariff, {"ATM": cash.atm, "POS": cash.pos, "WEB": cash.web}[channel])

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.decision import Context, Event, Job, Notice, Row
+from kasuwa.core.decision import Context, Event, Job, OperatorNotice, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
-from kasuwa.core.scenario import Scenario, late_by
-from kasuwa.core.tariff import NO_CHARGE, Charge
+from kasuwa.core.scenario import Scenario, webhook_delay
+from kasuwa.core.tariff import NO_FEES, FeeBreakdown
 
 PENDING = "pending"
 PROCESSING = "processing"
@@ -31,7 +31,7 @@ class Transaction(Row):
     """Its key is made of its kind and order reference, so a repeated reference finds the first."""
 
     table: ClassVar[str] = "transaction"
-    changing: ClassVar[tuple[str, ...]] = ("status", "code", "message", "trail", "final_at")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("status", "code", "message", "trail", "final_at")
 
     kind: str
     txn_ref: str
@@ -74,7 +74,7 @@ def begin_transaction(
     currency: str = "NGN",
     order_ref: str | None = None,
     batch_ref: str | None = None,
-    charge: Charge = NO_CHARGE,
+    fees: FeeBreakdown = NO_FEES,
     status: str = PROCESSING,
     message: str = "",
     digest: bytes = b"",
@@ -91,9 +91,9 @@ def begin_transaction(
         batch_ref=batch_ref,
         currency=currency,
         amount=amount,
-        fee=charge.fee,
-        vat=charge.vat,
-        duty=charge.duty,
+        fee=fees.fee,
+        vat=fees.vat,
+        duty=fees.duty,
         status=status,
         code=None,
         message=message,
@@ -106,29 +106,29 @@ def begin_transaction(
 
 
 # The kinds whose order reference is the merchant's own choice: by one of these a bare reference is looked up.
-ORDERED_KINDS = ("transfer", "bill", "cashcode")
+MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")
 
 
-def contradiction(row: Transaction, said: str) -> tuple[Notice, ...]:
+def contradiction_notices(row: Transaction, reported_status: str) -> tuple[OperatorNotice, ...]:
     """Final states are final. Who says otherwise changes nothing and is raised to the operator. (D14)"""
-    if said == row.status:
+    if reported_status == row.status:
         return ()
-    return (Notice(row.txn_ref, f"the {row.kind} is {row.status}, but its rail now says {said}"),)
+    return (OperatorNotice(row.txn_ref, f"the {row.kind} is {row.status}, but its rail now says {reported_status}"),)
 
 
 # --- the story ------------------------------------------------------------------------------------------
 
 
-def begin_trail(at: datetime, step: str, said: str = "") -> str:
-    return "[" + trail_entry(at, step, said) + "]"
+def begin_trail(at: datetime, step: str, message: str = "") -> str:
+    return "[" + trail_entry(at, step, message) + "]"
 
 
-def extend_trail(trail: str, at: datetime, step: str, said: str = "") -> str:
-    return trail[:-1] + "," + trail_entry(at, step, said) + "]"
+def extend_trail(trail: str, at: datetime, step: str, message: str = "") -> str:
+    return trail[:-1] + "," + trail_entry(at, step, message) + "]"
 
 
-def trail_entry(at: datetime, step: str, said: str) -> str:
-    return f'{{"at":"{utc_text(at)}","step":"{step}","said":{msgspec.json.encode(said).decode()}}}'
+def trail_entry(at: datetime, step: str, message: str) -> str:
+    return f'{{"at":"{utc_text(at)}","step":"{step}","said":{msgspec.json.encode(message).decode()}}}'
 
 
 # --- the end ----------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class EventPayload(msgspec.Struct, omit_defaults=True, rename="camel"):
 PAYLOAD_NAMES = frozenset(EventPayload.__struct_encode_fields__) - {"orderRef"}
 
 
-class Ending(msgspec.Struct):
+class FinalTransaction(msgspec.Struct):
     row: Transaction
     event: Event
     jobs: tuple[Job, ...]
@@ -170,8 +170,8 @@ def end_transaction(
     scenario: Scenario,
     *,
     charged: int | None = None,
-    told: Mapping[str, str] | None = None,
-) -> Ending:
+    event_fields: Mapping[str, str] | None = None,
+) -> FinalTransaction:
     """The final row, its event and, where the merchant listens, the job that delivers it. `charged` is what the
     event names where that is not the amount; `told` what its payload carries in place of an orderRef."""
     ended = msgspec.structs.replace(
@@ -190,15 +190,15 @@ def end_transaction(
         charged_amount=format_minor(paid if status == SUCCESSFUL else 0),
         payment_method=method,
         endpoint=context.merchant.environment,
-        order_ref=row.order_ref if told is None else None,
+        order_ref=row.order_ref if event_fields is None else None,
         currency=row.currency,
     )
-    event = Event(row.txn_ref, row.kind, encode_payload(payload, told))
-    if not context.listens:
-        return Ending(ended, event, ())
-    job = new_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario))
-    job.due += late_by(scenario)
-    return Ending(ended, event, (job,))
+    event = Event(row.txn_ref, row.kind, encode_payload(payload, event_fields))
+    if not context.has_webhook:
+        return FinalTransaction(ended, event, ())
+    job = make_transaction_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario))
+    job.due += webhook_delay(scenario)
+    return FinalTransaction(ended, event, (job,))
 
 
 def encode_payload(payload: EventPayload, told: Mapping[str, str] | None) -> bytes:
@@ -211,16 +211,16 @@ def encode_payload(payload: EventPayload, told: Mapping[str, str] | None) -> byt
     return text[:-1] + b"," + msgspec.json.encode(told)[1:]
 
 
-def new_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:
+def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:
     """A job about a transaction, due now."""
-    return schedule(context, kind, lane, row, row.txn_ref, context.now, work)
+    return make_job(context, kind, lane, row, row.txn_ref, context.now, work)
 
 
-def schedule(context: Context, kind: str, lane: str, row: Row, reference: str, due: datetime, work: str) -> Job:
+def make_job(context: Context, kind: str, lane: str, row: Row, reference: str, due: datetime, work: str) -> Job:
     """A job about any row, at a business time. The writer fills in when that is on the wall's clock."""
     key = ordered_key(max(0, int(context.now.timestamp() * 1000)), kind, row.key)
     return Job(key, row.merchant_id, kind, lane, reference, row.key, due, due, None, 0, 0, None, work)
 
 
-def encode_text(said: Any) -> str:
-    return msgspec.json.encode(said).decode()
+def encode_text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from kasuwa.db.pool import Connection
+from kasuwa.db.connections import Connection
 
 COLUMNS = """
     a.approval_id, a.mid, a.kind, a.proposal, a.reason, a.proposed_by, p.email, a.proposed_at, a.state, d.email,
@@ -14,10 +14,10 @@ JOINED = """
     from approval a join console_user p on p.user_id = a.proposed_by
     left join console_user d on d.user_id = a.decided_by
 """
-MOST_SHOWN = 100
+MAX_LISTED = 100
 # Whoever decides holds the approval, and it alone, while the writer makes the movement: as long as that may take. The
 # lock only saves work. What keeps a posting from being made twice, or made and rejected, is its row in manual_posting.
-LONGER_IDLE = "set local idle_in_transaction_session_timeout = '15s'"
+EXTEND_IDLE_TIMEOUT = "set local idle_in_transaction_session_timeout = '15s'"
 
 
 class Approval(msgspec.Struct):
@@ -29,10 +29,10 @@ class Approval(msgspec.Struct):
     proposal: str
     reason: str
     proposed_by: int
-    proposer: str
+    proposer_email: str
     proposed_at: datetime
     state: str
-    decider: str | None
+    decider_email: str | None
     decided_at: datetime | None
 
 
@@ -50,21 +50,21 @@ async def propose(connection: Connection, mid: str | None, kind: str, proposal: 
     return number
 
 
-async def newest(connection: Connection) -> list[Approval]:
+async def list_newest(connection: Connection) -> list[Approval]:
     """Those still open first, then the latest decided."""
     order = "order by a.state <> 'open', a.approval_id desc"
-    records = await connection.fetch(f"select {COLUMNS} {JOINED} {order} limit {MOST_SHOWN}")
+    records = await connection.fetch(f"select {COLUMNS} {JOINED} {order} limit {MAX_LISTED}")
     return [Approval(*record) for record in records]
 
 
-async def lock_open(connection: Connection, approval_id: int) -> Approval | None:
+async def lock_open_approval(connection: Connection, approval_id: int) -> Approval | None:
     """Held until the end of the transaction: nobody decides the same one beside."""
     where = "where a.approval_id = $1 and a.state = 'open' for update of a"
     record = await connection.fetchrow(f"select {COLUMNS} {JOINED} {where}", approval_id)
     return None if record is None else Approval(*record)
 
 
-async def decide(connection: Connection, approval_id: int, user_id: int, state: str) -> None:
+async def close_approval(connection: Connection, approval_id: int, user_id: int, state: str) -> None:
     await connection.execute(
         "update approval set state = $3, decided_by = $2, decided_at = now() where approval_id = $1",
         approval_id,
@@ -85,13 +85,13 @@ FINISH = """
 """
 
 
-async def verdict_of(connection: Connection, approval_id: int) -> tuple[str, int | None] | None:
+async def find_posting_verdict(connection: Connection, approval_id: int) -> tuple[str, int | None] | None:
     """The verdict on a posting that is in a merchant's books already, and who gave it. Found in any books: those that
     a merchant had before it began anew count too."""
     record = await connection.fetchrow(VERDICT, approval_id)
     return None if record is None else (record[0], record[1])
 
 
-async def finish_decided(connection: Connection) -> None:
+async def close_decided_approvals(connection: Connection) -> None:
     """Closes approvals that are open although the verdict is in the books: whoever decided them broke off between."""
     await connection.execute(FINISH)

@@ -8,19 +8,19 @@ from datetime import datetime
 
 import msgspec
 
-from kasuwa.core.decision import Deed
-from kasuwa.db.pool import Connection
+from kasuwa.core.decision import AuditEntry
+from kasuwa.db.connections import Connection
 
 # What no merchant owns, such as a rate, is in the operator's own chain.
-OPERATORS_CHAIN = 0
-MOST_TEXT = 10_000
+OPERATOR_CHAIN_ID = 0
+MAX_TEXT_CHARS = 10_000
 
 INSERT = """
     insert into audit (merchant_id, actor, address, what, about, before, after) values ($1, $2, $3, $4, $5, $6, $7)
 """
 
 
-class Entry(msgspec.Struct):
+class AuditRecord(msgspec.Struct):
     """A line of the trail, as it is read; `mid` is told where lines of several merchants are."""
 
     merchant_id: int
@@ -28,13 +28,13 @@ class Entry(msgspec.Struct):
     at: datetime
     actor: str
     address: str
-    what: str
-    about: str
+    action: str
+    subject: str
     before: str
     after: str
     mid: str | None = None
 
 
-async def append(connection: Connection, merchant_id: int, deed: Deed) -> None:
-    before, after = deed.before[:MOST_TEXT], deed.after[:MOST_TEXT]
-    await connection.execute(INSERT, merchant_id, deed.actor, deed.address, deed.what, deed.about, before, after)
+async def append_entry(connection: Connection, merchant_id: int, deed: AuditEntry) -> None:
+    before, after = deed.before[:MAX_TEXT_CHARS], deed.after[:MAX_TEXT_CHARS]
+    await connection.execute(INSERT, merchant_id, deed.actor, deed.address, deed.action, deed.subject, before, after)

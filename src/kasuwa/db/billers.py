@@ -10,18 +10,27 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.billers import PAYCODE_LIFE, Biller, Category, Item, Listed, Listing, Sheet, paycode_key
+from kasuwa.core.billers import (
+    PAYCODE_LIFE,
+    Biller,
+    Catalogue,
+    CatalogueEdition,
+    CatalogueItem,
+    Category,
+    Item,
+    paycode_key,
+)
 from kasuwa.core.money import minor_of
-from kasuwa.db.pool import Connection
+from kasuwa.db.connections import Connection
 
 # Any number will do, as long as every version takes the same.
-LOCK = 0x62696C6C73
+CATALOGUE_LOCK_ID = 0x62696C6C73
 
 # The catalogue is taken anew once a day. Spec silent: D30
-EDITION_LIFE = timedelta(hours=24)
+EDITION_MAX_AGE = timedelta(hours=24)
 
 # Long after nobody can pay by them any more, retired paycodes are thrown away.
-KEPT_RETIRED = timedelta(days=30)
+RETIRED_ITEM_RETENTION = timedelta(days=30)
 
 NEWEST = "select coalesce(max(edition), 0) from bill_edition"
 IS_FRESH = "select exists (select 1 from bill_edition where taken_at > now() - $1::interval)"
@@ -63,48 +72,52 @@ RETIRE = tuple(
     f"update {table} set retired_at = now() where edition < $1 and retired_at is null"
     for table in ("bill_category", "biller", "bill_item")
 )
-THROW_AWAY = "delete from bill_item where retired_at < now() - $1::interval"
+DELETE_OLD_RETIRED_ITEMS = "delete from bill_item where retired_at < now() - $1::interval"
 NOTE_EDITION = "insert into bill_edition (edition, taken_at, items) values ($1, now(), $2)"
 
 
-async def newest_edition(connection: Connection) -> int:
+async def read_newest_edition(connection: Connection) -> int:
     edition = await connection.fetchval(NEWEST)
     assert isinstance(edition, int)
     return edition
 
 
-async def is_fresh(connection: Connection) -> bool:
-    return bool(await connection.fetchval(IS_FRESH, EDITION_LIFE))
+async def is_edition_fresh(connection: Connection) -> bool:
+    return bool(await connection.fetchval(IS_FRESH, EDITION_MAX_AGE))
 
 
-async def put_edition(connection: Connection, edition: int, sheet: Sheet) -> None:
+async def store_edition(connection: Connection, edition: int, contents: CatalogueEdition) -> None:
     """Take a checked sheet in as the newest edition: what it no longer has is retired."""
     async with connection.transaction():
-        await connection.execute(PUT_CATEGORIES, records(map(msgspec.structs.asdict, sheet.categories)), edition)
-        await connection.execute(PUT_BILLERS, records(map(msgspec.structs.asdict, sheet.billers)), edition)
-        await connection.execute(PUT_ITEMS, records(map(item_record, sheet.items)), edition)
+        await connection.execute(
+            PUT_CATEGORIES, encode_records(map(msgspec.structs.asdict, contents.categories)), edition
+        )
+        await connection.execute(PUT_BILLERS, encode_records(map(msgspec.structs.asdict, contents.billers)), edition)
+        await connection.execute(PUT_ITEMS, encode_records(map(item_record, contents.items)), edition)
         for statement in RETIRE:
             await connection.execute(statement, edition)
-        await connection.execute(THROW_AWAY, KEPT_RETIRED)
-        await connection.execute(NOTE_EDITION, edition, len(sheet.items))
+        await connection.execute(DELETE_OLD_RETIRED_ITEMS, RETIRED_ITEM_RETENTION)
+        await connection.execute(NOTE_EDITION, edition, len(contents.items))
 
 
 def item_record(item: Item) -> dict[str, Any]:
     return {**msgspec.structs.asdict(item), "key": paycode_key(item.paycode), "price": minor_of(item.amount)}
 
 
-def records(rows: Iterable[dict[str, Any]]) -> str:
+def encode_records(rows: Iterable[dict[str, Any]]) -> str:
     return msgspec.json.encode([{**row, "place": place} for place, row in enumerate(rows)]).decode()
 
 
-async def read_listing(connection: Connection) -> Listing:
+async def read_catalogue(connection: Connection) -> Catalogue:
     """The newest edition, and the paycodes that are still accepted though it no longer has them."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
-        edition = await newest_edition(connection)
+        edition = await read_newest_edition(connection)
         categories = tuple(Category(*record) for record in await connection.fetch(CATEGORIES))
         billers = [(Biller(*record[:-1]), record[-1]) for record in await connection.fetch(BILLERS)]
         items = [(Item(*record[:-1]), record[-1]) for record in await connection.fetch(ITEMS, PAYCODE_LIFE)]
     known = {biller.id: biller for biller, _ in billers}
     listed = tuple(item for item, retired_at in items if retired_at is None)
-    retired = tuple(Listed(item, known[item.bills_id], at) for item, at in items if at is not None)
-    return Listing(edition, Sheet(categories, tuple(b for b, current in billers if current), listed), retired)
+    retired = tuple(CatalogueItem(item, known[item.bills_id], at) for item, at in items if at is not None)
+    return Catalogue(
+        edition, CatalogueEdition(categories, tuple(b for b, current in billers if current), listed), retired
+    )

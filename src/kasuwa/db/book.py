@@ -11,7 +11,7 @@ class Book(Row):
     """A merchant's counters and clock, and its lock: whoever changes anything of the merchant raises `version`."""
 
     table: ClassVar[str] = "book"
-    changing: ClassVar[tuple[str, ...]] = (
+    mutable_columns: ClassVar[tuple[str, ...]] = (
         "version",
         "numbers",
         "postings",

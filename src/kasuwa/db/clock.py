@@ -14,23 +14,23 @@ from datetime import UTC, datetime
 
 import structlog
 
-from kasuwa.db import pool
-from kasuwa.db.pooled import Queries
+from kasuwa.db import connections
+from kasuwa.db.connection_pool import QueryRunner
 
 # Clocks that differ by less than this agree. It is above what a slow answer adds to a measurement.
-AGREE_SECONDS = 0.5
+MAX_AGREED_SKEW_SECONDS = 0.5
 # A clock that gained or lost as much between two measurements was set, not corrected.
 JUMP_SECONDS = 5.0
 MEASURE_SECONDS = 10.0
 # A measurement that took longer than this says too little.
-SLOW_SECONDS = 1.0
+MAX_ROUND_TRIP_SECONDS = 1.0
 
 DATABASE_CLOCK = "select extract(epoch from clock_timestamp())::float8"
 
 log = structlog.get_logger("kasuwa.db")
 
 
-class Clock:
+class DatabaseClock:
     """`now()` is the database's time. The two sources of time can be given, for tests."""
 
     def __init__(self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -46,7 +46,7 @@ class Clock:
     def now(self) -> datetime:
         return datetime.fromtimestamp(self._monotonic() + self._used, UTC)
 
-    def earliest(self) -> datetime:
+    def earliest_now(self) -> datetime:
         """The earliest time that any clock tells: what is over by this one is surely over. Besides the process's and
         the database's there is a third, which started with the process and was never set since."""
         monotonic = self._monotonic()
@@ -59,12 +59,12 @@ class Clock:
             return 0.0
         return self._wall() - self._monotonic() - self._database
 
-    async def measure(self, connection: Queries) -> None:
+    async def measure(self, connection: QueryRunner) -> None:
         """Compare the clocks. One statement; what it raises is the connection's."""
         sent = self._monotonic()
         told = await connection.fetchval(DATABASE_CLOCK)
         took = self._monotonic() - sent
-        if took > SLOW_SECONDS and self._database is not None:
+        if took > MAX_ROUND_TRIP_SECONDS and self._database is not None:
             return
         self._learn(self._wall() - self._monotonic(), told - (sent + took / 2))
 
@@ -75,7 +75,7 @@ class Clock:
         if self._database is not None:
             self._note_jump("database", database - self._database)
         self._database = database
-        self._used = process if abs(process - database) < AGREE_SECONDS else database
+        self._used = process if abs(process - database) < MAX_AGREED_SKEW_SECONDS else database
         if is_first:
             self._first = self._used
 
@@ -84,11 +84,11 @@ class Clock:
             self.jumps[whose] += 1
             log.warning("a clock jumped", clock=whose, seconds=round(seconds, 3))
 
-    async def keep_measuring(self, connection: Queries) -> None:
+    async def keep_measuring(self, connection: QueryRunner) -> None:
         while True:
             await asyncio.sleep(MEASURE_SECONDS)
             try:
                 await self.measure(connection)
             except Exception as error:
-                if not pool.is_lost(error):
+                if not connections.is_connection_error(error):
                     log.error("the clocks were not compared", error=type(error).__name__)

@@ -5,29 +5,29 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from kasuwa.db.console_users import COLUMNS, User, hash_of
-from kasuwa.db.pool import Connection
+from kasuwa.db.connections import Connection
+from kasuwa.db.console_users import COLUMNS, ConsoleUser, hash_token
 
-IDLE_END = timedelta(minutes=30)
-ABSOLUTE_END = timedelta(hours=12)
+IDLE_TIMEOUT = timedelta(minutes=30)
+ABSOLUTE_TIMEOUT = timedelta(hours=12)
 # Half a session has only given a password: long enough to find one's telephone.
-HALF_END = timedelta(minutes=5)
+SECOND_FACTOR_TIMEOUT = timedelta(minutes=5)
 ROTATE_AFTER = timedelta(minutes=15)
 # Requests that were under way when the token changed still bring the one before.
-GRACE = timedelta(seconds=30)
+PREVIOUS_TOKEN_GRACE = timedelta(seconds=30)
 # `seen_at` need not be exact: one write a minute is enough.
-SEEN_AFTER = timedelta(minutes=1)
+SEEN_UPDATE_INTERVAL = timedelta(minutes=1)
 
 
-class Session(msgspec.Struct):
+class ConsoleSession(msgspec.Struct):
     session_id: int
-    csrf: str
-    is_whole: bool
+    csrf_token: str
+    is_authenticated: bool
     rotated_at: datetime
     seen_at: datetime
-    is_previous: bool
+    is_previous_token: bool
     verified_at: datetime
-    user: User
+    user: ConsoleUser
 
 
 FIND = f"""
@@ -40,51 +40,55 @@ FIND = f"""
 """
 
 
-async def begin(connection: Connection, user_id: int, *, is_whole: bool) -> str:
+async def begin(connection: Connection, user_id: int, *, is_authenticated: bool) -> str:
     """A new session; the token is the browser's alone, we keep its hash."""
     token, now = secrets.token_urlsafe(32), datetime.now(UTC)
     await connection.execute(
         "insert into console_session (user_id, token_hash, rotated_at, csrf, is_whole, created_at, seen_at)"
         " values ($1, $2, $3, $4, $5, $3, $3)",
         user_id,
-        hash_of(token),
+        hash_token(token),
         now,
         secrets.token_urlsafe(24),
-        is_whole,
+        is_authenticated,
     )
-    await connection.execute("delete from console_session where created_at < $1", now - ABSOLUTE_END)
+    await connection.execute("delete from console_session where created_at < $1", now - ABSOLUTE_TIMEOUT)
     return token
 
 
-async def find(connection: Connection, token: str) -> Session | None:
+async def find(connection: Connection, token: str) -> ConsoleSession | None:
     now = datetime.now(UTC)
-    record = await connection.fetchrow(FIND, hash_of(token), now, GRACE, IDLE_END, ABSOLUTE_END, HALF_END)
+    record = await connection.fetchrow(
+        FIND, hash_token(token), now, PREVIOUS_TOKEN_GRACE, IDLE_TIMEOUT, ABSOLUTE_TIMEOUT, SECOND_FACTOR_TIMEOUT
+    )
     if record is None:
         return None
     session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, *person = record
-    session = Session(session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, User(*person))
-    if now - session.seen_at > SEEN_AFTER:
+    session = ConsoleSession(
+        session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, ConsoleUser(*person)
+    )
+    if now - session.seen_at > SEEN_UPDATE_INTERVAL:
         await connection.execute(
             "update console_session set seen_at = $2 where session_id = $1", session.session_id, now
         )
     return session
 
 
-async def rotate(connection: Connection, session: Session) -> str | None:
+async def rotate(connection: Connection, session: ConsoleSession) -> str | None:
     """A new token for an old session; None where a request beside this one has just made it."""
     token, now = secrets.token_urlsafe(32), datetime.now(UTC)
     changed = await connection.fetchval(
         "update console_session set previous_hash = token_hash, token_hash = $2, rotated_at = $3"
         " where session_id = $1 and rotated_at = $4 returning true",
         session.session_id,
-        hash_of(token),
+        hash_token(token),
         now,
         session.rotated_at,
     )
     return token if changed else None
 
 
-async def verify(connection: Connection, session_id: int) -> None:
+async def mark_verified(connection: Connection, session_id: int) -> None:
     """Notes that the person has just given a password or a code again."""
     await connection.execute("update console_session set verified_at = now() where session_id = $1", session_id)
 

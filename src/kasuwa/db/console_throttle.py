@@ -11,30 +11,30 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from kasuwa.db.console_users import hash_of
-from kasuwa.db.pool import Connection
+from kasuwa.db.connections import Connection
+from kasuwa.db.console_users import hash_token
 
 # So many wrong tries are forgiven; then each one doubles the wait, up to the longest.
 FREE_FAILURES = 5
-FREE_EVERYWHERE = 50
-FIRST_WAIT = timedelta(seconds=30)
-LONGEST_WAIT = timedelta(minutes=15)
+FREE_FAILURES_ALL_SOURCES = 50
+INITIAL_LOCKOUT = timedelta(seconds=30)
+MAX_LOCKOUT = timedelta(minutes=15)
 # A series of wrong tries that has paused for this long is over.
-SERIES_LIFE = timedelta(hours=24)
+FAILURE_WINDOW = timedelta(hours=24)
 # Each wrong try takes so many old rows away: the table cannot grow for ever.
 PRUNED_ROWS = 20
-DEVICE_LIFE = timedelta(days=90)
-MOST_DEVICES = 20
+DEVICE_MAX_AGE = timedelta(days=90)
+MAX_DEVICES = 20
 
 
-class Source(msgspec.Struct, frozen=True):
+class AttemptSource(msgspec.Struct, frozen=True):
     """Where a try comes from, as it is counted. `is_known`: a browser in which the same person signed in before."""
 
     key: bytes
-    is_known: bool
+    is_known_device: bool
 
 
-EVERYWHERE = Source(b"", False)
+ALL_SOURCES = AttemptSource(b"", False)
 
 
 def network_of(address: str) -> str:
@@ -46,24 +46,24 @@ def network_of(address: str) -> str:
     return str(ipaddress.ip_network((given, 64), strict=False)) if given.version == 6 else str(given)
 
 
-async def source_of(connection: Connection, email: str, address: str, device: str | None) -> Source:
+async def find_source(connection: Connection, email: str, address: str, device: str | None) -> AttemptSource:
     if device is not None:
         known = await connection.fetchval(
             "select true from console_device d join console_user u on u.user_id = d.user_id"
             " where d.token_hash = $1 and lower(u.email) = lower($2) and d.seen_at > now() - $3::interval",
-            hash_of(device),
+            hash_token(device),
             email,
-            DEVICE_LIFE,
+            DEVICE_MAX_AGE,
         )
         if known:
-            return Source(hash_of(f"browser {device}"), True)
-    return Source(hash_of(f"network {network_of(address)}"), False)
+            return AttemptSource(hash_token(f"browser {device}"), True)
+    return AttemptSource(hash_token(f"network {network_of(address)}"), False)
 
 
-async def locked_until(connection: Connection, email: str, source: Source) -> datetime | None:
+async def locked_until(connection: Connection, email: str, source: AttemptSource) -> datetime | None:
     found = await connection.fetchval(
         "select locked_until from sign_in_throttle where email_hash = $1 and source = $2 and locked_until > now()",
-        hash_of(email.lower()),
+        hash_token(email.lower()),
         source.key,
     )
     return found if isinstance(found, datetime) else None
@@ -82,44 +82,46 @@ PRUNE = """
 """
 
 
-async def note_failure(connection: Connection, email: str, source: Source, everywhere: Source = EVERYWHERE) -> int:
+async def record_failure(
+    connection: Connection, email: str, source: AttemptSource, all_sources: AttemptSource = ALL_SOURCES
+) -> int:
     """Counts a wrong try against its source and against the address everywhere; answers the source's count."""
-    failures = await count(connection, email, source, FREE_FAILURES)
-    if not source.is_known:
-        await count(connection, email, everywhere, FREE_EVERYWHERE)
-    await connection.execute(PRUNE, SERIES_LIFE, PRUNED_ROWS)
+    failures = await count_failure(connection, email, source, FREE_FAILURES)
+    if not source.is_known_device:
+        await count_failure(connection, email, all_sources, FREE_FAILURES_ALL_SOURCES)
+    await connection.execute(PRUNE, FAILURE_WINDOW, PRUNED_ROWS)
     return failures
 
 
-async def count(connection: Connection, email: str, source: Source, free: int) -> int:
-    failures = await connection.fetchval(COUNT, hash_of(email.lower()), source.key, SERIES_LIFE)
-    over = int(failures) - free
+async def count_failure(connection: Connection, email: str, source: AttemptSource, free_failures: int) -> int:
+    failures = await connection.fetchval(COUNT, hash_token(email.lower()), source.key, FAILURE_WINDOW)
+    over = int(failures) - free_failures
     if over >= 0:
         await connection.execute(
             "update sign_in_throttle set locked_until = now() + $3::interval where email_hash = $1 and source = $2",
-            hash_of(email.lower()),
+            hash_token(email.lower()),
             source.key,
-            min(FIRST_WAIT * 2 ** min(over, 10), LONGEST_WAIT),
+            min(INITIAL_LOCKOUT * 2 ** min(over, 10), MAX_LOCKOUT),
         )
     return int(failures)
 
 
-async def forget_failures(connection: Connection, email: str, source: Source) -> None:
+async def clear_failures(connection: Connection, email: str, source: AttemptSource) -> None:
     await connection.execute(
-        "delete from sign_in_throttle where email_hash = $1 and source = $2", hash_of(email.lower()), source.key
+        "delete from sign_in_throttle where email_hash = $1 and source = $2", hash_token(email.lower()), source.key
     )
 
 
 # --- known browsers -----------------------------------------------------------------------------------------------
 
 
-async def know_device(connection: Connection, user_id: int, device: str | None) -> str:
+async def remember_device(connection: Connection, user_id: int, device: str | None) -> str:
     """The token of a browser in which this person has just signed in: a new one, unless it is known already."""
     now = datetime.now(UTC)
     if device is not None:
         known = await connection.fetchval(
             "update console_device set seen_at = $3 where token_hash = $1 and user_id = $2 returning true",
-            hash_of(device),
+            hash_token(device),
             user_id,
             now,
         )
@@ -127,12 +129,12 @@ async def know_device(connection: Connection, user_id: int, device: str | None) 
             return device
     token = secrets.token_urlsafe(32)
     await connection.execute(
-        "insert into console_device (token_hash, user_id, seen_at) values ($1, $2, $3)", hash_of(token), user_id, now
+        "insert into console_device (token_hash, user_id, seen_at) values ($1, $2, $3)", hash_token(token), user_id, now
     )
     await connection.execute(
         "delete from console_device where user_id = $1 and token_hash not in ("
         " select token_hash from console_device where user_id = $1 order by seen_at desc, token_hash limit $2)",
         user_id,
-        MOST_DEVICES,
+        MAX_DEVICES,
     )
     return token

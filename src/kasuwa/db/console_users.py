@@ -7,7 +7,7 @@ from hashlib import sha256
 import asyncpg
 import msgspec
 
-from kasuwa.db.pool import Connection
+from kasuwa.db.connections import Connection
 
 INVITATION_LIFE = timedelta(days=7)
 SIGN_IN_LIFE = timedelta(days=1)
@@ -16,24 +16,24 @@ SIGN_IN_LIFE = timedelta(days=1)
 INVITED, ACTIVE, OFF = "invited", "active", "off"
 
 
-class User(msgspec.Struct):
+class ConsoleUser(msgspec.Struct):
     """A person who may sign in, or is invited to."""
 
     user_id: int
     email: str
     mid: str | None  # None for operators
     role: str
-    password: str | None
+    password_hash: str | None
     totp_sealed: bytes | None
-    totp_step: int
+    last_totp_step: int
     disabled_at: datetime | None
     joined_at: datetime | None  # None until they first come in by their link
-    made_by: int | None  # the operator who proposed this operator's account or its last reset
-    approves_from: datetime | None  # not before then may this operator approve anything
+    proposed_by: int | None  # the operator who proposed this operator's account or its last reset
+    can_approve_from: datetime | None  # not before then may this operator approve anything
 
     @property
     def state(self) -> str:
-        return OFF if self.disabled_at else ACTIVE if self.joined_at and self.password else INVITED
+        return OFF if self.disabled_at else ACTIVE if self.joined_at and self.password_hash else INVITED
 
 
 class EmailTaken(Exception):
@@ -46,7 +46,7 @@ COLUMNS = """
 """
 
 
-def hash_of(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """Tokens are 256 random bits: a plain hash hides them well."""
     return sha256(token.encode()).digest()
 
@@ -62,33 +62,33 @@ async def add_user(connection: Connection, email: str, mid: str | None, role: st
     return user_id
 
 
-async def find_user(connection: Connection, email: str) -> User | None:
+async def find_joined_user(connection: Connection, email: str) -> ConsoleUser | None:
     """Whoever joined under this address: it signs in to one place."""
     record = await connection.fetchrow(
         f"select {COLUMNS} from console_user u where lower(email) = lower($1) and joined_at is not null", email
     )
-    return None if record is None else User(*record)
+    return None if record is None else ConsoleUser(*record)
 
 
-async def find_member(connection: Connection, email: str, mid: str | None) -> User | None:
+async def find_user_of_merchant(connection: Connection, email: str, mid: str | None) -> ConsoleUser | None:
     """One of a merchant's own people, or of the operators, by address; also one who is only invited."""
     record = await connection.fetchrow(
         f"select {COLUMNS} from console_user u where lower(email) = lower($1) and mid is not distinct from $2",
         email,
         mid,
     )
-    return None if record is None else User(*record)
+    return None if record is None else ConsoleUser(*record)
 
 
-async def find_all(connection: Connection, email: str) -> list[User]:
+async def find_users_by_email(connection: Connection, email: str) -> list[ConsoleUser]:
     """Everybody who has this address or is invited under it, in whatever place."""
     records = await connection.fetch(
         f"select {COLUMNS} from console_user u where lower(email) = lower($1) order by user_id", email
     )
-    return [User(*record) for record in records]
+    return [ConsoleUser(*record) for record in records]
 
 
-async def has_joined(connection: Connection, mid: str) -> bool:
+async def has_joined_user(connection: Connection, mid: str) -> bool:
     """Whether anybody ever came in for this merchant. Waits for whoever else invites for it at the same time."""
     await connection.execute("select pg_advisory_xact_lock(hashtextextended('kasuwa first owner ' || $1, 0))", mid)
     return await look_joined(connection, mid)
@@ -119,29 +119,31 @@ async def count_admins(connection: Connection, besides: int = 0) -> int:
     return int(count)
 
 
-async def users_of(connection: Connection, mid: str | None, after: str, most: int) -> list[User]:
+async def list_users(connection: Connection, mid: str | None, after: str, most: int) -> list[ConsoleUser]:
     """A merchant's people, or the operators, by address: at most so many of those after one."""
     query = f"""
         select {COLUMNS} from console_user u where mid is not distinct from $1 and lower(email) > lower($2)
         order by lower(email) limit $3
     """
-    return [User(*record) for record in await connection.fetch(query, mid, after, most)]
+    return [ConsoleUser(*record) for record in await connection.fetch(query, mid, after, most)]
 
 
-async def everybody(connection: Connection) -> list[User]:
+async def list_all_users(connection: Connection) -> list[ConsoleUser]:
     query = f"select {COLUMNS} from console_user u order by mid nulls first, lower(email)"
-    return [User(*record) for record in await connection.fetch(query)]
+    return [ConsoleUser(*record) for record in await connection.fetch(query)]
 
 
-async def user_of(connection: Connection, user_id: int, mid: str | None) -> User | None:
+async def get_user(connection: Connection, user_id: int, mid: str | None) -> ConsoleUser | None:
     """One of a merchant's own people, or of the operators."""
     record = await connection.fetchrow(
         f"select {COLUMNS} from console_user u where user_id = $1 and mid is not distinct from $2", user_id, mid
     )
-    return None if record is None else User(*record)
+    return None if record is None else ConsoleUser(*record)
 
 
-async def vouch(connection: Connection, user_id: int, made_by: int | None, approves_from: datetime | None) -> None:
+async def set_proposer(
+    connection: Connection, user_id: int, made_by: int | None, approves_from: datetime | None
+) -> None:
     """Notes who let an operator in or raised their role, and from when on they may approve anything."""
     await connection.execute(
         "update console_user set made_by = $2, approves_from = $3 where user_id = $1", user_id, made_by, approves_from
@@ -184,7 +186,7 @@ async def end_sessions(connection: Connection, user_id: int) -> None:
 # --- links ------------------------------------------------------------------------------------------------------
 
 
-async def begin_anew(connection: Connection, user_id: int) -> None:
+async def reset_credentials(connection: Connection, user_id: int) -> None:
     """Takes back password, second factor, sessions and known browsers: the next link sets everything anew."""
     await connection.execute(
         "update console_user set password = null, totp_sealed = null, disabled_at = null where user_id = $1", user_id
@@ -203,7 +205,7 @@ async def make_link(connection: Connection, user_id: int, purpose: str) -> str:
         )
         await connection.execute(
             "insert into console_link (token_hash, user_id, purpose, expires_at) values ($1, $2, $3, $4)",
-            hash_of(token),
+            hash_token(token),
             user_id,
             purpose,
             datetime.now(UTC) + life,
@@ -217,19 +219,19 @@ OPEN_LINK = """
 """
 
 
-async def read_link(connection: Connection, token: str) -> tuple[User, str] | None:
+async def read_link(connection: Connection, token: str) -> tuple[ConsoleUser, str] | None:
     """Whose link this is and what for, while it can be used."""
-    record = await connection.fetchrow(f"select {COLUMNS}, l.purpose {OPEN_LINK}", hash_of(token))
-    return None if record is None else (User(*record[:-1]), record[-1])
+    record = await connection.fetchrow(f"select {COLUMNS}, l.purpose {OPEN_LINK}", hash_token(token))
+    return None if record is None else (ConsoleUser(*record[:-1]), record[-1])
 
 
-async def use_link(connection: Connection, token: str) -> bool:
+async def redeem_link(connection: Connection, token: str) -> bool:
     """Whether the link let its user in: of several who use it at once, one gets in. Raises EmailTaken where the address
     signs in to another place already; call it in a transaction, so that the link is then not used up."""
     user_id = await connection.fetchval(
         "update console_link set used_at = now()"
         " where token_hash = $1 and used_at is null and expires_at > now() returning user_id",
-        hash_of(token),
+        hash_token(token),
     )
     if user_id is None:
         return False

@@ -15,17 +15,17 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.pool import WRITER_SETTINGS
-from kasuwa.db.pooled import Queries
-from kasuwa.db.rows import columns_of, encode_rows
+from kasuwa.db.bulk_sql import columns_of, encode_rows
+from kasuwa.db.connection_pool import QueryRunner
+from kasuwa.db.connections import WRITER_SETTINGS
 
-LANE = "webhook"
+WEBHOOK_LANE = "webhook"
 # Longer than the worst that a delivery can come to: the wait for a turn and the whole exchange, and both again where
 # the scenario asks for it to be sent twice; then its record.
-LEASE = timedelta(seconds=60)
+DELIVERY_LEASE = timedelta(seconds=60)
 # Rows are found by key here too. What a crash forgets of a lease or an attempt is sent again, so nobody waits for
 # the disk.
-SETTINGS = {
+SENDER_SETTINGS = {
     **WRITER_SETTINGS,
     "application_name": "kasuwa courier",
     "synchronous_commit": "off",
@@ -35,7 +35,7 @@ SETTINGS = {
 }
 # So many of the due jobs are looked at, whoever's they are: what a claim costs does not grow with a backlog. When
 # there are more, each merchant is looked at for itself, so that nobody waits behind another's backlog.
-LOOK_AT = 1_000
+SCAN_LIMIT = 1_000
 
 JOB_COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
@@ -46,30 +46,30 @@ JOINED = """
     join book b on b.merchant_id = j.merchant_id
 """
 # Whether an earlier event of the same object is still to be delivered.
-BEHIND = """exists (
+HAS_EARLIER_UNDELIVERED = """exists (
     select 1 from event f join job g on g.merchant_id = f.merchant_id and g.reference = f.reference
     where f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
         and g.lane = 'webhook')"""
 # Whether nobody is to be called: the endpoint is switched off, or these are old books, kept aside.
-PARKED = """(not m.current or exists (
+IS_PARKED = """(not m.current or exists (
     select 1 from endpoint p where p.merchant_id = j.merchant_id and p.off_at is not null))"""
 WITH_EVENT = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
     coalesce(m.settings->>'webhook_url', ''), b.clock_offset, b.clock_fixed,
-    case when m.settings->>'webhook_order' = 'strict' then {BEHIND} else false end, {PARKED}"""
+    case when m.settings->>'webhook_order' = 'strict' then {HAS_EARLIER_UNDELIVERED} else false end, {IS_PARKED}"""
 
 # Due, held by nobody, of a merchant whose `advance` is not under way.
-FREE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1 or d.leased_until > $1 + interval '1 hour')
+IS_CLAIMABLE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1 or d.leased_until > $1 + interval '1 hour')
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
 # The places that a merchant has left ($5, by its number), or anyone else has ($4).
-ROOM = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
+MERCHANT_CAPACITY = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
     select t.key, t.run_at, t.due, t.seq, t.turn from (
         select d.key, d.merchant_id, d.run_at, d.due, d.seq,
             row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
         from (select * from job where lane = 'webhook' and run_at <= $1
-            order by run_at, due, seq limit {LOOK_AT}) d
-        where {FREE}) t
-    where t.turn <= {ROOM}
+            order by run_at, due, seq limit {SCAN_LIMIT}) d
+        where {IS_CLAIMABLE}) t
+    where t.turn <= {MERCHANT_CAPACITY}
 """
 # Written as ranges of the index job_deliveries, in its order: any other way would read whole backlogs.
 MERCHANT_BY_MERCHANT = f"""
@@ -83,8 +83,8 @@ MERCHANT_BY_MERCHANT = f"""
     from t cross join lateral (
         select d.key, d.run_at, d.due, d.seq from job d
         where d.lane = 'webhook' and (d.merchant_id, d.run_at) >= (t.merchant_id, '-infinity')
-            and (d.merchant_id, d.run_at) <= (t.merchant_id, $1) and {FREE}
-        order by d.merchant_id, d.run_at, d.due, d.seq limit {ROOM}) first
+            and (d.merchant_id, d.run_at) <= (t.merchant_id, $1) and {IS_CLAIMABLE}
+        order by d.merchant_id, d.run_at, d.due, d.seq limit {MERCHANT_CAPACITY}) first
 """
 # Everybody's first before anybody's second.
 CLAIM = """
@@ -100,17 +100,17 @@ CLAIM_OLDEST, CLAIM_FROM_EACH = (
     for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
 )
 DUE = "select count(*) from (select 1 from job where lane = 'webhook' and run_at <= $1 limit $2) d"
-ONE = f"select {WITH_EVENT} {JOINED.format(jobs='job')} where j.key = $1 and j.merchant_id = $2"
+SELECT_DELIVERY = f"select {WITH_EVENT} {JOINED.format(jobs='job')} where j.key = $1 and j.merchant_id = $2"
 IS_OFF = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
 # The job of the first event of the same object that is still to be delivered, where the merchant wants them in order.
-AHEAD = f"""
+SELECT_BLOCKING_JOB = f"""
     select {JOB_COLUMNS} from event e join merchant m on m.merchant_id = e.merchant_id
     join event f on f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
     join job j on j.merchant_id = f.merchant_id and j.reference = f.reference and j.lane = 'webhook'
     where e.merchant_id = $1 and e.reference = $2 and m.settings->>'webhook_order' = 'strict'
     order by f.object_seq limit 1
 """
-FOLLOW = "update job set due = $3 where key = $1 and merchant_id = $2"
+POSTPONE_JOB = "update job set due = $3 where key = $1 and merchant_id = $2"
 
 KEYS = """
     select distinct on (merchant_id) merchant_id, sealed, verifier from merchant_key
@@ -118,18 +118,18 @@ KEYS = """
     order by merchant_id, key_id desc
 """
 
-LOOK_AGAIN = timedelta(seconds=1)
-MOST_DEADLOCKS = 3
+REQUEUE_DELAY = timedelta(seconds=1)
+MAX_DEADLOCK_RETRIES = 3
 PARK = "update job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
-PUT_BACK = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
-GIVE_NOTICE = """
+REQUEUE = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
+INSERT_DAILY_NOTICE = """
     insert into notice (merchant_id, reference, what, at)
     select $1::bigint, 'webhook', $2::text, $3::timestamptz
     where not exists (select 1 from notice n
         where n.merchant_id = $1 and n.what = $2 and n.at > $3::timestamptz - interval '1 day')
 """
 
-RECORD = """
+RECORD_ATTEMPTS = """
     with x as (
         select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, n
         from rows from (json_to_recordset($1::json) as (key text, merchant_id bigint, seq bigint, at timestamptz,
@@ -198,19 +198,19 @@ class Delivery(msgspec.Struct):
     key: bytes
     merchant_id: int
     attempt: int
-    work: str
+    job_params: str
     seq: int
     object: str
     object_seq: int
     payload: bytes
     url: str
     now: datetime
-    behind: bool
-    parked: bool
+    is_blocked: bool
+    is_parked: bool
     claimed_at: float
 
 
-class Recorded(msgspec.Struct):
+class AttemptResult(msgspec.Struct):
     """What became of an attempt. `next` is when to try again (business time), None when it is over; `tried` whether
     it says anything about the endpoint."""
 
@@ -235,86 +235,88 @@ def read_delivery(record: Any, wall: datetime, claimed_at: float) -> Delivery:
     return Delivery(key, merchant_id, attempt, work, seq, about, about_seq, raw, url, now, behind, parked, claimed_at)
 
 
-async def unless_deadlocked(run: Callable[[], Awaitable[T]]) -> T:
+async def retry_on_deadlock(run: Callable[[], Awaitable[T]]) -> T:
     """Who sets an endpoint anew, or asks for a range again, touches many of the same jobs in another order: of two who
     wait for each other one is told so, and tries again."""
-    for _ in range(MOST_DEADLOCKS):
+    for _ in range(MAX_DEADLOCK_RETRIES):
         with contextlib.suppress(asyncpg.DeadlockDetectedError):
             return await run()
     return await run()
 
 
-async def claim(
-    connection: Queries, wall: datetime, most: int, most_each: int, rooms: Mapping[int, int]
+async def claim_deliveries(
+    connection: QueryRunner, wall: datetime, max_total: int, default_capacity: int, capacities: Mapping[int, int]
 ) -> list[Delivery]:
     """What is due, a few of each merchant: as many as it has room for, or `most_each`."""
     claimed_at = time.monotonic()
-    due = await connection.fetchval(DUE, wall, LOOK_AT)
+    due = await connection.fetchval(DUE, wall, SCAN_LIMIT)
     if not due:
         return []
-    query = CLAIM_FROM_EACH if due == LOOK_AT else CLAIM_OLDEST
-    places = msgspec.json.encode(rooms).decode()
-    records = await connection.fetch(query, wall, LEASE, most, most_each, places)
+    query = CLAIM_FROM_EACH if due == SCAN_LIMIT else CLAIM_OLDEST
+    places = msgspec.json.encode(capacities).decode()
+    records = await connection.fetch(query, wall, DELIVERY_LEASE, max_total, default_capacity, places)
     return [read_delivery(record, wall, claimed_at) for record in records]
 
 
-async def put_back(connection: Queries, items: list[Delivery], wall: datetime, wait: timedelta = LOOK_AGAIN) -> None:
+async def requeue(
+    connection: QueryRunner, items: list[Delivery], wall: datetime, wait: timedelta = REQUEUE_DELAY
+) -> None:
     """Not sent: its turn has not come. Looked at again after `wait`, and not counted as an attempt."""
     keys = [item.key for item in items]
-    await unless_deadlocked(lambda: connection.execute(PUT_BACK, keys, wall + wait))
+    await retry_on_deadlock(lambda: connection.execute(REQUEUE, keys, wall + wait))
 
 
-async def give_notice(connection: Queries, merchant_id: int, what: str, wall: datetime) -> None:
+async def notify_operator(connection: QueryRunner, merchant_id: int, message: str, wall: datetime) -> None:
     """Tells the operator of a trouble that lasts, at most once a day."""
-    await connection.execute(GIVE_NOTICE, merchant_id, what, wall)
+    await connection.execute(INSERT_DAILY_NOTICE, merchant_id, message, wall)
 
 
-async def park(connection: Queries, items: list[Delivery]) -> None:
+async def park_deliveries(connection: QueryRunner, items: list[Delivery]) -> None:
     """Not sent, and not looked at again until the endpoint is set anew."""
     await connection.execute(PARK, [item.key for item in items])
 
 
-async def claim_one(connection: Queries, job: Job, wall: datetime) -> Delivery | None:
+async def find_delivery(connection: QueryRunner, job: Job, wall: datetime) -> Delivery | None:
     """None where somebody who held it already is done with it."""
-    record = await connection.fetchrow(ONE, job.key, job.merchant_id)
+    record = await connection.fetchrow(SELECT_DELIVERY, job.key, job.merchant_id)
     return None if record is None else read_delivery(record, wall, time.monotonic())
 
 
-async def first_in_line(connection: Queries, job: Job) -> Job:
+async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
     """The job itself, or the one that must go before it; then it falls due no earlier than that one."""
-    record = await connection.fetchrow(AHEAD, job.merchant_id, job.reference)
+    record = await connection.fetchrow(SELECT_BLOCKING_JOB, job.merchant_id, job.reference)
     if record is None:
         return job
     ahead = Job(*record)
     if ahead.due > job.due:
-        await connection.execute(FOLLOW, job.key, job.merchant_id, ahead.due)
+        await connection.execute(POSTPONE_JOB, job.key, job.merchant_id, ahead.due)
     return ahead
 
 
-async def record(connection: Queries, outcomes: list[Recorded]) -> None:
+async def record_attempts(connection: QueryRunner, outcomes: list[AttemptResult]) -> None:
     rows = encode_rows(outcomes)
-    for [merchant_id] in await unless_deadlocked(lambda: connection.fetch(RECORD, rows)):
-        await switch_on(connection, merchant_id)  # one of those under way when it was switched off got through
+    for [merchant_id] in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
+        await enable_endpoint(connection, merchant_id)  # one of those under way when it was switched off got through
 
 
-async def resend(connection: Queries, merchant_id: int, first: int, last: int, now: datetime) -> int:
+async def resend_events(connection: QueryRunner, merchant_id: int, first: int, last: int, now: datetime) -> int:
     """Make events fall due again, from their first attempt on; answers how many there are. Who asks for it wants an
     endpoint that is off tried again."""
-    if await is_off(connection, merchant_id):
-        await switch_on(connection, merchant_id)
+    if await is_endpoint_disabled(connection, merchant_id):
+        await enable_endpoint(connection, merchant_id)
     count = await connection.fetchval(RESEND, merchant_id, first, last, now, secrets.token_hex(16))
     assert isinstance(count, int)
     return count
 
 
-async def is_off(connection: Queries, merchant_id: int) -> bool:
+async def is_endpoint_disabled(connection: QueryRunner, merchant_id: int) -> bool:
     return bool(await connection.fetchval(IS_OFF, merchant_id))
 
 
-async def switch_off(connection: Queries, merchant_id: int, now: datetime, after: timedelta) -> None:
+async def disable_endpoint(connection: QueryRunner, merchant_id: int, now: datetime, after: timedelta) -> None:
     await connection.execute(SWITCH_OFF, merchant_id, now - after, now)
 
 
-async def switch_on(connection: Queries, merchant_id: int) -> None:
+async def enable_endpoint(connection: QueryRunner, merchant_id: int) -> None:
     """An endpoint was set anew: what waits for it falls due again."""
     await connection.execute(SWITCH_ON, merchant_id)

@@ -40,10 +40,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from kasuwa.db.last_words import LOG, last_words
-from kasuwa.db.private import open_lock, open_log, sync_directory
+from kasuwa.db.postgres_log import LOG_FILE, describe_failure
+from kasuwa.db.private_files import open_lock, open_log, sync_directory
 
-LOCK = "postgres.lock"
+LOCK_FILE = "postgres.lock"
 PORT = 5432  # Only part of the socket's name.
 
 SETTINGS = {
@@ -75,9 +75,9 @@ STOP_SECONDS = 60
 
 # What a knock at the server's door consists of, by PostgreSQL's protocol 3.0, and how long it may take.
 PROTOCOL = 3 << 16
-GOODBYE = b"X\0\0\0\4"
+TERMINATE_MESSAGE = b"X\0\0\0\4"
 CANNOT_CONNECT_NOW = b"57P03"
-KNOCK_SECONDS = 5
+PROBE_TIMEOUT_SECONDS = 5
 
 # The longest path of a socket that both Linux (107) and macOS (103) take.
 SOCKET_PATH_BYTES = 103
@@ -103,7 +103,7 @@ class Cluster:
 
     def is_running(self) -> bool:
         """Whether any process of it is left: cheap, and true as well while it starts, recovers or stops."""
-        with _claim(self.directory) as lock:
+        with _try_lock(self.directory) as lock:
             return lock is None
 
     def stop(self, *, immediate: bool = False) -> None:
@@ -127,10 +127,10 @@ def start(directory: Path, *, options: Mapping[str, str] = {}, bin_directory: Pa
     launched = False
     while not _is_ready(directory):
         # While we hold it nobody else starts one, and no process of an earlier one is left.
-        with _claim(directory) as lock:
+        with _try_lock(directory) as lock:
             if lock is not None:
                 if launched:
-                    raise EmbeddedError(f"PostgreSQL in {directory} did not start: {last_words(directory)}")
+                    raise EmbeddedError(f"PostgreSQL in {directory} did not start: {describe_failure(directory)}")
                 program = _program(bin_directory or _wheel_bin(), account)
                 try:
                     _create_cluster(directory, account, program, lock)
@@ -151,7 +151,7 @@ def find(directory: Path) -> Cluster | None:
     return Cluster(directory) if _is_ready(directory) else None
 
 
-def tool(name: str) -> Path:
+def find_tool(name: str) -> Path:
     """Where a program of the wheel is: pgbench, pg_basebackup, psql."""
     path = _wheel_bin() / name
     if not path.exists():
@@ -314,16 +314,16 @@ def _make_directory(directory: Path) -> Path:
     """The directory by its one true name, which the name of a socket outside is made of."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        open_lock(directory / LOCK).close()
+        open_lock(directory / LOCK_FILE).close()
     except OSError as error:
         raise EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from error
     return directory.resolve()
 
 
 @contextlib.contextmanager
-def _claim(directory: Path) -> Iterator[BinaryIO | None]:
+def _try_lock(directory: Path) -> Iterator[BinaryIO | None]:
     """The lock, or None while another holds it. It stays held by those programs that were given it."""
-    with open_lock(directory / LOCK) as lock:
+    with open_lock(directory / LOCK_FILE) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -436,7 +436,7 @@ def _launch(directory: Path, account: _Account | None, command: list[str], lock:
     # in them has passed to another living process, or if no one has waited for the dead one.
     (data / "postmaster.pid").unlink(missing_ok=True)
     (sockets / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
-    log = directory / LOG
+    log = directory / LOG_FILE
     if log.exists():
         log.replace(directory / "postgres.log.1")
     with open_log(log) as output:
@@ -466,12 +466,12 @@ def _knock(directory: Path) -> bytes:
     """
     names = b"user\0kasuwa\0database\0kasuwa\0\0"
     with socket.socket(socket.AF_UNIX) as door:
-        door.settimeout(KNOCK_SECONDS)
+        door.settimeout(PROBE_TIMEOUT_SECONDS)
         try:
             door.connect(str(_socket_directory(directory) / f".s.PGSQL.{PORT}"))
             door.sendall(struct.pack("!II", 8 + len(names), PROTOCOL) + names)
             answer = door.recv(1024)
-            door.sendall(GOODBYE)
+            door.sendall(TERMINATE_MESSAGE)
         except OSError:
             return b""
     return answer
@@ -482,7 +482,7 @@ def _signal(directory: Path, signal_name: str) -> bool:
     deadline = time.monotonic() + STOP_SECONDS
     told = False
     while time.monotonic() < deadline:
-        with _claim(directory) as lock:
+        with _try_lock(directory) as lock:
             if lock is not None:
                 return True
         # While it answers, the process id in its file is surely its own.

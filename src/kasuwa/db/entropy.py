@@ -7,10 +7,10 @@ import msgspec
 DIGEST_BYTES = 32
 
 
-class Draw(msgspec.Struct, frozen=True):
+class EntropySlot(msgspec.Struct, frozen=True):
     merchant_id: int
-    decisions: int
-    place: int
+    decision_count: int
+    ordinal: int
 
 
 class SeededEntropy:
@@ -22,15 +22,19 @@ class SeededEntropy:
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
-        self._draws: dict[int, Draw] = {}
+        self._draws: dict[int, EntropySlot] = {}
 
-    def draw(self, holder: object, merchant_id: int, decisions: int) -> bytes:
+    def draw(self, holder: object, merchant_id: int, decision_count: int) -> bytes:
         """The bytes of `holder`, which is known by its identity: it must live until it is released."""
         drawn = self._draws.get(id(holder))
         if drawn is None:
-            taken = [d.place for d in self._draws.values() if (d.merchant_id, d.decisions) == (merchant_id, decisions)]
-            drawn = self._draws[id(holder)] = Draw(merchant_id, decisions, 1 + max(taken, default=-1))
-        said = b"merchant %d decision %d.%d" % (drawn.merchant_id, drawn.decisions, drawn.place)
+            taken = [
+                d.ordinal
+                for d in self._draws.values()
+                if (d.merchant_id, d.decision_count) == (merchant_id, decision_count)
+            ]
+            drawn = self._draws[id(holder)] = EntropySlot(merchant_id, decision_count, 1 + max(taken, default=-1))
+        said = b"merchant %d decision %d.%d" % (drawn.merchant_id, drawn.decision_count, drawn.ordinal)
         return blake2b(said, key=self._seed, digest_size=DIGEST_BYTES).digest()
 
     def release(self, holder: object) -> None:

@@ -10,8 +10,8 @@ are written meanwhile have the right time already.
 from datetime import UTC, datetime
 from functools import partial
 
-from kasuwa.db.deliveries import unless_deadlocked
-from kasuwa.db.pool import Pool
+from kasuwa.db.connections import Pool
+from kasuwa.db.deliveries import retry_on_deadlock
 
 # The jobs of one statement: few enough that a writer who needs one of them waits for milliseconds.
 PIECE_JOBS = 1_000
@@ -42,7 +42,7 @@ async def shift_jobs(pool: Pool, merchant_id: int, wall: datetime, piece_jobs: i
     reached, pieces, size = BEFORE_ALL, 0, piece_jobs
     while size == piece_jobs:
         asked = (merchant_id, *reached, wall, piece_jobs)
-        last = await unless_deadlocked(partial(pool.fetchrow, SHIFT_PIECE, *asked))
+        last = await retry_on_deadlock(partial(pool.fetchrow, SHIFT_PIECE, *asked))
         if last is None:
             break
         *place, size = last

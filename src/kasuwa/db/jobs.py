@@ -9,21 +9,21 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.batch import LEASE, Book, business_now
-from kasuwa.db.pool import Connection, Pool
-from kasuwa.db.rows import columns_of
+from kasuwa.db.batch import JOB_LEASE, Book, business_now
+from kasuwa.db.bulk_sql import columns_of
+from kasuwa.db.connections import Connection, Pool
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
 # A lease that ends later than any lease can was given by a clock that was wrong, and holds nothing.
-UNLEASED = "(d.leased_until is null or d.leased_until <= $2 or d.leased_until > $2 + interval '1 hour')"
+IS_UNLEASED = "(d.leased_until is null or d.leased_until <= $2 or d.leased_until > $2 + interval '1 hour')"
 
 # The merchants whose `advance` is under way are left alone, so that the worker does not race it.
 CLAIM = f"""
     update job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
     from (
         select d.key from job d
-        where d.lane = $1 and d.run_at <= $2 and {UNLEASED}
+        where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED}
           and not exists (
               select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)
         order by d.run_at, d.due, d.seq
@@ -36,13 +36,13 @@ CLAIM = f"""
 """
 
 # One probe of the index a lane.
-LANES_DUE = f"""
+SELECT_DUE_LANES = f"""
     select l.lane from unnest($1::text[]) l (lane) where exists (
         select 1 from job d
-        where d.lane = l.lane and d.run_at <= $2 and {UNLEASED})
+        where d.lane = l.lane and d.run_at <= $2 and {IS_UNLEASED})
 """
 
-OF_SUBJECT = f"""
+SELECT_JOBS_OF_SUBJECT = f"""
     select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'
     order by j.due, j.seq
 """
@@ -58,7 +58,7 @@ NEXT_DUE = f"""
     where j.merchant_id = $1 and j.due = (select due from first) and j.lane in (select lane from open)
     order by j.due, j.seq limit $4
 """
-CLOCK = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
+SELECT_MERCHANT_STATE = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
 FAULTS = "select faults from book where key = $1"
 
 TAKE_ADVANCE = """
@@ -85,7 +85,7 @@ TAKE_ABANDONED = """
 
 # What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches. A key is old only when
 # the database's clock and the process's ($1) both say so.
-TIDY = """
+DELETE_EXPIRED = """
     with old as (delete from repeat where expires_at < least(now(), $1::timestamptz) returning 1)
     delete from commit_mark where at < now() - interval '1 day'
 """
@@ -99,13 +99,13 @@ class Claimed(msgspec.Struct):
     seq: int
 
 
-async def lanes_due(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
-    return [record[0] for record in await pool.fetch(LANES_DUE, lanes, wall)]
+async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
+    return [record[0] for record in await pool.fetch(SELECT_DUE_LANES, lanes, wall)]
 
 
-async def claim(connection: Connection, lane: str, wall: datetime, most: int) -> list[Claimed]:
+async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs: int) -> list[Claimed]:
     """Leases the jobs of a lane that are due, at most so many, the earliest first."""
-    records = await connection.fetch(CLAIM, lane, wall, LEASE, most)
+    records = await connection.fetch(CLAIM, lane, wall, JOB_LEASE, max_jobs)
     width = len(columns_of(Job).names)
     claimed = []
     for record in records:
@@ -127,7 +127,7 @@ RUN_NOW = """
 """
 
 
-async def run_now(connection: Connection, key: bytes, kinds: list[str]) -> tuple[int, str] | None:
+async def run_job_now(connection: Connection, key: bytes, kinds: list[str]) -> tuple[int, str] | None:
     """Makes a job of one of these kinds fall due on the wall's clock, for an operator; its business time stays. None
     where there is no such job, or its transaction is not open."""
     record = await connection.fetchrow(RUN_NOW, key, kinds)

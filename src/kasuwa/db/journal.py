@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from kasuwa.core.decision import Deed, Event
+from kasuwa.core.decision import AuditEntry, Event
 
 
 class PostingRow(msgspec.Struct):
@@ -37,7 +37,7 @@ def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventR
     return EventRow(merchant_id, seq, event.reference, about, event.object_seq, event.kind, payload, now)
 
 
-class MarkRow(msgspec.Struct):
+class CommitMarkRow(msgspec.Struct):
     """What a batch leaves behind to be known by."""
 
     merchant_id: int
@@ -52,7 +52,7 @@ class NoticeRow(msgspec.Struct):
     at: datetime
 
 
-class DeedRow(msgspec.Struct):
+class AuditRow(msgspec.Struct):
     """A line of the audit trail, but for its place, time and hash: the table links it to the one before."""
 
     merchant_id: int
@@ -64,5 +64,5 @@ class DeedRow(msgspec.Struct):
     after: str
 
 
-def deed_row(deed: Deed, merchant_id: int) -> DeedRow:
-    return DeedRow(merchant_id, deed.actor, deed.address, deed.what, deed.about, deed.before, deed.after)
+def audit_row(deed: AuditEntry, merchant_id: int) -> AuditRow:
+    return AuditRow(merchant_id, deed.actor, deed.address, deed.action, deed.subject, deed.before, deed.after)

@@ -16,24 +16,24 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import book_key
-from kasuwa.core.secrets import Unsealable, Vault, same
+from kasuwa.core.vault import UnsealError, Vault, is_equal_constant_time
 from kasuwa.db import deliveries, rates
-from kasuwa.db.clock import Clock
-from kasuwa.db.pool import Connection
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.connections import Connection
 
-KEY_PLACE = "merchant_key.sealed"
+KEY_SEAL_CONTEXT = "merchant_key.sealed"
 KEYS_OF = """
     select sealed, verifier, expires_at from merchant_key
     where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id
 """
-MOST_OVERLAP = timedelta(days=7)  # Spec silent: D40
+MAX_KEY_OVERLAP = timedelta(days=7)  # Spec silent: D40
 
 # A merchant is looked up anew in the background after FRESH, and waited for after STALE: below the second in
 # which a rolled-off key must stop working.
-FRESH_SECONDS = 0.4
-STALE_SECONDS = 0.9
+REFRESH_AFTER_SECONDS = 0.4
+STALE_AFTER_SECONDS = 0.9
 # Strangers' mids are remembered too, so that guessing costs no query each; this bounds what they can fill.
-MOST_ENTRIES = 20_000
+MAX_ENTRIES = 20_000
 
 
 class UnknownMerchant(Exception):
@@ -82,27 +82,27 @@ async def add_merchant(
 async def add_key(
     connection: Connection, vault: Vault, merchant_id: int, key: str, expires_at: datetime | None = None
 ) -> None:
-    sealed = vault.seal(merchant_id, KEY_PLACE, key.encode(), secrets.token_bytes(12))
+    sealed = vault.seal(merchant_id, KEY_SEAL_CONTEXT, key.encode(), secrets.token_bytes(12))
     await connection.execute(
         "insert into merchant_key (merchant_id, key_id, verifier, sealed, expires_at)"
         " select $1, coalesce(max(key_id), 0) + 1, $2, $3, $4::timestamptz from merchant_key where merchant_id = $1",
         merchant_id,
-        vault.verifier(key),
+        vault.hash_api_key(key),
         sealed,
         expires_at,
     )
 
 
-def open_key(vault: Vault, merchant_id: int, sealed: bytes, verifier: bytes) -> bytes:
+def unseal_key(vault: Vault, merchant_id: int, sealed: bytes, verifier: bytes) -> bytes:
     """A merchant's key. Raises Unsealable where it is not the one that its row's verifier is of: the seal names the
     merchant and not the row, so that another key of the same merchant would open here too."""
-    key = vault.open(merchant_id, KEY_PLACE, sealed)
-    if not same(vault.verifier(key.decode()), verifier):
-        raise Unsealable(KEY_PLACE)
+    key = vault.unseal(merchant_id, KEY_SEAL_CONTEXT, sealed)
+    if not is_equal_constant_time(vault.hash_api_key(key.decode()), verifier):
+        raise UnsealError(KEY_SEAL_CONTEXT)
     return key
 
 
-async def begin_anew(connection: Connection, vault: Vault, mid: str) -> int:
+async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
     """Fresh, empty books for a mid, with its settings and keys; the old ones stay, under a number of their own."""
     async with connection.transaction():
         old = await find_merchant_id(connection, mid)
@@ -121,18 +121,18 @@ async def begin_anew(connection: Connection, vault: Vault, mid: str) -> int:
             book_key(new),
         )
         for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
-            await add_key(connection, vault, new, open_key(vault, old, sealed, verifier).decode(), expires_at)
+            await add_key(connection, vault, new, unseal_key(vault, old, sealed, verifier).decode(), expires_at)
         # What still waits in the old books must not reach the merchant any more.
         await connection.execute("update job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)
     return new
 
 
-CURRENT = "select merchant_id from merchant where mid = $1 and current"
+SELECT_CURRENT_ID = "select merchant_id from merchant where mid = $1 and current"
 
 
 async def find_merchant_id(connection: Connection, mid: str) -> int:
-    merchant_id = await connection.fetchval(CURRENT, mid)
+    merchant_id = await connection.fetchval(SELECT_CURRENT_ID, mid)
     if merchant_id is None:
         raise UnknownMerchant(mid)
     assert isinstance(merchant_id, int)
@@ -158,7 +158,7 @@ async def change_settings(
     mid: str,
     change: Callable[[MerchantSettings], MerchantSettings],
     *,
-    endpoint_set: bool,
+    is_endpoint_set: bool,
 ) -> MerchantSettings:
     """Keep changed settings. Setting the endpoint, also to what it was, switches it on again."""
     async with connection.transaction():
@@ -176,68 +176,68 @@ async def change_settings(
             merchant_id,
             bool(changed.webhook_url),
         )
-        if changed.webhook_url and endpoint_set:
-            await deliveries.switch_on(connection, merchant_id)
+        if changed.webhook_url and is_endpoint_set:
+            await deliveries.enable_endpoint(connection, merchant_id)
     return changed
 
 
 # --- finding --------------------------------------------------------------------------------------------------
 
 BY_MID = f"""
-    select m.merchant_id, m.mid, m.name, m.settings, {rates.IN_FORCE}, k.verifier, k.expires_at
+    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, k.verifier, k.expires_at
     from merchant m join merchant_key k on k.merchant_id = m.merchant_id
     where m.mid = $1 and m.current and (k.expires_at is null or k.expires_at > now())
     order by k.key_id desc
 """
-BY_ID = f"select merchant_id, mid, name, settings, {rates.IN_FORCE} from merchant where merchant_id = $1"
+BY_ID = f"select merchant_id, mid, name, settings, {rates.CURRENT_RATES_COLUMN} from merchant where merchant_id = $1"
 
 
-class Found(msgspec.Struct):
+class CachedMerchant(msgspec.Struct):
     merchant: Merchant | None
-    keys: list[tuple[bytes, datetime | None]]
+    key_verifiers: list[tuple[bytes, datetime | None]]
     loaded_at: float
-    refreshing: bool = False
+    is_refreshing: bool = False
 
 
-class Directory:
+class MerchantDirectory:
     """Merchants by mid and key, and by number, each remembered for a moment."""
 
-    def __init__(self, reader: Reader, vault: Vault, environment: str, clock: Clock | None = None) -> None:
+    def __init__(self, reader: Reader, vault: Vault, environment: str, clock: DatabaseClock | None = None) -> None:
         self._reader = reader
-        self._clock = clock or Clock()
+        self._clock = clock or DatabaseClock()
         self._vault = vault
         self._environment = environment
-        self._by_mid: dict[str, Found] = {}
+        self._by_mid: dict[str, CachedMerchant] = {}
         self._by_id: dict[int, tuple[Merchant, float]] = {}
-        self._loading: dict[str, asyncio.Task[Found]] = {}
+        self._loading: dict[str, asyncio.Task[CachedMerchant]] = {}
 
-    def recall(self, mid: str) -> Found | None:
+    def get_cached(self, mid: str) -> CachedMerchant | None:
         """What is known of it, unless that is too old. What is not fresh is looked up anew, for the next one."""
         found = self._by_mid.get(mid)
         if found is None:
             return None
         age = time.monotonic() - found.loaded_at
-        if age >= STALE_SECONDS:
+        if age >= STALE_AFTER_SECONDS:
             return None
-        if age >= FRESH_SECONDS and not found.refreshing:
-            found.refreshing = True
+        if age >= REFRESH_AFTER_SECONDS and not found.is_refreshing:
+            found.is_refreshing = True
             self.load(mid).add_done_callback(lambda task: task.exception())
         return found
 
-    def forget(self, mid: str) -> None:
+    def evict(self, mid: str) -> None:
         """Its books have changed: look it up anew."""
         self._by_mid.pop(mid, None)
 
-    def check(self, found: Found, key: str) -> Merchant | None:
+    def authenticate(self, found: CachedMerchant, key: str) -> Merchant | None:
         """The merchant, if the key is one of its own. The work is the same whether or not the mid exists."""
-        verifier = self._vault.verifier(key)
+        verifier = self._vault.hash_api_key(key)
         matches = False
-        for kept, expires_at in found.keys or [(bytes(32), None)]:
+        for kept, expires_at in found.key_verifiers or [(bytes(32), None)]:
             alive = expires_at is None or expires_at > self._clock.now()
-            matches |= same(kept, verifier) and alive
+            matches |= is_equal_constant_time(kept, verifier) and alive
         return found.merchant if matches else None
 
-    def load(self, mid: str) -> "asyncio.Task[Found]":
+    def load(self, mid: str) -> "asyncio.Task[CachedMerchant]":
         """One query at a time for a mid, however many ask."""
         task = self._loading.get(mid)
         if task is None:
@@ -246,28 +246,28 @@ class Directory:
             task.add_done_callback(lambda _: self._loading.pop(mid, None))
         return task
 
-    async def _read(self, mid: str) -> Found:
+    async def _read(self, mid: str) -> CachedMerchant:
         asked_at = time.monotonic()
         rows = await self._reader.fetch(BY_MID, mid)
         merchant = self._make(*rows[0][:5]) if rows else None
-        found = Found(merchant, [(row[5], row[6]) for row in rows], asked_at)
-        if len(self._by_mid) >= MOST_ENTRIES:
+        found = CachedMerchant(merchant, [(row[5], row[6]) for row in rows], asked_at)
+        if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
         self._by_mid[mid] = found
         return found
 
     def _make(self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None) -> Merchant:
         kept = msgspec.json.decode(settings, type=MerchantSettings)
-        return make_merchant(merchant_id, mid, name, self._environment, kept, rates.read_in_force(exchange))
+        return make_merchant(merchant_id, mid, name, self._environment, kept, rates.decode_rates(exchange))
 
-    async def by_id(self, merchant_id: int) -> Merchant:
+    async def get_by_id(self, merchant_id: int) -> Merchant:
         """For jobs, which know the books they belong to."""
         known = self._by_id.get(merchant_id)
-        if known is not None and time.monotonic() - known[1] < STALE_SECONDS:
+        if known is not None and time.monotonic() - known[1] < STALE_AFTER_SECONDS:
             return known[0]
         asked_at = time.monotonic()
         merchant = self._make(*await self._reader.fetchrow(BY_ID, merchant_id))
-        if len(self._by_id) >= MOST_ENTRIES:
+        if len(self._by_id) >= MAX_ENTRIES:
             self._by_id.clear()
         self._by_id[merchant_id] = (merchant, asked_at)
         return merchant

@@ -16,20 +16,20 @@ import asyncpg
 import msgspec
 import structlog
 
-from kasuwa.core.secrets import Unsealable, Vault, unwrap_root, wrap_root
-from kasuwa.db.pool import APPLICATION_ROLE, Connection
+from kasuwa.core.vault import UnsealError, Vault, unwrap_root, wrap_root
+from kasuwa.db.connections import APPLICATION_ROLE, Connection
 
 # Any number will do, as long as every version takes the same.
-LOCK = 0x6B6173757761
-OLDEST_POSTGRES = 15
+MIGRATION_LOCK_ID = 0x6B6173757761
+MIN_POSTGRES_VERSION = 15
 # How long requests may queue behind a migration. Less than PostgreSQL's deadlock_timeout of 1 s: where the two wait for
 # each other, the migration gives up first.
 LOCK_TIMEOUT = "500ms"
 # What has queued meanwhile is served before the next try. All tries together take ten minutes.
 PAUSE_SECONDS = 0.5
-MOST_TRIES = 600
+MAX_TRIES = 600
 
-APPEND_ONLY = ("posting", "event", "notice", "audit", "rate", "transfer_batch")
+APPEND_ONLY_TABLES = ("posting", "event", "notice", "audit", "rate", "transfer_batch")
 
 
 log = structlog.get_logger("kasuwa.migrate")
@@ -51,7 +51,7 @@ def known_migrations() -> list[Migration]:
     return [Migration(int(name[:4]), name, (folder / name).read_text()) for name in found]
 
 
-def newest_known() -> int:
+def newest_known_version() -> int:
     return known_migrations()[-1].version
 
 
@@ -67,16 +67,16 @@ async def schema_version(connection: Connection) -> int:
 async def migrate(connection: Connection, environment: str, secret_key: bytes) -> list[str]:
     """Bring the schema up to date and answer the names of what was applied."""
     await check_server(connection)
-    await connection.execute("select pg_advisory_lock($1)", LOCK)
+    await connection.execute("select pg_advisory_lock($1)", MIGRATION_LOCK_ID)
     try:
         await connection.execute(
             "create table if not exists migration (version bigint primary key, name text not null,"
             " applied_at timestamptz not null default now())"
         )
         version = await schema_version(connection)
-        if version > newest_known():
+        if version > newest_known_version():
             raise MigrationError(
-                f"this database is at migration {version}, newer than this kasuwa knows ({newest_known()}): "
+                f"this database is at migration {version}, newer than this kasuwa knows ({newest_known_version()}): "
                 "run the version that made it, or a later one"
             )
         applied = [await apply_migration(connection, m) for m in known_migrations() if m.version > version]
@@ -84,16 +84,16 @@ async def migrate(connection: Connection, environment: str, secret_key: bytes) -
         await prepare_deployment(connection, environment, secret_key)
         return applied
     finally:
-        await connection.execute("select pg_advisory_unlock($1)", LOCK)
+        await connection.execute("select pg_advisory_unlock($1)", MIGRATION_LOCK_ID)
 
 
 async def check_server(connection: Connection) -> None:
     major = connection.get_server_version().major
-    if major < OLDEST_POSTGRES:
-        raise MigrationError(f"PostgreSQL {major} is too old: kasuwa needs {OLDEST_POSTGRES} or later")
+    if major < MIN_POSTGRES_VERSION:
+        raise MigrationError(f"PostgreSQL {major} is too old: kasuwa needs {MIN_POSTGRES_VERSION} or later")
 
 
-async def apply_migration(connection: Connection, migration: Migration, *, tries: int = MOST_TRIES) -> str:
+async def apply_migration(connection: Connection, migration: Migration, *, tries: int = MAX_TRIES) -> str:
     for number in range(tries):
         try:
             await try_migration(connection, migration)
@@ -127,7 +127,7 @@ async def prepare_roles(connection: Connection) -> None:
                 f"grant usage on schema public to {APPLICATION_ROLE};"
                 f"grant select, insert, update, delete on all tables in schema public to {APPLICATION_ROLE};"
                 f"grant usage on all sequences in schema public to {APPLICATION_ROLE};"
-                f"revoke update, delete, truncate on {', '.join(APPEND_ONLY)} from {APPLICATION_ROLE};"
+                f"revoke update, delete, truncate on {', '.join(APPEND_ONLY_TABLES)} from {APPLICATION_ROLE};"
                 f"revoke insert, update, delete, truncate on migration, deployment from {APPLICATION_ROLE}"
             )
     except (asyncpg.InsufficientPrivilegeError, asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
@@ -152,7 +152,7 @@ async def open_vault(connection: Connection, secret_key: bytes) -> Vault:
     wrapped = await connection.fetchval("select wrapped_root from deployment")
     try:
         return Vault(unwrap_root(secret_key, wrapped))
-    except Unsealable:
+    except UnsealError:
         raise MigrationError(
             "the secret key does not open this database: give the key it was made with (KASUWA_SECRET_KEY, or "
             "the secret.key file of its data directory)"

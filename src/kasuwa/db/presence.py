@@ -6,15 +6,15 @@ import time
 
 import structlog
 
-from kasuwa.db import pool
-from kasuwa.db.pool import Connection
+from kasuwa.db import connections
+from kasuwa.db.connections import Connection
 
 # Held, shared, by every job worker and every console.
-WORKER = 0x6B617375
-CONSOLE = 0x6B617376
-LOOK_SECONDS = 0.5
-ASK_SECONDS = 5.0
-LISTENING_SECONDS = 0.02
+WORKER_LOCK_ID = 0x6B617375
+CONSOLE_LOCK_ID = 0x6B617376
+POLL_SECONDS = 0.5
+KEEPALIVE_SECONDS = 5.0
+LISTEN_POLL_SECONDS = 0.02
 
 # Other databases of the same server may be other deployments.
 PRESENT = """
@@ -25,41 +25,41 @@ PRESENT = """
 log = structlog.get_logger("kasuwa")
 
 
-async def show(dsn: str, part: int) -> None:
+async def announce(dsn: str, lock_id: int) -> None:
     """Hold a part's lock, and take it again after every lost connection."""
     while True:
         try:
-            await hold(dsn, part)
+            await hold_lock(dsn, lock_id)
         except Exception as error:
             log.debug("presence lost", error=type(error).__name__)
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
-async def hold(dsn: str, part: int) -> None:
+async def hold_lock(dsn: str, lock_id: int) -> None:
     """Hold a part's lock until its connection is lost. One that is open and answers nothing is lost too: the server
     may have ended it long ago."""
-    connection = await pool.connect_as_owner(dsn, {"application_name": "kasuwa presence"})
+    connection = await connections.connect_as_owner(dsn, {"application_name": "kasuwa presence"})
     try:
-        await connection.execute("select pg_advisory_lock_shared($1)", part)
+        await connection.execute("select pg_advisory_lock_shared($1)", lock_id)
         asked_at = time.monotonic()
         while not connection.is_closed():
-            await asyncio.sleep(LOOK_SECONDS)
-            if time.monotonic() - asked_at > ASK_SECONDS:
+            await asyncio.sleep(POLL_SECONDS)
+            if time.monotonic() - asked_at > KEEPALIVE_SECONDS:
                 await connection.fetchval("select 1")
                 asked_at = time.monotonic()
     finally:
         connection.terminate()
 
 
-async def show_when_listening(host: str, port: int, dsn: str) -> None:
+async def announce_when_listening(host: str, port: int, dsn: str) -> None:
     """The console is there once it answers."""
     while True:
         with contextlib.suppress(OSError):
             _, door = await asyncio.open_connection(host, port)
             door.close()
-            await show(dsn, CONSOLE)
-        await asyncio.sleep(LISTENING_SECONDS)
+            await announce(dsn, CONSOLE_LOCK_ID)
+        await asyncio.sleep(LISTEN_POLL_SECONDS)
 
 
-async def who_is_there(connection: Connection) -> set[int]:
-    return {record[0] for record in await connection.fetch(PRESENT, [WORKER, CONSOLE])}
+async def find_present_parts(connection: Connection) -> set[int]:
+    return {record[0] for record in await connection.fetch(PRESENT, [WORKER_LOCK_ID, CONSOLE_LOCK_ID])}

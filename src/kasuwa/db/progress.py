@@ -8,11 +8,11 @@ from typing import Any
 
 from kasuwa.core.decision import Decision
 from kasuwa.db.batch import Result, Submission
-from kasuwa.db.pool import is_lost
-from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.db.connections import is_connection_error
+from kasuwa.db.writer import DatabaseUnreachable, Writer
 
 
-class Progress:
+class RequestProgress:
     __slots__ = ("may_have_changed", "pending_reply")
 
     def __init__(self) -> None:
@@ -32,8 +32,8 @@ class Progress:
         self.may_have_changed = True
         try:
             result = await writer.submit(submission)
-        except Unreachable as error:
-            self.may_have_changed = changed_before or error.unsure
+        except DatabaseUnreachable as error:
+            self.may_have_changed = changed_before or error.is_outcome_unknown
             raise
         self.may_have_changed = changed_before or self._is_change(result)
         return result
@@ -41,12 +41,12 @@ class Progress:
     def _is_change(self, result: Result) -> bool:
         """A decision that only asks a question writes nothing. One that waits for a copy of the same request writes
         nothing either, but that copy is committed."""
-        if not isinstance(result, Decision) or result.asks is not None:
+        if not isinstance(result, Decision) or result.question is not None:
             return False
-        self.pending_reply = result.reply if result.wait or result.then is not None else None
+        self.pending_reply = result.reply if result.in_progress or result.follow_up is not None else None
         return True
 
 
 def is_outage(error: BaseException) -> bool:
     """Whether an error means that the database cannot be reached. Any other error is a bug."""
-    return isinstance(error, Unreachable) or is_lost(error)
+    return isinstance(error, DatabaseUnreachable) or is_connection_error(error)

@@ -8,7 +8,7 @@ queue then never has more of any one merchant than its share, so that others com
 import asyncio
 from collections import deque
 
-from kasuwa.db.pooled import ACQUIRE_SECONDS, Exhausted
+from kasuwa.db.connection_pool import ACQUIRE_SECONDS, PoolExhausted
 
 
 class Shares:
@@ -43,7 +43,7 @@ class Shares:
                 # It was handed over in the very moment in which the wait ended.
                 self.give_back(merchant_id)
             if isinstance(error, TimeoutError):
-                raise Exhausted(f"the merchant has {self.most} reads under way, its share") from None
+                raise PoolExhausted(f"the merchant has {self.most} reads under way, its share") from None
             raise
 
     def give_back(self, merchant_id: int) -> None:

@@ -6,12 +6,12 @@ it on the newest.
 
 from kasuwa.core.decision import Decision
 from kasuwa.core.references import book_key
-from kasuwa.db.batch import Book, Desk, Result, Submission, World
-from kasuwa.db.clock import Clock
-from kasuwa.db.locked import decide_on
-from kasuwa.db.memory import Memory
-from kasuwa.db.pool import Connection
-from kasuwa.db.rows import joined, select_by_key
+from kasuwa.db.batch import BatchState, Book, Deployment, Result, Submission
+from kasuwa.db.bulk_sql import concat_keys, select_by_key
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.connections import Connection
+from kasuwa.db.locked_batch import fetch_and_decide
+from kasuwa.db.row_cache import RowCache
 
 
 class WouldWrite(Exception):
@@ -21,7 +21,7 @@ class WouldWrite(Exception):
 class SnapshotWriter:
     """Takes submissions as `Writer` does. `connection` is in a snapshot that the caller opened."""
 
-    def __init__(self, connection: Connection, world: World, clock: Clock) -> None:
+    def __init__(self, connection: Connection, world: Deployment, clock: DatabaseClock) -> None:
         self._connection = connection
         self._world = world
         self.clock = clock
@@ -29,11 +29,11 @@ class SnapshotWriter:
     async def submit(self, submission: Submission) -> Result:
         """Raises WouldWrite where the decision changes anything or has a follow-up: nothing is done then."""
         key = book_key(submission.merchant.merchant_id)
-        [record] = await self._connection.fetch(select_by_key(Book), joined([key]))
-        desk = Desk(self._world, self.clock.now(), self.clock.earliest())
-        desk.open_book(Book(*record))
-        [result] = await decide_on(desk, Memory(), self._connect, [submission])
-        if isinstance(result, Decision) and (result.changes_anything or result.then is not None):
+        [record] = await self._connection.fetch(select_by_key(Book), concat_keys([key]))
+        desk = BatchState(self._world, self.clock.now(), self.clock.earliest_now())
+        desk.add_merchant_state(Book(*record))
+        [result] = await fetch_and_decide(desk, RowCache(), self._connect, [submission])
+        if isinstance(result, Decision) and (result.changes_anything or result.follow_up is not None):
             raise WouldWrite
         return result
 

@@ -35,23 +35,39 @@ from collections import deque
 import asyncpg
 
 from kasuwa.core.decision import Needs, Row
-from kasuwa.db import pool
-from kasuwa.db.batch import Desk, Repeat, Result, Submission, World
-from kasuwa.db.clock import Clock
-from kasuwa.db.lanes import Lanes
-from kasuwa.db.locked import Entry, LockedWay, Taken, answer, decide_on, drop_impatient, fail, set_sent
-from kasuwa.db.memory import Memory
-from kasuwa.db.session import CommitLost, Decided, Heard, Moved, Session, Unreachable
+from kasuwa.db import connections
+from kasuwa.db.batch import BatchState, Deployment, IdempotencyRecord, Result, Submission
+from kasuwa.db.blocked_merchants import BlockedMerchantQueues
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.locked_batch import (
+    LockedBatchRunner,
+    PendingBatch,
+    PendingSubmission,
+    drop_overdue,
+    fail_all,
+    fetch_and_decide,
+    mark_commit_sent,
+    resolve_all,
+)
+from kasuwa.db.row_cache import RowCache
+from kasuwa.db.writer_session import (
+    CommitInterrupted,
+    CommitObserver,
+    DatabaseUnreachable,
+    DecidedBatch,
+    VersionConflict,
+    WriterSession,
+)
 
-__all__ = ["Unreachable", "Writer"]
+__all__ = ["DatabaseUnreachable", "Writer"]
 
-MOST_IN_A_BATCH = 256
+MAX_BATCH_SIZE = 256
 # How long requests wait for a database that went away before they are answered 204.
-PATIENCE_SECONDS = 8.0
+SUBMIT_TIMEOUT_SECONDS = 8.0
 # How often is looked whose patience is over, and how much longer whoever is being committed is given: what commits a
 # batch knows better what became of it, and keeps to the same patience.
 SWEEP_SECONDS = 0.25
-LONGER_SECONDS = 1.0
+COMMIT_GRACE_SECONDS = 1.0
 # A batch that is under way for so long makes a process not ready.
 STUCK_SECONDS = 3.0
 PROBE_SECONDS = 1.0
@@ -61,33 +77,33 @@ class Writer:
     def __init__(
         self,
         dsn: str,
-        world: World,
-        heard: Heard = lambda *_: None,
-        clock: Clock | None = None,
+        deployment: Deployment,
+        on_commit: CommitObserver = lambda *_: None,
+        clock: DatabaseClock | None = None,
         *,
-        patience_seconds: float = PATIENCE_SECONDS,
-        statement_seconds: float = pool.WRITE_SECONDS,
+        timeout_seconds: float = SUBMIT_TIMEOUT_SECONDS,
+        statement_seconds: float = connections.WRITE_SECONDS,
     ) -> None:
-        self.clock = clock or Clock()
-        self._world = world
-        self._patience = patience_seconds
-        self._memory = Memory()
+        self.clock = clock or DatabaseClock()
+        self._world = deployment
+        self._patience = timeout_seconds
+        self._cache = RowCache()
 
-        def make_session() -> Session:
-            return Session(dsn, self.clock, heard, statement_seconds)
+        def make_session() -> WriterSession:
+            return WriterSession(dsn, self.clock, on_commit, statement_seconds)
 
         self._session = make_session()
-        self._locked = LockedWay(self._session, self._memory, world, self.clock)
-        self._lanes = Lanes(make_session, self._memory, world, self.clock)
-        self._waiting: deque[Entry] = deque()
+        self._locked = LockedBatchRunner(self._session, self._cache, deployment, self.clock)
+        self._blocked = BlockedMerchantQueues(make_session, self._cache, deployment, self.clock)
+        self._waiting: deque[PendingSubmission] = deque()
         self._wake = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self._sweeping: asyncio.Task[None] | None = None
         self._committing: asyncio.Task[bool] | None = None
-        self._open: tuple[Decided, Taken] | None = None
+        self._open_batch: tuple[DecidedBatch, PendingBatch] | None = None
         # The batches that were taken up and not yet ended, each with the moment of that.
-        self._under_way: dict[int, tuple[Taken, float]] = {}
-        self._unanswered: list[tuple[Taken, list[Result]]] = []
+        self._started_batches: dict[int, tuple[PendingBatch, float]] = {}
+        self._committed: list[tuple[PendingBatch, list[Result]]] = []
         self._closing = False
 
     def start(self) -> None:
@@ -101,26 +117,26 @@ class Writer:
         self._wake.set()
         if self._running is not None:
             await self._running
-        await self._lanes.close()
+        await self._blocked.close()
         if self._sweeping is not None:
             self._sweeping.cancel()
         self._session.disconnect()
 
     def submit(self, submission: Submission) -> "asyncio.Future[Result]":
-        if submission.claim is not None:
-            kept: tuple[type[Row], bytes] = (Repeat, submission.claim.key)
+        if submission.idempotency_claim is not None:
+            kept: tuple[type[Row], bytes] = (IdempotencyRecord, submission.idempotency_claim.key)
             submission.needs = Needs((*submission.needs.rows, kept), submission.needs.accounts)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         until = time.monotonic() + self._patience
-        self._waiting.append(Entry(submission, submission.merchant.merchant_id, future, until))
+        self._waiting.append(PendingSubmission(submission, submission.merchant.merchant_id, future, until))
         self._wake.set()
         return future
 
-    def trouble(self) -> str | None:
+    def find_problem(self) -> str | None:
         """What keeps writes from being done now, or None: for readiness. Judged by what batches achieve."""
         if self._session.is_failing:
             return "the last write found the database away"
-        began = min((began for _, began in self._under_way.values()), default=None)
+        began = min((began for _, began in self._started_batches.values()), default=None)
         if began is not None and time.monotonic() - began > STUCK_SECONDS:
             return f"a write has waited for the database for {time.monotonic() - began:.0f} s"
         return None
@@ -132,47 +148,52 @@ class Writer:
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             now = time.monotonic()
-            if self._waiting and self._waiting[0].until <= now:
-                self._waiting = deque(drop_impatient(list(self._waiting)))
-            if self._lanes:
-                self._lanes.drop_impatient()
-            for taken, began in list(self._under_way.values()):
+            if self._waiting and self._waiting[0].deadline <= now:
+                self._waiting = deque(drop_overdue(list(self._waiting)))
+            if self._blocked:
+                self._blocked.drop_overdue()
+            for taken, began in list(self._started_batches.values()):
                 # A bug of ours may have lost a batch: once all of it is answered, it keeps nobody from being ready.
                 if now - began > STUCK_SECONDS and all(entry.future.done() for entry in taken):
-                    self._ended(taken)
-            for taken in (*(taken for taken, _ in self._under_way.values()), *self._lanes.running.values()):
-                fail([e for e in taken if not e.is_sent and e.until <= now], Unreachable(unsure=False))
-                fail([e for e in taken if e.is_sent and e.until + LONGER_SECONDS <= now], Unreachable(unsure=True))
+                    self._mark_ended(taken)
+            for taken in (*(taken for taken, _ in self._started_batches.values()), *self._blocked.running.values()):
+                fail_all(
+                    [e for e in taken if not e.is_commit_sent and e.deadline <= now], DatabaseUnreachable(unsure=False)
+                )
+                fail_all(
+                    [e for e in taken if e.is_commit_sent and e.deadline + COMMIT_GRACE_SECONDS <= now],
+                    DatabaseUnreachable(unsure=True),
+                )
 
-    def _begin(self, taken: Taken) -> None:
-        self._under_way[id(taken)] = (taken, time.monotonic())
+    def _begin(self, taken: PendingBatch) -> None:
+        self._started_batches[id(taken)] = (taken, time.monotonic())
 
-    def _ended(self, taken: Taken) -> None:
-        self._under_way.pop(id(taken), None)
+    def _mark_ended(self, taken: PendingBatch) -> None:
+        self._started_batches.pop(id(taken), None)
 
     # --- taking turns ---------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while self._waiting or not self._closing:
             if not self._waiting:
-                self._hand_out()
+                self._answer_committed()
                 self._wake.clear()
                 await self._wait_for_work()
                 continue
-            count = min(len(self._waiting), MOST_IN_A_BATCH)
-            taken = self._lanes.divert([self._waiting.popleft() for _ in range(count)])
+            count = min(len(self._waiting), MAX_BATCH_SIZE)
+            taken = self._blocked.divert([self._waiting.popleft() for _ in range(count)])
             if not taken:
                 continue
             self._begin(taken)
             try:
                 await self._take_turn(taken)
             except Exception as error:  # a bug of ours must not stop the writer for everybody
-                self._memory.forget_all()
+                self._cache.forget_all()
                 self._session.disconnect()
-                fail(taken, error)
-                self._ended(taken)
-        await self._settled()
-        self._hand_out()
+                fail_all(taken, error)
+                self._mark_ended(taken)
+        await self._commit_finished()
+        self._answer_committed()
 
     async def _wait_for_work(self) -> None:
         """A writer that found the database away looks by itself whether it is back: nobody may come to try it while
@@ -187,144 +208,144 @@ class Writer:
         if self._committing is None or self._committing.done():
             await self._session.probe()
 
-    async def _take_turn(self, taken: Taken) -> None:
+    async def _take_turn(self, taken: PendingBatch) -> None:
         """Decide a batch, and whatever joins it, while the one before is being committed. Who commits goes on with it
         when that is done; where nobody does, it is begun here."""
-        decided = Decided(Desk(self._world, self.clock.now(), self.clock.earliest()), [])
+        decided = DecidedBatch(BatchState(self._world, self.clock.now(), self.clock.earliest_now()), [])
         on_memory = await self._decide_on_memory(decided, taken)
         while on_memory and self._committing is not None and not self._committing.done():
-            joining = self._joining(MOST_IN_A_BATCH - len(taken))
+            joining = self._joining(MAX_BATCH_SIZE - len(taken))
             if joining:
                 taken += joining
                 on_memory = await self._decide_on_memory(decided, joining)
-            elif await self._is_taken_over(decided, taken):
+            elif await self._wait_for_committer(decided, taken):
                 return
-        before_held = await self._settled()
+        before_held = await self._commit_finished()
         if not on_memory or not before_held:
-            self._hand_out()
-            await self._answer_locked(taken)
+            self._answer_committed()
+            await self._run_locked(taken)
             return
         self._close(decided)
         self._committing = asyncio.get_running_loop().create_task(self._commit_on(decided, taken))
         self._committing.add_done_callback(lambda _: self._wake.set())
 
-    def _joining(self, room: int) -> Taken:
+    def _joining(self, room: int) -> PendingBatch:
         """What came while the batch before is still being committed: the more share a commit, the less each costs.
         Nothing where a book must be locked first."""
         came = [self._waiting[n] for n in range(min(room, len(self._waiting)))]
-        if not self._memory.covers(entry.merchant_id for entry in came):
+        if not self._cache.can_decide(entry.merchant_id for entry in came):
             return []
         for _ in came:
             self._waiting.popleft()
         return came
 
-    async def _is_taken_over(self, decided: Decided, taken: Taken) -> bool:
+    async def _wait_for_committer(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
         """Leave a batch to who is committing the one before, until more may join it or that one is over."""
-        self._open = (decided, taken)
+        self._open_batch = (decided, taken)
         self._wake.clear()
         await self._wake.wait()
-        is_ours, self._open = self._open is not None, None
+        is_ours, self._open_batch = self._open_batch is not None, None
         return not is_ours
 
-    def _hand_out(self) -> None:
+    def _answer_committed(self) -> None:
         """Answer those whose batch is committed."""
-        while self._unanswered:
-            answer(*self._unanswered.pop(0))
+        while self._committed:
+            resolve_all(*self._committed.pop(0))
 
-    async def _settled(self) -> bool:
+    async def _commit_finished(self) -> bool:
         """Wait for the commit under way, if any; whether what was decided on top of it still stands."""
         committing, self._committing = self._committing, None
         return True if committing is None else await committing
 
     # --- on memory ----------------------------------------------------------------------------------------
 
-    async def _decide_on_memory(self, decided: Decided, taken: Taken) -> bool:
+    async def _decide_on_memory(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
         """Decide these on top of what the desk holds already. Whether that was possible; whatever kept it from being
         so, the locked way says it better."""
-        desk, submissions = decided.desk, [entry.submission for entry in taken]
+        desk, submissions = decided.state, [entry.submission for entry in taken]
         merchants = {submission.merchant.merchant_id for submission in submissions}
-        if not self._memory.covers(merchants):
+        if not self._cache.can_decide(merchants):
             return False
-        desk.wall, desk.earliest = self.clock.now(), self.clock.earliest()
-        self._memory.open_books(desk, merchants - desk.books.keys())
+        desk.wall_time, desk.earliest_time = self.clock.now(), self.clock.earliest_now()
+        self._cache.load_states(desk, merchants - desk.merchant_states.keys())
         try:
-            decided.results += await decide_on(desk, self._memory, self._session.reading, submissions)
+            decided.results += await fetch_and_decide(desk, self._cache, self._session.read_connection, submissions)
         except Exception:
             return False
         return True
 
-    async def _commit_on(self, decided: Decided, taken: Taken) -> bool:
+    async def _commit_on(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
         """Commit a batch and, as long as each holds, the one that is open by then. It is sent before those of the one
         before are answered: PostgreSQL has work while we talk to clients."""
         while True:
-            asyncio.get_running_loop().call_soon(self._hand_out)
+            asyncio.get_running_loop().call_soon(self._answer_committed)
             held = await self._commit_or_fail(decided, taken)
-            if not held or self._open is None:
+            if not held or self._open_batch is None:
                 return held
-            (decided, taken), self._open = self._open, None
+            (decided, taken), self._open_batch = self._open_batch, None
             self._close(decided)
             self._wake.set()
 
-    def _close(self, decided: Decided) -> None:
+    def _close(self, decided: DecidedBatch) -> None:
         """Nothing more joins this batch; the next is decided on top of it."""
-        decided.desk.close_books()
-        self._memory.learn(decided.desk)
+        decided.state.raise_versions()
+        self._cache.remember_batch(decided.state)
 
-    async def _commit_or_fail(self, decided: Decided, taken: Taken) -> bool:
+    async def _commit_or_fail(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
         """As `_commit_decided`. A bug of ours leaves nobody of this batch without an answer and does not fail the batch
         after it: what is committed is answered as such, the rest with the error."""
         try:
             return await self._commit_decided(decided, taken)
         except Exception as error:
-            self._memory.forget_all()
+            self._cache.forget_all()
             self._session.disconnect()
-            self._hand_out()
-            fail(taken, error)
-            self._ended(taken)
+            self._answer_committed()
+            fail_all(taken, error)
+            self._mark_ended(taken)
             return False
 
-    async def _commit_decided(self, decided: Decided, taken: Taken) -> bool:
+    async def _commit_decided(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
         """Commit a batch that was decided on memory; where that does not hold, run it again, locked. So is one in which
         somebody has lost patience, and was told that nothing happened: the locked way drops those."""
         held: bool | None = False
-        if taken[0].until <= time.monotonic():
-            self._memory.forget_all()
-            await self._answer_locked(taken)
+        if taken[0].deadline <= time.monotonic():
+            self._cache.forget_all()
+            await self._run_locked(taken)
             return False
-        set_sent(taken, True)
+        mark_commit_sent(taken, True)
         try:
-            await self._session.commit(decided, locked=False)
+            await self._session.commit(decided, is_locked=False)
             held = True
-        except Moved:
-            self._memory.distrust(decided.desk.books)
+        except VersionConflict:
+            self._cache.mark_contended(decided.state.merchant_states)
             await self._session.rollback()
         except asyncpg.LockNotAvailableError:
             await self._session.rollback()
-        except Unreachable:
+        except DatabaseUnreachable:
             held = None
-        except CommitLost as lost:
-            held = await self._session.was_committed(lost, min(entry.until for entry in taken))
+        except CommitInterrupted as lost:
+            held = await self._session.was_committed(lost, min(entry.deadline for entry in taken))
         except Exception:
             self._session.disconnect()
         if held:
-            self._unanswered.append((taken, decided.results))
-            self._ended(taken)
-            self._memory.settle(decided.desk)
+            self._committed.append((taken, decided.results))
+            self._mark_ended(taken)
+            self._cache.forget_closed(decided.state)
             return True
-        self._memory.forget_all()
-        set_sent(taken, held is None)
+        self._cache.forget_all()
+        mark_commit_sent(taken, held is None)
         if held is None:
-            fail(taken, Unreachable(unsure=True))
-            self._ended(taken)
+            fail_all(taken, DatabaseUnreachable(unsure=True))
+            self._mark_ended(taken)
         else:
-            await self._answer_locked(taken)
+            await self._run_locked(taken)
         return False
 
     # --- locked ---------------------------------------------------------------------------------------------
 
-    async def _answer_locked(self, taken: Taken) -> None:
+    async def _run_locked(self, taken: PendingBatch) -> None:
         """Lock, decide and commit; whose book others hold, goes on in a lane."""
         try:
-            self._lanes.open(await self._locked.run(self._lanes.divert(taken)))
+            self._blocked.open_queues(await self._locked.run(self._blocked.divert(taken)))
         finally:
-            self._ended(taken)
+            self._mark_ended(taken)

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kasuwa.core.decision import Group, Post, Row
+from kasuwa.core.decision import Posting, PostingGroup, Row
 from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.ledger.chart import PENDING, POSTED, VOIDED, Account, Hold
 
 
-class Entry(msgspec.Struct):
+class JournalLine(msgspec.Struct):
     """One posting as it will be kept: what moved, and both balances after it."""
 
     reference: str
@@ -25,13 +25,13 @@ class Entry(msgspec.Struct):
     kind: str
 
 
-class Applied(msgspec.Struct):
+class LedgerChanges(msgspec.Struct):
     accounts: dict[str, Account]
     holds: dict[bytes, Hold]
-    entries: list[Entry]
+    journal_lines: list[JournalLine]
 
 
-class Short(msgspec.Struct, frozen=True):
+class Shortfall(msgspec.Struct, frozen=True):
     """The account whose floor refuses the group."""
 
     account: str
@@ -43,30 +43,30 @@ class TooLarge(msgspec.Struct, frozen=True):
     account: str
 
 
-class LedgerFault(Exception):
+class LedgerError(Exception):
     """A group that no rule should ever make: a bug in a slice, never a merchant's fault."""
 
 
-def apply(
-    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: Group, merchant_id: int
-) -> Applied | Short | TooLarge:
-    done = Applied({}, {}, [])
-    allowed = release(accounts, holds, group, done) if group.ends is not None else None
-    for post in group.posts:
-        move(accounts, post, group.reference, done)
+def apply_group(
+    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: PostingGroup, merchant_id: int
+) -> LedgerChanges | Shortfall | TooLarge:
+    done = LedgerChanges({}, {}, [])
+    allowed = release_hold(accounts, holds, group, done) if group.closes_hold is not None else None
+    for post in group.postings:
+        apply_posting(accounts, post, group.reference, done)
     if allowed is not None:
-        take_hold(allowed, group, done)
-    for reserve in group.reserves:
-        if reserve.amount <= 0 or holds.get(reserve.hold) is not None or reserve.hold in done.holds:
-            raise LedgerFault(f"{group.reference}: a hold of {reserve.amount} that is not new or not above zero")
-        changed(accounts, reserve.account, done).held += reserve.amount
-        done.holds[reserve.hold] = Hold(
-            reserve.hold, merchant_id, reserve.account, reserve.amount, group.reference, PENDING, 0
+        capture_hold(allowed, group, done)
+    for reserve in group.new_holds:
+        if reserve.amount <= 0 or holds.get(reserve.hold_key) is not None or reserve.hold_key in done.holds:
+            raise LedgerError(f"{group.reference}: a hold of {reserve.amount} that is not new or not above zero")
+        copy_account(accounts, reserve.account, done).held += reserve.amount
+        done.holds[reserve.hold_key] = Hold(
+            reserve.hold_key, merchant_id, reserve.account, reserve.amount, group.reference, PENDING, 0
         )
-    return first_short(accounts, done) or first_too_large(done) or done
+    return find_shortfall(accounts, done) or first_too_large(done) or done
 
 
-def changed(accounts: Mapping[str, Account], name: str, done: Applied) -> Account:
+def copy_account(accounts: Mapping[str, Account], name: str, done: LedgerChanges) -> Account:
     """The group's own copy of an account: the given one is never touched, so a refusal leaves no trace."""
     account = done.accounts.get(name)
     if account is None:
@@ -76,47 +76,51 @@ def changed(accounts: Mapping[str, Account], name: str, done: Applied) -> Accoun
     return account
 
 
-def move(accounts: Mapping[str, Account], post: Post, reference: str, done: Applied) -> None:
-    debit = changed(accounts, post.debit, done)
-    credit = changed(accounts, post.credit, done)
+def apply_posting(accounts: Mapping[str, Account], post: Posting, reference: str, done: LedgerChanges) -> None:
+    debit = copy_account(accounts, post.debit, done)
+    credit = copy_account(accounts, post.credit, done)
     if post.amount <= 0 or debit is credit or debit.currency != credit.currency:
-        raise LedgerFault(f"{reference}: {post.amount} from {post.debit} to {post.credit} is no posting")
+        raise LedgerError(f"{reference}: {post.amount} from {post.debit} to {post.credit} is no posting")
     debit.posted -= post.amount
     credit.posted += post.amount
-    done.entries.append(Entry(reference, post.debit, post.credit, post.amount, debit.posted, credit.posted, post.kind))
+    done.journal_lines.append(
+        JournalLine(reference, post.debit, post.credit, post.amount, debit.posted, credit.posted, post.kind)
+    )
 
 
-def release(accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: Group, done: Applied) -> Hold:
-    hold = holds.get(group.ends or b"")
+def release_hold(
+    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: PostingGroup, done: LedgerChanges
+) -> Hold:
+    hold = holds.get(group.closes_hold or b"")
     if not isinstance(hold, Hold) or hold.state != PENDING:
-        raise LedgerFault(f"{group.reference}: ends a hold that is not pending")
-    changed(accounts, hold.account, done).held -= hold.amount
+        raise LedgerError(f"{group.reference}: ends a hold that is not pending")
+    copy_account(accounts, hold.account, done).held -= hold.amount
     return hold
 
 
-def take_hold(hold: Hold, group: Group, done: Applied) -> None:
+def capture_hold(hold: Hold, group: PostingGroup, done: LedgerChanges) -> None:
     """A hold promises its amount and no more: what a group takes under it is bounded by it."""
-    taken = sum(post.amount for post in group.posts if post.debit == hold.account)
+    taken = sum(post.amount for post in group.postings if post.debit == hold.account)
     if taken > hold.amount:
-        raise LedgerFault(f"{group.reference}: takes {taken} under a hold of {hold.amount}")
-    state = POSTED if group.posts else VOIDED
+        raise LedgerError(f"{group.reference}: takes {taken} under a hold of {hold.amount}")
+    state = POSTED if group.postings else VOIDED
     done.holds[hold.key] = Hold(hold.key, hold.merchant_id, hold.account, hold.amount, hold.reference, state, taken)
 
 
-def first_short(accounts: Mapping[str, Account], done: Applied) -> Short | None:
+def find_shortfall(accounts: Mapping[str, Account], done: LedgerChanges) -> Shortfall | None:
     """An account that ends below its floor refuses, unless the group left it no worse than it was."""
     for name, account in done.accounts.items():
         floor = account.floor
         if floor is None or account.available >= floor:
             continue
         if account.available < accounts[name].available:
-            return Short(name)
+            return Shortfall(name)
     return None
 
 
-def first_too_large(done: Applied) -> TooLarge | None:
+def first_too_large(done: LedgerChanges) -> TooLarge | None:
     """The first account with an entry or a hold that is larger than the books can keep."""
-    for entry in done.entries:
+    for entry in done.journal_lines:
         if max(entry.amount, abs(entry.debit_after)) > LARGEST_BALANCE:
             return TooLarge(entry.debit)
         if abs(entry.credit_after) > LARGEST_BALANCE:

@@ -9,38 +9,38 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.decision import Post, Row
+from kasuwa.core.decision import Posting, Row
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.references import account_key
 
 
-class Kind(msgspec.Struct, frozen=True):
+class AccountKind(msgspec.Struct, frozen=True):
     """`floor` is the least that posted minus held may be; None for accounts of the outside and of income."""
 
     floor: int | None
     meaning: str
 
 
-KINDS = {
-    "wallet": Kind(0, "the merchant's own money"),
-    "outside": Kind(None, "where money comes from and goes to, beyond every rail"),
-    "rail": Kind(None, "money on its way through a rail, until the rail settles with the operator"),
-    "card": Kind(0, "what can be spent with a virtual card"),
-    "fx": Kind(None, "the operator's position in a currency that was bought or sold"),
-    "income": Kind(None, "the operator's fees"),
-    "tax": Kind(None, "tax collected and not yet paid over"),
-    "settling": Kind(0, "collected for the merchant, and its own from a day on"),
-    "unapplied": Kind(0, "paid in by customers, not yet enough for what it was meant for"),
-    "beneficiary": Kind(0, "somebody else's part of split payments, until it is paid out"),
+ACCOUNT_KINDS = {
+    "wallet": AccountKind(0, "the merchant's own money"),
+    "outside": AccountKind(None, "where money comes from and goes to, beyond every rail"),
+    "rail": AccountKind(None, "money on its way through a rail, until the rail settles with the operator"),
+    "card": AccountKind(0, "what can be spent with a virtual card"),
+    "fx": AccountKind(None, "the operator's position in a currency that was bought or sold"),
+    "income": AccountKind(None, "the operator's fees"),
+    "tax": AccountKind(None, "tax collected and not yet paid over"),
+    "settling": AccountKind(0, "collected for the merchant, and its own from a day on"),
+    "unapplied": AccountKind(0, "paid in by customers, not yet enough for what it was meant for"),
+    "beneficiary": AccountKind(0, "somebody else's part of split payments, until it is paid out"),
     # A loan's own accounts are above zero although the client owes them: so their floor refuses a repayment of more.
-    "loan_principal": Kind(0, "what a client owes of a loan's principal"),
-    "loan_interest": Kind(0, "what a client owes of a loan's interest, as agreed for its whole life"),
-    "loan_tax": Kind(0, "what a client owes of the tax on that interest"),
-    "loan_penalty": Kind(0, "what a client owes for being late"),
-    "loan_credit": Kind(0, "what a client paid beyond what was owed, to be given back"),
-    "savings": Kind(0, "a client's savings, kept by the merchant"),
-    "thrift": Kind(0, "a thrift plan's pot, empty between its cycles"),
-    "lending": Kind(None, "a merchant's loans all together: the other side of every loan's own accounts"),
+    "loan_principal": AccountKind(0, "what a client owes of a loan's principal"),
+    "loan_interest": AccountKind(0, "what a client owes of a loan's interest, as agreed for its whole life"),
+    "loan_tax": AccountKind(0, "what a client owes of the tax on that interest"),
+    "loan_penalty": AccountKind(0, "what a client owes for being late"),
+    "loan_credit": AccountKind(0, "what a client paid beyond what was owed, to be given back"),
+    "savings": AccountKind(0, "a client's savings, kept by the merchant"),
+    "thrift": AccountKind(0, "a thrift plan's pot, empty between its cycles"),
+    "lending": AccountKind(None, "a merchant's loans all together: the other side of every loan's own accounts"),
 }
 
 
@@ -58,7 +58,7 @@ class Account(Row):
     """One account, as stored: what is posted, what is held of it, and its floor."""
 
     table: ClassVar[str] = "account"
-    changing: ClassVar[tuple[str, ...]] = ("posted", "held")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("posted", "held")
 
     name: str
     currency: str
@@ -80,7 +80,7 @@ class Hold(Row):
     """Money set aside, until it is posted (whole or part) or voided, once."""
 
     table: ClassVar[str] = "hold"
-    changing: ClassVar[tuple[str, ...]] = ("state", "taken")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "taken")
 
     account: str
     amount: int
@@ -95,7 +95,7 @@ class Hold(Row):
 
 def open_account(merchant_id: int, name: str) -> Account:
     kind, _, currency = name.split(":")
-    return Account(account_key(merchant_id, name), merchant_id, name, currency, 0, 0, KINDS[kind].floor)
+    return Account(account_key(merchant_id, name), merchant_id, name, currency, 0, 0, ACCOUNT_KINDS[kind].floor)
 
 
 def wallet(currency: str) -> str:
@@ -114,7 +114,7 @@ def card(short_id: str, currency: str) -> str:
     return f"card:{short_id}:{currency}"
 
 
-def position(currency: str) -> str:
+def fx_position_account(currency: str) -> str:
     return f"fx:position:{currency}"
 
 
@@ -142,6 +142,6 @@ def thrift(thrift_id: str) -> str:
     return f"thrift:{thrift_id}:NGN"
 
 
-def fund_wallet(currency: str, amount: int) -> Post:
+def make_funding_posting(currency: str, amount: int) -> Posting:
     """Money the merchant brought, by whatever way the operator took it in."""
-    return Post(outside("funding", currency), wallet(currency), amount, "wallet funding")
+    return Posting(outside("funding", currency), wallet(currency), amount, "wallet funding")

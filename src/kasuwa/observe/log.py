@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from kasuwa.observe.metrics import ERRORS, Meter
+from kasuwa.observe.metrics import ERRORS, Metrics
 
 FLUSH_SECONDS = 0.1
 FLUSH_BYTES = 64 * 1024
@@ -51,9 +51,9 @@ class RequestIds:
         self._prefix = os.urandom(5).hex()
         self._numbers = itertools.count(1)
 
-    def choose(self, said: str | None) -> str:
-        if said is not None and REQUEST_ID.fullmatch(said):
-            return said
+    def choose(self, client_id: str | None) -> str:
+        if client_id is not None and REQUEST_ID.fullmatch(client_id):
+            return client_id
         return f"{self._prefix}-{next(self._numbers):x}"
 
 
@@ -99,7 +99,7 @@ class RequestLog:
         self._size = 0
 
 
-class StandardError:
+class SafeStderr:
     """Standard error for log lines. One that cannot be written (a full disk, a closed pipe) stops nobody's work."""
 
     def write(self, text: str) -> int:
@@ -112,7 +112,7 @@ class StandardError:
             sys.stderr.flush()
 
 
-def set_up(meter: Meter, *, json_lines: bool) -> None:
+def configure_logging(meter: Metrics, *, json_lines: bool) -> None:
     """What is not a request line: to standard error, for a person or as JSON. Errors are counted too."""
 
     def count(_: Any, level: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -120,8 +120,8 @@ def set_up(meter: Meter, *, json_lines: bool) -> None:
             meter.count(ERRORS, event["event"])
         return event
 
-    said_by_libraries = logging.StreamHandler(StandardError())
-    said_by_libraries.setFormatter(WithoutTexts("%(levelname)s:%(name)s:%(message)s"))
+    said_by_libraries = logging.StreamHandler(SafeStderr())
+    said_by_libraries.setFormatter(RedactingFormatter("%(levelname)s:%(name)s:%(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[said_by_libraries])
     # The driver logs every connection it cannot restore, with a stack; /readyz and the replies say it better.
     logging.getLogger("asyncpg").setLevel(logging.CRITICAL)
@@ -134,33 +134,33 @@ def set_up(meter: Meter, *, json_lines: bool) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer(colors=False),
         ],
-        logger_factory=structlog.PrintLoggerFactory(StandardError()),  # type: ignore[arg-type]
+        logger_factory=structlog.PrintLoggerFactory(SafeStderr()),  # type: ignore[arg-type]
         # What is only of use while something is built is not said to operators.
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
 
 
-class WithoutTexts(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """Formats what libraries log. Of an error that comes with it, its kind and places: its text may quote a request."""
 
     def formatException(self, ei: Any) -> str:
-        return str(where_it_broke(ei[1]))
+        return str(describe_error(ei[1]))
 
 
-def watch_loop(loop: asyncio.AbstractEventLoop) -> None:
+def log_unhandled_errors(loop: asyncio.AbstractEventLoop) -> None:
     """Logs errors that nobody awaited. asyncio's own lines would quote their text."""
 
     def complain(_: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
         error = about.get("exception")
-        log.error("task failed", **({} if error is None else where_it_broke(error)))
+        log.error("task failed", **({} if error is None else describe_error(error)))
 
     loop.set_exception_handler(complain)
 
 
-def where_it_broke(error: BaseException) -> dict[str, object]:
+def describe_error(error: BaseException) -> dict[str, object]:
     """The kind of an error and the places it came through. Not its message: that may quote what was sent."""
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{frame.filename.rpartition('kasuwa/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     cause = error.__cause__
     found: dict[str, object] = {"error": type(error).__name__, "places": places}
-    return found | ({"cause": where_it_broke(cause)} if cause is not None else {})
+    return found | ({"cause": describe_error(cause)} if cause is not None else {})

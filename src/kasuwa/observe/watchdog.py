@@ -15,14 +15,14 @@ from types import FrameType
 
 import structlog
 
-from kasuwa.observe.metrics import LOOP_LAG, Meter
+from kasuwa.observe.metrics import LOOP_LAG, Metrics
 
 # How often the loop measures its lag.
 TICK_SECONDS = 0.025
 # How often the thread looks, as a part of what a step may take.
-LOOKS = 4
+CHECKS_PER_LIMIT = 4
 # A culprit is told of at most this often: a process under load would tell of little else.
-TOLD_EVERY_SECONDS = 10.0
+WARNING_INTERVAL_SECONDS = 10.0
 
 log = structlog.get_logger("kasuwa.loop")
 
@@ -30,10 +30,10 @@ log = structlog.get_logger("kasuwa.loop")
 class Watchdog:
     """Watches the loop that it is started in. `most_seconds` is the processor time that one step may take."""
 
-    def __init__(self, part: str, meter: Meter, most_seconds: float) -> None:
+    def __init__(self, part: str, meter: Metrics, max_step_seconds: float) -> None:
         self._part = part
         self._meter = meter
-        self._most = most_seconds
+        self._most = max_step_seconds
         self._beats = 0
         self._thread_id = threading.get_ident()
         # The task that starts and stops the process: no request waits for it.
@@ -62,7 +62,7 @@ class Watchdog:
 
     def _watch(self) -> None:
         clock = time.pthread_getcpuclockid(self._thread_id)
-        while not self._stopped.wait(self._most / LOOKS):
+        while not self._stopped.wait(self._most / CHECKS_PER_LIMIT):
             frame = sys._current_frames().get(self._thread_id)
             if frame is not None:
                 self._look(frame, time.clock_gettime(clock))
@@ -76,7 +76,7 @@ class Watchdog:
             self._step, self._beat, self._since = step, beat, used
             return
         held = used - self._since
-        if held > self._most and time.monotonic() > self._told_at + TOLD_EVERY_SECONDS:
+        if held > self._most and time.monotonic() > self._told_at + WARNING_INTERVAL_SECONDS:
             self._told_at = time.monotonic()
             log.warning("the event loop is held", part=self._part, ms=round(held * 1000), places=places_of(frames))
 
@@ -106,12 +106,12 @@ def places_of(frames: list[FrameType]) -> list[str]:
 
 
 @contextmanager
-def watching(part: str, meter: Meter, most_seconds: float) -> Iterator[None]:
+def watch_event_loop(part: str, meter: Metrics, max_step_seconds: float) -> Iterator[None]:
     """Watches the running loop, on systems that tell the processor time of a thread."""
     if not hasattr(time, "pthread_getcpuclockid"):
         yield
         return
-    watchdog = Watchdog(part, meter, most_seconds)
+    watchdog = Watchdog(part, meter, max_step_seconds)
     watchdog.start()
     try:
         yield

@@ -17,14 +17,14 @@ from markupsafe import Markup
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.money import format_minor
 from kasuwa.core.page import Page
-from kasuwa.pages.bill import Bill
+from kasuwa.pages.checkout_view import CheckoutView
 
 LOADER = PackageLoader("kasuwa", "pages/templates")
 TEMPLATES = Environment(loader=LOADER, autoescape=True, undefined=StrictUndefined, auto_reload=False)
-STYLE, WAIT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("style.css", "wait.js"))
+STYLE, POLL_SCRIPT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("style.css", "wait.js"))
 
 # The payer's bank or wallet, which api.md lets a merchant show in a frame. The others are windows of their own.
-FRAMED = frozenset({"challenge", "handoff"})
+EMBEDDABLE_PAGES = frozenset({"challenge", "handoff"})
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 SVG = "image/svg+xml"
@@ -40,17 +40,17 @@ QUIET_ZONE = 4
 PIXELS_PER_MODULE = 6
 
 
-def hashed(text: str) -> str:
+def csp_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-STYLE_HASH, WAIT_HASH = hashed(STYLE), hashed(WAIT)
+STYLE_HASH, POLL_SCRIPT_HASH = csp_hash(STYLE), csp_hash(POLL_SCRIPT)
 
 
 # --- headers ------------------------------------------------------------------------------------------------------
 
 
-def headers_of(content_type: str, policy: str) -> tuple[tuple[str, str], ...]:
+def security_headers(content_type: str, policy: str) -> tuple[tuple[str, str], ...]:
     """An address with a token in it is a secret: it is kept out of caches and out of what the next site is told."""
     return (
         ("content-type", content_type),
@@ -61,16 +61,16 @@ def headers_of(content_type: str, policy: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def policy_of(*, framed: bool = False, waits: bool = False, form_targets: str = "'none'") -> str:
-    ancestors = "*" if framed else "'none'"
-    script = f"; script-src {WAIT_HASH}; connect-src 'self'" if waits else ""
+def content_security_policy(*, embeddable: bool = False, polls: bool = False, form_sources: str = "'none'") -> str:
+    ancestors = "*" if embeddable else "'none'"
+    script = f"; script-src {POLL_SCRIPT_HASH}; connect-src 'self'" if polls else ""
     return (
         f"default-src 'none'; style-src {STYLE_HASH}{script}; base-uri 'none';"
-        f" form-action {form_targets}; frame-ancestors {ancestors}"
+        f" form-action {form_sources}; frame-ancestors {ancestors}"
     )
 
 
-def form_targets(redirect_url: str | None) -> str:
+def form_action_sources(redirect_url: str | None) -> str:
     """Where the form's answer may lead: browsers hold a redirect after it to the same rule, and the merchant's own
     redirects from there on."""
     if redirect_url is None:
@@ -78,19 +78,19 @@ def form_targets(redirect_url: str | None) -> str:
     return "'self' https:" if redirect_url.startswith("https:") else "'self' https: http:"
 
 
-def bare(content_type: str, body: bytes, http: int = 200) -> Page:
-    return Page(http, body, headers_of(content_type, "default-src 'none'; frame-ancestors *"))
+def make_raw_page(content_type: str, body: bytes, http: int = 200) -> Page:
+    return Page(http, body, security_headers(content_type, "default-src 'none'; frame-ancestors *"))
 
 
 # --- pages --------------------------------------------------------------------------------------------------------
 
 
-def draw(template: str, policy: str, facts: dict[str, Any], http: int = 200) -> Page:
+def render_template(template: str, policy: str, facts: dict[str, Any], http: int = 200) -> Page:
     body = TEMPLATES.get_template(template).render(facts, style=STYLE)
-    return Page(http, body.encode(), headers_of(HTML, policy))
+    return Page(http, body.encode(), security_headers(HTML, policy))
 
 
-def sum_of(amount: int, currency: str) -> str:
+def format_amount(amount: int, currency: str) -> str:
     """`NGN 1,500.00`. A card may be confirmed before anything is due. Spec silent: D26"""
     if not amount:
         return "Nothing is charged now"
@@ -98,69 +98,69 @@ def sum_of(amount: int, currency: str) -> str:
     return f"{currency}\N{NO-BREAK SPACE}{int(whole):,}.{cents}"
 
 
-def render_bill(bill: Bill, address: str, problem: str | None = None) -> Page:
+def render_checkout(bill: CheckoutView, address: str, problem: str | None = None) -> Page:
     """The page of a payment, as it stands now."""
-    if bill.kind in FRAMED:
-        return render_question(bill, address, problem) if bill.awaits_payer else render_end(bill)
-    return render_waiting(bill, address) if bill.awaits_payer else render_receipt(bill)
+    if bill.page_kind in EMBEDDABLE_PAGES:
+        return render_approval_form(bill, address, problem) if bill.is_awaiting_payer else render_return(bill)
+    return render_instructions(bill, address) if bill.is_awaiting_payer else render_receipt(bill)
 
 
-def render_question(bill: Bill, address: str, problem: str | None) -> Page:
+def render_approval_form(bill: CheckoutView, address: str, problem: str | None) -> Page:
     """The payer is asked to approve: 3-D Secure with its code, or a wallet's hand-off. Spec silent: D15, D24"""
-    policy = policy_of(framed=True, form_targets=form_targets(bill.redirect_url))
+    policy = content_security_policy(embeddable=True, form_sources=form_action_sources(bill.redirect_url))
     facts: dict[str, Any] = {
         "bill": bill,
         "address": address,
         "problem": problem,
-        "sum": sum_of(bill.amount, bill.currency),
+        "sum": format_amount(bill.amount, bill.currency),
     }
-    return draw(f"{bill.kind}.html", policy, facts)
+    return render_template(f"{bill.page_kind}.html", policy, facts)
 
 
-def render_waiting(bill: Bill, address: str) -> Page:
+def render_instructions(bill: CheckoutView, address: str) -> Page:
     """What the payer does elsewhere: scan a code, transfer to an account. Spec silent: D22, D23"""
     facts: dict[str, Any] = {
         "bill": bill,
         "address": address,
-        "script": WAIT,
-        "sum": sum_of(bill.amount, bill.currency),
+        "script": POLL_SCRIPT,
+        "sum": format_amount(bill.amount, bill.currency),
         "until": f"{bill.expires_at.astimezone(LAGOS):%H:%M on %d %B %Y} (Lagos)",
-        "picture": Markup(draw_code(bill.payload).decode()) if bill.payload else "",
-        "received": sum_of(bill.received, bill.currency) if bill.received else "",
-        "rest": sum_of(bill.amount - bill.received, bill.currency),
+        "picture": Markup(draw_qr_svg(bill.qr_payload).decode()) if bill.qr_payload else "",
+        "received": format_amount(bill.received_amount, bill.currency) if bill.received_amount else "",
+        "rest": format_amount(bill.amount - bill.received_amount, bill.currency),
     }
-    return draw(f"{bill.kind}.html", policy_of(waits=True), facts)
+    return render_template(f"{bill.page_kind}.html", content_security_policy(polls=True), facts)
 
 
-def render_end(bill: Bill) -> Page:
+def render_return(bill: CheckoutView) -> Page:
     """Back to the merchant, with how it ended; without an address to go to, the bare result. Spec silent: D15"""
-    back = way_back(bill)
+    back = merchant_return_url(bill)
     if back is None:
-        return bare(JSON, bill.result)
-    return Page(303, b"", (("location", back), *headers_of(HTML, policy_of(framed=True))))
+        return make_raw_page(JSON, bill.result_json)
+    return Page(303, b"", (("location", back), *security_headers(HTML, content_security_policy(embeddable=True))))
 
 
-def render_receipt(bill: Bill) -> Page:
+def render_receipt(bill: CheckoutView) -> Page:
     facts: dict[str, Any] = {
         "bill": bill,
         "heading": HEADINGS[bill.status],
-        "sum": sum_of(bill.amount, bill.currency),
-        "back": way_back(bill),
+        "sum": format_amount(bill.amount, bill.currency),
+        "back": merchant_return_url(bill),
     }
-    return draw("ended.html", policy_of(), facts)
+    return render_template("ended.html", content_security_policy(), facts)
 
 
 def render_notice(http: int, heading: str, words: str) -> Page:
     facts = {"bill": None, "heading": heading, "words": words}
-    return draw("notice.html", policy_of(framed=True), facts, http)
+    return render_template("notice.html", content_security_policy(embeddable=True), facts, http)
 
 
-def way_back(bill: Bill) -> str | None:
+def merchant_return_url(bill: CheckoutView) -> str | None:
     """Where the payer goes from here; None where there is no address, or none that a browser could be sent to."""
-    return bill.redirect_url and with_outcome(bill.redirect_url, bill.reference, bill.status)
+    return bill.redirect_url and add_outcome_params(bill.redirect_url, bill.reference, bill.status)
 
 
-def with_outcome(url: str, reference: str, status: str) -> str | None:
+def add_outcome_params(url: str, reference: str, status: str) -> str | None:
     """The merchant's address with how it ended, after what it may already ask. What is not ASCII in it is escaped as
     browsers do. None where it cannot be read: the payment is over, and its page must be shown all the same."""
     try:
@@ -178,7 +178,7 @@ def with_outcome(url: str, reference: str, status: str) -> str | None:
 # --- the QR code as a picture ---------------------------------------------------------------------------------------
 
 
-def draw_code(payload: str, *, scale: int | None = None) -> bytes:
+def draw_qr_svg(payload: str, *, scale: int | None = None) -> bytes:
     """Dark on white in every theme: many scanners do not read it the other way round. With no scale it fills what it
     is put into."""
     picture = io.BytesIO()
@@ -188,5 +188,5 @@ def draw_code(payload: str, *, scale: int | None = None) -> bytes:
     return picture.getvalue()
 
 
-def render_code(payload: str) -> Page:
-    return bare(SVG, draw_code(payload, scale=PIXELS_PER_MODULE))
+def render_qr_image(payload: str) -> Page:
+    return make_raw_page(SVG, draw_qr_svg(payload, scale=PIXELS_PER_MODULE))

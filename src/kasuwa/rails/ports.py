@@ -19,10 +19,10 @@ from typing import Any, Protocol
 import msgspec
 
 from kasuwa.core import requery
-from kasuwa.core.billers import Listing, Sheet
+from kasuwa.core.billers import Catalogue, CatalogueEdition
 from kasuwa.core.codes import ERROR, UNREADABLE_ANSWER
 from kasuwa.core.decision import Job, Refusal
-from kasuwa.core.magic import NOTHING_TOLD, Told
+from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 
 
@@ -34,19 +34,19 @@ class NoAnswer(Exception):
     """Sent, and the answer was lost, late or unreadable as HTTP."""
 
 
-class Declined(Unavailable):
+class LookupDeclined(Unavailable):
     """A look-up was refused, in these words. They say nothing of the account, customer or person asked after."""
 
 
-class Unreadable(NoAnswer):
+class UnreadableAnswer(NoAnswer):
     """A look-up was answered, and we cannot read it."""
 
 
 def refuse_unanswered(whom: str, trouble: Unavailable | NoAnswer) -> Refusal:
     """What is answered to a look-up of which nothing was learnt. (D4)"""
-    if isinstance(trouble, Unreadable):
+    if isinstance(trouble, UnreadableAnswer):
         return Refusal(UNREADABLE_ANSWER, f"The {whom} answered something that cannot be read; try again later")
-    if isinstance(trouble, Declined):
+    if isinstance(trouble, LookupDeclined):
         return Refusal(ERROR, f"The {whom} declined: {trouble}")
     if isinstance(trouble, Unavailable):
         return Refusal(ERROR, f"The {whom} does not answer now; try again later")
@@ -63,7 +63,7 @@ NOT_FOUND = requery.NOT_FOUND
 UNREADABLE = "unreadable"
 UNAVAILABLE = requery.UNAVAILABLE
 CHALLENGE = "challenge"
-WRONG = "wrong"
+WRONG_CODE = "wrong"
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -76,26 +76,26 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 # What is heard of a rail that raises.
-REFUSED = Answer(UNAVAILABLE, None, "The rail is not available")
-SILENT = Answer(UNKNOWN, None, "The rail has not answered")
+RAIL_UNAVAILABLE = Answer(UNAVAILABLE, None, "The rail is not available")
+RAIL_SILENT = Answer(UNKNOWN, None, "The rail has not answered")
 
-NOBODY_ASKED = Answer(SUCCESSFUL, None, "")
+NO_CALL_MADE = Answer(SUCCESSFUL, None, "")
 
 
-async def call_nobody(rails: "Rails", job: Job, now: datetime, beside: object) -> Answer:
+async def call_no_rail(rails: "Rails", job: Job, now: datetime, secrets: object) -> Answer:
     """The call of a step whose work is all ours: a due date, an expiry, a monthly fee."""
-    return NOBODY_ASKED
+    return NO_CALL_MADE
 
 
-async def send_or_ask(
-    job: Job, ask_kind: str, send: Callable[[], Awaitable[Answer]], query: Callable[[], Awaitable[Answer]]
+async def send_or_query(
+    job: Job, query_kind: str, send: Callable[[], Awaitable[Answer]], query: Callable[[], Awaitable[Answer]]
 ) -> Answer:
     """What a job does at its rail. One taken up from somebody who died may have been sent already: the rail is
     asked first, and what it never saw is sent under the same key."""
     taken_over = job.claims > 1
-    if job.kind == ask_kind or taken_over:
+    if job.kind == query_kind or taken_over:
         answer = await query()
-        if job.kind == ask_kind or answer.status != NOT_FOUND:
+        if job.kind == query_kind or answer.status != NOT_FOUND:
             return answer
     return await send()
 
@@ -136,7 +136,7 @@ class BankRail(Protocol):
 
     async def query(self, order: TransferOrder) -> Answer: ...
 
-    async def account_name(self, enquiry: NameEnquiry) -> NameAnswer: ...
+    async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer: ...
 
 
 # --- collections --------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ CHARGE = "charge"
 VALIDATE = "validate"
 
 
-class CollectOrder(msgspec.Struct, frozen=True):
+class CollectionOrder(msgspec.Struct, frozen=True):
     """One payment, or the refund of one, as a rail sees it. `key` is its idempotency key over all merchants; `step` is
     the step that is sent or, in a query, the one that was sent last; `shop` is whom payers know the merchant as;
     `session` is what the rail called it when it began; `payer` is whom it asks (a telephone, an account), `provider`
@@ -178,12 +178,12 @@ class CollectOrder(msgspec.Struct, frozen=True):
     payer: str = ""
     provider: str = ""
     attempt: int = 1
-    shop: str = ""
-    issued: bool = False
+    merchant_name: str = ""
+    is_issued_here: bool = False
     refund_of: str = ""
     sent_on: date | None = None
     age_seconds: float = 0
-    told: Told = NOTHING_TOLD
+    sandbox_outcome: SandboxOutcome = DEFAULT_OUTCOME
     scenario: Scenario = NO_SCENARIO
 
 
@@ -210,17 +210,17 @@ class CollectionRail(Protocol):
     as well. tests/rails/collection_contract.py holds every adapter to this.
     """
 
-    async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer: ...
+    async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer: ...
 
-    async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer: ...
+    async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer: ...
 
-    async def validate(self, order: CollectOrder, otp: str | None) -> Answer: ...
+    async def validate(self, order: CollectionOrder, otp: str | None) -> Answer: ...
 
-    async def query(self, order: CollectOrder, card: CardSecrets | None) -> Answer: ...
+    async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer: ...
 
-    async def refund(self, order: CollectOrder) -> Answer: ...
+    async def refund(self, order: CollectionOrder) -> Answer: ...
 
-    async def query_refund(self, order: CollectOrder) -> Answer: ...
+    async def query_refund(self, order: CollectionOrder) -> Answer: ...
 
 
 # --- billers ------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class BillOrder(msgspec.Struct, frozen=True):
     key: str
     biller: str
     paycode: str
-    fulfilment: str
+    fulfillment: str
     reference: str
     amount: int
     currency: str
@@ -248,7 +248,7 @@ class CustomerQuery(msgspec.Struct, frozen=True):
     biller: str
     paycode: str
     reference: str
-    required: bool
+    is_name_required: bool
     scenario: Scenario = NO_SCENARIO
 
 
@@ -256,16 +256,16 @@ class CustomerAnswer(msgspec.Struct, frozen=True):
     """`name` is None where the biller has no such customer; `mismatch` where it has one under another name."""
 
     name: str | None
-    mismatch: bool = False
+    is_name_mismatch: bool = False
 
 
 class BillerRail(Protocol):
     """`catalogue` is asked with the number that the answer will have here; `reprint` tells once more what a bill
     that was delivered under this key brought: a token, a PIN."""
 
-    async def catalogue(self, edition: int) -> Sheet: ...
+    async def fetch_catalogue(self, edition: int) -> CatalogueEdition: ...
 
-    async def customer(self, query: CustomerQuery) -> CustomerAnswer: ...
+    async def find_customer(self, query: CustomerQuery) -> CustomerAnswer: ...
 
     async def pay(self, order: BillOrder) -> Answer: ...
 
@@ -274,19 +274,19 @@ class BillerRail(Protocol):
     async def reprint(self, order: BillOrder) -> Mapping[str, str]: ...
 
 
-class Shelf(Protocol):
+class CatalogueCache(Protocol):
     """The newest catalogue, in memory; `look` goes and sees whether there is a newer one."""
 
     @property
-    def listing(self) -> Listing: ...
+    def catalogue(self) -> Catalogue: ...
 
-    async def look(self) -> None: ...
+    async def refresh(self) -> None: ...
 
 
 # --- who people are -----------------------------------------------------------------------------------------------
 
 
-class IdentityEnquiry(msgspec.Struct, frozen=True):
+class IdentityQuery(msgspec.Struct, frozen=True):
     bvn: str
     scenario: Scenario = NO_SCENARIO
 
@@ -301,12 +301,12 @@ class Person(msgspec.Struct, frozen=True):
     middlename: str
     dob: str
     phone: str
-    watch_listed: bool = False
-    agrees: tuple[str, ...] = ()
+    is_watch_listed: bool = False
+    always_matching: tuple[str, ...] = ()
 
 
-class Identity(Protocol):
-    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None: ...
+class IdentityRail(Protocol):
+    async def find_person(self, enquiry: IdentityQuery) -> Person | None: ...
 
 
 # --- cards that were issued here -----------------------------------------------------------------------------------
@@ -337,11 +337,11 @@ class RefundOrder(msgspec.Struct, frozen=True):
     scenario: Scenario = NO_SCENARIO
 
 
-class Issuer(Protocol):
+class IssuerRail(Protocol):
     """The other side of a card that was issued here: its merchant's books, which may be anybody's. A card that is not
     ours, and a key that never arrived, are NOT_FOUND. `facts` tell the issuing side's `txnRef`."""
 
-    async def authorise(self, order: PurchaseOrder) -> Answer: ...
+    async def authorize(self, order: PurchaseOrder) -> Answer: ...
 
     async def refund(self, order: RefundOrder) -> Answer: ...
 
@@ -349,17 +349,17 @@ class Issuer(Protocol):
 
 
 # app.py gives a deployment all of its rails; a test gives those that it is about.
-NOT_GIVEN: Any = None
+NOT_CONFIGURED: Any = None
 
 
 class Rails(msgspec.Struct, frozen=True):
     """Every rail a deployment has, and what the biller rail sells."""
 
     bank: BankRail
-    card: CollectionRail = NOT_GIVEN
-    debit: CollectionRail = NOT_GIVEN
-    mobile: CollectionRail = NOT_GIVEN
-    identity: Identity = NOT_GIVEN
-    biller: BillerRail = NOT_GIVEN
-    shelf: Shelf = NOT_GIVEN
-    issuer: Issuer = NOT_GIVEN
+    card: CollectionRail = NOT_CONFIGURED
+    debit: CollectionRail = NOT_CONFIGURED
+    mobile: CollectionRail = NOT_CONFIGURED
+    identity: IdentityRail = NOT_CONFIGURED
+    biller: BillerRail = NOT_CONFIGURED
+    catalogue_cache: CatalogueCache = NOT_CONFIGURED
+    issuer: IssuerRail = NOT_CONFIGURED

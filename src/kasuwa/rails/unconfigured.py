@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from kasuwa.core.billers import Sheet
+from kasuwa.core.billers import CatalogueEdition
 from kasuwa.rails.ports import (
     Answer,
     BillOrder,
     CardSecrets,
-    CollectOrder,
+    CollectionOrder,
     CustomerAnswer,
     CustomerQuery,
-    IdentityEnquiry,
+    IdentityQuery,
     NameAnswer,
     NameEnquiry,
     Person,
@@ -30,35 +30,35 @@ class NoBank:
     async def query(self, order: TransferOrder) -> Answer:
         raise Unavailable(NO_BANK)
 
-    async def account_name(self, enquiry: NameEnquiry) -> NameAnswer:
+    async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
         raise Unavailable(NO_BANK)
 
 
 class NoCollection:
-    async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
+    async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         raise Unavailable(NO_COLLECTION)
 
-    async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
+    async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         raise Unavailable(NO_COLLECTION)
 
-    async def validate(self, order: CollectOrder, otp: str | None) -> Answer:
+    async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
         raise Unavailable(NO_COLLECTION)
 
-    async def query(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
+    async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         raise Unavailable(NO_COLLECTION)
 
-    async def refund(self, order: CollectOrder) -> Answer:
+    async def refund(self, order: CollectionOrder) -> Answer:
         raise Unavailable(NO_COLLECTION)
 
-    async def query_refund(self, order: CollectOrder) -> Answer:
+    async def query_refund(self, order: CollectionOrder) -> Answer:
         raise Unavailable(NO_COLLECTION)
 
 
 class NoBiller:
-    async def catalogue(self, edition: int) -> Sheet:
+    async def fetch_catalogue(self, edition: int) -> CatalogueEdition:
         raise Unavailable(NO_BILLER)
 
-    async def customer(self, query: CustomerQuery) -> CustomerAnswer:
+    async def find_customer(self, query: CustomerQuery) -> CustomerAnswer:
         raise Unavailable(NO_BILLER)
 
     async def pay(self, order: BillOrder) -> Answer:
@@ -72,5 +72,5 @@ class NoBiller:
 
 
 class NoIdentity:
-    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None:
+    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
         raise Unavailable("no identity register is configured")

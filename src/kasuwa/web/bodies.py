@@ -18,8 +18,8 @@ MOST_DISCARDED = 64 * 1024
 # are this small, so no sender of large bodies can keep them waiting.
 SMALL_BODY = 4 * 1024
 # Memory for all larger bodies of this process, and what one merchant may have of it.
-ALL_BODIES = 64 * 1024 * 1024
-MERCHANT_BODIES = 16 * 1024 * 1024
+TOTAL_BODY_BYTES = 64 * 1024 * 1024
+MERCHANT_BODY_BYTES = 16 * 1024 * 1024
 
 
 class Headers(Protocol):
@@ -28,23 +28,23 @@ class Headers(Protocol):
     def __contains__(self, key: str) -> bool: ...
 
 
-class TooLarge(Exception):
+class BodyTooLarge(Exception):
     """A body over its bound."""
 
 
-class TooSlow(Exception):
+class BodyTimeout(Exception):
     """A body that did not come in time."""
 
 
-class Crowded(Exception):
+class BodyMemoryTimeout(Exception):
     """No memory for the body became free in time."""
 
 
-class Incomplete(Exception):
+class IncompleteBody(Exception):
     """A body that broke off: its sender closed the connection or sent a malformed chunk."""
 
 
-class Waiting(msgspec.Struct, eq=False):
+class MemoryWaiter(msgspec.Struct, eq=False):
     size: int
     granted: "asyncio.Future[None]"
 
@@ -52,41 +52,41 @@ class Waiting(msgspec.Struct, eq=False):
 class BodyMemory:
     """Shares memory for bodies among merchants: each has at most its share, and merchants that wait take turns."""
 
-    def __init__(self, total: int = ALL_BODIES, share: int = MERCHANT_BODIES) -> None:
+    def __init__(self, total: int = TOTAL_BODY_BYTES, share: int = MERCHANT_BODY_BYTES) -> None:
         self._free = total
         self._share = share
         self._taken: dict[int, int] = {}
-        self._waiting: dict[int, deque[Waiting]] = {}
+        self._waiting: dict[int, deque[MemoryWaiter]] = {}
 
-    async def take(self, owner: int, size: int) -> None:
+    async def acquire(self, owner: int, size: int) -> None:
         """Returns when the memory is granted; give_back must follow."""
-        waiting = Waiting(size, asyncio.get_running_loop().create_future())
+        waiting = MemoryWaiter(size, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(owner, deque()).append(waiting)
         self._grant()
         try:
             await waiting.granted
         except asyncio.CancelledError:
             if waiting.granted.done() and not waiting.granted.cancelled():
-                self.give_back(owner, size)
+                self.release(owner, size)
             else:
                 self._leave(owner, waiting)
             raise
 
-    def give_back(self, owner: int, size: int) -> None:
+    def release(self, owner: int, size: int) -> None:
         self._free += size
         self._taken[owner] -= size
         if not self._taken[owner]:
             del self._taken[owner]
         self._grant()
 
-    def _leave(self, owner: int, waiting: Waiting) -> None:
+    def _leave(self, owner: int, waiting: MemoryWaiter) -> None:
         queue = self._waiting[owner]
         queue.remove(waiting)
         if not queue:
             del self._waiting[owner]
         self._grant()
 
-    def _first_of(self, owner: int) -> Waiting | None:
+    def _first_of(self, owner: int) -> MemoryWaiter | None:
         """The next of a merchant's bodies that still waits. One whose task was cancelled leaves by itself, a moment
         after its future was: until then it is passed over."""
         return next((waiting for waiting in self._waiting[owner] if not waiting.granted.done()), None)
@@ -117,7 +117,7 @@ class BodyMemory:
                 served = True
 
 
-class Bodies:
+class BodyResources:
     """What all bodies of a process share."""
 
     def __init__(self) -> None:
@@ -139,12 +139,12 @@ class Bodies:
             deadline.end()
 
 
-class Body:
+class RequestBody:
     """One body: read once, then released when its bytes are no longer needed. `owner` is the merchant, 0 a stranger."""
 
     __slots__ = ("_bodies", "_is_waiting", "_most", "_owner", "_protocol", "_taken")
 
-    def __init__(self, bodies: Bodies, protocol: Any, most: int, owner: int) -> None:
+    def __init__(self, bodies: BodyResources, protocol: Any, most: int, owner: int) -> None:
         self._bodies = bodies
         self._protocol = protocol
         self._most = most
@@ -158,7 +158,7 @@ class Body:
         length = headers.get("content-length")
         declared = int(length) if length is not None and length.isdecimal() else None
         if declared is not None and declared > self._most:
-            raise TooLarge
+            raise BodyTooLarge
         deadline = self._bodies.deadlines.begin(BODY_SECONDS)
         try:
             if declared is None:
@@ -169,22 +169,22 @@ class Body:
                 return bytes(await self._protocol())
             except Exception:
                 # Granian raises an error of its own kind where the connection closed before the declared length came.
-                raise Incomplete from None
+                raise IncompleteBody from None
         except asyncio.CancelledError:
             if not deadline.is_ours():
                 raise
-            raise (Crowded if self._is_waiting else TooSlow) from None
+            raise (BodyMemoryTimeout if self._is_waiting else BodyTimeout) from None
         finally:
             deadline.end()
 
     def release(self) -> None:
         if self._taken:
-            self._bodies.memory.give_back(self._owner, self._taken)
+            self._bodies.memory.release(self._owner, self._taken)
             self._taken = 0
 
     async def _take(self, size: int) -> None:
         self._is_waiting = True
-        await self._bodies.memory.take(self._owner, size)
+        await self._bodies.memory.acquire(self._owner, size)
         self._is_waiting = False
         self._taken = size
 
@@ -200,12 +200,12 @@ class Body:
             size += len(chunk)
             ends += not chunk
             if size > self._most:
-                raise TooLarge
+                raise BodyTooLarge
             if size > SMALL_BODY and not self._taken:
                 await self._take(self._most)
             chunks.append(bytes(chunk))
         if ends != 1:
-            raise Incomplete
+            raise IncompleteBody
         return b"".join(chunks)
 
 

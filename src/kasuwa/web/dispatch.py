@@ -12,33 +12,54 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
-from kasuwa.core.action import Action, Command, Engine, Foresight, Known, Lookup, Prepared, Read, Write
-from kasuwa.core.body import NotJson, check_json, one_object
+from kasuwa.core.action import (
+    Action,
+    AdminCommand,
+    AdminOperations,
+    Lookup,
+    MemoryRead,
+    PreencodedReply,
+    PreflightContext,
+    Read,
+    Write,
+)
+from kasuwa.core.body import InvalidJson, check_json, unwrap_single_object
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
     INVALID_JSON,
     http_status,
 )
-from kasuwa.core.decision import Context, Decision, Deed, Fault, Job, Merchant, Needs, Refusal, Seen, refuse_fields
-from kasuwa.core.decoding import Faults, decode, foretell
+from kasuwa.core.decision import (
+    AuditEntry,
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    Refusal,
+    refuse_fields,
+)
+from kasuwa.core.decoding import InvalidRequest, add_preflight_errors, decode
 from kasuwa.core.fields import echo_amount
-from kasuwa.core.paging import MOST_PAGE_BYTES, is_page, shorten
-from kasuwa.core.reading import Readers
+from kasuwa.core.paging import MOST_PAGE_BYTES, is_page, truncate_page
+from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.references import book_key
-from kasuwa.core.scenario import NO_SCENARIO, Scenario, plan_call, read_scenario
-from kasuwa.core.secrets import Vault
+from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call_scenario
+from kasuwa.core.vault import Vault
 from kasuwa.db import jobs
-from kasuwa.db.batch import Book, Broken, Claim, Result, Submission, business_now
-from kasuwa.db.merchants import Directory
-from kasuwa.db.progress import Progress, is_outage
-from kasuwa.db.turns import collect, run_in_turns
+from kasuwa.db.batch import Book, IdempotencyClaim, Result, RuleFailure, Submission, business_now
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.progress import RequestProgress, is_outage
+from kasuwa.db.time_slices import collect, run_in_slices
 from kasuwa.db.writer import Writer
-from kasuwa.observe.log import where_it_broke
+from kasuwa.observe.log import describe_error
 from kasuwa.web.idempotency import claim_of
-from kasuwa.web.limits import Limiter
-from kasuwa.web.outcome import NO_ANSWER, reply_to_failure
-from kasuwa.web.table import Envelope, Path
+from kasuwa.web.outcome import RAIL_TIMEOUT, reply_to_failure
+from kasuwa.web.rate_limit import RateLimiter
+from kasuwa.web.routes import Envelope, Route
 from kasuwa.web.throttle import AuthenticationThrottle
 
 NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
@@ -68,7 +89,7 @@ ENVELOPE = msgspec.json.Decoder(Envelope)
 ENCODER = msgspec.json.Encoder()
 
 
-class Steps(Protocol):
+class StepRunner(Protocol):
     async def run(self, job: Job, merchant: Merchant, now: Any, beside: Any = None) -> Result: ...
 
 
@@ -79,17 +100,17 @@ class Headers(Protocol):
 
 
 # Makes the audit entry of a decision, for who acts in the name of a merchant; it is written in the decision's commit.
-Note = Callable[[Decision], Deed]
+MakeAuditEntry = Callable[[Decision], AuditEntry]
 
 JSON_HEADERS = (("content-type", "application/json"),)
 PREPARED_HEADERS = (*JSON_HEADERS, ("vary", "accept-encoding"))
 PACKED_HEADERS = (*PREPARED_HEADERS, ("content-encoding", "gzip"))
 
 
-class Answered(msgspec.Struct):
+class HttpReply(msgspec.Struct):
     """A reply, and what the log may say of it."""
 
-    http: int
+    http_status: int
     body: bytes
     status: int = 200
     mid: str = ""
@@ -97,7 +118,7 @@ class Answered(msgspec.Struct):
     retry_after: int | None = None
     headers: tuple[tuple[str, str], ...] = JSON_HEADERS
     # The body was not read to its end: nothing more can come on the connection.
-    hang_up: bool = False
+    must_close: bool = False
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):
@@ -105,157 +126,163 @@ class ErrorBody(msgspec.Struct, omit_defaults=True):
 
     status: int
     message: str
-    errors: tuple[Fault, ...] = ()
+    errors: tuple[FieldError, ...] = ()
 
 
-class Parts(msgspec.Struct):
+class DispatchServices(msgspec.Struct):
     """What dispatch works with, handed over by app.py."""
 
-    directory: Directory
+    directory: MerchantDirectory
     writer: Writer
-    reader: Readers
-    steps: Steps
+    reader: ReaderFactory
+    steps: StepRunner
     rails: Any
-    engine: Engine | None
+    admin_operations: AdminOperations | None
     vault: Vault
     environment: str
     deadline_seconds: float = DEADLINE_SECONDS
 
 
-class NotRecorded(Exception):
+class StepNotRecorded(Exception):
     """A step's rule refused to record what its rail answered: a bug of that rule, named by its job's kind."""
 
 
 class Dispatch:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: DispatchServices) -> None:
         self._parts = parts
-        self._limiter = Limiter()
+        self._limiter = RateLimiter()
         self._throttle = AuthenticationThrottle()
-        self._understood: dict[tuple[str, bytes], tuple[Action, Any]] = {}
+        self._parsed_cache: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
-    def reading(self, reader: Readers, writer: Any) -> "Dispatch":
+    def reading(self, reader: ReaderFactory, writer: Any) -> "Dispatch":
         """The same on another reader, and on a writer that only decides (db/snapshot_writer.py)."""
         return Dispatch(msgspec.structs.replace(self._parts, reader=reader, writer=writer))
 
-    async def identify(self, path: Path, headers: Headers, address: Callable[[], str]) -> Merchant | Answered:
+    async def authenticate(self, path: Route, headers: Headers, address: Callable[[], str]) -> Merchant | HttpReply:
         """Returns who asks, by the headers alone, or the reply that refuses a stranger or one who asks too often: a
         stranger's body is not read. `address` tells where the request came from, where that matters."""
         try:
             mid, key = headers.get("mid"), headers.get("key")
             if mid is None or key is None:
-                return refused(NOT_AUTHENTICATED, strict=False)
+                return refusal_reply(NOT_AUTHENTICATED, strict=False)
             directory, mid, throttle = self._parts.directory, mid.strip(), self._throttle
             if throttle.failures:
                 wait = throttle.wait_seconds(address(), mid)
                 if wait:
-                    return limited(TOO_MANY_FAILURES, wait)
-            merchant = directory.check(directory.recall(mid) or await directory.load(mid), key.strip())
+                    return rate_limit_reply(TOO_MANY_FAILURES, wait)
+            merchant = directory.authenticate(directory.get_cached(mid) or await directory.load(mid), key.strip())
             return self._admit(merchant, mid, address)
         except Exception as error:
-            return answer_trouble(path, error, Progress())
+            return failure_reply(path, error, RequestProgress())
 
-    async def answer(self, path: Path, headers: Headers, body: bytes, merchant: Merchant) -> Answered:
-        progress = Progress()
+    async def answer(self, path: Route, headers: Headers, body: bytes, merchant: Merchant) -> HttpReply:
+        progress = RequestProgress()
         try:
             answered = await self._answer_merchant(path, headers, body, merchant, progress)
         except Exception as error:
-            return answer_trouble(path, error, progress)
+            return failure_reply(path, error, progress)
         answered.mid = merchant.mid
         return answered
 
-    async def answer_as(self, path: Path, merchant: Merchant, body: bytes, note: Note | None = None) -> Answered:
+    async def handle_on_behalf(
+        self, path: Route, merchant: Merchant, body: bytes, note: MakeAuditEntry | None = None
+    ) -> HttpReply:
         """For who signed in another way: the same rules from the body on. What is written is noted by `note`."""
         if merchant.suspended:
-            return refused(SUSPENDED, strict=False)
-        progress = Progress()
+            return refusal_reply(SUSPENDED, strict=False)
+        progress = RequestProgress()
         try:
             return await self._answer_merchant(path, {}, body, merchant, progress, note)
         except Exception as error:
-            return answer_trouble(path, error, progress)
+            return failure_reply(path, error, progress)
 
-    def _admit(self, merchant: Merchant | None, mid: str, address: Callable[[], str]) -> Merchant | Answered:
+    def _admit(self, merchant: Merchant | None, mid: str, address: Callable[[], str]) -> Merchant | HttpReply:
         """Returns the merchant whose key was right, unless it is suspended or asks too often; None is a stranger."""
         throttle = self._throttle
         if merchant is None or merchant.suspended:
             if self._parts.environment == "live":
                 throttle.record_failure(address())
-            return refused(NOT_AUTHENTICATED, strict=False)
+            return refusal_reply(NOT_AUTHENTICATED, strict=False)
         if throttle.failures:
             throttle.record_success(address(), mid)
-        wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate)
+        wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate_limit)
         if wait:
-            return limited(TOO_MANY, wait)
+            return rate_limit_reply(TOO_MANY, wait)
         return merchant
 
     async def _answer_merchant(
         self,
-        path: Path,
+        path: Route,
         headers: Headers,
         body: bytes,
         merchant: Merchant,
-        progress: Progress,
-        note: Note | None = None,
-    ) -> Answered:
-        strict = merchant.strict
-        remembered = self._understood.get((path.method.name, body))
-        understood = remembered or self._understand(path, body, merchant)
+        progress: RequestProgress,
+        note: MakeAuditEntry | None = None,
+    ) -> HttpReply:
+        strict = merchant.has_strict_http
+        remembered = self._parsed_cache.get((path.method.name, body))
+        understood = remembered or self._parse_request(path, body, merchant)
         if isinstance(understood, Refusal):
-            return refused(understood, strict=strict)
+            return refusal_reply(understood, strict=strict)
         action, request = understood
-        faulty = isinstance(request, Faults)
-        if faulty and any(rule.foretells for rule in action.rules):
-            request = foretell(action.request, request, action.rules, merchant, await self._foresight(merchant))
+        faulty = isinstance(request, InvalidRequest)
+        if faulty and any(rule.is_preflight for rule in action.rules):
+            request = add_preflight_errors(
+                action.request, request, action.rules, merchant, await self._preflight_context(merchant)
+            )
         scenario = self._scenario(headers)
         if faulty or scenario is None:
-            faults: tuple[Fault, ...] = request if faulty else ()
+            faults: tuple[FieldError, ...] = request if faulty else ()
             if scenario is None:
-                faults += (Fault("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),)
-            answered = refused(refuse_fields(*faults), strict=strict)
+                faults += (
+                    FieldError("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),
+                )
+            answered = refusal_reply(refuse_fields(*faults), strict=strict)
         else:
             if isinstance(action, Read):
                 reply = await action.read(request, merchant, self._parts.reader.for_one_reply(merchant.merchant_id))
-            elif isinstance(action, Known):
+            elif isinstance(action, MemoryRead):
                 reply = action.answer(request, merchant, self._parts.rails)
             else:
                 reply = await self._run(path, action, request, merchant, headers, scenario, progress, note)
-            if isinstance(reply, Prepared):
+            if isinstance(reply, PreencodedReply):
                 if remembered is None:
-                    self._remember(path, body, action, request)
+                    self._cache_parsed(path, body, action, request)
                 answered = answer_prepared(reply, headers.get("accept-encoding", ""))
             else:
                 kind: Any = type(reply)
                 if echoes_amount(kind):
                     reply.amount = echo_amount(reply.amount, getattr(request, "amount", None))
-                answered = await reply_page(reply, strict) if is_page(reply) else replied(reply, strict=strict)
+                answered = await reply_page(reply, strict) if is_page(reply) else action_reply(reply, strict=strict)
         answered.action = action.name
         return answered
 
-    def _understand(self, path: Path, body: bytes, merchant: Merchant) -> Refusal | tuple[Action, Any]:
+    def _parse_request(self, path: Route, body: bytes, merchant: Merchant) -> Refusal | tuple[Action, Any]:
         """Which action a body asks for, and its request or its faults."""
         try:
-            body = one_object(body)
+            body = unwrap_single_object(body)
             check_json(body)
             envelope = ENVELOPE.decode(body)
-        except NotJson as error:
+        except InvalidJson as error:
             return Refusal(INVALID_JSON, f"Invalid JSON request: {error}")
         except (msgspec.DecodeError, RecursionError):
             return Refusal(INVALID_JSON, "Invalid JSON request: send one JSON object")
-        action = path.find(envelope)
+        action = path.select_action(envelope)
         if isinstance(action, Refusal):
             return action
         return action, decode(action.request, body, action.rules, merchant)
 
-    async def _foresight(self, merchant: Merchant) -> Foresight:
+    async def _preflight_context(self, merchant: Merchant) -> PreflightContext:
         reader = self._parts.reader.for_one_reply(merchant.merchant_id)
-        row = await reader.fetchrow(jobs.CLOCK, merchant.merchant_id)
-        return Foresight(business_now(Book(*row), self._parts.writer.clock.now()), self._parts.rails)
+        row = await reader.fetchrow(jobs.SELECT_MERCHANT_STATE, merchant.merchant_id)
+        return PreflightContext(business_now(Book(*row), self._parts.writer.clock.now()), self._parts.rails)
 
-    def _remember(self, path: Path, body: bytes, action: Action, request: Any) -> None:
+    def _cache_parsed(self, path: Route, body: bytes, action: Action, request: Any) -> None:
         """Unless its rules may judge the same body otherwise for another merchant."""
-        if all(rule.foretells for rule in action.rules) and len(body) <= MOST_REMEMBERED_BYTES:
-            if len(self._understood) >= MOST_REMEMBERED:
-                self._understood.clear()
-            self._understood[path.method.name, body] = (action, request)
+        if all(rule.is_preflight for rule in action.rules) and len(body) <= MOST_REMEMBERED_BYTES:
+            if len(self._parsed_cache) >= MOST_REMEMBERED:
+                self._parsed_cache.clear()
+            self._parsed_cache[path.method.name, body] = (action, request)
 
     def _scenario(self, headers: Headers) -> Scenario | None:
         if self._parts.environment != "test":
@@ -267,14 +294,14 @@ class Dispatch:
 
     async def _run(
         self,
-        path: Path,
-        action: Write | Lookup | Command,
+        path: Route,
+        action: Write | Lookup | AdminCommand,
         request: Any,
         merchant: Merchant,
         headers: Headers,
         scenario: Scenario,
-        progress: Progress,
-        note: Note | None = None,
+        progress: RequestProgress,
+        note: MakeAuditEntry | None = None,
     ) -> Any:
         parts = self._parts
         if isinstance(action, Write):
@@ -283,15 +310,15 @@ class Dispatch:
                 return claim
             return await self._write(action, request, merchant, scenario, claim, progress, note)
         if isinstance(action, Lookup):
-            plan = partial(self._plan_call, action.rail, merchant, scenario)
-            return await self._in_time(action.ask(request, merchant, parts.rails, plan))
+            plan = partial(self._take_call_scenario, action.rail, merchant, scenario)
+            return await self._with_deadline(action.ask(request, merchant, parts.rails, plan))
         if action.writes:
             progress.expect_changes()
-        return await action.run(request, merchant, parts.engine)
+        return await action.run(request, merchant, parts.admin_operations)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
-    async def perform(self, action: Write, request: Any, merchant: Merchant, progress: Progress) -> Any:
+    async def run_write(self, action: Write, request: Any, merchant: Merchant, progress: RequestProgress) -> Any:
         """A write that nobody asked for over the API: what a payer does on a page."""
         return await self._write(action, request, merchant, NO_SCENARIO, None, progress)
 
@@ -301,25 +328,27 @@ class Dispatch:
         request: Any,
         merchant: Merchant,
         scenario: Scenario,
-        claim: Claim | None,
-        progress: Progress,
-        note: Note | None = None,
+        claim: IdempotencyClaim | None,
+        progress: RequestProgress,
+        note: MakeAuditEntry | None = None,
     ) -> Any:
         """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
         or its job is run at once."""
         if action.unpack is not None:
-            request = await run_in_turns(collect(action.unpack(request, merchant)))
-        decide = noted(partial(action.decide, request), note)
+            request = await run_in_slices(collect(action.unpack(request, merchant)))
+        decide = with_audit_entry(partial(action.decide, request), note)
         for _ in range(MOST_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
-            if not isinstance(result, Decision) or result.asks is None:
-                return await self._end(result, merchant)
-            assert action.ask is not None
-            told = await self._call(action.ask.rail, action.ask.ask, result.asks, merchant, scenario)
+            if not isinstance(result, Decision) or result.question is None:
+                return await self._finish_write(result, merchant)
+            assert action.rail_question is not None
+            told = await self._call(
+                action.rail_question.rail, action.rail_question.ask, result.question, merchant, scenario
+            )
             if isinstance(told, Refusal):
                 return told
-            decide = noted(partial(action.decide, request, told=told), note)
-        return NO_ANSWER
+            decide = with_audit_entry(partial(action.decide, request, told=told), note)
+        return RAIL_TIMEOUT
 
     async def _decide(
         self,
@@ -328,8 +357,8 @@ class Dispatch:
         decide: Callable[..., Any],
         merchant: Merchant,
         scenario: Scenario,
-        claim: Claim | None,
-        progress: Progress,
+        claim: IdempotencyClaim | None,
+        progress: RequestProgress,
     ) -> Result:
         """A copy of a request that is still under way waits for it."""
         until = time.monotonic() + DEADLINE_SECONDS
@@ -340,29 +369,29 @@ class Dispatch:
                 needs=action.needs(request, merchant),
                 decide=decide,
                 entropy=os.urandom(32),
-                claim=claim,
+                idempotency_claim=claim,
                 scenario=scenario,
             )
             result = await progress.submit(self._parts.writer, submission)
-            if not (isinstance(result, Decision) and result.wait) or time.monotonic() > until:
+            if not (isinstance(result, Decision) and result.in_progress) or time.monotonic() > until:
                 return result
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
-    async def _end(self, result: Result, merchant: Merchant) -> Any:
+    async def _finish_write(self, result: Result, merchant: Merchant) -> Any:
         """Returns the reply to a result. Runs the job of a committed decision first; raises unless what the rail
         answered is recorded: a bare refusal would deny what the first commit and the rail have done."""
         if not isinstance(result, Decision):
-            if isinstance(result, Broken):
+            if isinstance(result, RuleFailure):
                 raise result.error
             return result
-        job = result.then
+        job = result.follow_up
         if job is None:
             return result.reply
-        recorded = await self._parts.steps.run(job, merchant, job.due, result.beside)
+        recorded = await self._parts.steps.run(job, merchant, job.due, result.secrets)
         if isinstance(recorded, Decision):
             return recorded.reply
-        raise recorded.error if isinstance(recorded, Broken) else NotRecorded(job.kind)
+        raise recorded.error if isinstance(recorded, RuleFailure) else StepNotRecorded(job.kind)
 
     # --- rails that are asked ---------------------------------------------------------------------------------
 
@@ -370,20 +399,20 @@ class Dispatch:
         self, rail: str, ask: Callable[..., Awaitable[Any]], request: Any, merchant: Merchant, scenario: Scenario
     ) -> Any:
         async def ask_planned() -> Any:
-            planned = await self._plan_call(rail, merchant, scenario)
+            planned = await self._take_call_scenario(rail, merchant, scenario)
             return await ask(request, merchant, self._parts.rails, planned)
 
-        return await self._in_time(ask_planned())
+        return await self._with_deadline(ask_planned())
 
-    async def _in_time(self, asking: Awaitable[Any]) -> Any:
+    async def _with_deadline(self, asking: Awaitable[Any]) -> Any:
         """Rails keep their deadline themselves; one that does not costs nobody more than that."""
         try:
             async with asyncio.timeout(self._parts.deadline_seconds):
                 return await asking
         except TimeoutError:
-            return NO_ANSWER
+            return RAIL_TIMEOUT
 
-    async def _plan_call(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
+    async def _take_call_scenario(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
         """To ask is to call the rail too: it uses up a fault the merchant asked for."""
         if self._parts.environment != "test":
             return scenario
@@ -392,35 +421,37 @@ class Dispatch:
         if row[0] is None:
             return scenario
 
-        def take(context: Context, seen: Seen) -> Decision:
-            planned, left = plan_call(scenario, context.faults, rail, int.from_bytes(context.entropy[:8], "big"))
-            return Decision(reply=planned, faults=left)
+        def take(context: Context, seen: LoadedRows) -> Decision:
+            planned, left = take_call_scenario(
+                scenario, context.injected_faults, rail, int.from_bytes(context.entropy[:8], "big")
+            )
+            return Decision(reply=planned, injected_faults=left)
 
         result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
         return result.reply if isinstance(result, Decision) else scenario
 
 
-def noted(decide: Callable[..., Any], note: Note | None) -> Callable[..., Any]:
+def with_audit_entry(decide: Callable[..., Any], note: MakeAuditEntry | None) -> Callable[..., Any]:
     """The rule with an audit entry added to whatever it decides; a refusal leaves none."""
     if note is None:
         return decide
 
-    def decide_and_note(context: Context, seen: Seen) -> Any:
+    def decide_and_note(context: Context, seen: LoadedRows) -> Any:
         decided = decide(context, seen)
-        if not isinstance(decided, Decision) or decided.asks is not None or decided.wait:
+        if not isinstance(decided, Decision) or decided.question is not None or decided.in_progress:
             return decided
-        return msgspec.structs.replace(decided, deeds=(*decided.deeds, note(decided)))
+        return msgspec.structs.replace(decided, audit_entries=(*decided.audit_entries, note(decided)))
 
     return decide_and_note
 
 
-def answer_trouble(path: Path, error: Exception, progress: Progress) -> Answered:
+def failure_reply(path: Route, error: Exception, progress: RequestProgress) -> HttpReply:
     """Whatever breaks, the reply says what is known of the outcome, and the log where it broke."""
     if not is_outage(error):
-        log.error("request failed", path=path.method.name, **where_it_broke(error))
+        log.error("request failed", path=path.method.name, **describe_error(error))
     failure = reply_to_failure(error, progress)
-    answered = replied(failure.reply, strict=False)
-    answered.http = failure.http or answered.http
+    answered = action_reply(failure.reply, strict=False)
+    answered.http_status = failure.http or answered.http_status
     return answered
 
 
@@ -430,21 +461,21 @@ def echoes_amount(kind: Any) -> bool:
     return int in typing.get_args(typing.get_type_hints(kind).get("amount"))
 
 
-def refused(refusal: Refusal, *, strict: bool, http: int | None = None) -> Answered:
-    body = ENCODER.encode(ErrorBody(refusal.code, refusal.message, refusal.faults))
-    return Answered(http or http_status(refusal.code, strict=strict), body, refusal.code)
+def refusal_reply(refusal: Refusal, *, strict: bool, http: int | None = None) -> HttpReply:
+    body = ENCODER.encode(ErrorBody(refusal.code, refusal.message, refusal.field_errors))
+    return HttpReply(http or http_status(refusal.code, strict=strict), body, refusal.code)
 
 
-def limited(refusal: Refusal, wait_seconds: float) -> Answered:
-    answered = refused(refusal, strict=False, http=429)
+def rate_limit_reply(refusal: Refusal, wait_seconds: float) -> HttpReply:
+    answered = refusal_reply(refusal, strict=False, http=429)
     answered.retry_after = int(wait_seconds) + 1
     return answered
 
 
-def answer_prepared(reply: Prepared, accepted: str | None) -> Answered:
+def answer_prepared(reply: PreencodedReply, accepted: str | None) -> HttpReply:
     if accepted and takes_gzip(accepted):
-        return Answered(200, reply.packed, headers=PACKED_HEADERS)
-    return Answered(200, reply.plain, headers=PREPARED_HEADERS)
+        return HttpReply(200, reply.gzip_body, headers=PACKED_HEADERS)
+    return HttpReply(200, reply.plain, headers=PREPARED_HEADERS)
 
 
 @lru_cache(maxsize=256)
@@ -457,7 +488,7 @@ def takes_gzip(accepted: str) -> bool:
     return False
 
 
-async def reply_page(reply: Any, strict: bool) -> Answered:
+async def reply_page(reply: Any, strict: bool) -> HttpReply:
     """A page of a list, encoded line by line and cut where it would be too long; others are let run in between."""
     lines: list[bytes] = []
     size = encoded = 0
@@ -465,7 +496,7 @@ async def reply_page(reply: Any, strict: bool) -> Answered:
         text = ENCODER.encode(line)
         size += len(text) + 1
         if size > MOST_PAGE_BYTES and lines:
-            reply = shorten(reply, len(lines))
+            reply = truncate_page(reply, len(lines))
             break
         lines.append(text)
         if size - encoded > MOST_ENCODED_AT_ONCE:
@@ -473,12 +504,12 @@ async def reply_page(reply: Any, strict: bool) -> Answered:
             await asyncio.sleep(0)
     listed = msgspec.Raw(b"[" + b",".join(lines) + b"]")
     whole = listed if isinstance(reply, list) else msgspec.structs.replace(reply, data=listed)
-    return replied(whole, strict=strict)
+    return action_reply(whole, strict=strict)
 
 
-def replied(reply: Any, *, strict: bool) -> Answered:
+def action_reply(reply: Any, *, strict: bool) -> HttpReply:
     if isinstance(reply, Refusal):
-        return refused(reply, strict=strict)
+        return refusal_reply(reply, strict=strict)
     status = getattr(reply, "status", 200)
     code = status if isinstance(status, int) else 200
-    return Answered(http_status(code, strict=strict), ENCODER.encode(reply), code)
+    return HttpReply(http_status(code, strict=strict), ENCODER.encode(reply), code)

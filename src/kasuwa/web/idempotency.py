@@ -7,8 +7,8 @@ import msgspec
 from kasuwa.core.action import Write
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.secrets import Vault
-from kasuwa.db.batch import Claim, repeat_key
+from kasuwa.core.vault import Vault
+from kasuwa.db.batch import IdempotencyClaim, idempotency_record_key
 
 BAD_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
 MOST_KEY = 255
@@ -23,16 +23,16 @@ class Headers(Protocol):
 
 def claim_of(
     method: str, action: Write, request: Any, merchant: Merchant, headers: Headers, vault: Vault
-) -> Claim | Refusal | None:
+) -> IdempotencyClaim | Refusal | None:
     """Returns the claim of the key that a request came with; None where it came with none, or the action takes none."""
-    if not action.repeatable or HEADER not in headers:
+    if not action.accepts_idempotency_key or HEADER not in headers:
         return None
     key = headers.get(HEADER)
     # A header that is there and cannot be read (bytes beyond ASCII) answers None: it must not be passed over.
     if key is None or not 1 <= len(key) <= MOST_KEY:
         return BAD_KEY
     digest = vault.digest(said_under_key(method, action, request))
-    return Claim(repeat_key(merchant.merchant_id, key), digest, opens=True)
+    return IdempotencyClaim(idempotency_record_key(merchant.merchant_id, key), digest, is_original_request=True)
 
 
 def said_under_key(method: str, action: Write, request: Any) -> bytes:

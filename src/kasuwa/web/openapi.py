@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Action, Method, Write, title_of
-from kasuwa.core.catalogue import load
+from kasuwa.core.action import Action, ApiMethod, Write, title_of
 from kasuwa.core.fields import scalar_schema
+from kasuwa.core.reference_data import load_reference_data
 from kasuwa.web.dispatch import ErrorBody
 from kasuwa.web.server import API_VERSION
 
 REFERENCES = "#/components/schemas/{name}"
 
 
-def describe(methods: Sequence[Method], environment: str) -> dict[str, Any]:
+def describe(methods: Sequence[ApiMethod], environment: str) -> dict[str, Any]:
     kinds = [kind for method in methods for action in method.actions for kind in (action.request, action.reply)]
     schemas, components = msgspec.json.schema_components(
         [*kinds, ErrorBody], ref_template=REFERENCES, schema_hook=scalar_schema
@@ -42,7 +42,7 @@ def describe(methods: Sequence[Method], environment: str) -> dict[str, Any]:
     }
 
 
-def parameters(method: Method, environment: str) -> list[dict[str, Any]]:
+def parameters(method: ApiMethod, environment: str) -> list[dict[str, Any]]:
     """The headers a request may carry besides mid and key."""
 
     def header(name: str, description: str) -> dict[str, Any]:
@@ -55,16 +55,16 @@ def parameters(method: Method, environment: str) -> list[dict[str, Any]]:
         }
 
     found = [header("x-request-id", "Echoed in the reply; made where it is missing")]
-    if any(isinstance(action, Write) and action.repeatable for action in method.actions):
+    if any(isinstance(action, Write) and action.accepts_idempotency_key for action in method.actions):
         found.append(header("idempotency-key", "1 to 255 ASCII characters: the same request gets the kept reply"))
     if environment == "test":
         found.append(header("x-sandbox-scenario", "How the outside behaves, such as rr=91;delay=5;http=timeout"))
     return found
 
 
-def describe_method(method: Method, schemas: Any, environment: str) -> dict[str, Any]:
+def describe_method(method: ApiMethod, schemas: Any, environment: str) -> dict[str, Any]:
     requests, replies, examples, answers = [], [], {}, {}
-    recorded = load("replies")
+    recorded = load_reference_data("replies")
     for action in method.actions:
         request, reply = next(schemas), next(schemas)
         requests.append(describe_request(method, action, request))
@@ -89,7 +89,7 @@ def describe_method(method: Method, schemas: Any, environment: str) -> dict[str,
     }
 
 
-def describe_request(method: Method, action: Action, schema: dict[str, Any]) -> dict[str, Any]:
+def describe_request(method: ApiMethod, action: Action, schema: dict[str, Any]) -> dict[str, Any]:
     """The action's own fields, and the words that select it."""
     selector = action.selector or method.selectors[0]
     words: dict[str, Any] = {selector: {"const": action.name}}

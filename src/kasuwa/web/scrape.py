@@ -7,22 +7,22 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from kasuwa.db.waiting import Waiting
-from kasuwa.observe.metrics import COUNTED, Board, Measure, Series, add_up
+from kasuwa.db.backlog import Backlog
+from kasuwa.observe.metrics import ALL_METRICS, MetricSpec, Series, SharedCounters, sum_counters
 
 PATH = "/metrics"
 TEXT = [("content-type", "text/plain; charset=utf-8")]
 
 
-class Found(Collector):
+class ScrapeCollector(Collector):
     """What one look found, as the library wants to be given it."""
 
-    def __init__(self, series: Series, waiting: Waiting | None) -> None:
+    def __init__(self, series: Series, waiting: Backlog | None) -> None:
         self._series = series
         self._waiting = waiting
 
     def collect(self) -> Iterator[Metric]:
-        for measure in COUNTED:
+        for measure in ALL_METRICS:
             rows = [(labels, values) for (name, labels), values in self._series.items() if name == measure.name]
             yield family(measure, rows)
         yield GaugeMetricFamily("kasuwa_database_up", "Whether the database answers.", self._waiting is not None)
@@ -30,14 +30,14 @@ class Found(Collector):
             yield from waiting_families(self._waiting)
 
 
-def family(measure: Measure, rows: Iterable[tuple[Sequence[str], list[float]]]) -> Metric:
+def family(measure: MetricSpec, rows: Iterable[tuple[Sequence[str], list[float]]]) -> Metric:
     if measure.bounds:
-        spread = HistogramMetricFamily(measure.name, measure.told, labels=measure.labels)
+        spread = HistogramMetricFamily(measure.name, measure.help_text, labels=measure.labels)
         for labels, (*counts, total) in rows:
             spread.add_metric(labels, buckets(measure.bounds, counts), total)
         return spread
     kind = GaugeMetricFamily if measure.is_gauge else CounterMetricFamily
-    plain = kind(measure.name, measure.told, labels=measure.labels)
+    plain = kind(measure.name, measure.help_text, labels=measure.labels)
     for labels, (value,) in rows:
         plain.add_metric(labels, value)
     return plain
@@ -52,7 +52,7 @@ def buckets(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str,
     return found
 
 
-def waiting_families(waiting: Waiting) -> Iterator[Metric]:
+def waiting_families(waiting: Backlog) -> Iterator[Metric]:
     due = GaugeMetricFamily("kasuwa_jobs_due", "Jobs that should have run by now.", labels=("lane",))
     late = GaugeMetricFamily("kasuwa_jobs_late_seconds", "How late the oldest of them is.", labels=("lane",))
     for lane, (jobs, seconds) in waiting.lanes.items():
@@ -60,13 +60,13 @@ def waiting_families(waiting: Waiting) -> Iterator[Metric]:
         late.add_metric((lane,), seconds)
     yield due
     yield late
-    yield GaugeMetricFamily("kasuwa_endpoints_failing", "Merchants' endpoints that fail.", waiting.failing)
-    yield GaugeMetricFamily("kasuwa_endpoints_off", "Endpoints switched off for failing.", waiting.off)
-    yield GaugeMetricFamily("kasuwa_notices", "Notices ever written for a person to look at.", waiting.notices)
+    yield GaugeMetricFamily("kasuwa_endpoints_failing", "Merchants' endpoints that fail.", waiting.failing_endpoints)
+    yield GaugeMetricFamily("kasuwa_endpoints_off", "Endpoints switched off for failing.", waiting.disabled_endpoints)
+    yield GaugeMetricFamily("kasuwa_notices", "Notices ever written for a person to look at.", waiting.notice_count)
 
 
-class Scrape:
-    def __init__(self, boards: Iterable[Board], look: Callable[[], Awaitable[Waiting | None]]) -> None:
+class MetricsEndpoint:
+    def __init__(self, boards: Iterable[SharedCounters], look: Callable[[], Awaitable[Backlog | None]]) -> None:
         self._boards = boards
         self._look = look
 
@@ -75,5 +75,5 @@ class Scrape:
             protocol.response_bytes(404, TEXT, f"GET {PATH} is all there is here\n".encode())
             return
         encode, content_type = choose_encoder(scope.headers.get("accept", ""))
-        found = Found(add_up(self._boards), await self._look())
+        found = ScrapeCollector(sum_counters(self._boards), await self._look())
         protocol.response_bytes(200, [("content-type", content_type)], encode(found))

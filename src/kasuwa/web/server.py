@@ -13,10 +13,18 @@ from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.core.page import Pages
 from kasuwa.observe.log import RequestIds, RequestLog
-from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Meter
-from kasuwa.web.bodies import SMALL_BODY, Bodies, Body, Crowded, Incomplete, TooLarge, TooSlow
-from kasuwa.web.dispatch import Answered, Dispatch, refused
-from kasuwa.web.table import Path
+from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Metrics
+from kasuwa.web.bodies import (
+    SMALL_BODY,
+    BodyMemoryTimeout,
+    BodyResources,
+    BodyTimeout,
+    BodyTooLarge,
+    IncompleteBody,
+    RequestBody,
+)
+from kasuwa.web.dispatch import Dispatch, HttpReply, refusal_reply
+from kasuwa.web.routes import Route
 
 API_VERSION = "1"
 # After this long without a request in flight at shutdown, the process goes anyway.
@@ -25,34 +33,34 @@ DRAIN_SECONDS = 15.0
 # Where payers' pages are.
 PAGES = "/pay/"
 
-NO_PATH = refused(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
-NO_VERB = refused(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
-ONLY_GET = refused(Refusal(INVALID_METHOD, "Invalid method call: use GET"), strict=False)
+NO_PATH = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
+USE_PUT_REPLY = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
+ONLY_GET = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use GET"), strict=False)
 INCOMPLETE = "Invalid JSON request: the body broke off before its end, or has trailer fields; nothing was done"
-TOO_SLOW = refused(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
-BROKEN_OFF = refused(Refusal(INVALID_JSON, INCOMPLETE), strict=False, http=400)
-STOPPING = refused(Refusal(ERROR, "The service is stopping; try again"), strict=False, http=503)
-CROWDED = refused(
+TOO_SLOW = refusal_reply(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
+INCOMPLETE_BODY_REPLY = refusal_reply(Refusal(INVALID_JSON, INCOMPLETE), strict=False, http=400)
+STOPPING = refusal_reply(Refusal(ERROR, "The service is stopping; try again"), strict=False, http=503)
+BODY_MEMORY_REPLY = refusal_reply(
     Refusal(ERROR, "Too many large requests at once; nothing was done, try again"), strict=False, http=503
 )
-CROWDED.retry_after = 1
+BODY_MEMORY_REPLY.retry_after = 1
 
 # The rest of such a body is not read, so nothing more can come on its connection.
-HANG_UP = frozenset({400, 408, 413})
+CLOSING_STATUSES = frozenset({400, 408, 413})
 
 
-def too_large(most: int) -> Answered:
+def too_large(most: int) -> HttpReply:
     refusal = Refusal(INVALID_JSON, f"Invalid JSON request: the body is over {most // 1024} KiB")
-    return refused(refusal, strict=False, http=413)
+    return refusal_reply(refusal, strict=False, http=413)
 
 
-def answer_unread(error: TooLarge | TooSlow | Crowded | Incomplete, most: int) -> Answered:
+def body_error_reply(error: BodyTooLarge | BodyTimeout | BodyMemoryTimeout | IncompleteBody, most: int) -> HttpReply:
     """What is answered to a body that could not be read."""
-    if isinstance(error, TooLarge):
+    if isinstance(error, BodyTooLarge):
         return too_large(most)
-    if isinstance(error, Crowded):
-        return CROWDED
-    return TOO_SLOW if isinstance(error, TooSlow) else BROKEN_OFF
+    if isinstance(error, BodyMemoryTimeout):
+        return BODY_MEMORY_REPLY
+    return TOO_SLOW if isinstance(error, BodyTimeout) else INCOMPLETE_BODY_REPLY
 
 
 def canonical(path: str) -> str:
@@ -63,26 +71,26 @@ def canonical(path: str) -> str:
 class Server:
     def __init__(
         self,
-        table: dict[str, Path],
+        table: dict[str, Route],
         dispatch: Dispatch,
         openapi: bytes,
-        is_ready: Callable[[], Awaitable[str | None]],
+        check_readiness: Callable[[], Awaitable[str | None]],
         request_log: RequestLog,
         pages: Pages,
-        meter: Meter,
+        meter: Metrics,
         proxies: Sequence[Network] = (),
     ) -> None:
         self._table = table
         self._dispatch = dispatch
         self._openapi = openapi
-        self._is_ready = is_ready
+        self._check_readiness = check_readiness
         self._log = request_log
         self._pages = pages
         self._meter = meter
         self._proxies = proxies
         self._ids = RequestIds()
         self._in_flight = 0
-        self._bodies = Bodies()
+        self._bodies = BodyResources()
         self.stopping = False
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
@@ -99,15 +107,15 @@ class Server:
         out = [*answered.headers, ("x-request-id", request_id), ("x-api-version", API_VERSION)]
         if answered.retry_after is not None:
             out.append(("retry-after", str(answered.retry_after)))
-        if answered.http in HANG_UP or answered.hang_up:
+        if answered.http_status in CLOSING_STATUSES or answered.must_close:
             out.append(("connection", "close"))
-        protocol.response_bytes(answered.http, out, answered.body)
+        protocol.response_bytes(answered.http_status, out, answered.body)
         seconds, shown = time.perf_counter() - started, self._loggable(path)
         self._meter.count(REQUESTS, shown, answered.action, str(answered.status))
         self._meter.observe(REQUEST_SECONDS, seconds, shown, answered.action)
         if self._log.is_open:
             method = scope.method if scope.method in ("PUT", "POST", "GET") else "other"
-            said = (answered.action, answered.mid, answered.http, answered.status, seconds)
+            said = (answered.action, answered.mid, answered.http_status, answered.status, seconds)
             self._log.write(request_id, self._address(scope), method, shown, *said)
 
     def _address(self, scope: Any) -> str:
@@ -120,51 +128,51 @@ class Server:
             return PAGES
         return path if path in self._table else "other"
 
-    async def _answer(self, scope: Any, path: str, protocol: Any, headers: Any) -> Answered:
+    async def _answer(self, scope: Any, path: str, protocol: Any, headers: Any) -> HttpReply:
         asked = self._table.get(path)
         if asked is None:
             if path.startswith(PAGES):
                 return await self._answer_page(scope.method, path, protocol, headers)
             return await self._answer_plain(scope.method, path)
         if scope.method not in ("PUT", "POST"):
-            return NO_VERB
+            return USE_PUT_REPLY
         if self.stopping:
             return STOPPING
-        merchant = await self._dispatch.identify(asked, headers, partial(self._address, scope))
-        if isinstance(merchant, Answered):
-            merchant.hang_up = not await self._bodies.discard(protocol, headers)
+        merchant = await self._dispatch.authenticate(asked, headers, partial(self._address, scope))
+        if isinstance(merchant, HttpReply):
+            merchant.must_close = not await self._bodies.discard(protocol, headers)
             return merchant
-        body = Body(self._bodies, protocol, asked.method.most_bytes, merchant.merchant_id)
+        body = RequestBody(self._bodies, protocol, asked.method.max_body_bytes, merchant.merchant_id)
         try:
             return await self._dispatch.answer(asked, headers, await body.read(headers), merchant)
-        except (TooLarge, TooSlow, Crowded, Incomplete) as error:
-            return answer_unread(error, asked.method.most_bytes)
+        except (BodyTooLarge, BodyTimeout, BodyMemoryTimeout, IncompleteBody) as error:
+            return body_error_reply(error, asked.method.max_body_bytes)
         finally:
             body.release()
 
-    async def _answer_page(self, method: str, path: str, protocol: Any, headers: Any) -> Answered:
+    async def _answer_page(self, method: str, path: str, protocol: Any, headers: Any) -> HttpReply:
         if self.stopping:
             return STOPPING
         try:
-            form = await Body(self._bodies, protocol, SMALL_BODY, 0).read(headers) if method == "POST" else b""
-        except (TooLarge, TooSlow, Incomplete) as error:
-            return answer_unread(error, SMALL_BODY)
+            form = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers) if method == "POST" else b""
+        except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
+            return body_error_reply(error, SMALL_BODY)
         page = await self._pages.answer(method, path, form)
-        return Answered(page.http, page.body, page.http, action="page", headers=page.headers)
+        return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
 
-    async def _answer_plain(self, method: str, path: str) -> Answered:
+    async def _answer_plain(self, method: str, path: str) -> HttpReply:
         if path not in ("/healthz", "/readyz", "/openapi.json"):
             return NO_PATH
         if method not in ("GET", "HEAD"):
             return ONLY_GET
         if path == "/openapi.json":
-            return Answered(200, self._openapi)
+            return HttpReply(200, self._openapi)
         if path == "/healthz":
-            return Answered(200, b'{"status":200,"message":"up"}')
-        trouble = "stopping" if self.stopping else await self._is_ready()
+            return HttpReply(200, b'{"status":200,"message":"up"}')
+        trouble = "stopping" if self.stopping else await self._check_readiness()
         if trouble is None:
-            return Answered(200, b'{"status":200,"message":"ready"}')
-        return refused(Refusal(ERROR, trouble), strict=False, http=503)
+            return HttpReply(200, b'{"status":200,"message":"ready"}')
+        return refusal_reply(Refusal(ERROR, trouble), strict=False, http=503)
 
     async def drain(self) -> None:
         """Wait until every request in flight has been answered."""

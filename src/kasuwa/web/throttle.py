@@ -17,7 +17,7 @@ MOST_ADDRESSES = 10_000
 MOST_KNOWN = 10_000
 
 
-class Failures(msgspec.Struct):
+class FailureBucket(msgspec.Struct):
     tokens: float
     filled_at: float
 
@@ -25,7 +25,7 @@ class Failures(msgspec.Struct):
 class AuthenticationThrottle:
     def __init__(self) -> None:
         # The addresses that failed lately. While there are none, nobody's address needs to be looked at.
-        self.failures: OrderedDict[str, Failures] = OrderedDict()
+        self.failures: OrderedDict[str, FailureBucket] = OrderedDict()
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def wait_seconds(self, address: str, mid: str) -> float:
@@ -39,7 +39,7 @@ class AuthenticationThrottle:
     def record_failure(self, address: str) -> None:
         bucket = self.failures.get(address)
         if bucket is None:
-            bucket = self.failures[address] = Failures(float(BURST), time.monotonic())
+            bucket = self.failures[address] = FailureBucket(float(BURST), time.monotonic())
             if len(self.failures) > MOST_ADDRESSES:
                 self.failures.popitem(last=False)
         self._fill(bucket)
@@ -54,7 +54,7 @@ class AuthenticationThrottle:
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
 
-    def _fill(self, bucket: Failures) -> None:
+    def _fill(self, bucket: FailureBucket) -> None:
         now = time.monotonic()
         bucket.tokens = min(float(BURST), bucket.tokens + (now - bucket.filled_at) / SECONDS_PER_FAILURE)
         bucket.filled_at = now

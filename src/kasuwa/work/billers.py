@@ -9,58 +9,58 @@ import contextlib
 
 import structlog
 
-from kasuwa.core.billers import EMPTY_SHEET, Listing, Unsellable, check_sheet
-from kasuwa.db import billers, pool
-from kasuwa.db.pool import Connection, Pool
-from kasuwa.observe.log import where_it_broke
+from kasuwa.core.billers import EMPTY_EDITION, Catalogue, InvalidCatalogue, check_edition
+from kasuwa.db import billers, connections
+from kasuwa.db.connections import Connection, Pool
+from kasuwa.observe.log import describe_error
 from kasuwa.rails.ports import BillerRail, NoAnswer, Unavailable
 
 # How far behind the database a shelf may be.
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 # How long after it has fallen due an edition is taken at the latest, where the rail answers.
-KEEP_SECONDS = 60.0
+REFRESH_SECONDS = 60.0
 
 log = structlog.get_logger("kasuwa.work")
 
 
-class MemoryShelf:
+class PolledCatalogueCache:
     def __init__(self, reader: Pool) -> None:
         self._reader = reader
-        self.listing = Listing(0, EMPTY_SHEET)
+        self.catalogue = Catalogue(0, EMPTY_EDITION)
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         async with self._reader.acquire() as connection:
-            if await billers.newest_edition(connection) != self.listing.edition:
-                self.listing = await billers.read_listing(connection)
+            if await billers.read_newest_edition(connection) != self.catalogue.edition_number:
+                self.catalogue = await billers.read_catalogue(connection)
 
     async def run(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             try:
-                await self.look()
+                await self.refresh()
             except Exception as error:
-                if not pool.is_lost(error):
-                    log.error("shelf failed", **where_it_broke(error))
+                if not connections.is_connection_error(error):
+                    log.error("shelf failed", **describe_error(error))
 
 
-async def take_edition(connection: Connection, rail: BillerRail, *, only_if_due: bool) -> int | None:
+async def fetch_edition(connection: Connection, rail: BillerRail, *, only_if_due: bool) -> int | None:
     """Take the next edition from the rail; answers its number, or None where the newest is still fresh. The lock is
     the session's, not a transaction's: the rail is called with none open. Raises LockNotAvailableError where somebody
     else has held it for longer than this connection's lock_timeout."""
-    await connection.execute("select pg_advisory_lock($1)", billers.LOCK)
+    await connection.execute("select pg_advisory_lock($1)", billers.CATALOGUE_LOCK_ID)
     try:
-        if only_if_due and await billers.is_fresh(connection):
+        if only_if_due and await billers.is_edition_fresh(connection):
             return None
-        edition = await billers.newest_edition(connection) + 1
-        sheet = await rail.catalogue(edition)
-        check_sheet(sheet)
-        await billers.put_edition(connection, edition, sheet)
+        edition = await billers.read_newest_edition(connection) + 1
+        sheet = await rail.fetch_catalogue(edition)
+        check_edition(sheet)
+        await billers.store_edition(connection, edition, sheet)
         return edition
     finally:
-        await connection.execute("select pg_advisory_unlock($1)", billers.LOCK)
+        await connection.execute("select pg_advisory_unlock($1)", billers.CATALOGUE_LOCK_ID)
 
 
-class Keeper:
+class CatalogueRefresher:
     """A worker's duty: an edition a day. A rail that does not answer, or says what cannot be sold from, leaves
     yesterday's standing."""
 
@@ -78,18 +78,18 @@ class Keeper:
                 await self.run_once()
             except (Unavailable, NoAnswer):
                 log.debug("the biller rail has no catalogue to give")
-            except Unsellable as error:
+            except InvalidCatalogue as error:
                 log.error("the biller rail's catalogue is refused", why=str(error))
             except Exception as error:
-                if not pool.is_lost(error):
-                    log.error("keeper failed", **where_it_broke(error))
+                if not connections.is_connection_error(error):
+                    log.error("keeper failed", **describe_error(error))
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(KEEP_SECONDS):
+                async with asyncio.timeout(REFRESH_SECONDS):
                     await self._stopping.wait()
 
     async def run_once(self) -> int | None:
-        connection = await pool.connect(self._dsn, {"application_name": "kasuwa worker catalogue"})
+        connection = await connections.connect(self._dsn, {"application_name": "kasuwa worker catalogue"})
         try:
-            return await take_edition(connection, self._rail, only_if_due=True)
+            return await fetch_edition(connection, self._rail, only_if_due=True)
         finally:
             await connection.close()

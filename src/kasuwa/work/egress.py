@@ -33,40 +33,40 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.streams import EofStream
 from yarl import URL
 
-from kasuwa.work.lines import Line, Way, ask, find_way, write_request
-from kasuwa.work.targets import address_fault, read_target
+from kasuwa.work.http_connection import BoundedResponseHandler, RequestTemplate, encode_request, exchange, make_template
+from kasuwa.work.url_policy import address_fault, parse_target
 
 # An answer's body is kept for the event log only: a page of it is enough to see what went wrong.
-MOST_BODY = 20_000
-MOST_CONNECTIONS = 1000
+MAX_BODY_BYTES = 20_000
+MAX_CONNECTIONS = 1000
 # Many merchants may share one host (a shop platform's): none of them has more than a quarter of these (webhooks.py).
-MOST_PER_HOST = 128
+MAX_PER_HOST = 128
 # Below what common servers keep (Node, Apache, uvicorn: 5 s), so that we seldom write to what is just being closed.
-IDLE_SECONDS = 4.0
+KEEPALIVE_SECONDS = 4.0
 # One name server that hangs takes one thread for as long as the system's resolver lets it; the others go on.
-MOST_LOOKUPS = 64
-MOST_RETRY_SECONDS = 86_400
+MAX_DNS_LOOKUPS = 64
+MAX_RETRY_AFTER_SECONDS = 86_400
 HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT", re.ASCII)
 
 
-class Refused(Exception):
+class TargetRefused(Exception):
     """An address or URL we do not talk to. Its text is one sentence and safe to show."""
 
 
-class Undelivered(Exception):
+class RequestFailed(Exception):
     """No answer was had. Its text is one sentence and safe to show."""
 
     def __init__(self, reason: str, *, sent: bool) -> None:
         super().__init__(reason)
-        self.sent = sent
+        self.may_have_arrived = sent
 
 
-class Crowded(Undelivered):
+class QueueTimeout(RequestFailed):
     """Its turn did not come in time, and nothing was tried."""
 
 
 # The first match counts. Whatever happens before the connection stands has sent nothing.
-FAILURES: tuple[tuple[type[BaseException], str, bool], ...] = (
+FAILURE_REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
     (aiohttp.ClientConnectorDNSError, "No address was found for the host", False),
     (aiohttp.ClientConnectorCertificateError, "The certificate is not trusted", False),
     (aiohttp.ClientSSLError, "No TLS connection could be made", False),
@@ -78,26 +78,26 @@ FAILURES: tuple[tuple[type[BaseException], str, bool], ...] = (
 )
 
 
-class Limits(msgspec.Struct, frozen=True):
+class EgressTimeouts(msgspec.Struct, frozen=True):
     """Seconds. The wait for a turn and the whole exchange together end before a delivery's lease does, or somebody else
     would send the same again meanwhile. `answer` is D39's."""
 
-    turn: float = 4.0
-    connect: float = 5.0
-    answer: float = 10.0
-    whole: float = 15.0
+    queue_seconds: float = 4.0
+    connect_seconds: float = 5.0
+    response_seconds: float = 10.0
+    total_seconds: float = 15.0
 
 
-LIMITS = Limits()
+DEFAULT_TIMEOUTS = EgressTimeouts()
 
 
-class Sent(msgspec.Struct, frozen=True):
+class EgressResponse(msgspec.Struct, frozen=True):
     """What came back: `body` up to its bound, `retry_after` in seconds, `ms` until the status was there."""
 
-    http: int
+    status: int
     retry_after: int | None
     body: bytes
-    ms: float
+    response_ms: float
 
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
@@ -107,17 +107,17 @@ def read_retry_after(text: str, now: datetime) -> int | None:
     """Seconds, from seconds or from a date, at most a day. What cannot be read asks for nothing."""
     if text.isascii() and text.isdecimal():
         digits = text.lstrip("0") or "0"
-        return MOST_RETRY_SECONDS if len(digits) > 5 else min(int(digits), MOST_RETRY_SECONDS)
+        return MAX_RETRY_AFTER_SECONDS if len(digits) > 5 else min(int(digits), MAX_RETRY_AFTER_SECONDS)
     if not HTTP_DATE.fullmatch(text):
         return None
     try:
         wait = (parsedate_to_datetime(text) - now).total_seconds()
     except ValueError:
         return None
-    return max(0, min(round(wait), MOST_RETRY_SECONDS))
+    return max(0, min(round(wait), MAX_RETRY_AFTER_SECONDS))
 
 
-class Lookup(AbstractResolver):
+class CheckedResolver(AbstractResolver):
     """Names to addresses, all of which must be allowed. What was checked is what is connected to."""
 
     def __init__(self, resolve: Resolve, *, loopback_allowed: bool) -> None:
@@ -133,7 +133,7 @@ class Lookup(AbstractResolver):
         for address in addresses:
             fault = address_fault(address, loopback_allowed=self._loopback_allowed)
             if fault:
-                raise Refused(fault)
+                raise TargetRefused(fault)
         return [
             ResolveResult(
                 hostname=host,
@@ -150,7 +150,7 @@ class Lookup(AbstractResolver):
         """There is nothing to close."""
 
 
-class Clock:
+class DeadlineGroup:
     """Deadlines of one length, with one timer for all of them: a timer for each would cost every request a tenth of
     its time. They stand in the order in which they began, so the first is the next to fall due."""
 
@@ -185,40 +185,40 @@ class Clock:
                 task.cancel()
 
 
-class Egress:
+class EgressClient:
     def __init__(
         self,
         *,
         environment: str,
         loopback_allowed: bool,
         user_agent: str = "Kasuwa",
-        limits: Limits = LIMITS,
+        limits: EgressTimeouts = DEFAULT_TIMEOUTS,
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._environment = environment
         self._loopback_allowed = loopback_allowed and environment == "test"
         self._limits = limits
-        self._turn_clock = Clock(limits.turn)
-        self._answer_clock = Clock(limits.answer)
-        self._threads = ThreadPoolExecutor(MOST_LOOKUPS, thread_name_prefix="kasuwa-lookup")
-        self._lookup = Lookup(resolve or self._ask_system, loopback_allowed=self._loopback_allowed)
+        self._turn_clock = DeadlineGroup(limits.queue_seconds)
+        self._answer_clock = DeadlineGroup(limits.response_seconds)
+        self._threads = ThreadPoolExecutor(MAX_DNS_LOOKUPS, thread_name_prefix="kasuwa-lookup")
+        self._lookup = CheckedResolver(resolve or self._ask_system, loopback_allowed=self._loopback_allowed)
         self._tls = tls
-        self._opened: aiohttp.TCPConnector | None = None
-        self._way = lru_cache(maxsize=4096)(partial(find_way, user_agent=user_agent))
+        self._connector: aiohttp.TCPConnector | None = None
+        self._way = lru_cache(maxsize=4096)(partial(make_template, user_agent=user_agent))
         # A clock is needed only while connecting: `post` keeps the others.
-        self._connecting = aiohttp.ClientTimeout(total=None, connect=limits.connect)
+        self._connecting = aiohttp.ClientTimeout(total=None, connect=limits.connect_seconds)
         # aiohttp's own bound per host is not first come, first served: under load its queue starves. A host's
         # entry lives for as long as somebody holds or awaits a turn.
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Sent:
-        target = read_target(url, self._environment, self._loopback_allowed)
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
+        target = parse_target(url, self._environment, self._loopback_allowed)
         if isinstance(target, str):
-            raise Refused(target)
+            raise TargetRefused(target)
         turn = self._turns.get(target.origin)
         if turn is None:
-            turn = self._turns[target.origin] = asyncio.Semaphore(MOST_PER_HOST)
+            turn = self._turns[target.origin] = asyncio.Semaphore(MAX_PER_HOST)
         if turn.locked():
             await self._wait_for(turn)
         else:
@@ -229,8 +229,8 @@ class Egress:
             turn.release()
 
     async def close(self) -> None:
-        if self._opened is not None:
-            await self._opened.close()
+        if self._connector is not None:
+            await self._connector.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _wait_for(self, turn: asyncio.Semaphore) -> None:
@@ -238,12 +238,12 @@ class Egress:
             with self._turn_clock:
                 await turn.acquire()
         except TimeoutError:
-            raise Crowded("Too many to the same host are under way", sent=False) from None
+            raise QueueTimeout("Too many to the same host are under way", sent=False) from None
 
-    async def _exchange(self, url: URL, body: bytes, headers: Mapping[str, str]) -> Sent:
-        connector = self._opened or self._open()
+    async def _exchange(self, url: URL, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
+        connector = self._connector or self._open()
         way = self._way(url)
-        request = write_request(way.head, headers, body)
+        request = encode_request(way.head, headers, body)
         began = time.perf_counter()
         connection: Connection | None = None
         answered = False
@@ -251,13 +251,13 @@ class Egress:
             try:
                 with self._answer_clock:
                     connection = await self._connect(connector, way)
-                    message, content = await ask(connection, request)
+                    message, content = await exchange(connection, request)
             except (aiohttp.ClientError, HttpProcessingError, EofStream, OSError) as error:
-                reason, sent = next((reason, sent) for kind, reason, sent in FAILURES if isinstance(error, kind))
-                raise Undelivered(reason, sent=sent) from None
+                reason, sent = next((reason, sent) for kind, reason, sent in FAILURE_REASONS if isinstance(error, kind))
+                raise RequestFailed(reason, sent=sent) from None
             answered = True
             ms = (time.perf_counter() - began) * 1000
-            taken = await self._take_body(content, self._limits.whole - ms / 1000)
+            taken = await self._take_body(content, self._limits.total_seconds - ms / 1000)
         finally:
             # An answer read whole leaves its connection to others; any other takes it along. So does one that is still
             # to come: whoever asked there next would take it for their own.
@@ -267,30 +267,30 @@ class Egress:
                 connection.close()
         said = message.headers.get("Retry-After")
         retry_after = None if said is None else read_retry_after(said, datetime.now(UTC))
-        return Sent(http=message.code, retry_after=retry_after, body=taken, ms=ms)
+        return EgressResponse(status=message.code, retry_after=retry_after, body=taken, response_ms=ms)
 
-    async def _connect(self, connector: aiohttp.TCPConnector, way: Way) -> Connection:
+    async def _connect(self, connector: aiohttp.TCPConnector, way: RequestTemplate) -> Connection:
         try:
-            return await connector.connect(way.asked, [], self._connecting)
+            return await connector.connect(way.connector_request, [], self._connecting)
         except TimeoutError:
             raise aiohttp.ConnectionTimeoutError from None
 
     async def _take_body(self, content: aiohttp.StreamReader, seconds: float) -> bytes:
         if content.is_eof() and content.exception() is None:
             # It came with the headers, as most do: no clock is needed.
-            return content.read_nowait(MOST_BODY)
+            return content.read_nowait(MAX_BODY_BYTES)
         taken = bytearray()
         with suppress(aiohttp.ClientError, OSError):
             async with asyncio.timeout(seconds):
-                while len(taken) < MOST_BODY and (piece := await content.read(MOST_BODY - len(taken))):
+                while len(taken) < MAX_BODY_BYTES and (piece := await content.read(MAX_BODY_BYTES - len(taken))):
                     taken += piece
         return bytes(taken)
 
     def _open(self) -> aiohttp.TCPConnector:
         """On first use, since it belongs to the loop that runs then."""
-        self._opened = aiohttp.TCPConnector(
-            limit=MOST_CONNECTIONS,
-            keepalive_timeout=IDLE_SECONDS,
+        self._connector = aiohttp.TCPConnector(
+            limit=MAX_CONNECTIONS,
+            keepalive_timeout=KEEPALIVE_SECONDS,
             resolver=self._lookup,
             # Nothing is cached; this only lets those who ask for a name at the same moment share the lookup.
             use_dns_cache=True,
@@ -298,9 +298,9 @@ class Egress:
             socket_factory=self._open_socket,
             ssl=True if self._tls is None else self._tls,
         )
-        line: Callable[..., ResponseHandler] = Line
-        self._opened._factory = partial(line, loop=asyncio.get_running_loop())
-        return self._opened
+        line: Callable[..., ResponseHandler] = BoundedResponseHandler
+        self._connector._factory = partial(line, loop=asyncio.get_running_loop())
+        return self._connector
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
         """The last wall: whichever way an address came here, it is looked at where it is connected to."""

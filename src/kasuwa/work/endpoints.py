@@ -9,116 +9,120 @@ from kasuwa.db.deliveries import Delivery
 
 # Places of one merchant: a quarter of what egress has for a host once its endpoint has answered, few before that and
 # after it has failed, so that merchants who share a host share its places too.
-MOST_WELL = 32
-MOST_ILL = 2
+MAX_IN_FLIGHT_HEALTHY = 32
+MAX_IN_FLIGHT_UNHEALTHY = 2
 # Claimed ahead is what an endpoint takes in this time at its pace, and never more than that many.
-AHEAD_SECONDS = 0.5
-MOST_AHEAD = 1_000
+PREFETCH_SECONDS = 0.5
+MAX_PREFETCH = 1_000
 # How much the newest exchange counts for the pace.
-NEWEST_SHARE = 0.1
+PACE_WEIGHT = 0.1
 # A queue that has not moved for so long, and some exchanges at its pace more, is given back: whoever it waits for may
 # be hanging. And one that moves, but so slowly that its oldest has waited for so long: its lease must outlast the
 # sending.
 STUCK_SECONDS = 0.5
 STUCK_EXCHANGES = 3
-LONGEST_WAIT_SECONDS = 10.0
+MAX_QUEUE_SECONDS = 10.0
 # So many are remembered; one that is forgotten begins again with few places.
-MOST_REMEMBERED = 1_000
+MAX_REMEMBERED = 1_000
 
 
-class Endpoint:
-    __slots__ = ("_moved", "_pace", "_well", "busy", "queue")
+class EndpointQueue:
+    __slots__ = ("_last_progress_at", "_mean_seconds", "_is_healthy", "in_flight_count", "queue")
 
     def __init__(self) -> None:
         self.queue: deque[Delivery] = deque()
-        self.busy = 0
-        self._well = False
-        self._pace = 0.0
-        self._moved = 0.0
+        self.in_flight_count = 0
+        self._is_healthy = False
+        self._mean_seconds = 0.0
+        self._last_progress_at = 0.0
 
     @property
-    def held(self) -> int:
-        return len(self.queue) + self.busy
+    def claimed_count(self) -> int:
+        return len(self.queue) + self.in_flight_count
 
     @property
-    def is_well(self) -> bool:
-        return self._well
+    def is_healthy(self) -> bool:
+        return self._is_healthy
 
     @property
-    def places(self) -> int:
-        return MOST_WELL if self._well else MOST_ILL
+    def max_in_flight(self) -> int:
+        return MAX_IN_FLIGHT_HEALTHY if self._is_healthy else MAX_IN_FLIGHT_UNHEALTHY
 
-    def room(self) -> int:
+    def claim_capacity(self) -> int:
         """How many more may be claimed; a few at a time are not worth asking the database for."""
-        if not self._well:
-            return max(0, MOST_ILL - self.held)
-        most = MOST_WELL + min(MOST_AHEAD, int(AHEAD_SECONDS * MOST_WELL / max(self._pace, 0.001)))
-        room = most - self.held
+        if not self._is_healthy:
+            return max(0, MAX_IN_FLIGHT_UNHEALTHY - self.claimed_count)
+        most = MAX_IN_FLIGHT_HEALTHY + min(
+            MAX_PREFETCH, int(PREFETCH_SECONDS * MAX_IN_FLIGHT_HEALTHY / max(self._mean_seconds, 0.001))
+        )
+        room = most - self.claimed_count
         return room if room * 4 >= most else 0
 
     def add(self, item: Delivery, now: float) -> None:
         if not self.queue:
-            self._moved = now
+            self._last_progress_at = now
         self.queue.append(item)
 
-    def take(self, now: float) -> Delivery:
-        self._moved = now
+    def take_next(self, now: float) -> Delivery:
+        self._last_progress_at = now
         return self.queue.popleft()
 
-    def answered(self, seconds: float) -> None:
-        self._pace = seconds if not self._well else self._pace + NEWEST_SHARE * (seconds - self._pace)
-        self._well = True
+    def record_success(self, seconds: float) -> None:
+        self._mean_seconds = (
+            seconds if not self._is_healthy else self._mean_seconds + PACE_WEIGHT * (seconds - self._mean_seconds)
+        )
+        self._is_healthy = True
 
-    def failed(self) -> None:
-        self._well = False
+    def record_failure(self) -> None:
+        self._is_healthy = False
 
-    def give_back_if_stuck(self, now: float) -> list[Delivery]:
+    def release_if_stuck(self, now: float) -> list[Delivery]:
         """What had better not wait here any longer."""
         if not self.queue:
             return []
-        patience = STUCK_SECONDS + STUCK_EXCHANGES * self._pace
-        if now - self._moved < patience and now - self.queue[0].claimed_at < LONGEST_WAIT_SECONDS:
+        patience = STUCK_SECONDS + STUCK_EXCHANGES * self._mean_seconds
+        if now - self._last_progress_at < patience and now - self.queue[0].claimed_at < MAX_QUEUE_SECONDS:
             return []
-        self._well = False
-        return self.give_back()
+        self._is_healthy = False
+        return self.release_queue()
 
-    def give_back(self) -> list[Delivery]:
+    def release_queue(self) -> list[Delivery]:
         left = list(self.queue)
         self.queue.clear()
         return left
 
 
-class Endpoints:
+class EndpointQueues:
     """All that are remembered, the one that was last of use at the end."""
 
     def __init__(self) -> None:
-        self._known: dict[int, Endpoint] = {}
+        self._known: dict[int, EndpointQueue] = {}
 
-    def __iter__(self) -> Iterator[Endpoint]:
+    def __iter__(self) -> Iterator[EndpointQueue]:
         return iter(self._known.values())
 
-    def of(self, merchant_id: int) -> Endpoint:
-        endpoint = self._known.pop(merchant_id, None) or Endpoint()
+    def get_or_add(self, merchant_id: int) -> EndpointQueue:
+        endpoint = self._known.pop(merchant_id, None) or EndpointQueue()
         self._known[merchant_id] = endpoint
         return endpoint
 
-    def rooms(self) -> dict[int, int]:
-        return {merchant_id: endpoint.room() for merchant_id, endpoint in self._known.items()}
+    def claim_capacities(self) -> dict[int, int]:
+        return {merchant_id: endpoint.claim_capacity() for merchant_id, endpoint in self._known.items()}
 
     @property
-    def held(self) -> int:
-        return sum(endpoint.held for endpoint in self)
+    def claimed_count(self) -> int:
+        return sum(endpoint.claimed_count for endpoint in self)
 
     @property
-    def busy(self) -> int:
-        return sum(endpoint.busy for endpoint in self)
+    def in_flight_count(self) -> int:
+        return sum(endpoint.in_flight_count for endpoint in self)
 
     @property
-    def ill(self) -> int:
+    def unhealthy_claimed_count(self) -> int:
         """How many are held for those who may hang."""
-        return sum(endpoint.held for endpoint in self if not endpoint.is_well)
+        return sum(endpoint.claimed_count for endpoint in self if not endpoint.is_healthy)
 
     def forget_idle(self) -> None:
-        for merchant_id in list(self._known)[: max(0, len(self._known) - MOST_REMEMBERED)]:
-            if not self._known[merchant_id].held:
+        for merchant_id in list(self._known)[: max(0, len(self._known) - MAX_REMEMBERED)]:
+            if not self._known[merchant_id].claimed_count:
                 del self._known[merchant_id]

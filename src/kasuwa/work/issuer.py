@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Merchant, Needs, Seen
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs
 from kasuwa.core.reading import Reader
 from kasuwa.core.scenario import Scenario
-from kasuwa.core.secrets import Vault
 from kasuwa.core.transactions import SUCCESSFUL
-from kasuwa.db import directory
-from kasuwa.db.batch import Broken, Submission
-from kasuwa.db.merchants import Directory
-from kasuwa.db.writer import Unreachable, Writer
+from kasuwa.core.vault import Vault
+from kasuwa.db import token_index
+from kasuwa.db.batch import RuleFailure, Submission
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.writer import DatabaseUnreachable, Writer
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
 
@@ -34,41 +34,43 @@ BY_REFERENCE = "select status, code, message from transaction where merchant_id 
 class IssuerRules(msgspec.Struct, frozen=True):
     """The rules of the slice that issues cards, and the words under which the directory lists numbers and keys."""
 
-    pan: str
-    order_key: str
-    need_authorise: Callable[[PurchaseOrder, str, Merchant], Needs]
-    decide_authorise: Callable[[PurchaseOrder, str, Context, Seen], Any]
-    need_refund: Callable[[RefundOrder, Merchant], Needs]
-    decide_refund: Callable[[RefundOrder, Context, Seen], Any]
+    pan_kind: str
+    order_key_kind: str
+    authorize_needs: Callable[[PurchaseOrder, str, Merchant], Needs]
+    decide_authorize: Callable[[PurchaseOrder, str, Context, LoadedRows], Any]
+    refund_needs: Callable[[RefundOrder, Merchant], Needs]
+    decide_refund: Callable[[RefundOrder, Context, LoadedRows], Any]
 
 
-class BookIssuer:
-    def __init__(self, reader: Reader, vault: Vault, merchants: Directory, writer: Writer, rules: IssuerRules) -> None:
+class LedgerIssuer:
+    def __init__(
+        self, reader: Reader, vault: Vault, merchants: MerchantDirectory, writer: Writer, rules: IssuerRules
+    ) -> None:
         self._reader = reader
         self._vault = vault
         self._merchants = merchants
         self._writer = writer
         self._rules = rules
 
-    async def authorise(self, order: PurchaseOrder) -> Answer:
-        found = await directory.find(self._reader, self._vault, self._rules.pan, order.pan)
+    async def authorize(self, order: PurchaseOrder) -> Answer:
+        found = await token_index.find_owner(self._reader, self._vault, self._rules.pan_kind, order.pan)
         if found is None:
             return NO_SUCH_CARD
         merchant_id, reference = found
         known = await self._find_order(order.key)
         if known is not None and known[0] != merchant_id:
             return DUPLICATE  # under this key another merchant's card was asked for
-        merchant = await self._merchants.by_id(merchant_id)
-        needs = self._rules.need_authorise(order, reference, merchant)
-        rule = partial(self._rules.decide_authorise, order, reference)
+        merchant = await self._merchants.get_by_id(merchant_id)
+        needs = self._rules.authorize_needs(order, reference, merchant)
+        rule = partial(self._rules.decide_authorize, order, reference)
         return await self._ask(merchant, needs, rule, order.scenario)
 
     async def refund(self, order: RefundOrder) -> Answer:
         found = await self._find_order(order.purchase_key)
         if found is None:
             return NO_SUCH_ORDER
-        merchant = await self._merchants.by_id(found[0])
-        needs = self._rules.need_refund(order, merchant)
+        merchant = await self._merchants.get_by_id(found[0])
+        needs = self._rules.refund_needs(order, merchant)
         return await self._ask(merchant, needs, partial(self._rules.decide_refund, order), order.scenario)
 
     async def query(self, key: str) -> Answer:
@@ -83,10 +85,10 @@ class BookIssuer:
 
     async def _find_order(self, key: str) -> tuple[int, str] | None:
         """Also of a card whose merchant has reset its books since: who was paid with it may ask after it."""
-        return await directory.find_in_any_books(self._reader, self._vault, self._rules.order_key, key)
+        return await token_index.find_owner_even_archived(self._reader, self._vault, self._rules.order_key_kind, key)
 
     async def _ask(
-        self, merchant: Merchant, needs: Needs, rule: Callable[[Context, Seen], Any], scenario: Scenario
+        self, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Any], scenario: Scenario
     ) -> Answer:
         """Into the issuing merchant's next batch. In the test environment the line may be told to break, before it
         arrives or on the way back."""
@@ -96,9 +98,9 @@ class BookIssuer:
             raise NoAnswer("the issuer was not reached")
         try:
             result = await self._writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
-        except Unreachable as error:
-            raise (NoAnswer if error.unsure else Unavailable)(str(error)) from None
-        if isinstance(result, Broken):
+        except DatabaseUnreachable as error:
+            raise (NoAnswer if error.is_outcome_unknown else Unavailable)(str(error)) from None
+        if isinstance(result, RuleFailure):
             raise result.error
         assert isinstance(result, Decision), result
         assert isinstance(result.reply, Answer)

@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 import structlog
 
 from kasuwa.db import jobs
+from kasuwa.db.connections import Pool
 from kasuwa.db.job_times import shift_jobs
-from kasuwa.db.pool import Pool
-from kasuwa.observe.log import where_it_broke
+from kasuwa.observe.log import describe_error
 
 LEASE = timedelta(seconds=30)
 # How long a request waits for its turn before it is refused.
@@ -28,22 +28,22 @@ RENEWALS_PER_LEASE = 3
 log = structlog.get_logger("kasuwa.work")
 
 
-class Busy(Exception):
+class LeaseTimeout(Exception):
     """Others had the lease for longer than a request waits."""
 
 
-class Held:
+class ClockLease:
     """A lease that is held. `is_lost` once it could not be renewed in time: another may have it. `is_unfinished` while
     jobs may have wall times of before the clock moved: the lease is then left behind for the worker, who sets them."""
 
     def __init__(self, merchant_id: int, holder: bytes) -> None:
         self.merchant_id = merchant_id
-        self.holder = holder
+        self.holder_id = holder
         self.is_lost = False
         self.is_unfinished = False
 
 
-class Leases:
+class ClockLeases:
     def __init__(self, pool: Pool, *, length: timedelta = LEASE, wait_seconds: float = WAIT_SECONDS) -> None:
         self._pool = pool
         self._length = length
@@ -52,15 +52,15 @@ class Leases:
         self._queues: dict[int, asyncio.Lock] = {}
 
     @contextlib.asynccontextmanager
-    async def hold(self, merchant_id: int) -> AsyncIterator[Held]:
+    async def acquire(self, merchant_id: int) -> AsyncIterator[ClockLease]:
         """Waits for the lease, then renews it until the end of the block. Raises Busy when the wait is too long."""
         queue = self._queues.setdefault(merchant_id, asyncio.Lock())
-        held = Held(merchant_id, os.urandom(16))
+        held = ClockLease(merchant_id, os.urandom(16))
         try:
             async with asyncio.timeout(self._wait_seconds):
                 await queue.acquire()
         except TimeoutError:
-            raise Busy from None
+            raise LeaseTimeout from None
         try:
             await self._take(held)
             async with self._renewing(held):
@@ -75,7 +75,7 @@ class Leases:
         holder = os.urandom(16)
         while (found := await self._pool.fetchrow(jobs.TAKE_ABANDONED, self._length, holder)) is not None:
             merchant_id, is_current = found
-            held = Held(merchant_id, holder)
+            held = ClockLease(merchant_id, holder)
             async with self._renewing(held):
                 held.is_unfinished = True
                 if is_current:
@@ -83,7 +83,7 @@ class Leases:
                 held.is_unfinished = False
 
     @contextlib.asynccontextmanager
-    async def _renewing(self, held: Held) -> AsyncIterator[None]:
+    async def _renewing(self, held: ClockLease) -> AsyncIterator[None]:
         renewing = asyncio.create_task(self._renew(held))
         try:
             yield
@@ -91,28 +91,28 @@ class Leases:
             renewing.cancel()
             await self._end(held)
 
-    async def _take(self, held: Held) -> None:
+    async def _take(self, held: ClockLease) -> None:
         until = time.monotonic() + self._wait_seconds
-        while not await self._pool.fetchval(jobs.TAKE_ADVANCE, held.merchant_id, self._length, held.holder):
+        while not await self._pool.fetchval(jobs.TAKE_ADVANCE, held.merchant_id, self._length, held.holder_id):
             if time.monotonic() > until:
-                raise Busy
+                raise LeaseTimeout
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _renew(self, held: Held) -> None:
+    async def _renew(self, held: ClockLease) -> None:
         seconds = self._length.total_seconds()
         renewed = time.monotonic()
         while not held.is_lost:
             await asyncio.sleep(seconds / RENEWALS_PER_LEASE)
             asked = time.monotonic()
             try:
-                kept = await self._pool.fetchval(jobs.EXTEND_ADVANCE, held.merchant_id, self._length, held.holder)
+                kept = await self._pool.fetchval(jobs.EXTEND_ADVANCE, held.merchant_id, self._length, held.holder_id)
                 renewed = asked if kept else renewed - seconds
             except Exception as error:  # asked again, as long as the lease lasts
-                log.warning("a lease was not renewed", **where_it_broke(error))
+                log.warning("a lease was not renewed", **describe_error(error))
             held.is_lost = time.monotonic() - renewed >= seconds
 
-    async def _end(self, held: Held) -> None:
+    async def _end(self, held: ClockLease) -> None:
         """A lease that cannot be ended runs out."""
         with contextlib.suppress(Exception):
             end = jobs.LEAVE_ADVANCE if held.is_unfinished else jobs.END_ADVANCE
-            await self._pool.execute(end, held.merchant_id, held.holder)
+            await self._pool.execute(end, held.merchant_id, held.holder_id)

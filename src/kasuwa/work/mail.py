@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 SEND_SECONDS = 10.0
-MOST_AT_ONCE = 4
+MAX_CONCURRENT_MAILS = 4
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 SUBJECT = "Your link to the Kasuwa console"
 BODY = """Somebody invited you to the Kasuwa console, or you are to set your password anew.
@@ -73,13 +73,13 @@ def send(server: MailServer, email: str, link: str) -> None:
         client.send_message(message)
 
 
-class Links:
+class LinkSender:
     """The way in which this deployment hands over links: `print`, `command`, or the address of a mail server."""
 
-    def __init__(self, way: str) -> None:
-        self._way = way
-        self._server = None if way in ("print", "command") else read_mail_server(way)
-        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
+    def __init__(self, method: str) -> None:
+        self._way = method
+        self._server = None if method in ("print", "command") else read_mail_server(method)
+        self._turns = asyncio.Semaphore(MAX_CONCURRENT_MAILS)
 
     async def deliver(self, email: str, link: str) -> str:
         """What became of it, in words for the page of whoever asked; they are never shown the link."""

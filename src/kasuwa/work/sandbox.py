@@ -10,42 +10,42 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.codes import ERROR, INVALID_REQUEST, NOT_COVERED
-from kasuwa.core.decision import Context, Decision, Group, Job, Merchant, Needs, Refusal, Seen
+from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, PostingGroup, Refusal
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.money import minor_of
-from kasuwa.core.secrets import Vault
 from kasuwa.core.transactions import (
     FAILED,
-    ORDERED_KINDS,
+    MERCHANT_REFERENCED_KINDS,
     SUCCESSFUL,
     Transaction,
-    contradiction,
+    contradiction_notices,
     transaction_key,
 )
+from kasuwa.core.vault import Vault
 from kasuwa.db import jobs, merchants
-from kasuwa.db.batch import Broken, Submission
-from kasuwa.db.gather import snapshot
-from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import Pool
-from kasuwa.db.rows import columns_of
+from kasuwa.db.batch import RuleFailure, Submission
+from kasuwa.db.bulk_sql import columns_of
+from kasuwa.db.connections import Pool
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.reading import snapshot
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
 from kasuwa.rails.ports import Answer
-from kasuwa.work.advance import Advance, Advanced, Stop
-from kasuwa.work.engine import PlainEngine
-from kasuwa.work.leases import LEASE, Busy, Held, Leases
-from kasuwa.work.steps import Stepper
-from kasuwa.work.targets import url_fault
-from kasuwa.work.timeline import reference_of_event, timeline, timeline_of_thing
-from kasuwa.work.webhooks import Courier
+from kasuwa.work.advance import AdvanceResult, ClockAdvance, StopSignal
+from kasuwa.work.leases import LEASE, ClockLease, ClockLeases, LeaseTimeout
+from kasuwa.work.operations import CommonOperations
+from kasuwa.work.steps import StepRunner
+from kasuwa.work.timeline import object_timeline, resolve_event_id, transaction_timeline
+from kasuwa.work.url_policy import url_fault
+from kasuwa.work.webhooks import WebhookSender
 
 # What every merchant of the test environment starts with. Spec silent: D40
 OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
-NEVER_SHORT = Refusal(NOT_COVERED, "The outside does not run short")
-NO_CALL_BACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")
+NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "The outside does not run short")
+NO_CALLBACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")
 
-TOLD = {
+CALLBACK_ANSWERS = {
     SUCCESSFUL: Answer(SUCCESSFUL, "00", "Approved or completed successfully"),
     FAILED: Answer(FAILED, "05", "Do not honour"),
 }
@@ -60,7 +60,7 @@ BY_REFERENCE = f"""
     where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
 """
 # What is under way for a loan or savings, by its id: a disbursement, a cash-out, a payment.
-OPEN_FOR = f"""
+SELECT_OPEN_FOR_PURPOSE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and status in ('pending', 'processing') and (detail -> 'errand' ->> 'reference' = $2
         or txn_ref in (select p.txn_ref from payment p
@@ -69,9 +69,9 @@ OPEN_FOR = f"""
 """
 
 
-def open_wallets(context: Context, seen: Seen) -> Decision:
-    posts = tuple(chart.fund_wallet(currency, amount) for currency, amount in OPENING_BALANCES.items())
-    return Decision(groups=(Group("opening", NEVER_SHORT, posts=posts),))
+def decide_opening(context: Context, seen: LoadedRows) -> Decision:
+    posts = tuple(chart.make_funding_posting(currency, amount) for currency, amount in OPENING_BALANCES.items())
+    return Decision(groups=(PostingGroup("opening", NEVER_SHORT, postings=posts),))
 
 
 OPENING_ACCOUNTS = tuple(
@@ -79,29 +79,29 @@ OPENING_ACCOUNTS = tuple(
 )
 
 
-async def fund_opening(writer: Writer, merchant: Merchant) -> None:
-    await decide(writer, merchant, Needs((), OPENING_ACCOUNTS), open_wallets)
+async def fund_new_merchant(writer: Writer, merchant: Merchant) -> None:
+    await submit_rule(writer, merchant, Needs((), OPENING_ACCOUNTS), decide_opening)
 
 
-async def decide(
-    writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, Seen], Decision]
+async def submit_rule(
+    writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Decision]
 ) -> Decision:
     result = await writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
-    if isinstance(result, Broken):
+    if isinstance(result, RuleFailure):
         raise result.error
     assert isinstance(result, Decision), result
     return result
 
 
-class SandboxEngine(PlainEngine):
+class SandboxOperations(CommonOperations):
     def __init__(
         self,
         operators: Pool,
         writer: Writer,
-        stepper: Stepper,
-        directory: Directory,
+        stepper: StepRunner,
+        directory: MerchantDirectory,
         vault: Vault,
-        courier: Courier,
+        courier: WebhookSender,
         *,
         seed: bytes | None,
         loopback_allowed: bool,
@@ -117,15 +117,15 @@ class SandboxEngine(PlainEngine):
         self._seed = seed
         self._loopback_allowed = loopback_allowed
         self._advance_seconds = advance_seconds
-        self._leases = Leases(operators, length=lease)
-        self._advances: dict[asyncio.Task[Any], Stop] = {}
+        self._leases = ClockLeases(operators, length=lease)
+        self._advances: dict[asyncio.Task[Any], StopSignal] = {}
 
     async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]:
         async with self._operators.acquire() as connection:
             merchant_id, mid, key = await merchants.add_merchant(
                 connection, self._vault, name, clock_fixed=now, make_key=self._make_key
             )
-        await fund_opening(self._writer, await self._directory.by_id(merchant_id))
+        await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id))
         return mid, key
 
     async def set_webhook(self, merchant: Merchant, url: str) -> str | None:
@@ -138,7 +138,7 @@ class SandboxEngine(PlainEngine):
             return msgspec.structs.replace(kept, webhook_url=url)
 
         async with self._operators.acquire() as connection:
-            await merchants.change_settings(connection, merchant.mid, change, endpoint_set=True)
+            await merchants.change_settings(connection, merchant.mid, change, is_endpoint_set=True)
         return None
 
     async def reset(self, merchant: Merchant) -> Refusal | None:
@@ -146,22 +146,22 @@ class SandboxEngine(PlainEngine):
         one merchant wait for each other."""
         try:
             async with self._hold_current(merchant.mid) as (_, _), self._operators.acquire() as connection:
-                merchant_id = await merchants.begin_anew(connection, self._vault, merchant.mid)
-        except Busy:
+                merchant_id = await merchants.reset_books(connection, self._vault, merchant.mid)
+        except LeaseTimeout:
             return BUSY
-        await fund_opening(self._writer, await self._directory.by_id(merchant_id))
+        await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id))
         # Until every process has looked the merchant up anew, some would still write in the old books.
-        await asyncio.sleep(merchants.STALE_SECONDS)
-        self._directory.forget(merchant.mid)
+        await asyncio.sleep(merchants.STALE_AFTER_SECONDS)
+        self._directory.evict(merchant.mid)
         return None
 
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
-        reference = await reference_of_event(self._operators, merchant.merchant_id, reference)
+        reference = await resolve_event_id(self._operators, merchant.merchant_id, reference)
         row = await self._find(merchant, reference)
         async with snapshot(self._operators) as connection:
             if row is None:
-                return await timeline_of_thing(connection, merchant.merchant_id, reference)
-            return await timeline(connection, row)
+                return await object_timeline(connection, merchant.merchant_id, reference)
+            return await transaction_timeline(connection, row)
 
     def _make_key(self, merchant_id: int) -> str:
         """With a seed, keys replay as well."""
@@ -171,50 +171,54 @@ class SandboxEngine(PlainEngine):
 
     # --- the rail's call-back -----------------------------------------------------------------------------
 
-    async def settle(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
+    async def simulate_callback(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
         """The transaction as it then stands; a refusal where it waits for nobody outside, as a cashcode does."""
         named = await self._find_all(merchant, reference)
         if not named:
-            records = await self._operators.fetch(OPEN_FOR, merchant.merchant_id, reference)
+            records = await self._operators.fetch(SELECT_OPEN_FOR_PURPOSE, merchant.merchant_id, reference)
             named = [Transaction(*record) for record in records]
         # A transfer and a bill may share an orderRef: whichever is still open is meant, then what can be contradicted.
         for row in named:
-            waiting = await self._operators.fetch(jobs.OF_SUBJECT, merchant.merchant_id, row.key)
-            job = next((job for job in (Job(*record) for record in waiting) if self._stepper.may_settle(job)), None)
+            waiting = await self._operators.fetch(jobs.SELECT_JOBS_OF_SUBJECT, merchant.merchant_id, row.key)
+            job = next(
+                (job for job in (Job(*record) for record in waiting) if self._stepper.accepts_callback(job)), None
+            )
             if job is not None:
-                result = await self._stepper.hear(job, merchant, TOLD[status])
-                if isinstance(result, Broken):
+                result = await self._stepper.record_callback(job, merchant, CALLBACK_ANSWERS[status])
+                if isinstance(result, RuleFailure):
                     raise result.error
                 return await self._find(merchant, row.txn_ref)
         for row in named:
             if await self._contradict(merchant, row.key, status):
                 return await self._find(merchant, row.txn_ref)
-        return NO_CALL_BACK if named else None
+        return NO_CALLBACK if named else None
 
     async def _find(self, merchant: Merchant, reference: str) -> Transaction | None:
         return next(iter(await self._find_all(merchant, reference)), None)
 
     async def _find_all(self, merchant: Merchant, reference: str) -> list[Transaction]:
         """Newest first."""
-        keys = [transaction_key(merchant.merchant_id, kind, reference) for kind in ORDERED_KINDS]
+        keys = [transaction_key(merchant.merchant_id, kind, reference) for kind in MERCHANT_REFERENCED_KINDS]
         records = await self._operators.fetch(BY_REFERENCE, merchant.merchant_id, reference, keys)
         return [Transaction(*record) for record in records]
 
     async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> bool:
         """Whether it was over, so that there was something to contradict."""
 
-        def record(context: Context, seen: Seen) -> Decision:
+        def record(context: Context, seen: LoadedRows) -> Decision:
             row = seen.get(Transaction, key)
             assert row is not None, "nothing is ever deleted"
-            return Decision(reply=row.is_final, notices=contradiction(row, status) if row.is_final else ())
+            return Decision(reply=row.is_final, notices=contradiction_notices(row, status) if row.is_final else ())
 
-        return bool((await decide(self._writer, merchant, Needs(((Transaction, key),)), record)).reply)
+        return bool((await submit_rule(self._writer, merchant, Needs(((Transaction, key),)), record)).reply)
 
     # --- time -----------------------------------------------------------------------------------------------
 
-    async def advance(self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]) -> Advanced | Refusal:
+    async def advance_clock(
+        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]
+    ) -> AdvanceResult | Refusal:
         """Runs in a task of its own: when the client leaves, it finishes what is under way and lets go of its lease."""
-        stop = Stop()
+        stop = StopSignal()
         task = asyncio.create_task(self._advance(merchant, target, stop))
         self._advances[task] = stop
         task.add_done_callback(self._forget)
@@ -229,24 +233,24 @@ class SandboxEngine(PlainEngine):
             task.exception()  # whoever asked has heard of it, or has left
 
     async def _advance(
-        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal], stop: Stop
-    ) -> Advanced | Refusal:
+        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal], stop: StopSignal
+    ) -> AdvanceResult | Refusal:
         try:
             async with self._hold_current(merchant.mid) as (held, current):
-                advance = Advance(self._operators, self._writer, self._stepper, self._courier, current)
+                advance = ClockAdvance(self._operators, self._writer, self._stepper, self._courier, current)
                 return await advance.run(target, self._advance_seconds, held, stop)
-        except Busy:
+        except LeaseTimeout:
             return BUSY
 
     @contextlib.asynccontextmanager
-    async def _hold_current(self, mid: str) -> AsyncIterator[tuple[Held, Merchant]]:
+    async def _hold_current(self, mid: str) -> AsyncIterator[tuple[ClockLease, Merchant]]:
         """The lease of the merchant's current books: those that were current when we began to wait may not be any
         more."""
         while True:
-            merchant_id = await self._operators.fetchval(merchants.CURRENT, mid)
-            async with self._leases.hold(merchant_id) as held:
-                if await self._operators.fetchval(merchants.CURRENT, mid) == merchant_id:
-                    yield held, await self._directory.by_id(merchant_id)
+            merchant_id = await self._operators.fetchval(merchants.SELECT_CURRENT_ID, mid)
+            async with self._leases.acquire(merchant_id) as held:
+                if await self._operators.fetchval(merchants.SELECT_CURRENT_ID, mid) == merchant_id:
+                    yield held, await self._directory.get_by_id(merchant_id)
                     return
 
     async def close(self) -> None:

@@ -14,30 +14,30 @@ from typing import Any
 
 from kasuwa.core.action import Step
 from kasuwa.core.decision import Job, Merchant
-from kasuwa.core.secrets import Vault
-from kasuwa.db.batch import Result, Submission, closing_claim
+from kasuwa.core.vault import Vault
+from kasuwa.db.batch import Result, Submission, parse_idempotency_claim
 from kasuwa.db.deadlines import Deadlines
 from kasuwa.db.writer import Writer
-from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Meter
+from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 
 # How long a rail may take. Rails keep a deadline themselves: this bounds one that does not. A job is leased for longer
 # than this and the commit that follows (db/batch.py).
-DEADLINE_SECONDS = 10.0
+RAIL_DEADLINE_SECONDS = 10.0
 
 
 def lanes_of(steps: Iterable[Step]) -> list[str]:
-    return sorted({lane for step in steps for lane in (step.lane, *step.also)})
+    return sorted({lane for step in steps for lane in (step.lane, *step.extra_lanes)})
 
 
 def rail_kinds_of(steps: Iterable[Step]) -> list[str]:
     """The kinds of jobs that ask a rail. All others wait for a business time, and nobody may hurry them."""
-    return sorted(step.kind for step in steps if step.call is not ports.call_nobody)
+    return sorted(step.kind for step in steps if step.call is not ports.call_no_rail)
 
 
-class Stepper:
-    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault, meter: Meter) -> None:
+class StepRunner:
+    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault, meter: Metrics) -> None:
         self._vault = vault
         self._writer = writer
         self._rails = rails
@@ -49,32 +49,32 @@ class Stepper:
     def lanes(self) -> list[str]:
         return lanes_of(self._steps.values())
 
-    def may_settle(self, job: Job) -> bool:
-        return self._steps[job.kind].settles
+    def accepts_callback(self, job: Job) -> bool:
+        return self._steps[job.kind].accepts_callback
 
-    def calls_nobody(self, job: Job) -> bool:
-        return self._steps[job.kind].call is ports.call_nobody
+    def is_local(self, job: Job) -> bool:
+        return self._steps[job.kind].call is ports.call_no_rail
 
-    async def run(self, job: Job, merchant: Merchant, now: datetime, beside: Any = None) -> Result:
-        return await self._writer.submit(self.submission(job, merchant, await self.call(job, now, beside)))
+    async def run(self, job: Job, merchant: Merchant, now: datetime, secrets: Any = None) -> Result:
+        return await self._writer.submit(self.make_submission(job, merchant, await self.call(job, now, secrets)))
 
-    async def call(self, job: Job, now: datetime, beside: Any = None) -> Answer:
+    async def call(self, job: Job, now: datetime, secrets: Any = None) -> Answer:
         """What the outside says, or that it says nothing. Anything else that is raised is a bug of ours."""
         step = self._steps[job.kind]
-        if beside is None and step.recall is not None:
-            beside = step.recall(job, self._vault)
+        if secrets is None and step.restore_secrets is not None:
+            secrets = step.restore_secrets(job, self._vault)
         began = time.perf_counter()
-        deadline = self._deadlines.begin(DEADLINE_SECONDS)
+        deadline = self._deadlines.begin(RAIL_DEADLINE_SECONDS)
         try:
-            answer = await step.call(self._rails, job, now, beside)
+            answer = await step.call(self._rails, job, now, secrets)
         except Unavailable:
-            answer = ports.REFUSED
+            answer = ports.RAIL_UNAVAILABLE
         except (NoAnswer, TimeoutError):
-            answer = ports.SILENT
+            answer = ports.RAIL_SILENT
         except asyncio.CancelledError:
             if not deadline.is_ours():
                 raise
-            answer = ports.SILENT
+            answer = ports.RAIL_SILENT
         finally:
             deadline.end()
         assert isinstance(answer, Answer)
@@ -82,15 +82,15 @@ class Stepper:
         self._meter.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)
         return answer
 
-    async def hear(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
+    async def record_callback(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
         """A rail's call-back, recorded with all that its rule wants to know."""
-        told = self._steps[job.kind].told
-        return await self.record(job, merchant, answer if told is None else await told(self._rails, job, answer))
+        told = self._steps[job.kind].enrich_callback
+        return await self.record_answer(job, merchant, answer if told is None else await told(self._rails, job, answer))
 
-    async def record(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
-        return await self._writer.submit(self.submission(job, merchant, answer))
+    async def record_answer(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
+        return await self._writer.submit(self.make_submission(job, merchant, answer))
 
-    def submission(self, job: Job, merchant: Merchant, answer: Answer) -> Submission:
+    def make_submission(self, job: Job, merchant: Merchant, answer: Answer) -> Submission:
         """What the writer is given to record an answer."""
         step = self._steps[job.kind]
         return Submission(
@@ -98,5 +98,5 @@ class Stepper:
             needs=step.needs(job, answer, merchant),
             decide=partial(step.decide, job, answer),
             entropy=os.urandom(32),
-            claim=closing_claim(job.repeat),
+            idempotency_claim=parse_idempotency_claim(job.repeat),
         )

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.events import event_id, event_seq
+from kasuwa.core.events import event_id, parse_event_id
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import payer_in
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
 from kasuwa.core.transactions import Transaction
-from kasuwa.db.pool import Connection, Pool
-from kasuwa.db.rows import columns_of
+from kasuwa.db.bulk_sql import columns_of
+from kasuwa.db.connections import Connection, Pool
 
 POSTINGS = """
     select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
@@ -37,7 +37,7 @@ PAYMENT_DETAIL = "select detail::text from payment where merchant_id = $1 and ke
 
 # What is no transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary), or is a
 # reference that several transactions share: a bulk's, a payer's order that took more than one attempt, a loan's.
-SHARED = f"""
+SELECT_TRANSACTIONS = f"""
     select {", ".join(columns_of(Transaction).names)}, count(*) over () from transaction
     where merchant_id = $1 and (batch_ref = $2 or order_ref = $2 or detail ->> 'loan_id' = $2
         or detail ->> 'savings_id' = $2 or detail -> 'errand' ->> 'reference' = $2
@@ -45,8 +45,8 @@ SHARED = f"""
             where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2))
     order by created_at desc, seq desc, key desc limit $3
 """
-OWNED = ["card", "beneficiary", "savings", "thrift"]
-ON_ACCOUNTS = """
+OWNER_PREFIXES = ["card", "beneficiary", "savings", "thrift"]
+SELECT_ACCOUNT_POSTINGS = """
     select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at, p.reference,
         count(*) over ()
     from posting p
@@ -56,7 +56,7 @@ ON_ACCOUNTS = """
     order by p.seq desc limit $4
 """
 # Everything that has a reference and is no transaction, with when it was made.
-MADE = """
+SELECT_CREATED = """
     select 'client' as what, created_at from client where merchant_id = $1 and client_id = $2
     union all select 'loan', created_at from loan where merchant_id = $1 and loan_id = $2
     union all select 'savings', opened_at from savings where merchant_id = $1 and savings_id = $2
@@ -81,20 +81,20 @@ EVENTS_ABOUT = """
 
 # How many of a thing's newest transactions and events are looked up, each with statements of its own; how many of its
 # postings; and how many entries are told, in how many bytes. Spec silent: D40
-MOST_LOOKED_UP = 100
-MOST_POSTINGS = 1_000
-MOST_TOLD = 1_000
-MOST_TOLD_BYTES = 1024 * 1024
+MAX_DETAILED = 100
+MAX_POSTINGS = 1_000
+MAX_ENTRIES = 1_000
+MAX_REPLY_BYTES = 1024 * 1024
 
 
-class Happening(msgspec.Struct, omit_defaults=True):
+class TimelineEntry(msgspec.Struct, omit_defaults=True):
     """One line of the story. `order` keeps what happened in the same instant in its place."""
 
     at: datetime
-    order: int
-    what: str
-    said: str
-    more: dict[str, Any] = {}
+    rank: int
+    kind: str
+    text: str
+    details: dict[str, Any] = {}
 
 
 class TrailEntry(msgspec.Struct):
@@ -106,60 +106,60 @@ class TrailEntry(msgspec.Struct):
 TRAIL: "msgspec.json.Decoder[list[TrailEntry]]" = msgspec.json.Decoder(list[TrailEntry])
 
 
-async def timeline(connection: Connection, row: Transaction) -> list[dict[str, Any]]:
-    return told(await look_up(connection, row))
+async def transaction_timeline(connection: Connection, row: Transaction) -> list[dict[str, Any]]:
+    return render_timeline(await transaction_entries(connection, row))
 
 
-async def timeline_of_thing(connection: Connection, merchant_id: int, reference: str) -> list[dict[str, Any]] | None:
+async def object_timeline(connection: Connection, merchant_id: int, reference: str) -> list[dict[str, Any]] | None:
     """None where nothing has ever happened to it. A card is known by two references."""
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
-    made = await connection.fetch(MADE, merchant_id, reference)
-    story = [Happening(at, 0, "created", f"{what} created") for what, at in made]
+    made = await connection.fetch(SELECT_CREATED, merchant_id, reference)
+    story = [TimelineEntry(at, 0, "created", f"{what} created") for what, at in made]
     left_out: dict[str, int] = {}
-    shared = await connection.fetch(SHARED, merchant_id, reference, MOST_LOOKED_UP)
+    shared = await connection.fetch(SELECT_TRANSACTIONS, merchant_id, reference, MAX_DETAILED)
     for *record, count in reversed(shared):  # oldest first, as all that happened at one moment
         row, left_out["transactions"] = Transaction(*record), count - len(shared)
-        for happening in await look_up(connection, row):
-            happening.more = {"txnRef": row.txn_ref, **happening.more}
+        for happening in await transaction_entries(connection, row):
+            happening.details = {"txnRef": row.txn_ref, **happening.details}
             story.append(happening)
-    told_of = {happening.more["seq"] for happening in story if happening.what == "posting"}
-    postings = await connection.fetch(ON_ACCOUNTS, merchant_id, names, OWNED, MOST_POSTINGS)
+    told_of = {happening.details["seq"] for happening in story if happening.kind == "posting"}
+    postings = await connection.fetch(SELECT_ACCOUNT_POSTINGS, merchant_id, names, OWNER_PREFIXES, MAX_POSTINGS)
     for *posting, txn_ref, count in reversed(postings):
-        happening, left_out["postings"] = posted(posting), count - len(postings)
-        if happening.more["seq"] in told_of:
+        happening, left_out["postings"] = posting_entry(posting), count - len(postings)
+        if happening.details["seq"] in told_of:
             continue
-        happening.more = {"txnRef": txn_ref, **happening.more}
+        happening.details = {"txnRef": txn_ref, **happening.details}
         story.append(happening)
-    story += [due_job(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
-    events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MOST_LOOKED_UP)
+    story += [job_entry(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
+    events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MAX_DETAILED)
     for *event, count in reversed(events):
         left_out["events"] = count - len(events)
-        story += await look_up_event(connection, merchant_id, event)
-    return told(story, left_out) if story else None
+        story += await event_entries(connection, merchant_id, event)
+    return render_timeline(story, left_out) if story else None
 
 
-async def reference_of_event(connection: Connection | Pool, merchant_id: int, said: str) -> str:
+async def resolve_event_id(connection: Connection | Pool, merchant_id: int, said: str) -> str:
     """The reference that an event id stands for; anything else stands for itself."""
-    seq = event_seq(merchant_id, said)
+    seq = parse_event_id(merchant_id, said)
     found = None if seq is None else await connection.fetchval(OF_EVENT, merchant_id, seq)
     return said if found is None else str(found)
 
 
-async def look_up(connection: Connection, row: Transaction) -> list[Happening]:
+async def transaction_entries(connection: Connection, row: Transaction) -> list[TimelineEntry]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
-    story = [Happening(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
+    story = [TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
     await add_payer(connection, row, story)
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
-        story.append(Happening(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
-    story += [posted(record) for record in await connection.fetch(POSTINGS, *whose)]
-    story += [due_job(record) for record in await connection.fetch(JOBS, *whose)]
+        story.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
+    story += [posting_entry(record) for record in await connection.fetch(POSTINGS, *whose)]
+    story += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
     for record in await connection.fetch(EVENTS, *whose):
-        story += await look_up_event(connection, row.merchant_id, record)
+        story += await event_entries(connection, row.merchant_id, record)
     return story
 
 
-async def add_payer(connection: Connection, row: Transaction, story: list[Happening]) -> None:
+async def add_payer(connection: Connection, row: Transaction, story: list[TimelineEntry]) -> None:
     """Tells the payer's address and device, where they are known, with the request."""
     detail = row.detail
     if row.kind == "payment":
@@ -167,42 +167,42 @@ async def add_payer(connection: Connection, row: Transaction, story: list[Happen
         detail = await connection.fetchval(PAYMENT_DETAIL, row.merchant_id, key) or "{}"
     told_of = payer_in(detail)
     if story and told_of:
-        story[0].more = {**story[0].more, **told_of}
+        story[0].details = {**story[0].details, **told_of}
 
 
-async def look_up_event(connection: Connection, merchant_id: int, record: Any) -> list[Happening]:
+async def event_entries(connection: Connection, merchant_id: int, record: Any) -> list[TimelineEntry]:
     seq, payload, at = record
     message_id = event_id(merchant_id, seq)
     more = {"event_id": message_id, "payload": msgspec.json.decode(payload)}
     attempts = await connection.fetch(ATTEMPTS, merchant_id, seq)
-    written = Happening(at, 4, "event", "written with the end", more)
-    return [written, *(tried(message_id, payload, attempt) for attempt in attempts)]
+    written = TimelineEntry(at, 4, "event", "written with the end", more)
+    return [written, *(attempt_entry(message_id, payload, attempt) for attempt in attempts)]
 
 
-def told(story: list[Happening], left_out: Mapping[str, int] = {}) -> list[dict[str, Any]]:
+def render_timeline(entries: list[TimelineEntry], left_out: Mapping[str, int] = {}) -> list[dict[str, Any]]:
     """The entries, oldest first. Where older ones are left out, the first says how many of what."""
-    story.sort(key=lambda happening: (happening.at, happening.order))
+    entries.sort(key=lambda happening: (happening.at, happening.rank))
     lines: list[dict[str, Any]] = []
     size = 0
-    for happening in reversed(story[-MOST_TOLD:]):
-        line = {"at": utc_text(happening.at), "what": happening.what, "said": happening.said, **happening.more}
+    for happening in reversed(entries[-MAX_ENTRIES:]):
+        line = {"at": utc_text(happening.at), "what": happening.kind, "said": happening.text, **happening.details}
         size += len(msgspec.json.encode(line))
-        if size > MOST_TOLD_BYTES and lines:
+        if size > MAX_REPLY_BYTES and lines:
             break
         lines.append(line)
-    counts = {**left_out, "entries": len(story) - len(lines)}
+    counts = {**left_out, "entries": len(entries) - len(lines)}
     said = ", ".join(f"{count} earlier {what}" for what, count in counts.items() if count)
     if said:
         lines.append({"at": lines[-1]["at"], "what": "left out", "said": said})
     return lines[::-1]
 
 
-def due_job(record: Any) -> Happening:
+def job_entry(record: Any) -> TimelineEntry:
     kind, lane, due, attempt = record
-    return Happening(due, 6, "job", f"{kind} falls due", {"lane": lane, "attempt": attempt})
+    return TimelineEntry(due, 6, "job", f"{kind} falls due", {"lane": lane, "attempt": attempt})
 
 
-def posted(record: Any) -> Happening:
+def posting_entry(record: Any) -> TimelineEntry:
     seq, debit, credit, amount, debit_after, credit_after, kind, at = record
     more = {
         "seq": seq,
@@ -212,10 +212,10 @@ def posted(record: Any) -> Happening:
         "debit_after": format_minor(debit_after),
         "credit_after": format_minor(credit_after),
     }
-    return Happening(at, 3, "posting", kind, more)
+    return TimelineEntry(at, 3, "posting", kind, more)
 
 
-def tried(message_id: str, payload: str, record: Any) -> Happening:
+def attempt_entry(message_id: str, payload: str, record: Any) -> TimelineEntry:
     number, at, http, error, ms = record
     more = {"event_id": message_id, "number": number, "http": http, "error": error, "ms": ms, "body": payload}
-    return Happening(at, 5, "webhook", error or "delivered", more)
+    return TimelineEntry(at, 5, "webhook", error or "delivered", more)

@@ -12,29 +12,29 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from kasuwa.core.decision import Merchant
-from kasuwa.db import pool
-from kasuwa.db.batch import Broken
-from kasuwa.db.clock import Clock
-from kasuwa.db.jobs import TIDY, Claimed, claim, lanes_due
-from kasuwa.db.merchants import Directory
-from kasuwa.db.pool import Pool
-from kasuwa.db.writer import Unreachable
-from kasuwa.observe.log import where_it_broke
-from kasuwa.work.leases import Leases
-from kasuwa.work.steps import Stepper
+from kasuwa.db import connections
+from kasuwa.db.batch import RuleFailure
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.connections import Pool
+from kasuwa.db.jobs import DELETE_EXPIRED, Claimed, claim_jobs, list_due_lanes
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.writer import DatabaseUnreachable
+from kasuwa.observe.log import describe_error
+from kasuwa.work.leases import ClockLeases
+from kasuwa.work.steps import StepRunner
 
-MOST_CLAIMED = 64
+MAX_CLAIMED = 64
 # How long between two looks at what is due: a job is never later than this.
-LOOK_SECONDS = 0.2
-AFTER_TROUBLE_SECONDS = 0.5
-TIDY_SECONDS = 600.0
-ABANDONED_SECONDS = 5.0
+POLL_SECONDS = 0.2
+ERROR_BACKOFF_SECONDS = 0.5
+CLEANUP_SECONDS = 600.0
+RECOVERY_SECONDS = 5.0
 
 log = structlog.get_logger("kasuwa.work")
 
 
 class Worker:
-    def __init__(self, claims: Pool, stepper: Stepper, directory: Directory, clock: Clock) -> None:
+    def __init__(self, claims: Pool, stepper: StepRunner, directory: MerchantDirectory, clock: DatabaseClock) -> None:
         self._claims = claims
         self._stepper = stepper
         self._directory = directory
@@ -53,11 +53,11 @@ class Worker:
         """Wake the lanes that have something to do; at the end all of them, so that they see it."""
         while not self._stopping.is_set():
             try:
-                for lane in await lanes_due(self._claims, list(due), self._clock.now()):
+                for lane in await list_due_lanes(self._claims, list(due), self._clock.now()):
                     due[lane].set()
             except Exception as error:
-                complain("look failed", error)
-            await self._pause(LOOK_SECONDS)
+                log_failure("look failed", error)
+            await self._pause(POLL_SECONDS)
         for event in due.values():
             event.set()
 
@@ -65,20 +65,20 @@ class Worker:
         """Throw away what nobody will ask for any more."""
         while not self._stopping.is_set():
             try:
-                await self._claims.execute(TIDY, self._clock.earliest())
+                await self._claims.execute(DELETE_EXPIRED, self._clock.earliest_now())
             except Exception as error:
-                complain("tidying failed", error)
-            await self._pause(TIDY_SECONDS)
+                log_failure("tidying failed", error)
+            await self._pause(CLEANUP_SECONDS)
 
     async def _end_abandoned(self) -> None:
         """Bring jobs back whose `advance` died on its way: their business time has come, their wall time is the old."""
-        leases = Leases(self._claims)
+        leases = ClockLeases(self._claims)
         while not self._stopping.is_set():
             try:
                 await leases.end_abandoned(self._clock.now())
             except Exception as error:
-                complain("ending abandoned advances failed", error)
-            await self._pause(ABANDONED_SECONDS)
+                log_failure("ending abandoned advances failed", error)
+            await self._pause(RECOVERY_SECONDS)
 
     async def _run_lane(self, lane: str, due: asyncio.Event) -> None:
         while not self._stopping.is_set():
@@ -88,8 +88,8 @@ class Worker:
                 while not self._stopping.is_set() and await self.run_once(lane):
                     pass
             except Exception as error:
-                complain("lane failed", error, lane=lane)
-                await self._pause(AFTER_TROUBLE_SECONDS)
+                log_failure("lane failed", error, lane=lane)
+                await self._pause(ERROR_BACKOFF_SECONDS)
 
     async def _pause(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
@@ -100,7 +100,7 @@ class Worker:
         """Claim what is due in one lane, run it side by side, and answer how many there were. Jobs that call no rail
         reach the writer in the order of their due times: nothing is waited for between the claim and them."""
         async with self._claims.acquire() as connection:
-            claimed = await claim(connection, lane, self._clock.now(), MOST_CLAIMED)
+            claimed = await claim_jobs(connection, lane, self._clock.now(), MAX_CLAIMED)
         wanted = {item.job.merchant_id for item in claimed}
         merchants = {merchant_id: await self._find_merchant(merchant_id) for merchant_id in wanted}
         await asyncio.gather(*(self._run_job(item, merchants[item.job.merchant_id]) for item in claimed))
@@ -109,25 +109,25 @@ class Worker:
     async def _find_merchant(self, merchant_id: int) -> Merchant | None:
         """None where it cannot be read: its jobs fall due again when their lease ends, and others' are run."""
         try:
-            return await self._directory.by_id(merchant_id)
+            return await self._directory.get_by_id(merchant_id)
         except Exception as error:
-            complain("merchant not read", error)
+            log_failure("merchant not read", error)
             return None
 
     async def _run_job(self, item: Claimed, merchant: Merchant | None) -> None:
         if merchant is None:
             return
         result = await self._stepper.run(item.job, merchant, item.now)
-        if isinstance(result, Broken):
+        if isinstance(result, RuleFailure):
             log.error(
                 "step failed",
                 kind=item.job.kind,
                 reference=item.job.reference,
-                **where_it_broke(result.error),
+                **describe_error(result.error),
             )
 
 
-def complain(what: str, error: Exception, **where: str) -> None:
+def log_failure(what: str, error: Exception, **where: str) -> None:
     """Whatever it was, it is tried again. That the database is away is known without a word."""
-    if not (pool.is_lost(error) or isinstance(error, Unreachable)):
-        log.error(what, **where, **where_it_broke(error))
+    if not (connections.is_connection_error(error) or isinstance(error, DatabaseUnreachable)):
+        log.error(what, **where, **describe_error(error))

@@ -6,26 +6,26 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.billers import Item, paycode_key
-from kasuwa.core.decision import Context, Decision, Job, Merchant, More, Refusal, Row, Seen
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, NeedsMore, Refusal, Row
 from kasuwa.core.decoding import decode
 from kasuwa.core.money import minor_of
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
-from kasuwa.methods.bills.decide import (
+from kasuwa.methods.bills.rules.on_biller_answer import decide_answer, need_answer
+from kasuwa.methods.bills.rules.pay_bill import (
     KIND,
     WALLET,
-    Guard,
+    DuplicateGuard,
     Paycode,
     decide_pay,
-    guard_key,
+    duplicate_guard_key,
     need_pay,
     voucher_key,
 )
-from kasuwa.methods.bills.decide_answer import decide_answer, need_answer
 from kasuwa.methods.bills.wire import PayRequest
 from kasuwa.rails.ports import Answer
-from kasuwa.rails.sandbox.biller import first_sheet
-from tests.rules import MERCHANT, context
+from kasuwa.rails.sandbox.biller import first_edition
+from tests.rule_context import MERCHANT, context
 
 # By name, since what a test is about is the kind of item.
 PREPAID = "IKEDC Prepaid"
@@ -47,14 +47,14 @@ CUSTOMERS = {
 
 
 def item_of(name: str) -> Item:
-    (item,) = [item for item in first_sheet().items if item.name == name]
+    (item,) = [item for item in first_edition().items if item.name == name]
     return item
 
 
 def listed(name: str, **changes: Any) -> Paycode:
     """An item as the catalogue's view shows it to a rule."""
     item = item_of(name)
-    (biller,) = [biller for biller in first_sheet().billers if biller.id == item.bills_id]
+    (biller,) = [biller for biller in first_edition().billers if biller.id == item.bills_id]
     row = Paycode(
         key=paycode_key(item.paycode),
         merchant_id=0,
@@ -90,17 +90,17 @@ def payment(name: str = PREPAID, **changes: Any) -> PayRequest:
 
 def decide(
     request: PayRequest, item: Paycode | None, given: Context | None = None, *rows: Row
-) -> Decision | Refusal | More:
+) -> Decision | Refusal | NeedsMore:
     """As the writer does it: what a rule asks for besides is fetched, and it is run again."""
     given = given or context()
     found: dict[bytes, Row | None] = {key: None for _, key in need_pay(request, given.merchant).rows}
     found |= {row.key: row for row in (*rows, *(() if item is None else (item,)))}
-    outcome = decide_pay(request, given, Seen(found))
-    while isinstance(outcome, More):
+    outcome = decide_pay(request, given, LoadedRows(found))
+    while isinstance(outcome, NeedsMore):
         asked = {key for _, key in outcome.needs.rows}
         assert not asked <= set(found), "it asks for what it has"
         found = dict.fromkeys(asked) | found
-        outcome = decide_pay(request, given, Seen(found))
+        outcome = decide_pay(request, given, LoadedRows(found))
     return outcome
 
 
@@ -114,13 +114,15 @@ def key_of(order_ref: str = "bill-1042", of: Merchant = MERCHANT) -> bytes:
     return transaction_key(of.merchant_id, KIND, order_ref)
 
 
-def guard_of(name: str, amount: int, at: Any, order_ref: str = "another", reference: str | None = None) -> Guard:
+def guard_of(
+    name: str, amount: int, at: Any, order_ref: str = "another", reference: str | None = None
+) -> DuplicateGuard:
     customer = reference or CUSTOMERS[name]
-    key = guard_key(MERCHANT.merchant_id, item_of(name).bills_id, customer, amount)
-    return Guard(key, MERCHANT.merchant_id, order_ref, at)
+    key = duplicate_guard_key(MERCHANT.merchant_id, item_of(name).bills_id, customer, amount)
+    return DuplicateGuard(key, MERCHANT.merchant_id, order_ref, at)
 
 
-class Sent(msgspec.Struct):
+class SentBill(msgspec.Struct):
     """A bill that is on its way: its row, its job and its hold."""
 
     row: Transaction
@@ -132,16 +134,16 @@ class Sent(msgspec.Struct):
     @classmethod
     def new(
         cls, name: str = PREPAID, given: Context | None = None, of: Paycode | None = None, **changes: Any
-    ) -> "Sent":
+    ) -> "SentBill":
         given = given or context()
         decision = decided(payment(name, **changes), of or listed(name), given)
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        reserve = decision.groups[0].reserves[0]
-        hold = Hold(reserve.hold, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
-        return cls(row, job, hold, given.merchant, given.listens)
+        reserve = decision.groups[0].new_holds[0]
+        hold = Hold(reserve.hold_key, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
+        return cls(row, job, hold, given.merchant, given.has_webhook)
 
-    def hear(self, answer: Answer, age: float = 1.0, *besides: Row, job_is_gone: bool = False) -> Decision:
+    def receive_answer(self, answer: Answer, age: float = 1.0, *besides: Row, job_is_gone: bool = False) -> Decision:
         """What an answer means that comes so many seconds after the bill was first sent."""
         rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold}
         rows[self.job.key] = None if job_is_gone else self.job
@@ -149,10 +151,12 @@ class Sent(msgspec.Struct):
         assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
         rows |= {row.key: row for row in besides}
         now = self.row.created_at + timedelta(seconds=age)
-        return decide_answer(self.job, answer, context(now, of=self.merchant, listens=self.listens), Seen(rows))
+        return decide_answer(
+            self.job, answer, context(now, merchant=self.merchant, listens=self.listens), LoadedRows(rows)
+        )
 
-    def after(self, decision: Decision) -> "Sent":
+    def after(self, decision: Decision) -> "SentBill":
         """The same bill as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return Sent(row, job, self.hold, self.merchant, self.listens)
+        return SentBill(row, job, self.hold, self.merchant, self.listens)

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import is_reference
+from tests.merchant_client import MerchantClient, Wallet, new_reference
 from tests.running import Deployment
-from tests.shop import Shop, Wallet, fresh
 
 OPENING = 1_000_000_000
 START = "2026-01-05T09:30:00+01:00"
@@ -32,29 +32,29 @@ METER = "45012345678"
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=START)
 
 
-def pay(shop: Shop, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+def pay(shop: MerchantClient, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:
     """Prepaid electricity, but for what is said otherwise; `None` leaves a field out."""
-    ordinary = {"paycode": PREPAID, "reference": METER, "amount": "5000.00", "orderRef": fresh("bill")}
+    ordinary = {"paycode": PREPAID, "reference": METER, "amount": "5000.00", "orderRef": new_reference("bill")}
     said = {name: value for name, value in {**ordinary, **fields}.items() if value is not None}
     return shop.put("bills", headers=headers, action="pay", **said).body
 
 
-def verify(shop: Shop, reference: str) -> Any:
+def verify(shop: MerchantClient, reference: str) -> Any:
     return shop.put("bills", action="verify", txnRef=reference).body
 
 
-def status_of(shop: Shop, reference: str) -> str:
+def status_of(shop: MerchantClient, reference: str) -> str:
     return str(verify(shop, reference)["txnStatus"])
 
 
 # --- paid -------------------------------------------------------------------------------------------------------
 
 
-def test_electricity_is_paid_from_the_wallet_and_brings_a_token_and_units(shop: Shop) -> None:
+def test_electricity_is_paid_from_the_wallet_and_brings_a_token_and_units(shop: MerchantClient) -> None:
     body = pay(shop, orderRef="lights")
     assert body == {
         "status": 200,
@@ -72,20 +72,20 @@ def test_electricity_is_paid_from_the_wallet_and_brings_a_token_and_units(shop: 
     assert shop.wallet() == PAID
 
 
-def test_verify_tells_the_same_by_either_reference(shop: Shop) -> None:
+def test_verify_tells_the_same_by_either_reference(shop: MerchantClient) -> None:
     body = pay(shop, orderRef="lights")
     expected = {**body, "amount": "5000.00", "fee": "100.00", "vat": "7.50"}
     assert verify(shop, "lights") == verify(shop, body["txnRef"]) == expected
 
 
-def test_a_bill_is_verified_by_the_name_of_its_order_reference_too(shop: Shop) -> None:
+def test_a_bill_is_verified_by_the_name_of_its_order_reference_too(shop: MerchantClient) -> None:
     paid = pay(shop)
     by_name = shop.put("bills", action="verify", orderRef=paid["orderRef"]).body
     assert by_name == verify(shop, paid["orderRef"])
     assert shop.put("bills", action="verify").body["errors"] == [{"field": "txnRef", "reason": "required, or orderRef"}]
 
 
-def test_airtime_goes_to_a_phone_at_its_fixed_price_or_for_an_amount(shop: Shop) -> None:
+def test_airtime_goes_to_a_phone_at_its_fixed_price_or_for_an_amount(shop: MerchantClient) -> None:
     fixed = pay(shop, paycode=AIRTIME_100, reference="08031234567", amount=None)
     assert (fixed["txnStatus"], "token" in fixed, "pin" in fixed) == ("successful", False, False)
     assert shop.wallet().balance == OPENING - 10_000 + 300
@@ -93,13 +93,13 @@ def test_airtime_goes_to_a_phone_at_its_fixed_price_or_for_an_amount(shop: Shop)
     assert shop.wallet().balance == OPENING - 10_000 + 300 - 5_000 + 150
 
 
-def test_an_exam_brings_a_pin(shop: Shop) -> None:
+def test_an_exam_brings_a_pin(shop: MerchantClient) -> None:
     body = pay(shop, paycode=WAEC, reference="08031234567", amount=None, orderRef="exam")
     assert re.fullmatch("[0-9]{12}", body["pin"])
     assert verify(shop, "exam")["pin"] == body["pin"]
 
 
-def test_its_event_names_the_bill_and_tells_no_token(shop: Shop) -> None:
+def test_its_event_names_the_bill_and_tells_no_token(shop: MerchantClient) -> None:
     body = pay(shop, orderRef="lights")
     (event,) = shop.put("resources", inquire="events").body["data"]
     assert event["kind"] == "bill"
@@ -116,7 +116,7 @@ def test_its_event_names_the_bill_and_tells_no_token(shop: Shop) -> None:
     }
 
 
-def test_a_bill_that_failed_shows_no_fee_and_no_commission_and_says_who_refused(shop: Shop) -> None:
+def test_a_bill_that_failed_shows_no_fee_and_no_commission_and_says_who_refused(shop: MerchantClient) -> None:
     body = pay(shop, orderRef="refused", reference="00000000016")
     assert (body["txnStatus"], body["message"], body["commission"]) == ("failed", "The biller: Refused", "0.00")
     found = verify(shop, "refused")
@@ -128,7 +128,7 @@ def test_a_bill_that_failed_shows_no_fee_and_no_commission_and_says_who_refused(
 # --- not paid ---------------------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_tells_what_a_bill_costs_and_pays_nothing(shop: Shop) -> None:
+def test_a_dry_run_tells_what_a_bill_costs_and_pays_nothing(shop: MerchantClient) -> None:
     assert pay(shop, orderRef="maybe", dry_run=True) == {
         "status": 200,
         "orderRef": "maybe",
@@ -147,7 +147,7 @@ def test_a_dry_run_tells_what_a_bill_costs_and_pays_nothing(shop: Shop) -> None:
     assert shop.wallet() == PAID
 
 
-def test_a_dry_run_is_refused_for_all_that_would_refuse_the_bill(shop: Shop) -> None:
+def test_a_dry_run_is_refused_for_all_that_would_refuse_the_bill(shop: MerchantClient) -> None:
     assert pay(shop, dry_run=True, paycode="nothing")["status"] == 104
     assert pay(shop, dry_run=True, amount="1")["status"] == 104
     paid = pay(shop, orderRef="paid")
@@ -158,7 +158,7 @@ def test_a_dry_run_is_refused_for_all_that_would_refuse_the_bill(shop: Shop) -> 
     assert pay(shop, dry_run=True, amount="4000.00")["status"] == 301
 
 
-def test_a_bill_in_another_currency_is_refused(shop: Shop) -> None:
+def test_a_bill_in_another_currency_is_refused(shop: MerchantClient) -> None:
     for currency in ("USD", "EUR"):
         refused = pay(shop, currency=currency)
         assert refused["status"] == 104
@@ -176,7 +176,9 @@ def test_a_bill_in_another_currency_is_refused(shop: Shop) -> None:
         ({"amount": "x", "orderRef": 5}, ["amount", "orderRef"]),
     ],
 )
-def test_a_resolve_that_means_to_pay_is_told_to_send_pay(shop: Shop, said: dict[str, Any], named: list[str]) -> None:
+def test_a_resolve_that_means_to_pay_is_told_to_send_pay(
+    shop: MerchantClient, said: dict[str, Any], named: list[str]
+) -> None:
     body = shop.put("bills", action="resolve", paycode=PREPAID, reference=METER, **said).body
     assert body["status"] == 104
     assert [fault["field"] for fault in body["errors"]] == named
@@ -207,13 +209,13 @@ def test_a_resolve_that_means_to_pay_is_told_to_send_pay(shop: Shop, said: dict[
         ({"paycode": AIRTIME_100, "orderRef": None, "amount": None}, ["orderRef", "reference"]),
     ],
 )
-def test_bad_input_is_named_and_moves_nothing(shop: Shop, fields: dict[str, Any], faults: list[str]) -> None:
+def test_bad_input_is_named_and_moves_nothing(shop: MerchantClient, fields: dict[str, Any], faults: list[str]) -> None:
     body = pay(shop, **fields)
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, faults)
     assert shop.wallet() == UNTOUCHED
 
 
-def test_a_wallet_that_is_short_is_301_and_keeps_nothing(shop: Shop) -> None:
+def test_a_wallet_that_is_short_is_301_and_keeps_nothing(shop: MerchantClient) -> None:
     fields: dict[str, Any] = {"paycode": REMITA, "reference": "290007654321", "amount": "10000000.00"}
     assert pay(shop, orderRef="tax", **fields)["status"] == 301
     assert verify(shop, "tax")["status"] == 104
@@ -221,14 +223,14 @@ def test_a_wallet_that_is_short_is_301_and_keeps_nothing(shop: Shop) -> None:
     assert pay(shop, orderRef="tax", **fields)["txnStatus"] == "successful"
 
 
-def test_another_merchants_bill_is_unknown(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+def test_another_merchants_bill_is_unknown(shop: MerchantClient, open_shop: Callable[..., MerchantClient]) -> None:
     body = pay(shop, orderRef="lights")
     stranger = open_shop(now=START)
     for reference in ("lights", body["txnRef"], "never"):
         assert verify(stranger, reference) == {"status": 104, "message": "Invalid Transaction Reference"}
 
 
-def test_a_transfer_is_no_bill_and_may_have_the_same_reference(shop: Shop) -> None:
+def test_a_transfer_is_no_bill_and_may_have_the_same_reference(shop: MerchantClient) -> None:
     shop.transfer(orderRef="same")
     assert verify(shop, "same")["status"] == 104
     assert pay(shop, orderRef="same")["txnStatus"] == "successful"
@@ -239,20 +241,20 @@ def test_a_transfer_is_no_bill_and_may_have_the_same_reference(shop: Shop) -> No
 # --- repeated ---------------------------------------------------------------------------------------------------
 
 
-def test_the_same_order_again_is_the_first_answer_and_another_is_refused(shop: Shop) -> None:
+def test_the_same_order_again_is_the_first_answer_and_another_is_refused(shop: MerchantClient) -> None:
     first = pay(shop, orderRef="lights")
     assert pay(shop, orderRef="lights") == first
     assert pay(shop, orderRef="lights", amount="5000.01")["status"] == 104
     assert shop.wallet() == PAID
 
 
-def test_an_idempotency_key_brings_the_token_again(shop: Shop) -> None:
+def test_an_idempotency_key_brings_the_token_again(shop: MerchantClient) -> None:
     key = {"idempotency-key": "lights"}
     assert pay(shop, headers=key, orderRef="lights") == pay(shop, headers=key, orderRef="lights")
     assert shop.wallet() == PAID
 
 
-def test_the_same_payment_under_another_order_waits_half_a_minute_of_business_time(shop: Shop) -> None:
+def test_the_same_payment_under_another_order_waits_half_a_minute_of_business_time(shop: MerchantClient) -> None:
     pay(shop, orderRef="first")
     refused = pay(shop, orderRef="second")
     assert (refused["status"], refused["message"][:16]) == (104, "Likely duplicate")
@@ -264,7 +266,7 @@ def test_the_same_payment_under_another_order_waits_half_a_minute_of_business_ti
     assert pay(shop, orderRef="second")["txnStatus"] == "successful"
 
 
-def test_a_bill_that_failed_may_be_paid_again_at_once(shop: Shop) -> None:
+def test_a_bill_that_failed_may_be_paid_again_at_once(shop: MerchantClient) -> None:
     failing = {"x-sandbox-scenario": "rr=16"}
     assert pay(shop, headers=failing, orderRef="first")["txnStatus"] == "failed"
     assert pay(shop, headers={"x-sandbox-scenario": "rr=06"}, orderRef="second")["txnStatus"] == "pending"
@@ -290,7 +292,7 @@ def test_a_bill_that_failed_may_be_paid_again_at_once(shop: Shop) -> None:
         ("68", "pending", "successful"),
     ],
 )
-def test_a_magic_reference_ends_as_its_table_says(shop: Shop, code: str, first: str, final: str) -> None:
+def test_a_magic_reference_ends_as_its_table_says(shop: MerchantClient, code: str, first: str, final: str) -> None:
     body = pay(shop, reference=f"000000{code}")
     assert (body["txnStatus"], "token" in body) == (first, False)
     if first == "pending":
@@ -305,7 +307,9 @@ def test_a_magic_reference_ends_as_its_table_says(shop: Shop, code: str, first: 
 
 
 @pytest.mark.parametrize("outcome", ["successful", "failed"])
-def test_what_stays_pending_is_settled_by_the_call_back_once(shop: Shop, deployment: Deployment, outcome: str) -> None:
+def test_what_stays_pending_is_settled_by_the_call_back_once(
+    shop: MerchantClient, deployment: Deployment, outcome: str
+) -> None:
     pay(shop, orderRef="open", reference="00000099")
     shop.advance(days=2)
     assert status_of(shop, "open") == "pending"
@@ -330,7 +334,7 @@ def test_what_stays_pending_is_settled_by_the_call_back_once(shop: Shop, deploym
     ],
 )
 def test_a_fault_strikes_the_next_bill_and_ends_as_written(
-    shop: Shop, kind: str, first: str, seconds: int, final: str
+    shop: MerchantClient, kind: str, first: str, seconds: int, final: str
 ) -> None:
     shop.put("sandbox", action="fault", rail="biller", kind=kind)
     body = pay(shop)
@@ -340,7 +344,7 @@ def test_a_fault_strikes_the_next_bill_and_ends_as_written(
     assert shop.wallet() == AFTER[final]
 
 
-def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: Shop) -> None:
+def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: MerchantClient) -> None:
     body = pay(shop, headers={"x-sandbox-scenario": "rr=ZZ"}, orderRef="unreadable")
     assert (body["status"], body["txnStatus"]) == (201, "pending")
     assert shop.wallet() == OPEN
@@ -351,7 +355,9 @@ def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: Shop) -> None:
 EVERYWHERE = ("transaction", "event", "job", "notice", "posting", "bill_voucher", "bill_guard", "repeat")
 
 
-def test_a_token_is_in_no_table_no_event_no_explanation_and_no_log(shop: Shop, deployment: Deployment) -> None:
+def test_a_token_is_in_no_table_no_event_no_explanation_and_no_log(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
     shop.put("sandbox", action="webhook", url="http://127.0.0.1:9/")
     token = pay(shop, headers={"idempotency-key": "k"}, orderRef="lights")["token"]
     pin = pay(shop, paycode=WAEC, reference="08031234567", amount=None)["pin"]
@@ -366,7 +372,7 @@ def test_a_token_is_in_no_table_no_event_no_explanation_and_no_log(shop: Shop, d
         assert all(secret not in text and secret.encode().hex() not in text for text in said)
 
 
-def test_explain_tells_a_bills_story_by_its_order_reference(shop: Shop) -> None:
+def test_explain_tells_a_bills_story_by_its_order_reference(shop: MerchantClient) -> None:
     pay(shop, orderRef="lights")
     story = shop.put("sandbox", action="explain", orderRef="lights").body["data"]
     what = [line["what"] for line in story]
@@ -386,30 +392,32 @@ VOUCHERS_OF = """
 """
 
 
-def test_the_auditor_notices_a_commission_or_a_token_that_is_not_there(shop: Shop, deployment: Deployment) -> None:
+def test_the_auditor_notices_a_commission_or_a_token_that_is_not_there(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
     txn_ref = pay(shop)["txnRef"]
     for statement, wrong, right, law in (
         (COMMISSION_OF, COMMISSION - 1, COMMISSION, "gave its commission back"),
         (VOUCHERS_OF, "elsewhere", txn_ref, "what a bill brought is kept"),
     ):
         deployment.fetch(statement, shop.mid, wrong)
-        (line,) = deployment.broken_laws([shop.mid])
+        (line,) = deployment.broken_invariants([shop.mid])
         assert law in line
         assert line.endswith(txn_ref)
         deployment.fetch(statement, shop.mid, right)
-    assert deployment.broken_laws([shop.mid]) == []
+    assert deployment.broken_invariants([shop.mid]) == []
 
 
 # --- many at once -----------------------------------------------------------------------------------------------
 
 
-def at_once(deployment: Deployment, shop: Shop, orders: list[dict[str, Any]]) -> list[Any]:
+def at_once(deployment: Deployment, shop: MerchantClient, orders: list[dict[str, Any]]) -> list[Any]:
     """Each on a connection of its own, all let go in the same moment."""
     start = threading.Barrier(len(orders))
 
     def send(fields: dict[str, Any]) -> Any:
-        with deployment.wire() as wire:
-            one = Shop(wire, shop.mid, shop.key)
+        with deployment.connect() as wire:
+            one = MerchantClient(wire, shop.mid, shop.key)
             start.wait()
             return pay(one, **fields)
 
@@ -417,7 +425,7 @@ def at_once(deployment: Deployment, shop: Shop, orders: list[dict[str, Any]]) ->
         return list(pool.map(send, orders))
 
 
-def test_fifty_copies_of_one_order_are_one_bill(shop: Shop, deployment: Deployment) -> None:
+def test_fifty_copies_of_one_order_are_one_bill(shop: MerchantClient, deployment: Deployment) -> None:
     replies = at_once(deployment, shop, [{"orderRef": "lights"}] * 50)
     assert {msgspec.json.encode(reply) for reply in replies} == {msgspec.json.encode(pay(shop, orderRef="lights"))}
     assert replies[0]["txnStatus"] == "successful"
@@ -425,19 +433,21 @@ def test_fifty_copies_of_one_order_are_one_bill(shop: Shop, deployment: Deployme
 
 
 def test_two_orders_for_the_same_payment_at_once_are_one_bill_and_one_likely_duplicate(
-    shop: Shop, deployment: Deployment
+    shop: MerchantClient, deployment: Deployment
 ) -> None:
     for customer in ("45012345671", "45012345672", "45012345673"):
-        replies = at_once(deployment, shop, [{"orderRef": fresh("race"), "reference": customer} for _ in range(2)])
+        replies = at_once(
+            deployment, shop, [{"orderRef": new_reference("race"), "reference": customer} for _ in range(2)]
+        )
         assert sorted(reply["status"] for reply in replies) == [104, 200]
     taken = 3 * (COST - COMMISSION)
     assert shop.wallet() == Wallet(OPENING - taken, OPENING - taken, 0)
 
 
-def test_a_wallet_raced_for_by_many_bills_is_spent_once(shop: Shop, deployment: Deployment) -> None:
+def test_a_wallet_raced_for_by_many_bills_is_spent_once(shop: MerchantClient, deployment: Deployment) -> None:
     """Ten bills of which the wallet covers three: commission comes back only after each is paid."""
     orders = [
-        {"paycode": REMITA, "reference": f"29000765432{n}", "amount": "3300000.00", "orderRef": fresh("tax")}
+        {"paycode": REMITA, "reference": f"29000765432{n}", "amount": "3300000.00", "orderRef": new_reference("tax")}
         for n in range(10)
     ]
     replies = at_once(deployment, shop, orders)

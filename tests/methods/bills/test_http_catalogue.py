@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.catalogue import load
-from tests.shop import Shop
+from kasuwa.core.reference_data import load_reference_data
+from tests.merchant_client import MerchantClient
 
-LISTED = load("billers")["data"]
+LISTED = load_reference_data("billers")["data"]
 CATEGORIES = [row["code"] for row in LISTED["categories"]]
 BILLS = {row["id"]: row for row in LISTED["bills"]}
 PREPAID, AIRTIME, DSTV = "IfuR3XxiIpxqbZQ", "yz6wTBdzaYv7oLX", "r7avwDutdk2YX75"
 
 
-def pull(shop: Shop, **chosen: Any) -> Any:
+def pull(shop: MerchantClient, **chosen: Any) -> Any:
     return shop.put("bills", action="pull", **chosen).body
 
 
-def resolve(shop: Shop, reference: str, paycode: str = PREPAID, scenario: str | None = None) -> Any:
+def resolve(shop: MerchantClient, reference: str, paycode: str = PREPAID, scenario: str | None = None) -> Any:
     headers = None if scenario is None else {"x-sandbox-scenario": scenario}
     return shop.put("bills", headers=headers, action="resolve", paycode=paycode, reference=reference).body
 
@@ -27,14 +27,14 @@ def resolve(shop: Shop, reference: str, paycode: str = PREPAID, scenario: str | 
 # --- pull -------------------------------------------------------------------------------------------------------
 
 
-def test_the_whole_catalogue_is_what_the_rail_lists(shop: Shop) -> None:
+def test_the_whole_catalogue_is_what_the_rail_lists(shop: MerchantClient) -> None:
     body = pull(shop)
     assert set(body) == {"status", "data"}
     assert body["status"] == 200
     assert body["data"] == LISTED
 
 
-def test_every_part_links_to_the_next_and_has_its_shape(shop: Shop) -> None:
+def test_every_part_links_to_the_next_and_has_its_shape(shop: MerchantClient) -> None:
     found = pull(shop)["data"]
     assert {bill["category"] for bill in found["bills"]} <= {category["code"] for category in found["categories"]}
     assert {item["bills_id"] for item in found["items"]} == {bill["id"] for bill in found["bills"]}
@@ -46,7 +46,7 @@ def test_every_part_links_to_the_next_and_has_its_shape(shop: Shop) -> None:
         assert not isinstance(item["require_name_query"], bool)
 
 
-def test_a_category_brings_its_bills_and_their_items_and_nothing_else(shop: Shop) -> None:
+def test_a_category_brings_its_bills_and_their_items_and_nothing_else(shop: MerchantClient) -> None:
     for code in CATEGORIES:
         ids = {bill["id"] for bill in LISTED["bills"] if bill["category"] == code}
         assert pull(shop, category=code)["data"] == {
@@ -56,7 +56,7 @@ def test_a_category_brings_its_bills_and_their_items_and_nothing_else(shop: Shop
         }
 
 
-def test_a_bill_brings_its_category_and_its_items(shop: Shop) -> None:
+def test_a_bill_brings_its_category_and_its_items(shop: MerchantClient) -> None:
     for bills_id, bill in BILLS.items():
         expected = {
             "categories": [row for row in LISTED["categories"] if row["code"] == bill["category"]],
@@ -86,7 +86,7 @@ def test_a_bill_brings_its_category_and_its_items(shop: Shop) -> None:
         ({"bills_id": "14", "category": "nothing"}, "category"),
     ],
 )
-def test_a_selection_of_nothing_is_104(shop: Shop, chosen: dict[str, Any], field: str) -> None:
+def test_a_selection_of_nothing_is_104(shop: MerchantClient, chosen: dict[str, Any], field: str) -> None:
     body = pull(shop, **chosen)
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, field.split())
 
@@ -102,7 +102,7 @@ def test_a_selection_of_nothing_is_104(shop: Shop, chosen: dict[str, Any], field
         ({"paycode": PREPAID, "reference": "x"}, "reference"),
     ],
 )
-def test_a_resolve_names_every_fault_at_once(shop: Shop, said: dict[str, Any], named: str) -> None:
+def test_a_resolve_names_every_fault_at_once(shop: MerchantClient, said: dict[str, Any], named: str) -> None:
     body = shop.put("bills", action="resolve", **said).body
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, named.split())
 
@@ -120,25 +120,27 @@ def test_a_resolve_names_every_fault_at_once(shop: Shop, said: dict[str, Any], n
         ("", False),
     ],
 )
-def test_a_pull_is_packed_for_who_takes_it_so(shop: Shop, accepted: str, packed: bool) -> None:
+def test_a_pull_is_packed_for_who_takes_it_so(shop: MerchantClient, accepted: str, packed: bool) -> None:
     asked = {"action": "pull"}
-    heard = shop.ask("bills", asked, headers={"accept-encoding": accepted})
+    heard = shop.send_fields("bills", asked, headers={"accept-encoding": accepted})
     assert heard.headers["vary"] == "accept-encoding"
     assert heard.headers.get("content-encoding") == ("gzip" if packed else None)
     raw = gzip.decompress(heard.raw) if packed else heard.raw
-    assert raw == shop.ask("bills", asked).raw
-    refused = shop.ask("bills", {**asked, "category": "none"}, headers={"accept-encoding": accepted})
+    assert raw == shop.send_fields("bills", asked).raw
+    refused = shop.send_fields("bills", {**asked, "category": "none"}, headers={"accept-encoding": accepted})
     assert "content-encoding" not in refused.headers
 
 
-def test_a_pull_uses_up_no_fault_of_the_biller(shop: Shop) -> None:
+def test_a_pull_uses_up_no_fault_of_the_biller(shop: MerchantClient) -> None:
     shop.put("sandbox", action="fault", rail="biller", kind="unavailable")
     assert pull(shop)["status"] == 200
     assert resolve(shop, "45012345678")["status"] == 204
     assert resolve(shop, "45012345678")["status"] == 200
 
 
-def test_the_same_bytes_again_are_checked_like_the_first(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+def test_the_same_bytes_again_are_checked_like_the_first(
+    shop: MerchantClient, open_shop: Callable[..., MerchantClient]
+) -> None:
     """The body of a pull is remembered; who asks, where and how is not."""
     body = b'{"action":"pull","bills_id":14}'
     first = shop.send("bills", body)
@@ -151,7 +153,7 @@ def test_the_same_bytes_again_are_checked_like_the_first(shop: Shop, open_shop: 
 # --- resolve ----------------------------------------------------------------------------------------------------
 
 
-def test_a_customer_is_resolved_to_a_name(shop: Shop) -> None:
+def test_a_customer_is_resolved_to_a_name(shop: MerchantClient) -> None:
     body = resolve(shop, "45012345678")
     assert body == {
         "status": 200,
@@ -165,7 +167,7 @@ def test_a_customer_is_resolved_to_a_name(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("phone", ["08031234567", "08000000000", "00000008"])
-def test_where_no_name_query_is_required_nobody_is_named(shop: Shop, phone: str) -> None:
+def test_where_no_name_query_is_required_nobody_is_named(shop: MerchantClient, phone: str) -> None:
     body = resolve(shop, phone, AIRTIME)
     assert (body["status"], body["custName"]) == (200, "")
     assert "no name query" in body["message"]
@@ -182,12 +184,12 @@ def test_where_no_name_query_is_required_nobody_is_named(shop: Shop, phone: str)
         (PREPAID, "", "reference"),
     ],
 )
-def test_a_malformed_question_is_104(shop: Shop, paycode: str, reference: str, field: str) -> None:
+def test_a_malformed_question_is_104(shop: MerchantClient, paycode: str, reference: str, field: str) -> None:
     body = resolve(shop, reference, paycode)
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
 
 
-def test_every_outcome_has_its_magic_reference(shop: Shop) -> None:
+def test_every_outcome_has_its_magic_reference(shop: MerchantClient) -> None:
     assert resolve(shop, "0000000001")["custName"] == "SANDBOX 01 CUSTOMER"
     unknown = resolve(shop, "0000000007")
     assert (unknown["status"], unknown["errors"][0]["field"]) == (104, "reference")
@@ -200,7 +202,9 @@ def test_every_outcome_has_its_magic_reference(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(("paycode", "reference"), [(PREPAID, "45012345678"), (AIRTIME, "08031234567")])
-def test_a_biller_that_declines_says_nothing_of_the_customer(shop: Shop, paycode: str, reference: str) -> None:
+def test_a_biller_that_declines_says_nothing_of_the_customer(
+    shop: MerchantClient, paycode: str, reference: str
+) -> None:
     declined = {"status": 204, "message": "The biller declined: Do not honour"}
     shop.put("sandbox", action="fault", rail="biller", kind="decline")
     assert resolve(shop, reference, paycode) == declined
@@ -209,7 +213,7 @@ def test_a_biller_that_declines_says_nothing_of_the_customer(shop: Shop, paycode
     assert resolve(shop, reference, paycode)["status"] == 200
 
 
-def test_only_a_call_of_the_biller_uses_up_a_planned_fault(shop: Shop) -> None:
+def test_only_a_call_of_the_biller_uses_up_a_planned_fault(shop: MerchantClient) -> None:
     shop.put("sandbox", action="fault", rail="biller", kind="unavailable")
     assert resolve(shop, "45012345678", "nope")["status"] == 104
     assert resolve(shop, "x")["status"] == 104
@@ -217,7 +221,7 @@ def test_only_a_call_of_the_biller_uses_up_a_planned_fault(shop: Shop) -> None:
     assert resolve(shop, "45012345678")["status"] == 200
 
 
-def test_a_scenario_strikes_one_question(shop: Shop) -> None:
+def test_a_scenario_strikes_one_question(shop: MerchantClient) -> None:
     assert resolve(shop, "45012345678", scenario="rr=07")["status"] == 104
     assert resolve(shop, "45012345678", scenario="http=timeout")["status"] == 204
     assert resolve(shop, "45012345678", scenario="http=unavailable")["status"] == 204

@@ -6,20 +6,20 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Foresight
-from kasuwa.core.billers import EMPTY_SHEET, Listing
+from kasuwa.core.action import PreflightContext
+from kasuwa.core.billers import EMPTY_EDITION, Catalogue
 from kasuwa.core.decision import Refusal
 from kasuwa.core.decoding import decode
 from kasuwa.core.fields import AMOUNT_REASON
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.methods.bills.decide import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE
 from kasuwa.methods.bills.lookups import PAY_RULES, pull_catalogue, resolve_customer
+from kasuwa.methods.bills.rules.pay_bill import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE
 from kasuwa.methods.bills.wire import PayRequest, PullRequest, ResolveReply, ResolveRequest
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Rails
-from kasuwa.rails.sandbox.biller import SandboxBiller, first_sheet
+from kasuwa.rails.sandbox.biller import SandboxBiller, first_edition
 from tests.methods.bills.payments import METER, PREPAID, item_of
-from tests.rules import MERCHANT, NOW
+from tests.rule_context import MERCHANT, NOW
 
 REQUEST = ResolveRequest(paycode=item_of(PREPAID).paycode, reference=METER)
 
@@ -27,18 +27,18 @@ REQUEST = ResolveRequest(paycode=item_of(PREPAID).paycode, reference=METER)
 class Shelf:
     """What is listed here, and what another process has taken since."""
 
-    def __init__(self, here: Listing, elsewhere: Listing | None = None) -> None:
-        self.listing = here
+    def __init__(self, here: Catalogue, elsewhere: Catalogue | None = None) -> None:
+        self.catalogue = here
         self._elsewhere = elsewhere or here
         self.looked = 0
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         self.looked += 1
-        self.listing = self._elsewhere
+        self.catalogue = self._elsewhere
 
 
 def rails(shelf: Shelf) -> Rails:
-    return Rails(bank=ports.NOT_GIVEN, biller=SandboxBiller(), shelf=shelf)
+    return Rails(bank=ports.NOT_CONFIGURED, biller=SandboxBiller(), catalogue_cache=shelf)
 
 
 def resolve(given: Rails, request: ResolveRequest = REQUEST, planned: list[Scenario] | None = None) -> Any:
@@ -49,7 +49,7 @@ def resolve(given: Rails, request: ResolveRequest = REQUEST, planned: list[Scena
 
 
 def test_how_the_call_goes_is_asked_right_before_it_and_not_where_there_is_none() -> None:
-    given, planned = rails(Shelf(Listing(1, first_sheet()))), [Scenario(rr="05")]
+    given, planned = rails(Shelf(Catalogue(1, first_edition()))), [Scenario(rr="05")]
     for strange in (ResolveRequest(paycode="x", reference=METER), msgspec.structs.replace(REQUEST, reference="x")):
         assert resolve(given, strange, planned).code == 104
     assert len(planned) == 1
@@ -58,7 +58,7 @@ def test_how_the_call_goes_is_asked_right_before_it_and_not_where_there_is_none(
 
 
 def test_an_edition_taken_elsewhere_within_this_second_is_looked_for() -> None:
-    shelf = Shelf(Listing(0, EMPTY_SHEET), Listing(1, first_sheet()))
+    shelf = Shelf(Catalogue(0, EMPTY_EDITION), Catalogue(1, first_edition()))
     assert isinstance(resolve(rails(shelf)), ResolveReply)
     assert shelf.looked == 1
     assert isinstance(resolve(rails(shelf)), ResolveReply)
@@ -66,16 +66,16 @@ def test_an_edition_taken_elsewhere_within_this_second_is_looked_for() -> None:
 
 
 def test_a_paycode_that_nobody_has_is_looked_for_once() -> None:
-    shelf = Shelf(Listing(0, EMPTY_SHEET))
+    shelf = Shelf(Catalogue(0, EMPTY_EDITION))
     assert resolve(rails(shelf)) is UNKNOWN_PAYCODE
     assert shelf.looked == 1
 
 
 def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_faults() -> None:
-    given = rails(Shelf(Listing(1, first_sheet())))
+    given = rails(Shelf(Catalogue(1, first_edition())))
 
     def faults(**said: Any) -> dict[str, str]:
-        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, Foresight(NOW, given))
+        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, PreflightContext(NOW, given))
         return {fault.field: fault.reason for fault in found} if isinstance(found, tuple) else {}
 
     prepaid = {"paycode": item_of(PREPAID).paycode}
@@ -94,7 +94,7 @@ def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_f
 
 
 def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> None:
-    shelf = Shelf(Listing(1, first_sheet()))
+    shelf = Shelf(Catalogue(1, first_edition()))
 
     def pull(**chosen: Any) -> Any:
         return pull_catalogue(PullRequest(**chosen), MERCHANT, rails(shelf))
@@ -103,7 +103,7 @@ def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> 
         assert pull(**chosen) is pull(**chosen)
     refused = pull(category="x", bills_id=999)
     assert [fault.field for fault in refused.faults] == ["category", "bills_id"]
-    kept = len(shelf.listing.prepared)
+    kept = len(shelf.catalogue.encoded_replies)
     for strange in ({"category": "x"}, {"bills_id": 999}, {"category": "tv", "bills_id": 14}):
         assert isinstance(pull(**strange), Refusal)
-    assert len(shelf.listing.prepared) == kept
+    assert len(shelf.catalogue.encoded_replies) == kept

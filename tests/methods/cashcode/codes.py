@@ -5,17 +5,17 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, More, Needs, Outcome, Refusal, Row, Seen
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, NeedsMore, Outcome, Refusal, Row
 from kasuwa.core.decoding import decode
 from kasuwa.core.references import account_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.cashcode.actions import GENERATE_RULES
-from kasuwa.methods.cashcode.decide import decide_generate, need_generate
-from kasuwa.methods.cashcode.decide_end import decide_cancel, decide_expiry, need_cancel, need_expiry
-from kasuwa.methods.cashcode.decide_redeem import decide_redeem, need_redeem
+from kasuwa.methods.cashcode.rules.finish import decide_cancel, decide_expiry, need_cancel, need_expiry
+from kasuwa.methods.cashcode.rules.issue import decide_generate, need_generate
+from kasuwa.methods.cashcode.rules.redeem import decide_redeem, need_redeem
 from kasuwa.methods.cashcode.wire import GenerateRequest, OrderRequest, RedeemRequest
-from kasuwa.rails.ports import NOBODY_ASKED
-from tests.rules import MERCHANT, context
+from kasuwa.rails.ports import NO_CALL_MADE
+from tests.rule_context import MERCHANT, context
 
 ORDER: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "cash-1"}
 
@@ -30,7 +30,7 @@ def order(**changes: Any) -> GenerateRequest:
     return request
 
 
-class Table:
+class InMemoryCashcodes:
     """The rows of one merchant as the writer would keep them, and its rounds of asking for more."""
 
     def __init__(self, *rows: Row) -> None:
@@ -43,20 +43,20 @@ class Table:
             merchant_id = given.merchant.merchant_id
             keys = [key for _, key in needs.rows] + [account_key(merchant_id, name) for name in needs.accounts]
             asked |= {key: self.rows.get(key) for key in keys}
-            outcome: Outcome = rule(given, Seen(asked))
-            if not isinstance(outcome, More):
+            outcome: Outcome = rule(given, LoadedRows(asked))
+            if not isinstance(outcome, NeedsMore):
                 return outcome
             needs = outcome.needs
         raise AssertionError("the writer would have given up")
 
-    def keep(self, decision: Decision) -> Decision:
+    def apply(self, decision: Decision) -> Decision:
         for row in (*decision.rows, *decision.jobs):
             self.rows[row.key] = row
         for job in decision.jobs_done:
             del self.rows[job.key]
         for group in decision.groups:
-            for reserve in group.reserves:
-                hold = Hold(reserve.hold, MERCHANT.merchant_id, reserve.account, reserve.amount, "", PENDING, 0)
+            for reserve in group.new_holds:
+                hold = Hold(reserve.hold_key, MERCHANT.merchant_id, reserve.account, reserve.amount, "", PENDING, 0)
                 self.rows[hold.key] = hold
         return decision
 
@@ -86,16 +86,16 @@ class Table:
 
     def expire(self, job: Job, given: Context | None = None) -> Outcome:
         given = given or context(job.due)
-        needs = need_expiry(job, NOBODY_ASKED, given.merchant)
-        return self.decide(lambda c, seen: decide_expiry(job, NOBODY_ASKED, c, seen), needs, given)
+        needs = need_expiry(job, NO_CALL_MADE, given.merchant)
+        return self.decide(lambda c, seen: decide_expiry(job, NO_CALL_MADE, c, seen), needs, given)
 
 
-def standing(**changes: Any) -> tuple[Table, str]:
+def active_cashcode(**changes: Any) -> tuple[InMemoryCashcodes, str]:
     """A table with one code on it that stands, and its digits."""
-    table = Table()
+    table = InMemoryCashcodes()
     decision = table.generate(**changes)
     assert isinstance(decision, Decision), decision
-    table.keep(decision)
+    table.apply(decision)
     return table, decision.reply.cashcode
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.merchant_client import MerchantClient, Wallet, new_reference
 from tests.running import Deployment
-from tests.shop import Shop, Wallet, fresh
 
 OPENING = 1_000_000_000
 START = "2026-01-05T09:30:00+01:00"
@@ -18,21 +18,21 @@ COST = 510_750
 UNKNOWN = {"status": 104, "message": "Invalid Order Reference"}
 
 
-def generate(shop: Shop, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:
-    ordinary = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": fresh("cash")}
+def generate(shop: MerchantClient, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+    ordinary = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": new_reference("cash")}
     return shop.put("cashcode", headers=headers, action="generate", **{**ordinary, **fields}).body
 
 
-def redeem(shop: Shop, code: str, **fields: Any) -> Any:
+def redeem(shop: MerchantClient, code: str, **fields: Any) -> Any:
     ordinary = {"pin": "2580", "amount": "5000.00", "channel": "ATM"}
     return shop.put("sandbox", action="redeem_cashcode", cashcode=code, **{**ordinary, **fields}).body
 
 
-def verify(shop: Shop, order_ref: str) -> Any:
+def verify(shop: MerchantClient, order_ref: str) -> Any:
     return shop.put("cashcode", action="verify", orderRef=order_ref).body
 
 
-def cancel(shop: Shop, order_ref: str) -> Any:
+def cancel(shop: MerchantClient, order_ref: str) -> Any:
     return shop.put("cashcode", action="cancel", orderRef=order_ref).body
 
 
@@ -47,7 +47,7 @@ def spent(amount: int) -> Wallet:
 # --- one code -----------------------------------------------------------------------------------------------
 
 
-def test_a_code_is_generated_verified_and_paid(open_shop: Callable[..., Shop]) -> None:
+def test_a_code_is_generated_verified_and_paid(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     made = generate(shop, orderRef="cash-1", life_time="60")
     code = made.pop("cashcode")
@@ -85,7 +85,7 @@ def test_a_code_is_generated_verified_and_paid(open_shop: Callable[..., Shop]) -
 
 
 @pytest.mark.parametrize("channel", ["POS", "WEB"])
-def test_a_terminal_draws_a_part_and_the_rest_returns(shop: Shop, channel: str) -> None:
+def test_a_terminal_draws_a_part_and_the_rest_returns(shop: MerchantClient, channel: str) -> None:
     made = generate(shop, channel=channel)
     assert shop.wallet() == held(500_000)
     assert redeem(shop, made["cashcode"], channel=channel, amount="5000.01")["status"] == 104
@@ -96,7 +96,9 @@ def test_a_terminal_draws_a_part_and_the_rest_returns(shop: Shop, channel: str) 
 
 
 @pytest.mark.parametrize("outcome", ["successful", "failed"])
-def test_no_call_back_ends_a_code_and_none_is_recorded(shop: Shop, deployment: Deployment, outcome: str) -> None:
+def test_no_call_back_ends_a_code_and_none_is_recorded(
+    shop: MerchantClient, deployment: Deployment, outcome: str
+) -> None:
     made = generate(shop)
     told = shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body
     assert told == {"status": 104, "message": "No rail decides this one, so no call-back can end it"}
@@ -107,7 +109,7 @@ def test_no_call_back_ends_a_code_and_none_is_recorded(shop: Shop, deployment: D
     assert shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body["status"] == 200
 
 
-def test_a_wallet_that_is_short_is_refused_and_nothing_is_kept(shop: Shop) -> None:
+def test_a_wallet_that_is_short_is_refused_and_nothing_is_kept(shop: MerchantClient) -> None:
     assert generate(shop, orderRef="much", amount="9999892.51")["status"] == 301
     assert verify(shop, "much") == UNKNOWN
     assert shop.wallet() == held(0)
@@ -118,7 +120,7 @@ def test_a_wallet_that_is_short_is_refused_and_nothing_is_kept(shop: Shop) -> No
 # --- repeats ------------------------------------------------------------------------------------------------
 
 
-def test_a_repeat_by_order_ref_or_key_moves_nothing_and_shows_no_code(shop: Shop) -> None:
+def test_a_repeat_by_order_ref_or_key_moves_nothing_and_shows_no_code(shop: MerchantClient) -> None:
     key = {"idempotency-key": "once"}
     first = generate(shop, headers=key, orderRef="twice")
     told = {name: value for name, value in first.items() if name != "cashcode"}
@@ -130,7 +132,7 @@ def test_a_repeat_by_order_ref_or_key_moves_nothing_and_shows_no_code(shop: Shop
     assert generate(shop, orderRef="twice")["txnStatus"] == "successful"
 
 
-def test_a_transfer_may_have_the_same_order_ref(shop: Shop) -> None:
+def test_a_transfer_may_have_the_same_order_ref(shop: MerchantClient) -> None:
     assert shop.transfer(orderRef="both")["status"] == 200
     assert generate(shop, orderRef="both")["status"] == 200
 
@@ -138,7 +140,7 @@ def test_a_transfer_may_have_the_same_order_ref(shop: Shop) -> None:
 # --- how it ends otherwise ------------------------------------------------------------------------------------
 
 
-def test_three_wrong_pins_lock_it_and_its_money_is_back(shop: Shop) -> None:
+def test_three_wrong_pins_lock_it_and_its_money_is_back(shop: MerchantClient) -> None:
     made = generate(shop)
     answers = [redeem(shop, made["cashcode"], pin="0000") for _ in range(4)]
     assert [answer["status"] for answer in answers] == [203, 203, 203, 104]
@@ -146,7 +148,7 @@ def test_three_wrong_pins_lock_it_and_its_money_is_back(shop: Shop) -> None:
     assert (verify(shop, made["orderRef"])["state"], shop.wallet()) == ("locked", held(0))
 
 
-def test_expiry_comes_by_business_time(open_shop: Callable[..., Shop]) -> None:
+def test_expiry_comes_by_business_time(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     made = generate(shop)
     shop.advance(minutes=1439)
@@ -157,7 +159,7 @@ def test_expiry_comes_by_business_time(open_shop: Callable[..., Shop]) -> None:
     assert cancel(shop, made["orderRef"])["status"] == 104
 
 
-def test_cancel_gives_the_money_back(shop: Shop) -> None:
+def test_cancel_gives_the_money_back(shop: MerchantClient) -> None:
     made = generate(shop)
     done = cancel(shop, made["orderRef"])
     assert (done["status"], done["state"], done["txnStatus"]) == (200, "cancelled", "failed")
@@ -166,7 +168,7 @@ def test_cancel_gives_the_money_back(shop: Shop) -> None:
     assert redeem(shop, made["cashcode"]) == {"status": 104, "message": "This cashcode was cancelled"}
 
 
-def test_each_end_has_one_event_found_by_its_order_ref(open_shop: Callable[..., Shop]) -> None:
+def test_each_end_has_one_event_found_by_its_order_ref(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     codes = {way: generate(shop, orderRef=way) for way in ("paid", "cancelled", "locked", "expired")}
     redeem(shop, codes["paid"]["cashcode"])
@@ -187,7 +189,7 @@ def test_each_end_has_one_event_found_by_its_order_ref(open_shop: Callable[..., 
 # --- guessing, and many at once ----------------------------------------------------------------------------------
 
 
-def test_guessing_codes_is_bounded_for_each_merchant(open_shop: Callable[..., Shop]) -> None:
+def test_guessing_codes_is_bounded_for_each_merchant(open_shop: Callable[..., MerchantClient]) -> None:
     shop, other = open_shop(now=START), open_shop(now=START)
     made = generate(shop)
     assert redeem(other, made["cashcode"]) == {"status": 104, "message": "Invalid Cashcode"}
@@ -201,16 +203,18 @@ def test_guessing_codes_is_bounded_for_each_merchant(open_shop: Callable[..., Sh
     assert redeem(shop, made["cashcode"])["status"] == 200
 
 
-def all_at_once(deployment: Deployment, shop: Shop, asked: list[Callable[[Shop], Any]]) -> list[Any]:
-    def ask(one: Callable[[Shop], Any]) -> Any:
-        with deployment.wire() as wire:
-            return one(Shop(wire, shop.mid, shop.key))
+def all_at_once(
+    deployment: Deployment, shop: MerchantClient, asked: list[Callable[[MerchantClient], Any]]
+) -> list[Any]:
+    def ask(one: Callable[[MerchantClient], Any]) -> Any:
+        with deployment.connect() as wire:
+            return one(MerchantClient(wire, shop.mid, shop.key))
 
     with ThreadPoolExecutor(len(asked)) as pool:
         return list(pool.map(ask, asked))
 
 
-def test_of_a_hundred_tellers_at_once_one_is_paid(shop: Shop, deployment: Deployment) -> None:
+def test_of_a_hundred_tellers_at_once_one_is_paid(shop: MerchantClient, deployment: Deployment) -> None:
     code = generate(shop)["cashcode"]
     answers = all_at_once(deployment, shop, [lambda teller: redeem(teller, code)] * 100)
     assert Counter(answer["status"] for answer in answers) == {200: 1, 104: 99}
@@ -218,12 +222,12 @@ def test_of_a_hundred_tellers_at_once_one_is_paid(shop: Shop, deployment: Deploy
     assert shop.wallet() == spent(COST)
 
 
-def test_redeem_cancel_and_wrong_pins_at_once_end_it_once(shop: Shop, deployment: Deployment) -> None:
+def test_redeem_cancel_and_wrong_pins_at_once_end_it_once(shop: MerchantClient, deployment: Deployment) -> None:
     for _ in range(5):
         before = shop.wallet().balance
         made = generate(shop)
         code, order_ref = made["cashcode"], made["orderRef"]
-        asked: list[Callable[[Shop], Any]] = [
+        asked: list[Callable[[MerchantClient], Any]] = [
             *[lambda teller, code=code: redeem(teller, code)] * 4,
             *[lambda teller, code=code: redeem(teller, code, pin="0000")] * 4,
             *[lambda owner, order_ref=order_ref: cancel(owner, order_ref)] * 4,
@@ -240,7 +244,7 @@ def test_redeem_cancel_and_wrong_pins_at_once_end_it_once(shop: Shop, deployment
 # --- crossings ----------------------------------------------------------------------------------------------
 
 
-def test_a_pin_that_differs_in_its_last_digit_alone_draws_nothing(open_shop: Callable[..., Shop]) -> None:
+def test_a_pin_that_differs_in_its_last_digit_alone_draws_nothing(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     code = generate(shop, orderRef="cash-1")["cashcode"]
     assert redeem(shop, code, pin="2581")["status"] == 203
@@ -248,7 +252,7 @@ def test_a_pin_that_differs_in_its_last_digit_alone_draws_nothing(open_shop: Cal
     assert redeem(shop, code, pin="2580")["txnStatus"] == "successful"
 
 
-def test_cash_in_another_currency_is_refused_and_so_is_a_dry_run(open_shop: Callable[..., Shop]) -> None:
+def test_cash_in_another_currency_is_refused_and_so_is_a_dry_run(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     said: Any
     for field, said in (("currency", {"currency": "USD"}), ("dry_run", {"dry_run": True})):
@@ -258,7 +262,7 @@ def test_cash_in_another_currency_is_refused_and_so_is_a_dry_run(open_shop: Call
     assert generate(shop, currency="NGN", dry_run=False)["txnStatus"] == "pending"
 
 
-def test_a_code_that_was_not_used_shows_no_fee(open_shop: Callable[..., Shop]) -> None:
+def test_a_code_that_was_not_used_shows_no_fee(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     generate(shop, orderRef="cash-1")
     cancel(shop, "cash-1")
@@ -266,7 +270,7 @@ def test_a_code_that_was_not_used_shows_no_fee(open_shop: Callable[..., Shop]) -
     assert (found["txnStatus"], found["fee"], found["vat"]) == ("failed", "0.00", "0.00")
 
 
-def test_a_code_is_paid_up_to_the_second_it_expires_and_not_after(open_shop: Callable[..., Shop]) -> None:
+def test_a_code_is_paid_up_to_the_second_it_expires_and_not_after(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     first, second = (generate(shop, orderRef=name, life_time=5)["cashcode"] for name in ("first", "second"))
     shop.advance(seconds=299)
@@ -278,19 +282,19 @@ def test_a_code_is_paid_up_to_the_second_it_expires_and_not_after(open_shop: Cal
 
 
 def test_a_code_that_expires_while_it_is_redeemed_ends_once(
-    open_shop: Callable[..., Shop], deployment: Deployment
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
 ) -> None:
     """Tellers draw while business time passes the expiry: whoever is first decides, and the other finds it ended."""
     shop = open_shop(now=START)
     codes = {name: generate(shop, orderRef=name, life_time=5)["cashcode"] for name in map(str, range(8))}
 
     def draw(name: str) -> bool:
-        with deployment.wire() as wire:
-            return bool(redeem(Shop(wire, shop.mid, shop.key), codes[name])["status"] == 200)
+        with deployment.connect() as wire:
+            return bool(redeem(MerchantClient(wire, shop.mid, shop.key), codes[name])["status"] == 200)
 
     def expire() -> None:
-        with deployment.wire() as wire:
-            Shop(wire, shop.mid, shop.key).advance(minutes=6)
+        with deployment.connect() as wire:
+            MerchantClient(wire, shop.mid, shop.key).advance(minutes=6)
 
     with ThreadPoolExecutor(4) as pool:
         expiring = pool.submit(expire)

@@ -4,15 +4,15 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Foresight
-from kasuwa.core.decision import Context, Decision, More, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.action import PreflightContext
+from kasuwa.core.decision import Context, Decision, LoadedRows, NeedsMore, Refusal, Row, refuse_fields
 from kasuwa.core.decoding import decode
-from kasuwa.methods.clients.decide import Client, client_key, open_detail
-from kasuwa.methods.clients.decide_client import BvnGuard, decide_create, decide_update
-from kasuwa.methods.clients.decide_person import CREATE_RULES, UPDATE_RULES
+from kasuwa.methods.clients.model import Client, client_key, unseal_detail
+from kasuwa.methods.clients.rules.manage_client import BvnGuard, decide_create, decide_update
+from kasuwa.methods.clients.rules.validate_person import CREATE_RULES, UPDATE_RULES
 from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
 from kasuwa.rails.ports import Person
-from tests.rules import MERCHANT, context
+from tests.rule_context import MERCHANT, context
 
 ADA: dict[str, Any] = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}
 BVN, OTHER_BVN, ANYONE = "22212345678", "22287654321", "22222222222"
@@ -24,21 +24,21 @@ def person(**facts: Any) -> Person:
     return Person(**{"bvn": BVN, **ada, **facts})
 
 
-class Desk:
+class InMemoryClients:
     """The rows of one merchant: what is decided is put down, and what a rule needs is found."""
 
     def __init__(self, now: Context | None = None) -> None:
         self.rows: dict[bytes, Row] = {}
         self.context = now or context()
 
-    def seen(self, keys: list[bytes]) -> Seen:
-        return Seen({key: self.rows.get(key) for key in keys})
+    def seen(self, keys: list[bytes]) -> LoadedRows:
+        return LoadedRows({key: self.rows.get(key) for key in keys})
 
     def decide(self, rule: Any, request: Any, keys: list[bytes], **told: Any) -> Decision | Refusal:
         """As the writer does it: until the rule has seen enough."""
         for _ in range(3):
             outcome = rule(request, self.context, self.seen(keys), **told)
-            if not isinstance(outcome, More):
+            if not isinstance(outcome, NeedsMore):
                 break
             keys = [*keys, *(key for _, key in outcome.needs.rows)]
         assert isinstance(outcome, Decision | Refusal)
@@ -47,26 +47,26 @@ class Desk:
         return outcome
 
     def create(
-        self, told: Any = None, *, luck: int = 0, verify_bvn: bool = False, status: Any = None, **data: Any
+        self, told: Any = None, *, entropy: int = 0, verify_bvn: bool = False, status: Any = None, **data: Any
     ) -> Any:
         """What a new client is answered; `luck` tells one from another."""
-        self.context = msgspec.structs.replace(self.context, entropy=bytes([luck]) * 32)
+        self.context = msgspec.structs.replace(self.context, entropy=bytes([entropy]) * 32)
         said = {"data": {**ADA, **data}, "verify_bvn": verify_bvn, "status": status}
-        return self.hear(CreateRequest, CREATE_RULES, decide_create, said, [], told)
+        return self.submit(CreateRequest, CREATE_RULES, decide_create, said, [], told)
 
     def update(self, client: Client, told: Any = None, **said: Any) -> Any:
         said = {"client_id": client.client_id, **said}
-        return self.hear(UpdateRequest, UPDATE_RULES, decide_update, said, [client.key], told)
+        return self.submit(UpdateRequest, UPDATE_RULES, decide_update, said, [client.key], told)
 
-    def hear(self, kind: Any, rules: Any, rule: Any, said: Any, keys: list[bytes], told: Any) -> Decision | Refusal:
+    def submit(self, kind: Any, rules: Any, rule: Any, said: Any, keys: list[bytes], told: Any) -> Decision | Refusal:
         """As dispatch does it: what is wrong with the body, else what is decided."""
-        foresight = Foresight(self.context.now, None)
+        foresight = PreflightContext(self.context.now, None)
         request = decode(kind, msgspec.json.encode(said), rules, self.context.merchant, foresight)
         if isinstance(request, tuple):
             return refuse_fields(*request)
         return self.decide(rule, request, keys, told=told)
 
-    def enrol(self, **said: Any) -> Client:
+    def enroll(self, **said: Any) -> Client:
         decided = self.create(**said)
         assert isinstance(decided, Decision), decided
         return self.now(decided.reply.data.client_id)
@@ -78,7 +78,7 @@ class Desk:
 
     def detail_of(self, client_id: str) -> str:
         """What is kept of a person, decrypted."""
-        return open_detail(self.now(client_id), self.context.vault.open)
+        return unseal_detail(self.now(client_id), self.context.vault.unseal)
 
     def guards(self) -> list[str | None]:
         return [row.client_id for row in self.rows.values() if isinstance(row, BvnGuard)]
@@ -93,4 +93,4 @@ def shown(decided: Any) -> Any:
 def faults(decided: Any) -> dict[str, str]:
     assert isinstance(decided, Refusal), decided
     assert decided.code == 104
-    return {fault.field: fault.reason for fault in decided.faults}
+    return {fault.field: fault.reason for fault in decided.field_errors}

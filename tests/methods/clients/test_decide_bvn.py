@@ -7,31 +7,31 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.core.erasure import UNDER_WAY, Trace
+from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS, RowErasure
 from kasuwa.core.people import magic_bvns
-from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key, count_account
-from kasuwa.methods.clients.decide_client import (
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key
+from kasuwa.methods.clients.rules.manage_client import (
     ACCOUNTS_OPEN,
     ERASED,
-    Told,
+    RegistryAnswer,
+    bvn_aad,
     decide_erase,
     decide_update,
     need_erase,
-    sealed_place,
 )
 from kasuwa.methods.clients.wire import ClientChanges, UpdateRequest
-from tests.methods.clients.people import ANYONE, BVN, OTHER_BVN, Desk, faults, person, shown
-from tests.rules import MERCHANT, context, merchant
+from tests.methods.clients.people import ANYONE, BVN, OTHER_BVN, InMemoryClients, faults, person, shown
+from tests.rule_context import MERCHANT, context, merchant
 
-FOUND = Told(BVN, person())
+FOUND = RegistryAnswer(BVN, person())
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def desk() -> InMemoryClients:
+    return InMemoryClients()
 
 
-def erase(desk: Desk, client_id: str, *traces: Trace) -> Any:
+def erase(desk: InMemoryClients, client_id: str, *traces: RowErasure) -> Any:
     keys = [key for _, key in need_erase(client_id, traces, MERCHANT).rows]
     return desk.decide(partial(decide_erase, client_id), traces, keys)
 
@@ -42,35 +42,35 @@ def erase(desk: Desk, client_id: str, *traces: Trace) -> Any:
 def asked(decided: Any) -> str | None:
     """The BVN that a decision asks for; it does nothing else."""
     assert isinstance(decided, Decision), decided
-    if decided.asks is not None:
-        assert decided == Decision(asks=decided.asks)
-    return decided.asks
+    if decided.question is not None:
+        assert decided == Decision(question=decided.question)
+    return decided.question
 
 
-def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(desk: Desk) -> None:
+def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(desk: InMemoryClients) -> None:
     assert asked(desk.create(bvn=BVN, verify_bvn=True)) == BVN
     assert desk.rows == {}
     assert asked(desk.create(bvn=BVN)) is None
-    assert asked(desk.create(luck=1)) is None
+    assert asked(desk.create(entropy=1)) is None
 
 
-def test_what_can_be_refused_without_the_register_asks_nobody(desk: Desk) -> None:
-    first = desk.enrol(bvn=BVN)
-    assert set(faults(desk.create(luck=1, bvn=BVN, verify_bvn=True))) == {"data.bvn"}
+def test_what_can_be_refused_without_the_register_asks_nobody(desk: InMemoryClients) -> None:
+    first = desk.enroll(bvn=BVN)
+    assert set(faults(desk.create(entropy=1, bvn=BVN, verify_bvn=True))) == {"data.bvn"}
     assert set(faults(desk.create(bvn=OTHER_BVN, verify_bvn=True, dob="2030-01-01"))) == {"data.dob"}
     assert set(faults(desk.update(first, status="exited", verify_bvn=True))) == {"status"}
     nobody = UpdateRequest(client_id="CLx", verify_bvn=True, data=ClientChanges(bvn=BVN))
     assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
 
 
-def test_an_answer_about_another_bvn_is_none(desk: Desk) -> None:
-    client = desk.enrol(bvn=OTHER_BVN)
+def test_an_answer_about_another_bvn_is_none(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=OTHER_BVN)
     assert asked(desk.update(client, FOUND, verify_bvn=True)) == OTHER_BVN
-    assert asked(desk.create(FOUND, luck=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
+    assert asked(desk.create(FOUND, entropy=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
 
 
-def test_the_kept_bvn_is_verified_where_none_is_said(desk: Desk) -> None:
-    client = desk.enrol(bvn=BVN)
+def test_the_kept_bvn_is_verified_where_none_is_said(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=BVN)
     ways: list[dict[str, Any]] = [{}, {"data": {}}, {"status": "active"}]
     for said in ways:
         assert asked(desk.update(client, verify_bvn=True, **said)) == BVN
@@ -82,9 +82,9 @@ def test_the_kept_bvn_is_verified_where_none_is_said(desk: Desk) -> None:
 # --- verified, or not ---------------------------------------------------------------------------------------
 
 
-def test_whom_the_register_knows_is_verified(desk: Desk) -> None:
+def test_whom_the_register_knows_is_verified(desk: InMemoryClients) -> None:
     assert shown(desk.create(FOUND, bvn=BVN, verify_bvn=True))["bvn_verified"] is True
-    assert shown(desk.create(luck=1, bvn=OTHER_BVN))["bvn_verified"] is False
+    assert shown(desk.create(entropy=1, bvn=OTHER_BVN))["bvn_verified"] is False
 
 
 @pytest.mark.parametrize(
@@ -97,21 +97,21 @@ def test_whom_the_register_knows_is_verified(desk: Desk) -> None:
         (person(watch_listed=True), ["data.bvn"]),
     ],
 )
-def test_who_differs_is_refused_and_nothing_is_kept(desk: Desk, told: Any, named: list[str]) -> None:
+def test_who_differs_is_refused_and_nothing_is_kept(desk: InMemoryClients, told: Any, named: list[str]) -> None:
     said: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
-    assert list(faults(desk.create(Told(BVN, told), verify_bvn=True, **said))) == named
+    assert list(faults(desk.create(RegistryAnswer(BVN, told), verify_bvn=True, **said))) == named
     assert desk.rows == {}
 
 
-def test_to_verify_a_bvn_one_must_say_it(desk: Desk) -> None:
+def test_to_verify_a_bvn_one_must_say_it(desk: InMemoryClients) -> None:
     assert faults(desk.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
     ways: list[dict[str, Any]] = [{"data": {"middlename": "Grace"}}, {"data": {}}, {}]
     for said in ways:
-        assert faults(desk.update(desk.enrol(), verify_bvn=True, **said)) == {"data.bvn": "required, to be verified"}
+        assert faults(desk.update(desk.enroll(), verify_bvn=True, **said)) == {"data.bvn": "required, to be verified"}
 
 
-def test_an_update_is_compared_as_a_whole(desk: Desk) -> None:
-    client = desk.enrol(bvn=BVN, lastname="Eze")
+def test_an_update_is_compared_as_a_whole(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=BVN, lastname="Eze")
     assert set(faults(desk.update(client, FOUND, verify_bvn=True, data={"bvn": BVN}))) == {"data.lastname"}
     changed = desk.update(client, FOUND, verify_bvn=True, data={"bvn": BVN, "lastname": "Obi"})
     assert shown(changed)["bvn_verified"] is True
@@ -131,27 +131,27 @@ def test_an_update_is_compared_as_a_whole(desk: Desk) -> None:
         ({"phone": "08039999999", "meta": {"a": 1}}, True),
     ],
 )
-def test_who_becomes_another_is_no_longer_verified(desk: Desk, data: Any, stays: bool) -> None:
-    client = desk.enrol(told=FOUND, bvn=BVN, verify_bvn=True)
+def test_who_becomes_another_is_no_longer_verified(desk: InMemoryClients, data: Any, stays: bool) -> None:
+    client = desk.enroll(told=FOUND, bvn=BVN, verify_bvn=True)
     assert shown(desk.update(client, data=data))["bvn_verified"] is stays
 
 
 # --- kept ---------------------------------------------------------------------------------------------------
 
 
-def test_a_bvn_is_sealed_and_shown_masked(desk: Desk) -> None:
+def test_a_bvn_is_sealed_and_shown_masked(desk: InMemoryClients) -> None:
     decided = desk.create(bvn=BVN)
     client: Client = decided.rows[0]
     assert shown(decided)["bvn"] == "222******78"
     assert BVN not in desk.detail_of(client.client_id)
     assert client.bvn_sealed is not None
     assert BVN.encode() not in client.bvn_sealed
-    assert desk.context.unseal(sealed_place(client.client_id), client.bvn_sealed) == BVN.encode()
+    assert desk.context.unseal(bvn_aad(client.client_id), client.bvn_sealed) == BVN.encode()
     assert BVN.encode() not in msgspec.json.encode(decided.reply)
 
 
 def test_two_merchants_do_not_keep_the_same_hash() -> None:
-    mine, other = Desk().enrol(bvn=BVN), Desk(context(of=ANOTHER)).create(bvn=BVN).rows[0]
+    mine, other = InMemoryClients().enroll(bvn=BVN), InMemoryClients(context(merchant=ANOTHER)).create(bvn=BVN).rows[0]
     assert mine.bvn_hash != other.bvn_hash
 
 
@@ -161,51 +161,51 @@ ANOTHER = msgspec.structs.replace(MERCHANT, merchant_id=8)
 # --- one client's alone -------------------------------------------------------------------------------------
 
 
-def test_the_same_bvn_twice_names_the_client_that_has_it(desk: Desk) -> None:
-    first = desk.enrol(bvn=BVN)
-    assert faults(desk.create(luck=1, bvn=BVN)) == {"data.bvn": f"this is the BVN of client {first.client_id}"}
-    other = desk.enrol(luck=2)
+def test_the_same_bvn_twice_names_the_client_that_has_it(desk: InMemoryClients) -> None:
+    first = desk.enroll(bvn=BVN)
+    assert faults(desk.create(entropy=1, bvn=BVN)) == {"data.bvn": f"this is the BVN of client {first.client_id}"}
+    other = desk.enroll(luck=2)
     assert first.client_id in faults(desk.update(other, data={"bvn": BVN}))["data.bvn"]
     assert desk.guards() == [first.client_id]
 
 
-def test_a_client_may_be_told_its_own_bvn_again(desk: Desk) -> None:
-    client = desk.enrol(bvn=BVN)
+def test_a_client_may_be_told_its_own_bvn_again(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=BVN)
     sealed = client.bvn_sealed
     assert isinstance(desk.update(client, data={"bvn": BVN}), Decision)
     assert desk.now(client.client_id).bvn_sealed == sealed
 
 
-def test_a_bvn_that_is_changed_is_free_for_another(desk: Desk) -> None:
-    client = desk.enrol(bvn=BVN)
+def test_a_bvn_that_is_changed_is_free_for_another(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=BVN)
     desk.update(client, data={"bvn": OTHER_BVN})
     assert sorted(desk.guards(), key=str) == [client.client_id, None]
-    second = desk.enrol(luck=1, bvn=BVN)
+    second = desk.enroll(luck=1, bvn=BVN)
     assert set(desk.guards()) == {client.client_id, second.client_id}
     assert second.client_id in faults(desk.update(client, data={"bvn": BVN}))["data.bvn"]
 
 
-def test_a_bvn_can_come_back_to_its_client(desk: Desk) -> None:
-    client = desk.enrol(bvn=BVN)
+def test_a_bvn_can_come_back_to_its_client(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=BVN)
     for bvn in (OTHER_BVN, BVN):
         assert shown(desk.update(client, data={"bvn": bvn}))["bvn"][-2:] == bvn[-2:]
     assert sorted(desk.guards(), key=str) == [client.client_id, None]
 
 
 @pytest.mark.parametrize("bvn", sorted(magic_bvns()))
-def test_a_magic_bvn_may_be_many_clients(desk: Desk, bvn: str) -> None:
-    assert desk.enrol(bvn=bvn).client_id != desk.enrol(luck=1, bvn=bvn).client_id
+def test_a_magic_bvn_may_be_many_clients(desk: InMemoryClients, bvn: str) -> None:
+    assert desk.enroll(bvn=bvn).client_id != desk.enroll(luck=1, bvn=bvn).client_id
     assert desk.guards() == []
 
 
 def test_in_live_no_bvn_is_many_clients() -> None:
-    desk = Desk(context(of=merchant("live")))
+    desk = InMemoryClients(context(merchant=merchant("live")))
     desk.create(bvn=ANYONE)
-    assert set(faults(desk.create(luck=1, bvn=ANYONE))) == {"data.bvn"}
+    assert set(faults(desk.create(entropy=1, bvn=ANYONE))) == {"data.bvn"}
 
 
-def test_from_a_magic_bvn_to_a_real_one_and_back(desk: Desk) -> None:
-    client = desk.enrol(bvn=ANYONE)
+def test_from_a_magic_bvn_to_a_real_one_and_back(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=ANYONE)
     desk.update(client, data={"bvn": BVN})
     assert desk.guards() == [client.client_id]
     desk.update(client, data={"bvn": ANYONE})
@@ -222,8 +222,10 @@ def test_from_a_magic_bvn_to_a_real_one_and_back(desk: Desk) -> None:
         *(("rejected", "exited"), ("exited", "exited"), ("blacklisted", "blacklisted")),
     ],
 )
-def test_of_an_erased_client_nothing_is_left_but_that_it_was_there(desk: Desk, before: str, after: str) -> None:
-    client = msgspec.structs.replace(desk.enrol(told=FOUND, bvn=BVN, verify_bvn=True, meta={"a": 1}), status=before)
+def test_of_an_erased_client_nothing_is_left_but_that_it_was_there(
+    desk: InMemoryClients, before: str, after: str
+) -> None:
+    client = msgspec.structs.replace(desk.enroll(told=FOUND, bvn=BVN, verify_bvn=True, meta={"a": 1}), status=before)
     desk.rows[client.key] = client
     erase(desk, client.client_id)
     left = desk.now(client.client_id)
@@ -239,38 +241,38 @@ def test_of_an_erased_client_nothing_is_left_but_that_it_was_there(desk: Desk, b
     }
 
 
-def test_an_erased_client_cannot_be_changed_and_its_bvn_is_free(desk: Desk) -> None:
-    client = desk.enrol(bvn=BVN)
+def test_an_erased_client_cannot_be_changed_and_its_bvn_is_free(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=BVN)
     erase(desk, client.client_id)
     assert desk.update(client, data={"firstname": "Ada"}) == ERASED
     assert desk.update(client, status="active") == ERASED
     assert desk.guards() == [None]
-    assert desk.enrol(luck=1, bvn=BVN).client_id != client.client_id
+    assert desk.enroll(luck=1, bvn=BVN).client_id != client.client_id
 
 
-def test_erasing_twice_changes_nothing(desk: Desk) -> None:
-    client = desk.enrol(bvn=BVN)
+def test_erasing_twice_changes_nothing(desk: InMemoryClients) -> None:
+    client = desk.enroll(bvn=BVN)
     first = erase(desk, client.client_id)
     again = erase(desk, client.client_id)
     assert (again.reply, again.rows) == (first.reply, ())
 
 
-def test_whoever_has_an_open_account_is_not_erased(desk: Desk) -> None:
-    client = count_account(desk.enrol(status="active", bvn=BVN), 1)
+def test_whoever_has_an_open_account_is_not_erased(desk: InMemoryClients) -> None:
+    client = adjust_open_accounts(desk.enroll(status="active", bvn=BVN), 1)
     desk.rows[client.key] = client
     assert erase(desk, client.client_id) == ACCOUNTS_OPEN
     assert desk.now(client.client_id) == client
 
 
-def test_an_unknown_client_cannot_be_erased(desk: Desk) -> None:
+def test_an_unknown_client_cannot_be_erased(desk: InMemoryClients) -> None:
     assert erase(desk, "CLx") == UNKNOWN_CLIENT
 
 
-def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: Desk) -> None:
-    client, other = desk.enrol(), desk.enrol(luck=1)
+def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: InMemoryClients) -> None:
+    client, other = desk.enroll(), desk.enroll(luck=1)
     traces = [
-        Trace(Client, other.key, lambda row: msgspec.structs.replace(row, detail_sealed=None)),
-        Trace(Client, b"nowhere", lambda row: row),
+        RowErasure(Client, other.key, lambda row: msgspec.structs.replace(row, detail_sealed=None)),
+        RowErasure(Client, b"nowhere", lambda row: row),
     ]
     erased = erase(desk, client.client_id, *traces)
     assert [row.client_id for row in erased.rows] == [client.client_id, other.client_id]
@@ -278,7 +280,10 @@ def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: Desk) -> None
     assert erase(desk, client.client_id, *traces).rows == ()
 
 
-def test_nobody_is_erased_while_something_of_theirs_is_under_way(desk: Desk) -> None:
-    client = desk.enrol()
-    assert erase(desk, client.client_id, Trace(Client, client.key, lambda row: UNDER_WAY)) == UNDER_WAY
+def test_nobody_is_erased_while_something_of_theirs_is_under_way(desk: InMemoryClients) -> None:
+    client = desk.enroll()
+    assert (
+        erase(desk, client.client_id, RowErasure(Client, client.key, lambda row: TRANSACTION_IN_PROGRESS))
+        == TRANSACTION_IN_PROGRESS
+    )
     assert desk.now(client.client_id) == client

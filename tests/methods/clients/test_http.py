@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.methods.clients.enrolment import ADA, BVN, OTHER_BVN, create, enrol, list_all, register, update, view
+from tests.merchant_client import MerchantClient
+from tests.methods.clients.enrollment import ADA, BVN, OTHER_BVN, create, enroll, list_all, look_up_bvn, update, view
 from tests.running import Deployment
-from tests.shop import Shop
 
 # --- a client's life ----------------------------------------------------------------------------------------
 
 
-def test_what_is_said_is_answered_and_can_be_viewed(shop: Shop) -> None:
+def test_what_is_said_is_answered_and_can_be_viewed(shop: MerchantClient) -> None:
     said: dict[str, Any] = {
         "addresses": [{"line1": "1 Marina", "city": "Lagos", "country": "NG", "plot": 7}],
         "bankAccount": {"account_number": "0040000008", "bank_code": "058"},
@@ -27,16 +27,16 @@ def test_what_is_said_is_answered_and_can_be_viewed(shop: Shop) -> None:
     assert view(shop, record["client_id"]) == {"status": 200, "message": "Client found", "data": record}
 
 
-def test_an_update_is_answered_with_the_whole_client(shop: Shop) -> None:
-    client_id = enrol(shop, meta={"a": 1})["client_id"]
+def test_an_update_is_answered_with_the_whole_client(shop: MerchantClient) -> None:
+    client_id = enroll(shop, meta={"a": 1})["client_id"]
     changed = update(shop, client_id, data={"meta": {"phone": "x", "extra": {"b": [2]}}}, status="active")
     assert (changed["status"], changed["data"]["status"]) == (200, "active")
     assert changed["data"]["meta"] == {"a": 1, "phone": "x", "extra": {"b": [2]}}
     assert view(shop, client_id)["data"] == changed["data"]
 
 
-def test_a_step_out_of_place_is_refused_and_changes_nothing(shop: Shop) -> None:
-    client_id = enrol(shop)["client_id"]
+def test_a_step_out_of_place_is_refused_and_changes_nothing(shop: MerchantClient) -> None:
+    client_id = enroll(shop)["client_id"]
     for status in ("exited", "pending_approval", "blacklisted"):
         refused = update(shop, client_id, status=status, data={"lastname": "Eze"})
         assert refused["status"] == 104
@@ -44,8 +44,8 @@ def test_a_step_out_of_place_is_refused_and_changes_nothing(shop: Shop) -> None:
     assert view(shop, client_id)["data"]["lastname"] == "Obi"
 
 
-def test_the_list_is_newest_first_and_goes_by_pages(shop: Shop) -> None:
-    made = [enrol(shop, firstname=name)["client_id"] for name in ("A", "B", "C", "D")]
+def test_the_list_is_newest_first_and_goes_by_pages(shop: MerchantClient) -> None:
+    made = [enroll(shop, firstname=name)["client_id"] for name in ("A", "B", "C", "D")]
     whole = list_all(shop)
     assert [row["client_id"] for row in whole["data"]] == made[::-1]
     assert (whole["status"], whole["total"], whole["offset"], whole["limit"]) == (200, 4, 0, 50)
@@ -56,13 +56,13 @@ def test_the_list_is_newest_first_and_goes_by_pages(shop: Shop) -> None:
     assert list_all(shop, limit=201)["status"] == 104
 
 
-def test_a_clock_that_stands_still_does_not_mix_the_list_up(open_shop: Callable[..., Shop]) -> None:
+def test_a_clock_that_stands_still_does_not_mix_the_list_up(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-05T09:30:00+01:00")
-    made = [enrol(shop)["client_id"] for _ in range(3)]
+    made = [enroll(shop)["client_id"] for _ in range(3)]
     assert [row["client_id"] for row in list_all(shop)["data"]] == made[::-1]
 
 
-def test_every_fault_of_a_body_is_named(shop: Shop) -> None:
+def test_every_fault_of_a_body_is_named(shop: MerchantClient) -> None:
     body = shop.put("clients", action="create", data={"lastname": " ", "dob": "x", "gender": "x", "phone": "1"}).body
     assert {fault["field"] for fault in body["errors"]} == {
         *("data.firstname", "data.lastname", "data.dob", "data.gender", "data.phone"),
@@ -75,14 +75,14 @@ def named(answer: Any) -> set[str]:
     return {fault["field"] for fault in answer.get("errors", ())}
 
 
-def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., Shop]) -> None:
+def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-05T09:30:00+01:00")
     account = {"account_number": "1234567890", "bank_code": "058"}
     said = {"lastname": "Obi", "dob": "2026-01-05", "bankAccount": account}
     assert named(shop.put("clients", action="create", verify_bvn=True, data=said).body) == {
         *("data.firstname", "data.phone", "data.dob", "data.bankAccount.account_number", "data.bvn"),
     }
-    client_id = enrol(shop)["client_id"]
+    client_id = enroll(shop)["client_id"]
     assert named(update(shop, client_id, status="exited", data={"dob": "2026-01-05"})) == {"status", "data.dob"}
     assert named(update(shop, client_id, data={"gender": "x", "dob": "2026-01-05"})) == {"data.gender", "data.dob"}
     assert named(update(shop, client_id, data={"gender": "x", "dob": "2026-01-04"})) == {"data.gender"}
@@ -97,18 +97,20 @@ def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., Shop]
         ({"phone": "2125551234"}, "data.phone"),
     ],
 )
-def test_what_only_looks_right_is_refused(shop: Shop, said: Any, field: str) -> None:
+def test_what_only_looks_right_is_refused(shop: MerchantClient, said: Any, field: str) -> None:
     assert [fault["field"] for fault in create(shop, **said)["errors"]] == [field]
-    assert enrol(shop, phone="2125551234", addresses=[{"country": "US"}])["phone"] == "2125551234"
+    assert enroll(shop, phone="2125551234", addresses=[{"country": "US"}])["phone"] == "2125551234"
 
 
 @pytest.mark.parametrize("said", [{}, {"data": None}, {"data": []}, {"data": "x"}, {"data": {}, "status": "exited"}])
-def test_a_client_without_data_is_refused(shop: Shop, said: Any) -> None:
+def test_a_client_without_data_is_refused(shop: MerchantClient, said: Any) -> None:
     assert shop.put("clients", action="create", **said).body["status"] == 104
 
 
-def test_another_merchants_client_is_an_unknown_one(shop: Shop, open_shop: Callable[..., Shop]) -> None:
-    client_id = enrol(shop)["client_id"]
+def test_another_merchants_client_is_an_unknown_one(
+    shop: MerchantClient, open_shop: Callable[..., MerchantClient]
+) -> None:
+    client_id = enroll(shop)["client_id"]
     stranger = open_shop()
     unknown = {"status": 104, "message": "Invalid Client Reference"}
     assert view(stranger, client_id) == view(stranger, "CLx") == unknown
@@ -120,14 +122,14 @@ def test_another_merchants_client_is_an_unknown_one(shop: Shop, open_shop: Calla
 # --- the register -------------------------------------------------------------------------------------------
 
 
-def test_whom_the_register_knows_is_verified_however_a_bank_writes_it(shop: Shop) -> None:
-    known = register(shop, BVN)
+def test_whom_the_register_knows_is_verified_however_a_bank_writes_it(shop: MerchantClient) -> None:
+    known = look_up_bvn(shop, BVN)
     said = {"firstname": known["lastname"].title(), "lastname": known["firstname"].lower(), "dob": known["dob"]}
-    assert enrol(shop, verify=True, bvn=BVN, **said)["bvn_verified"] is True
+    assert enroll(shop, verify=True, bvn=BVN, **said)["bvn_verified"] is True
 
 
-def test_who_differs_is_told_in_what(shop: Shop) -> None:
-    known = register(shop, BVN)
+def test_who_differs_is_told_in_what(shop: MerchantClient) -> None:
+    known = look_up_bvn(shop, BVN)
     refused = create(shop, verify=True, bvn=BVN, firstname=known["firstname"], lastname="Zzz", dob="1901-01-01")
     assert refused["status"] == 104
     assert [fault["field"] for fault in refused["errors"]] == ["data.lastname", "data.dob"]
@@ -147,7 +149,9 @@ def test_who_differs_is_told_in_what(shop: Shop) -> None:
         ("11111111111", 104, ["data.bvn"]),
     ],
 )
-def test_a_magic_bvn_tells_how_the_register_answers(shop: Shop, bvn: str, status: int, fields: list[str]) -> None:
+def test_a_magic_bvn_tells_how_the_register_answers(
+    shop: MerchantClient, bvn: str, status: int, fields: list[str]
+) -> None:
     said = {"bvn": bvn, "middlename": "Grace", "dob": "1990-04-17"}
     made = create(shop, verify=True, **said)
     assert made["status"] == status, made
@@ -157,8 +161,8 @@ def test_a_magic_bvn_tells_how_the_register_answers(shop: Shop, bvn: str, status
         assert made["data"]["bvn_verified"] is True
 
 
-def test_an_update_that_cannot_be_verified_changes_nothing(shop: Shop) -> None:
-    before = enrol(shop)
+def test_an_update_that_cannot_be_verified_changes_nothing(shop: MerchantClient) -> None:
+    before = enroll(shop)
     for bvn in ("22222222201", "22222222208", "22222222260", "22222222291", "22222222296"):
         assert update(shop, before["client_id"], verify_bvn=True, data={"bvn": bvn, "lastname": "Eze"})["status"] != 200
     assert view(shop, before["client_id"])["data"] == before
@@ -166,7 +170,7 @@ def test_an_update_that_cannot_be_verified_changes_nothing(shop: Shop) -> None:
     assert (verified["data"]["bvn_verified"], verified["data"]["lastname"]) == (True, "Eze")
 
 
-def test_the_header_and_a_planned_fault_overrule_the_number(shop: Shop) -> None:
+def test_the_header_and_a_planned_fault_overrule_the_number(shop: MerchantClient) -> None:
     timeout = {"x-sandbox-scenario": "http=timeout"}
     assert create(shop, verify=True, bvn="22222222222", headers=timeout)["status"] == 204
     assert create(shop, verify=True, bvn="22222222222", headers={"x-sandbox-scenario": "rr=01"})["status"] == 104
@@ -176,7 +180,7 @@ def test_the_header_and_a_planned_fault_overrule_the_number(shop: Shop) -> None:
     assert create(shop, verify=True, bvn="22222222222")["status"] == 200
 
 
-def test_a_repeat_is_given_its_reply_also_when_the_register_is_gone(shop: Shop) -> None:
+def test_a_repeat_is_given_its_reply_also_when_the_register_is_gone(shop: MerchantClient) -> None:
     key = {"idempotency-key": "one"}
     first = create(shop, verify=True, bvn="22222222222", headers=key)
     shop.put("sandbox", action="fault", rail="identity", kind="unavailable", times=1)
@@ -185,8 +189,8 @@ def test_a_repeat_is_given_its_reply_also_when_the_register_is_gone(shop: Shop) 
     assert create(shop, verify=True, bvn="22222222222")["status"] == 204, "the fault was not used up"
 
 
-def test_the_register_is_asked_only_for_what_would_otherwise_be_done(shop: Shop) -> None:
-    client_id = enrol(shop, bvn=BVN)["client_id"]
+def test_the_register_is_asked_only_for_what_would_otherwise_be_done(shop: MerchantClient) -> None:
+    client_id = enroll(shop, bvn=BVN)["client_id"]
     shop.put("sandbox", action="fault", rail="identity", kind="unavailable", times=1)
     unknown = {"status": 104, "message": "Invalid Client Reference"}
     assert update(shop, "CLx", verify_bvn=True, data={"bvn": "22222222291"}) == unknown
@@ -197,10 +201,10 @@ def test_the_register_is_asked_only_for_what_would_otherwise_be_done(shop: Shop)
     assert create(shop, verify=True, bvn="22222222222")["status"] == 200
 
 
-def test_the_kept_bvn_is_verified_and_stays_so_for_another_spelling(shop: Shop) -> None:
-    known = register(shop, BVN)
+def test_the_kept_bvn_is_verified_and_stays_so_for_another_spelling(shop: MerchantClient) -> None:
+    known = look_up_bvn(shop, BVN)
     names = {name: known[name].title() for name in ("firstname", "lastname")}
-    client_id = enrol(shop, bvn=BVN, **names)["client_id"]
+    client_id = enroll(shop, bvn=BVN, **names)["client_id"]
     ways: list[dict[str, Any]] = [{"data": {}}, {}]
     for said in ways:
         assert update(shop, client_id, verify_bvn=True, **said)["data"]["bvn_verified"] is True
@@ -208,16 +212,16 @@ def test_the_kept_bvn_is_verified_and_stays_so_for_another_spelling(shop: Shop) 
     assert spelled["data"]["bvn_verified"] is True
     assert update(shop, client_id, data={"lastname": "Zzz"})["data"]["bvn_verified"] is False
     assert named(update(shop, client_id, verify_bvn=True)) == {"data.lastname"}
-    assert named(update(shop, enrol(shop)["client_id"], verify_bvn=True)) == {"data.bvn"}
+    assert named(update(shop, enroll(shop)["client_id"], verify_bvn=True)) == {"data.bvn"}
 
 
 # --- one client's alone -------------------------------------------------------------------------------------
 
 
 def test_the_same_bvn_twice_names_the_client_and_belongs_to_one_merchant(
-    shop: Shop, open_shop: Callable[..., Shop]
+    shop: MerchantClient, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    first = enrol(shop, bvn=BVN)["client_id"]
+    first = enroll(shop, bvn=BVN)["client_id"]
     refused = create(shop, bvn=BVN)
     assert refused["errors"] == [{"field": "data.bvn", "reason": f"this is the BVN of client {first}"}]
     assert create(open_shop(), bvn=BVN)["status"] == 200
@@ -225,10 +229,10 @@ def test_the_same_bvn_twice_names_the_client_and_belongs_to_one_merchant(
     assert create(shop, bvn=BVN)["status"] == 200
 
 
-def test_of_many_who_bring_one_bvn_at_once_one_has_it(shop: Shop, deployment: Deployment) -> None:
+def test_of_many_who_bring_one_bvn_at_once_one_has_it(shop: MerchantClient, deployment: Deployment) -> None:
     def bring(number: int) -> Any:
-        with deployment.wire() as wire:
-            return create(Shop(wire, shop.mid, shop.key), bvn=BVN, firstname=f"Ada{number}")["status"]
+        with deployment.connect() as wire:
+            return create(MerchantClient(wire, shop.mid, shop.key), bvn=BVN, firstname=f"Ada{number}")["status"]
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(bring, range(16)))
@@ -236,9 +240,9 @@ def test_of_many_who_bring_one_bvn_at_once_one_has_it(shop: Shop, deployment: De
     assert sorted(answers).count(200) == list_all(shop)["total"] == 1
 
 
-def test_a_bvn_is_nowhere_in_the_database_or_the_log(shop: Shop, deployment: Deployment) -> None:
+def test_a_bvn_is_nowhere_in_the_database_or_the_log(shop: MerchantClient, deployment: Deployment) -> None:
     bvn = "22298765438"
-    client_id = enrol(shop, bvn=bvn)["client_id"]
+    client_id = enroll(shop, bvn=bvn)["client_id"]
     update(shop, client_id, data={"bvn": bvn}, status="active")
     create(shop, bvn=bvn)
     for table in ("client", "client_bvn", "repeat", "job", "event"):

@@ -5,17 +5,17 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, Merchant, Row, Seen
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Row
 from kasuwa.core.decoding import decode
 from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
-from kasuwa.methods.disburse.decide import KIND, WALLET, decide_transfer, need_transfer
-from kasuwa.methods.disburse.decide_answer import decide_answer, need_answer
+from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
+from kasuwa.methods.disburse.rules.transfer import KIND, WALLET, decide_transfer, need_transfer
 from kasuwa.methods.disburse.wire import TransferRequest
 from kasuwa.rails.ports import Answer
-from tests.rules import MERCHANT, context
+from tests.rule_context import MERCHANT, context
 
 ORDER: dict[str, Any] = {
     "amount": "5000.00",
@@ -39,10 +39,10 @@ def order(**changes: Any) -> TransferRequest:
     return request
 
 
-def seen(request: TransferRequest, *rows: Row, of: Merchant = MERCHANT) -> Seen:
+def seen(request: TransferRequest, *rows: Row, of: Merchant = MERCHANT) -> LoadedRows:
     """What the writer would show: a row or nothing for every key the rule needs."""
     found: dict[bytes, Row | None] = {key: None for _, key in need_transfer(request, of).rows}
-    return Seen(found | {row.key: row for row in rows})
+    return LoadedRows(found | {row.key: row for row in rows})
 
 
 def decided(request: TransferRequest, given: Context | None = None, *rows: Row) -> Decision:
@@ -52,7 +52,7 @@ def decided(request: TransferRequest, given: Context | None = None, *rows: Row) 
     return decision
 
 
-class Sent(msgspec.Struct):
+class SentTransfer(msgspec.Struct):
     """A transfer that is on its way: its row, its job and its hold."""
 
     row: Transaction
@@ -62,32 +62,32 @@ class Sent(msgspec.Struct):
     listens: bool
 
     @classmethod
-    def new(cls, given: Context | None = None, **changes: Any) -> "Sent":
+    def new(cls, given: Context | None = None, **changes: Any) -> "SentTransfer":
         given = given or context()
         decision = decided(order(**changes), given)
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        reserve = decision.groups[0].reserves[0]
-        hold = Hold(reserve.hold, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
-        return cls(row, job, hold, given.merchant, given.listens)
+        reserve = decision.groups[0].new_holds[0]
+        hold = Hold(reserve.hold_key, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
+        return cls(row, job, hold, given.merchant, given.has_webhook)
 
-    def hear(self, answer: Answer, age: float = 1.0, *, job_is_gone: bool = False) -> Decision:
+    def receive_answer(self, answer: Answer, age: float = 1.0, *, job_is_gone: bool = False) -> Decision:
         """What an answer means that comes so many seconds after the transfer was first sent."""
         rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold, self.job.key: self.job}
         if job_is_gone:
             rows[self.job.key] = None
         assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
         now = self.row.created_at + timedelta(seconds=age)
-        given = context(now, of=self.merchant, listens=self.listens)
-        decision = decide_answer(self.job, answer, given, Seen(rows))
+        given = context(now, merchant=self.merchant, listens=self.listens)
+        decision = decide_answer(self.job, answer, given, LoadedRows(rows))
         assert isinstance(decision, Decision), decision
         return decision
 
-    def after(self, decision: Decision) -> "Sent":
+    def after(self, decision: Decision) -> "SentTransfer":
         """The same transfer as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return Sent(row, job, self.hold, self.merchant, self.listens)
+        return SentTransfer(row, job, self.hold, self.merchant, self.listens)
 
 
 def key_of(order_ref: str, of: Merchant = MERCHANT) -> bytes:

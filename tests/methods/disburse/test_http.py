@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import check_letter, is_reference
+from tests.merchant_client import MerchantClient, Wallet
 from tests.running import Deployment
-from tests.shop import Shop, Wallet
 
 OPENING = 1_000_000_000
 START = "2026-01-05T23:30:00Z"  # already the 6th in Lagos
@@ -29,7 +29,7 @@ def spent(amount: int) -> Wallet:
 # --- one transfer -----------------------------------------------------------------------------------------
 
 
-def test_a_transfer_answers_its_references_and_status(open_shop: Callable[..., Shop]) -> None:
+def test_a_transfer_answers_its_references_and_status(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     http, body = shop.put(
         "disburse",
@@ -67,7 +67,9 @@ def test_a_transfer_answers_its_references_and_status(open_shop: Callable[..., S
         ("9999946.25", "50.00", "3.75"),
     ],
 )
-def test_the_fee_follows_its_band_and_vat_the_rounded_fee(shop: Shop, amount: str, fee: str, vat: str) -> None:
+def test_the_fee_follows_its_band_and_vat_the_rounded_fee(
+    shop: MerchantClient, amount: str, fee: str, vat: str
+) -> None:
     sent = shop.transfer(amount=amount)
     assert shop.verify(sent["orderRef"]) == {
         "status": 200,
@@ -83,7 +85,7 @@ def test_the_fee_follows_its_band_and_vat_the_rounded_fee(shop: Shop, amount: st
     assert shop.wallet() == spent(cost)
 
 
-def test_an_open_transfer_holds_its_cost_and_success_takes_it(shop: Shop) -> None:
+def test_an_open_transfer_holds_its_cost_and_success_takes_it(shop: MerchantClient) -> None:
     sent = shop.transfer(accountnumber=PENDING)
     assert (sent["status"], sent["txnStatus"]) == (200, "pending")
     assert shop.wallet() == Wallet(OPENING, OPENING - 151_075, 151_075)
@@ -92,14 +94,14 @@ def test_an_open_transfer_holds_its_cost_and_success_takes_it(shop: Shop) -> Non
     assert shop.wallet() == spent(151_075)
 
 
-def test_an_open_transfer_that_fails_gives_all_of_it_back(shop: Shop) -> None:
+def test_an_open_transfer_that_fails_gives_all_of_it_back(shop: MerchantClient) -> None:
     sent = shop.transfer(accountnumber=PENDING)
     shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome="failed")
     assert shop.status_of(sent["orderRef"]) == "failed"
     assert shop.wallet() == spent(0)
 
 
-def test_a_transfer_refused_by_the_bank_is_failed_with_its_reason_and_costs_nothing(shop: Shop) -> None:
+def test_a_transfer_refused_by_the_bank_is_failed_with_its_reason_and_costs_nothing(shop: MerchantClient) -> None:
     sent = shop.transfer(accountnumber=FAILING)
     reason = "The beneficiary's bank: Do not honour"
     assert (sent["status"], sent["txnStatus"], sent["message"]) == (200, "failed", reason)
@@ -108,7 +110,7 @@ def test_a_transfer_refused_by_the_bank_is_failed_with_its_reason_and_costs_noth
     assert shop.wallet() == spent(0)
 
 
-def test_a_transfer_in_another_currency_is_refused_and_naira_may_be_named(shop: Shop) -> None:
+def test_a_transfer_in_another_currency_is_refused_and_naira_may_be_named(shop: MerchantClient) -> None:
     for currency in ("USD", "GHS", "EUR"):
         refused = shop.transfer(currency=currency, orderRef="abroad")
         assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
@@ -117,12 +119,12 @@ def test_a_transfer_in_another_currency_is_refused_and_naira_may_be_named(shop: 
     assert [shop.transfer(currency=said)["txnStatus"] for said in ("NGN", "NG")] == ["successful"] * 2
 
 
-def test_naming_the_currency_makes_no_other_request_of_a_repeat(shop: Shop) -> None:
+def test_naming_the_currency_makes_no_other_request_of_a_repeat(shop: MerchantClient) -> None:
     first = shop.transfer(orderRef="again")
     assert shop.transfer(orderRef="again", currency="NGN")["txnRef"] == first["txnRef"]
 
 
-def test_a_short_wallet_refuses_with_301_and_keeps_nothing(shop: Shop) -> None:
+def test_a_short_wallet_refuses_with_301_and_keeps_nothing(shop: MerchantClient) -> None:
     http, body = shop.put(
         "disburse",
         action="transfer",
@@ -140,13 +142,15 @@ def test_a_short_wallet_refuses_with_301_and_keeps_nothing(shop: Shop) -> None:
     assert shop.wallet() == Wallet(0, 0, 0)
 
 
-def test_a_hold_counts_against_the_next_transfer(shop: Shop) -> None:
+def test_a_hold_counts_against_the_next_transfer(shop: MerchantClient) -> None:
     shop.transfer(amount="9999000.00", accountnumber=PENDING)
     assert shop.transfer(amount="1000.00")["status"] == 301
     assert shop.wallet() == Wallet(OPENING, 94_625, 999_905_375)
 
 
-def test_each_final_transfer_leaves_one_event_and_an_open_one_none(shop: Shop, deployment: Deployment) -> None:
+def test_each_final_transfer_leaves_one_event_and_an_open_one_none(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
     good, bad = shop.transfer(), shop.transfer(accountnumber=FAILING)
     shop.transfer(accountnumber=PENDING)
     rows = deployment.fetch(
@@ -173,7 +177,7 @@ def test_each_final_transfer_leaves_one_event_and_an_open_one_none(shop: Shop, d
         (b'"0001500.00"', 151_075),
     ],
 )
-def test_an_amount_is_a_number_or_a_numeric_text(shop: Shop, amount: bytes, taken: int) -> None:
+def test_an_amount_is_a_number_or_a_numeric_text(shop: MerchantClient, amount: bytes, taken: int) -> None:
     body = b'{"action":"transfer","amount":%b,"bankcode":"058","accountnumber":"0000000000"}' % amount
     assert shop.send("disburse", body).body["txnStatus"] == "successful"
     assert shop.wallet() == spent(taken)
@@ -185,7 +189,7 @@ REFUSED_AMOUNTS = (
 )
 
 
-def test_every_other_amount_is_refused_by_name(shop: Shop) -> None:
+def test_every_other_amount_is_refused_by_name(shop: MerchantClient) -> None:
     amounts = re.findall(r'"[^"]*"|\S+', REFUSED_AMOUNTS)
     for amount in amounts:
         body = b'{"action":"transfer","amount":%b,"bankcode":"058","accountnumber":"0000000000"}' % amount.encode()
@@ -210,7 +214,9 @@ def test_every_other_amount_is_refused_by_name(shop: Shop) -> None:
         ({"amount": "-1", "bankcode": "999", "accountnumber": "x"}, ["amount", "bankcode", "accountnumber"]),
     ],
 )
-def test_a_wrong_field_is_named_and_moves_nothing(shop: Shop, wrong: dict[str, Any], fields: list[str]) -> None:
+def test_a_wrong_field_is_named_and_moves_nothing(
+    shop: MerchantClient, wrong: dict[str, Any], fields: list[str]
+) -> None:
     body = shop.transfer(**wrong)
     assert body["status"] == 104
     assert body["message"]
@@ -218,7 +224,7 @@ def test_a_wrong_field_is_named_and_moves_nothing(shop: Shop, wrong: dict[str, A
     assert shop.wallet() == spent(0)
 
 
-def test_missing_fields_are_all_named(shop: Shop) -> None:
+def test_missing_fields_are_all_named(shop: MerchantClient) -> None:
     body = shop.put("disburse", action="transfer").body
     assert [(fault["field"], fault["reason"]) for fault in body["errors"]] == [
         ("amount", "required"),
@@ -231,20 +237,20 @@ def test_missing_fields_are_all_named(shop: Shop) -> None:
     ("bank", "account"),
     [("011", "0123456784"), ("000016", "0123456784"), ("058", "0040000008"), ("000014", "0690000031")],
 )
-def test_banks_are_known_by_each_of_their_codes(shop: Shop, bank: str, account: str) -> None:
+def test_banks_are_known_by_each_of_their_codes(shop: MerchantClient, bank: str, account: str) -> None:
     assert shop.transfer(bankcode=bank, accountnumber=account)["txnStatus"] == "successful"
 
 
 # --- references ---------------------------------------------------------------------------------------------
 
 
-def test_verify_takes_the_order_ref_or_the_txn_ref(shop: Shop) -> None:
+def test_verify_takes_the_order_ref_or_the_txn_ref(shop: MerchantClient) -> None:
     sent = shop.transfer()
     assert shop.verify(sent["orderRef"])["txnRef"] == sent["txnRef"]
     assert shop.verify(sent["txnRef"]) == shop.verify(sent["orderRef"])
 
 
-def test_an_unknown_or_mistyped_reference_is_refused_alike(shop: Shop) -> None:
+def test_an_unknown_or_mistyped_reference_is_refused_alike(shop: MerchantClient) -> None:
     txn_ref = shop.transfer()["txnRef"]
     head = txn_ref[:-2] + str((int(txn_ref[-2]) + 1) % 10)
     for unknown in ("never-sent", txn_ref[:-1] + chr(155 - ord(txn_ref[-1])), head + check_letter(head), "GP", "|"):
@@ -252,7 +258,7 @@ def test_an_unknown_or_mistyped_reference_is_refused_alike(shop: Shop) -> None:
         assert (http, body) == (200, UNKNOWN), unknown
 
 
-def test_without_an_order_ref_the_service_makes_one(shop: Shop) -> None:
+def test_without_an_order_ref_the_service_makes_one(shop: MerchantClient) -> None:
     first, second = shop.transfer(orderRef=None), shop.transfer(orderRef=None)
     assert first["orderRef"]
     assert first["orderRef"] != second["orderRef"]
@@ -260,7 +266,7 @@ def test_without_an_order_ref_the_service_makes_one(shop: Shop) -> None:
     assert shop.wallet() == spent(2 * 151_075)
 
 
-def test_the_same_order_again_returns_the_first_answer_and_moves_nothing(shop: Shop) -> None:
+def test_the_same_order_again_returns_the_first_answer_and_moves_nothing(shop: MerchantClient) -> None:
     first = shop.transfer(orderRef="again", narration="x")
     same: Any
     for same in ({"amount": 1500}, {"amount": "1500"}, {"extra": [1]}, {"sender_name": None, "type": "single"}):
@@ -268,7 +274,7 @@ def test_the_same_order_again_returns_the_first_answer_and_moves_nothing(shop: S
     assert shop.wallet() == spent(151_075)
 
 
-def test_the_same_order_with_another_request_is_refused(shop: Shop) -> None:
+def test_the_same_order_with_another_request_is_refused(shop: MerchantClient) -> None:
     shop.transfer(orderRef="again")
     other: Any
     for other in ({"amount": "1500.01"}, {"narration": "x"}, {"accountnumber": "0000000001"}, {"bankcode": "000013"}):
@@ -276,7 +282,7 @@ def test_the_same_order_with_another_request_is_refused(shop: Shop) -> None:
     assert shop.wallet() == spent(151_075)
 
 
-def test_a_repeat_shows_the_current_status(shop: Shop) -> None:
+def test_a_repeat_shows_the_current_status(shop: MerchantClient) -> None:
     first = shop.transfer(orderRef="later", accountnumber=PENDING)
     assert first["txnStatus"] == "pending"
     shop.put("sandbox", action="settle", orderRef="later", outcome="successful")
@@ -284,10 +290,10 @@ def test_a_repeat_shows_the_current_status(shop: Shop) -> None:
     assert again == first | {"txnStatus": "successful", "message": "Transfer Successful"}
 
 
-def test_one_order_sent_many_times_at_once_is_one_transfer(shop: Shop, deployment: Deployment) -> None:
+def test_one_order_sent_many_times_at_once_is_one_transfer(shop: MerchantClient, deployment: Deployment) -> None:
     def send(_: int) -> Any:
-        with deployment.wire() as wire:
-            return Shop(wire, shop.mid, shop.key).transfer(orderRef="together")
+        with deployment.connect() as wire:
+            return MerchantClient(wire, shop.mid, shop.key).transfer(orderRef="together")
 
     with ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(send, range(24)))
@@ -295,7 +301,7 @@ def test_one_order_sent_many_times_at_once_is_one_transfer(shop: Shop, deploymen
     assert shop.wallet() == spent(151_075)
 
 
-def test_two_merchants_may_use_the_same_order_ref(open_shop: Callable[..., Shop]) -> None:
+def test_two_merchants_may_use_the_same_order_ref(open_shop: Callable[..., MerchantClient]) -> None:
     one, other = open_shop(), open_shop()
     one.transfer(orderRef="mine", amount="100.00")
     assert other.verify("mine") == UNKNOWN

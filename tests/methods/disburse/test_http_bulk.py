@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.merchant_client import MerchantClient, Wallet
 from tests.running import Deployment
-from tests.shop import Shop, Wallet
 
 OPENING = 1_000_000_000
 START = "2026-01-05T09:30:00+01:00"
@@ -26,7 +26,7 @@ def spent(amount: int) -> Wallet:
     return Wallet(OPENING - amount, OPENING - amount, 0)
 
 
-def test_a_bulk_answers_one_line_for_each_order(open_shop: Callable[..., Shop]) -> None:
+def test_a_bulk_answers_one_line_for_each_order(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     http, body = shop.put("disburse", action="transfer", type="bulk", data=[order("a"), order("b")])
     assert http == 200
@@ -44,21 +44,21 @@ def test_a_bulk_answers_one_line_for_each_order(open_shop: Callable[..., Shop]) 
     assert shop.wallet() == spent(2 * 151_075)
 
 
-def wait_until_nothing_is_held(shop: Shop) -> None:
+def wait_until_nothing_is_held(shop: MerchantClient) -> None:
     """The worker takes the orders up by itself; a test that waits in vain fails by what it asserts next."""
     until = time.monotonic() + PATIENCE_SECONDS
     while shop.wallet().held and time.monotonic() < until:
         time.sleep(0.05)
 
 
-def test_orders_of_a_bulk_are_sent_without_being_looked_at(shop: Shop) -> None:
+def test_orders_of_a_bulk_are_sent_without_being_looked_at(shop: MerchantClient) -> None:
     shop.bulk([order("a"), order("b", accountnumber="0000000500")])
     wait_until_nothing_is_held(shop)
     assert (shop.status_of("a"), shop.status_of("b")) == ("successful", "failed")
     assert shop.wallet() == spent(151_075)
 
 
-def test_bad_orders_fail_with_their_reason_and_the_others_go(open_shop: Callable[..., Shop]) -> None:
+def test_bad_orders_fail_with_their_reason_and_the_others_go(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     orders = [
         order("first"),
@@ -82,7 +82,7 @@ def test_bad_orders_fail_with_their_reason_and_the_others_go(open_shop: Callable
 
 
 def test_every_refused_order_of_a_bulk_is_a_failed_transfer_that_verify_knows(
-    open_shop: Callable[..., Shop],
+    open_shop: Callable[..., MerchantClient],
 ) -> None:
     shop = open_shop(now=START)
     orders = [order("no bank", bankcode="999"), order("short", amount="10000000.00"), order(None, amount="x"), 5]
@@ -106,7 +106,9 @@ def test_every_refused_order_of_a_bulk_is_a_failed_transfer_that_verify_knows(
     assert shop.wallet() == spent(0)
 
 
-def test_a_refused_order_sent_again_stays_refused_and_a_new_orderref_goes(open_shop: Callable[..., Shop]) -> None:
+def test_a_refused_order_sent_again_stays_refused_and_a_new_orderref_goes(
+    open_shop: Callable[..., MerchantClient],
+) -> None:
     shop = open_shop(now=START)
     big = order("big", amount="10000000.00")
     (first,) = shop.bulk([big])["data"]
@@ -119,7 +121,7 @@ def test_a_refused_order_sent_again_stays_refused_and_a_new_orderref_goes(open_s
     assert shop.bulk([{**big, "orderRef": "big again"}])["data"][0]["txnStatus"] == "processing"
 
 
-def test_a_reference_twice_in_one_bulk_is_a_conflict_of_the_second(open_shop: Callable[..., Shop]) -> None:
+def test_a_reference_twice_in_one_bulk_is_a_conflict_of_the_second(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     body = shop.bulk([order("twice"), order("twice"), order("twice", amount="1.00")])
     lines = body["data"]
@@ -131,7 +133,7 @@ def test_a_reference_twice_in_one_bulk_is_a_conflict_of_the_second(open_shop: Ca
     assert shop.wallet() == spent(151_075)
 
 
-def test_a_reference_used_before_with_another_content_is_a_conflict(open_shop: Callable[..., Shop]) -> None:
+def test_a_reference_used_before_with_another_content_is_a_conflict(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     first = shop.transfer(orderRef="before")
     lines = shop.bulk([order("before"), order("before ", amount="2.00"), order("new")])["data"]
@@ -144,7 +146,7 @@ def test_a_reference_used_before_with_another_content_is_a_conflict(open_shop: C
 
 
 def test_a_later_bulk_with_a_changed_order_says_conflict_and_verify_tells_the_first(
-    open_shop: Callable[..., Shop],
+    open_shop: Callable[..., MerchantClient],
 ) -> None:
     shop = open_shop(now=START)
     shop.bulk([order("a"), order("b", accountnumber="0000000500")])
@@ -157,22 +159,22 @@ def test_a_later_bulk_with_a_changed_order_says_conflict_and_verify_tells_the_fi
 
 
 def test_a_bulk_with_one_orderref_twice_is_answered_the_same_under_its_idempotency_key(
-    open_shop: Callable[..., Shop],
+    open_shop: Callable[..., MerchantClient],
 ) -> None:
     shop = open_shop(now=START)
     said = {"action": "transfer", "type": "bulk", "data": [order("twice"), order("twice"), order("x", bankcode="999")]}
     key = {"idempotency-key": "bulk-1"}
-    first = shop.ask("disburse", said, headers=key)
+    first = shop.send_fields("disburse", said, headers=key)
     shop.advance(seconds=0)
-    again = shop.ask("disburse", said, headers=key)
+    again = shop.send_fields("disburse", said, headers=key)
     assert again.body == first.body
     assert [line["txnStatus"] for line in first.body["data"]] == ["processing", "conflict", "failed"]
     assert shop.wallet() == spent(151_075)
-    changed = shop.ask("disburse", {**said, "data": [order("other")]}, headers=key)
+    changed = shop.send_fields("disburse", {**said, "data": [order("other")]}, headers=key)
     assert changed.body["status"] == 104
 
 
-def test_a_bulk_repeated_while_the_rail_is_away_sends_each_order_once(open_shop: Callable[..., Shop]) -> None:
+def test_a_bulk_repeated_while_the_rail_is_away_sends_each_order_once(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     shop.put("sandbox", action="fault", rail="bank", kind="unavailable", times=2)
     orders = [order("a"), order("b"), order("bad", bankcode="999")]
@@ -189,7 +191,7 @@ def test_a_bulk_repeated_while_the_rail_is_away_sends_each_order_once(open_shop:
 # --- a bulk by its batchRef -------------------------------------------------------------------------------------
 
 
-def test_a_bulk_is_verified_by_its_batchref(open_shop: Callable[..., Shop]) -> None:
+def test_a_bulk_is_verified_by_its_batchref(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     earlier = shop.transfer(orderRef="earlier")
     orders = [
@@ -214,7 +216,7 @@ def test_a_bulk_is_verified_by_its_batchref(open_shop: Callable[..., Shop]) -> N
     assert [line.get("fee") for line in lines] == ["10.00", "0.00", None, "0.00", "10.00"]
 
 
-def test_the_state_of_a_whole_bulk_follows_from_its_orders(open_shop: Callable[..., Shop]) -> None:
+def test_the_state_of_a_whole_bulk_follows_from_its_orders(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     good = shop.bulk([order("a"), order("b")])["batchRef"]
     bad = shop.bulk([order("c", accountnumber="0000000500"), order("d", bankcode="999")])["batchRef"]
@@ -223,7 +225,7 @@ def test_the_state_of_a_whole_bulk_follows_from_its_orders(open_shop: Callable[.
     assert [shop.status_of(ref) for ref in (good, bad, clash)] == ["successful", "failed", "conflict"]
 
 
-def test_another_merchants_batchref_is_unknown(open_shop: Callable[..., Shop]) -> None:
+def test_another_merchants_batchref_is_unknown(open_shop: Callable[..., MerchantClient]) -> None:
     shop, other = open_shop(now=START), open_shop(now=START)
     batch = shop.bulk([order("a")])["batchRef"]
     unknown = {"status": 104, "message": "Invalid Transaction Reference"}
@@ -235,7 +237,7 @@ def test_another_merchants_batchref_is_unknown(open_shop: Callable[..., Shop]) -
 # --- the rest ---------------------------------------------------------------------------------------------------
 
 
-def test_the_same_bulk_again_moves_nothing(open_shop: Callable[..., Shop]) -> None:
+def test_the_same_bulk_again_moves_nothing(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     first = shop.bulk([order("a"), order("b")])["data"]
     again = shop.bulk([order("a"), order("b")])["data"]
@@ -244,7 +246,7 @@ def test_the_same_bulk_again_moves_nothing(open_shop: Callable[..., Shop]) -> No
     assert shop.wallet() == spent(2 * 151_075)
 
 
-def test_orders_without_a_reference_get_one_each(open_shop: Callable[..., Shop]) -> None:
+def test_orders_without_a_reference_get_one_each(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     lines = shop.bulk([order(None), order(None)])["data"]
     assert lines[0]["orderRef"] != lines[1]["orderRef"]
@@ -253,7 +255,9 @@ def test_orders_without_a_reference_get_one_each(open_shop: Callable[..., Shop])
     assert shop.wallet() == spent(2 * 151_075)
 
 
-def test_an_order_the_wallet_does_not_cover_fails_and_those_after_it_go(open_shop: Callable[..., Shop]) -> None:
+def test_an_order_the_wallet_does_not_cover_fails_and_those_after_it_go(
+    open_shop: Callable[..., MerchantClient],
+) -> None:
     shop = open_shop(now=START)
     orders = [order("fits", amount="9000000.00"), order("does not", amount="2000000.00"), order("fits too")]
     lines = shop.bulk(orders)["data"]
@@ -264,7 +268,7 @@ def test_an_order_the_wallet_does_not_cover_fails_and_those_after_it_go(open_sho
     assert shop.wallet() == spent(900_005_375 + 151_075)
 
 
-def test_a_thousand_orders_go_and_one_more_is_refused_whole(open_shop: Callable[..., Shop]) -> None:
+def test_a_thousand_orders_go_and_one_more_is_refused_whole(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
     orders = [order(f"order {n}", amount="100.00") for n in range(1001)]
     refused = shop.bulk(orders)
@@ -281,7 +285,7 @@ def test_a_thousand_orders_go_and_one_more_is_refused_whole(open_shop: Callable[
     assert shop.wallet() == spent(1000 * 11_075)
 
 
-def test_a_bulk_needs_a_list_of_orders(shop: Shop) -> None:
+def test_a_bulk_needs_a_list_of_orders(shop: MerchantClient) -> None:
     wrong: Any
     for wrong in ({}, {"data": []}, {"data": None}, {"data": {}}, {"data": "x"}, {"data": 5}):
         body = shop.put("disburse", action="transfer", type="bulk", **wrong).body
@@ -289,7 +293,7 @@ def test_a_bulk_needs_a_list_of_orders(shop: Shop) -> None:
         assert [fault["field"] for fault in body["errors"]] == ["data"], wrong
 
 
-def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: Shop) -> None:
+def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: MerchantClient) -> None:
     body = msgspec.json.encode({"action": "transfer", "type": "bulk", "data": [order("small")], "filling": ""})
     most = body.replace(b'""', b'"' + b"x" * (1024 * 1024 - len(body)) + b'"')
     assert len(most) == 1024 * 1024
@@ -299,14 +303,14 @@ def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("said", ["Bulk", "BULK", " bulk "])
-def test_a_bulk_in_other_capitals_is_told_how_it_is_spelled(shop: Shop, said: str) -> None:
+def test_a_bulk_in_other_capitals_is_told_how_it_is_spelled(shop: MerchantClient, said: str) -> None:
     body = shop.put("disburse", action="transfer", type=said, data=[order("a")]).body
     assert (body["status"], body["errors"]) == (104, [{"field": "type", "reason": "bulk, spelled so"}])
     assert "type: bulk" in body["message"]
     assert shop.put("disburse", action="verify", txnRef="a").body["status"] == 104
 
 
-def test_a_bulk_and_its_orders_are_verified_by_their_own_names(shop: Shop) -> None:
+def test_a_bulk_and_its_orders_are_verified_by_their_own_names(shop: MerchantClient) -> None:
     sent = shop.put("disburse", action="transfer", type="bulk", data=[order("a")]).body
     by_name = shop.put("disburse", action="verify", orderRef="a").body
     assert by_name == shop.put("disburse", action="verify", txnRef="a").body
@@ -325,11 +329,11 @@ LONG_BULKS = {
 
 
 @pytest.mark.parametrize("order", LONG_BULKS.values(), ids=LONG_BULKS)
-def test_a_thousand_orders_do_not_hold_up_others(shop: Shop, deployment: Deployment, order: Any) -> None:
+def test_a_thousand_orders_do_not_hold_up_others(shop: MerchantClient, deployment: Deployment, order: Any) -> None:
     """A step of the event loop that takes too long is a complaint."""
-    deployment.complaints()
+    deployment.new_stderr()
     sent = shop.put("disburse", action="transfer", type="bulk", data=[order] * 1000)
     assert len(sent.body["data"]) == 1000
     verified = shop.put("disburse", action="verify", txnRef=sent.body["batchRef"])
     assert len(verified.body["data"]) == 1000
-    assert deployment.complaints() == ""
+    assert deployment.new_stderr() == ""

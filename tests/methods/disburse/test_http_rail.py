@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.catalogue import load
+from kasuwa.core.reference_data import load_reference_data
+from tests.merchant_client import MerchantClient, Wallet
 from tests.running import Deployment
-from tests.shop import Shop, Wallet
 
 OPENING = 1_000_000_000
 COST = 151_075
@@ -27,16 +27,16 @@ UNTIL_TOLD = "0000000020"
 # Ages at which an unknown outcome is asked after. (D28)
 LADDER = [5, 30, 120, 600, 1800, 3600, 7200, 10800]
 
-MAGIC_ACCOUNTS = load("magic_values")["accounts"]["list"]
+MAGIC_ACCOUNTS = load_reference_data("magic_values")["accounts"]["list"]
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=START)
 
 
 @pytest.mark.parametrize("magic", MAGIC_ACCOUNTS, ids=lambda magic: magic["account"])
-def test_a_magic_account_ends_as_its_table_says(shop: Shop, magic: dict[str, Any]) -> None:
+def test_a_magic_account_ends_as_its_table_says(shop: MerchantClient, magic: dict[str, Any]) -> None:
     sent = shop.transfer(accountnumber=magic["account"])
     assert sent["status"] == 200
     if magic["after_seconds"]:
@@ -52,7 +52,7 @@ def test_a_magic_account_ends_as_its_table_says(shop: Shop, magic: dict[str, Any
 
 
 @pytest.mark.parametrize(("account", "final"), [("0000000010", "successful"), ("0000000517", "failed")])
-def test_an_account_can_be_processing_first(shop: Shop, account: str, final: str) -> None:
+def test_an_account_can_be_processing_first(shop: MerchantClient, account: str, final: str) -> None:
     sent = shop.transfer(accountnumber=account)
     assert sent["txnStatus"] == "processing"
     assert shop.wallet() == OPEN
@@ -62,7 +62,7 @@ def test_an_account_can_be_processing_first(shop: Shop, account: str, final: str
 
 
 @pytest.mark.parametrize("account", [NEVER_ENDING, UNTIL_TOLD, "0000000523"])
-def test_some_accounts_end_only_when_they_are_told(shop: Shop, account: str) -> None:
+def test_some_accounts_end_only_when_they_are_told(shop: MerchantClient, account: str) -> None:
     sent = shop.transfer(accountnumber=account)
     shop.advance(days=2)
     assert shop.status_of(sent["orderRef"]) == "pending"
@@ -72,14 +72,14 @@ def test_some_accounts_end_only_when_they_are_told(shop: Shop, account: str) -> 
     assert shop.wallet() == AFTER["failed"]
 
 
-def test_looking_at_a_transfer_does_not_end_it(shop: Shop) -> None:
+def test_looking_at_a_transfer_does_not_end_it(shop: MerchantClient) -> None:
     sent = shop.transfer(accountnumber="0000000900")
     for _ in range(10):
         assert shop.status_of(sent["txnRef"]) == "pending"
     assert shop.transfer(accountnumber="0000000900", orderRef=sent["orderRef"])["txnStatus"] == "pending"
 
 
-def test_an_unknown_outcome_is_asked_after_at_each_rung_and_at_no_other_time(shop: Shop) -> None:
+def test_an_unknown_outcome_is_asked_after_at_each_rung_and_at_no_other_time(shop: MerchantClient) -> None:
     shop.transfer(accountnumber=NEVER_ENDING)
     passed = 0
     for rung in LADDER:
@@ -93,7 +93,7 @@ def test_an_unknown_outcome_is_asked_after_at_each_rung_and_at_no_other_time(sho
 
 @pytest.mark.parametrize(("first", "second"), [("successful", "failed"), ("failed", "successful")])
 def test_a_contradiction_of_a_final_state_changes_nothing_and_is_noted(
-    shop: Shop, deployment: Deployment, first: str, second: str
+    shop: MerchantClient, deployment: Deployment, first: str, second: str
 ) -> None:
     sent = shop.transfer(accountnumber=UNTIL_TOLD)
     told = shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome=first).body
@@ -111,12 +111,12 @@ def test_a_contradiction_of_a_final_state_changes_nothing_and_is_noted(
     assert second in notices[0]["what"]
 
 
-def test_contradictory_call_backs_at_once_leave_one_outcome(shop: Shop, deployment: Deployment) -> None:
+def test_contradictory_call_backs_at_once_leave_one_outcome(shop: MerchantClient, deployment: Deployment) -> None:
     references = [shop.transfer(accountnumber=UNTIL_TOLD)["txnRef"] for _ in range(5)]
 
     def settle(told: tuple[str, str]) -> tuple[str, str]:
-        with deployment.wire() as wire:
-            one = Shop(wire, shop.mid, shop.key)
+        with deployment.connect() as wire:
+            one = MerchantClient(wire, shop.mid, shop.key)
             body = one.put("sandbox", action="settle", txnRef=told[0], outcome=told[1]).body
         return told[0], body["txnStatus"]
 
@@ -127,7 +127,7 @@ def test_contradictory_call_backs_at_once_leave_one_outcome(shop: Shop, deployme
     assert shop.wallet() == Wallet(OPENING - taken, OPENING - taken, 0)
 
 
-def test_settling_alike_twice_is_no_contradiction(shop: Shop, deployment: Deployment) -> None:
+def test_settling_alike_twice_is_no_contradiction(shop: MerchantClient, deployment: Deployment) -> None:
     sent = shop.transfer(accountnumber=UNTIL_TOLD)
     for _ in range(2):
         shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome="successful")
@@ -138,7 +138,7 @@ def test_settling_alike_twice_is_no_contradiction(shop: Shop, deployment: Deploy
 # --- told by a header ---------------------------------------------------------------------------------------
 
 
-def told(shop: Shop, scenario: str, **fields: Any) -> Any:
+def told(shop: MerchantClient, scenario: str, **fields: Any) -> Any:
     return shop.transfer(headers={"x-sandbox-scenario": scenario}, **fields)
 
 
@@ -162,7 +162,7 @@ def told(shop: Shop, scenario: str, **fields: Any) -> Any:
     ],
 )
 def test_a_scenario_overrides_the_account_for_one_request(
-    shop: Shop, scenario: str, first: str, seconds: int, final: str
+    shop: MerchantClient, scenario: str, first: str, seconds: int, final: str
 ) -> None:
     sent = told(shop, scenario, accountnumber="0000000500")
     assert sent["txnStatus"] == first
@@ -175,7 +175,7 @@ def test_a_scenario_overrides_the_account_for_one_request(
     assert shop.transfer(accountnumber="0000000500")["txnStatus"] == "failed"
 
 
-def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: Shop) -> None:
+def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: MerchantClient) -> None:
     http, body = shop.put(
         "disburse",
         headers={"x-sandbox-scenario": "rr=ZZ"},
@@ -192,7 +192,7 @@ def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("scenario", ["rr=0", "rr=000", "delay=-1", "delay=x", "http=boom", "nonsense", "rr", "é"])
-def test_a_scenario_that_cannot_be_read_is_refused(shop: Shop, scenario: str) -> None:
+def test_a_scenario_that_cannot_be_read_is_refused(shop: MerchantClient, scenario: str) -> None:
     body = told(shop, scenario)
     assert body["status"] == 104
     assert [fault["field"] for fault in body["errors"]] == ["x-sandbox-scenario"]
@@ -202,7 +202,7 @@ def test_a_scenario_that_cannot_be_read_is_refused(shop: Shop, scenario: str) ->
 # --- told by a fault ----------------------------------------------------------------------------------------
 
 
-def plan(shop: Shop, kind: str, **fields: Any) -> None:
+def plan(shop: MerchantClient, kind: str, **fields: Any) -> None:
     http, body = shop.put("sandbox", action="fault", **{"rail": "bank", "kind": kind, **fields})
     assert (http, body["status"]) == (200, 200), body
 
@@ -217,7 +217,7 @@ def plan(shop: Shop, kind: str, **fields: Any) -> None:
     ],
 )
 def test_a_fault_strikes_the_next_call_and_ends_as_written(
-    shop: Shop, kind: str, first: str, seconds: int, final: str
+    shop: MerchantClient, kind: str, first: str, seconds: int, final: str
 ) -> None:
     plan(shop, kind)
     sent = shop.transfer()
@@ -232,39 +232,39 @@ def test_a_fault_strikes_the_next_call_and_ends_as_written(
     assert shop.transfer()["txnStatus"] == "successful"
 
 
-def test_a_fault_strikes_as_often_as_it_was_told(shop: Shop) -> None:
+def test_a_fault_strikes_as_often_as_it_was_told(shop: MerchantClient) -> None:
     plan(shop, "decline", times=2)
     assert [shop.transfer()["txnStatus"] for _ in range(3)] == ["failed", "failed", "successful"]
 
 
-def test_faults_strike_in_the_order_they_were_planned_and_each_its_own_rail(shop: Shop) -> None:
+def test_faults_strike_in_the_order_they_were_planned_and_each_its_own_rail(shop: MerchantClient) -> None:
     plan(shop, "decline", rail="card", times=9)
     plan(shop, "decline")
     plan(shop, "timeout")
     assert [shop.transfer()["txnStatus"] for _ in range(3)] == ["failed", "processing", "successful"]
 
 
-def test_a_fault_strikes_the_orders_of_a_bulk_one_by_one(shop: Shop) -> None:
+def test_a_fault_strikes_the_orders_of_a_bulk_one_by_one(shop: MerchantClient) -> None:
     plan(shop, "decline", times=2)
     shop.bulk([{"amount": "1", "bankcode": "058", "accountnumber": "0000000000", "orderRef": ref} for ref in "abc"])
     shop.advance(seconds=0)
     assert [shop.status_of(ref) for ref in "abc"] == ["failed", "failed", "successful"]
 
 
-def test_a_probability_of_nothing_never_strikes_and_of_one_always(shop: Shop) -> None:
+def test_a_probability_of_nothing_never_strikes_and_of_one_always(shop: MerchantClient) -> None:
     plan(shop, "decline", times=3, probability=0)
     assert {shop.transfer()["txnStatus"] for _ in range(3)} == {"successful"}
     plan(shop, "decline", times=3, probability=1)
     assert {shop.transfer()["txnStatus"] for _ in range(3)} == {"failed"}
 
 
-def test_the_header_goes_before_a_fault_and_leaves_it_for_the_next(shop: Shop) -> None:
+def test_the_header_goes_before_a_fault_and_leaves_it_for_the_next(shop: MerchantClient) -> None:
     plan(shop, "decline")
     assert told(shop, "rr=00")["txnStatus"] == "successful"
     assert shop.transfer()["txnStatus"] == "failed"
 
 
-def test_events_follow_business_time_in_order(shop: Shop, deployment: Deployment) -> None:
+def test_events_follow_business_time_in_order(shop: MerchantClient, deployment: Deployment) -> None:
     for name, delay in (("third", 100), ("second", 20), ("first", 5)):
         told(shop, f"rr=00;delay={delay}", orderRef=name)
     assert shop.advance(minutes=10)["ran"] == {"disburse": 6}

@@ -5,16 +5,25 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Group, More, Needs, Post, Refusal, Row, Seen
-from kasuwa.core.purpose import Addition, Errand, Purpose
+from kasuwa.core.decision import Context, Decision, LoadedRows, Needs, NeedsMore, Posting, PostingGroup, Refusal, Row
+from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.ledger.chart import PENDING, Hold
-from kasuwa.methods.disburse.decide import FEE_SHORT, INCOME, RAIL, VAT, WALLET, WALLET_SHORT, Order, send_money
-from kasuwa.methods.disburse.decide_answer import decide_answer, need_answer
+from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
+from kasuwa.methods.disburse.rules.transfer import (
+    FEE_INSUFFICIENT,
+    INCOME,
+    RAIL,
+    VAT,
+    WALLET,
+    WALLET_INSUFFICIENT,
+    TransferDetail,
+    send_money,
+)
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
-from tests.rules import MERCHANT, NOW, context
+from tests.rule_context import MERCHANT, NOW, context
 
 SOURCE = "savings:SV1:NGN"
 EMPTY = Refusal(301, "The savings do not cover it")
@@ -22,34 +31,34 @@ CLAIM = row_key(MERCHANT.merchant_id, "claim", "SV1")
 APPROVED = Answer(ports.SUCCESSFUL, "00", "Approved or completed successfully")
 DECLINED = Answer(ports.FAILED, "51", "No sufficient funds")
 IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request processing in progress")
-ADDED = Post("loan:LN1:NGN", "outside:loans:NGN", 7, "claim")
+ADDED = Posting("loan:LN1:NGN", "outside:loans:NGN", 7, "claim")
 
 asked: list[tuple[str, str]] = []
 
 
-def tell(row: Transaction, reference: str, given: Context, seen: Seen) -> Addition:
+def tell(row: Transaction, reference: str, given: Context, seen: LoadedRows) -> PurposeEffects:
     asked.append((row.status, reference))
-    return Addition(reply={"status": row.status}, posts=(ADDED,) if row.is_final else ())
+    return PurposeEffects(reply={"status": row.status}, posts=(ADDED,) if row.is_final else ())
 
 
-PURPOSES = {"cash-out": Purpose("cash-out", lambda merchant, reference: Needs(((Row, CLAIM),)), tell)}
+PURPOSES = {"cash-out": PurposeRules("cash-out", lambda merchant, reference: Needs(((Row, CLAIM),)), tell)}
 
 
 def sent(source: str = SOURCE) -> Decision:
-    order = Order("058", "0000000000", "Ada", "cash", source, Errand("cash-out", "SV1"))
-    return send_money(order, 500_000, context(), 1, letters="CO", short=EMPTY)
+    order = TransferDetail("058", "0000000000", "Ada", "cash", source, TransactionPurpose("cash-out", "SV1"))
+    return send_money(order, 500_000, context(), 1, reference_type="CO", insufficient_refusal=EMPTY)
 
 
 def hear(decision: Decision, answer: Answer, *, claim_seen: bool = True) -> Any:
     row, job = decision.rows[0], decision.jobs[0]
-    held = [one for group in decision.groups for one in group.reserves]
-    rows: dict[bytes, Row | None] = {one.hold: hold_of(one) for one in held}
+    held = [one for group in decision.groups for one in group.new_holds]
+    rows: dict[bytes, Row | None] = {one.hold_key: hold_of(one) for one in held}
     rows |= {row.key: row, job.key: job}
     assert {key for _, key in need_answer(job, answer, MERCHANT).rows} == set(rows)
     if claim_seen:
         rows[CLAIM] = None
     given = msgspec.structs.replace(context(NOW + timedelta(seconds=1)), purposes=PURPOSES)
-    return decide_answer(job, answer, given, Seen(rows))
+    return decide_answer(job, answer, given, LoadedRows(rows))
 
 
 def hold_of(reserve: Any) -> Hold:
@@ -58,16 +67,16 @@ def hold_of(reserve: Any) -> Hold:
 
 def test_the_amount_is_held_on_its_source_and_the_fee_on_the_wallet() -> None:
     decision = sent()
-    (amount,), (fee,) = (group.reserves for group in decision.groups)
+    (amount,), (fee,) = (group.new_holds for group in decision.groups)
     assert (amount.account, amount.amount) == (SOURCE, 500_000)
     assert (fee.account, fee.amount) == (WALLET, 1_075)
-    assert [group.short for group in decision.groups] == [EMPTY, FEE_SHORT]
+    assert [group.shortfall_refusal for group in decision.groups] == [EMPTY, FEE_INSUFFICIENT]
     assert decision.reply.txn_ref.startswith("GP|CO|")
 
 
 def test_the_purpose_is_asked_only_with_its_rows_in_sight() -> None:
     outcome = hear(sent(), APPROVED, claim_seen=False)
-    assert isinstance(outcome, More)
+    assert isinstance(outcome, NeedsMore)
     assert outcome.needs.rows == ((Row, CLAIM),)
 
 
@@ -75,12 +84,12 @@ def test_a_success_posts_both_holds_and_what_the_purpose_adds_in_the_amounts_gro
     asked.clear()
     decision = hear(sent(), APPROVED)
     amount, fee = decision.groups
-    assert amount.posts == (Post(SOURCE, RAIL, 500_000, "transfer"), ADDED)
+    assert amount.posts == (Posting(SOURCE, RAIL, 500_000, "transfer"), ADDED)
     assert [(post.debit, post.credit, post.amount) for post in fee.posts] == [
         (WALLET, INCOME, 1_000),
         (WALLET, VAT, 75),
     ]
-    assert {amount.ends, fee.ends} == {one.reserves[0].hold for one in sent().groups}
+    assert {amount.ends, fee.ends} == {one.new_holds[0].hold_key for one in sent().groups}
     assert asked == [(SUCCESSFUL, "SV1")]
     assert decision.reply == {"status": SUCCESSFUL}
 
@@ -90,7 +99,7 @@ def test_a_failure_gives_both_holds_back_and_posts_the_addition_beside() -> None
     decision = hear(sent(), DECLINED)
     first, second, added = decision.groups
     assert first.posts == second.posts == ()
-    assert added == Group(decision.rows[0].txn_ref, WALLET_SHORT, posts=(ADDED,))
+    assert added == PostingGroup(decision.rows[0].txn_ref, WALLET_INSUFFICIENT, postings=(ADDED,))
     assert asked == [(FAILED, "SV1")]
 
 
@@ -102,7 +111,7 @@ def test_while_nothing_is_known_the_purpose_answers_and_adds_nothing() -> None:
 
 def test_from_the_wallet_amount_and_fee_are_one_hold() -> None:
     decision = sent(WALLET)
-    assert [one.amount for group in decision.groups for one in group.reserves] == [501_075]
+    assert [one.amount for group in decision.groups for one in group.new_holds] == [501_075]
     posted = hear(decision, APPROVED).groups
     assert [post.amount for post in posted[0].posts] == [500_000, 1_000, 75, 7]
     assert len(posted) == 1

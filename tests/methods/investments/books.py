@@ -9,29 +9,41 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Method, Step, Write
-from kasuwa.core.calendar import LAGOS, moment_of
-from kasuwa.core.decision import Context, Decision, Group, Job, More, Needs, Post, Refusal, Row, Seen, refuse_fields
+from kasuwa.core.action import ApiMethod, Step, Write
+from kasuwa.core.calendar import LAGOS, lagos_moment
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+    Row,
+    refuse_fields,
+)
 from kasuwa.core.decoding import decode
 from kasuwa.core.references import Permutation, account_key, book_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
-from kasuwa.db.batch import Book, Broken, Desk, Submission, World
-from kasuwa.db.turns import run_at_once
+from kasuwa.db.batch import BatchState, Book, Deployment, RuleFailure, Submission
+from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
-from kasuwa.methods.clients.decide import ACTIVE, Client, client_key
+from kasuwa.methods.clients.model import ACTIVE, Client, client_key
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
-from kasuwa.methods.investments.decide import WALLET, Savings, record_of, savings_key
-from kasuwa.methods.investments.decide_errands import CASHED_OUT, DEPOSITED
-from kasuwa.methods.investments.decide_thrift import Plan, members_of, plan_key, subscription_record
-from kasuwa.rails.ports import NOBODY_ASKED, Answer
-from kasuwa.web.table import Envelope, make_table
-from tests.rules import MERCHANT, VAULT
+from kasuwa.methods.investments.model import WALLET, Savings, record_of, savings_key
+from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
+from kasuwa.methods.investments.rules.thrift_plan import ThriftPlan, members_of, subscription_record, thrift_plan_key
+from kasuwa.rails.ports import NO_CALL_MADE, Answer
+from kasuwa.web.routes import Envelope, make_routes
+from tests.rule_context import MERCHANT, VAULT
 
 PERMUTATION = Permutation(b"books of the tests")
-PURPOSES = {purpose.name: purpose for purpose in (CASHED_OUT, DEPOSITED)}
-TABLE = make_table((INVESTMENTS, CASHCODE, Method("sandbox", ("action",), SANDBOX)))
+PURPOSES = {purpose.name: purpose for purpose in (CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES)}
+TABLE = make_routes((INVESTMENTS, CASHCODE, ApiMethod("sandbox", ("action",), SANDBOX)))
 STEPS: dict[str, Step] = {step.kind: step for step in (*INVESTMENTS.steps, *DISBURSE.steps, *CASHCODE.steps)}
 
 APPROVED = Answer(SUCCESSFUL, "00", "Approved or completed successfully")
@@ -44,53 +56,53 @@ def at(day: str, hour: int = 9) -> datetime:
     return datetime.fromisoformat(f"{day}T{hour:02d}:00:00").replace(tzinfo=LAGOS).astimezone(UTC)
 
 
-class Books:
+class InMemorySavings:
     def __init__(self, day: str = "2026-01-05", wallet: int = 1_000_000_000) -> None:
-        self.desk = Desk(World(VAULT, PERMUTATION, None, PURPOSES), at(day))
+        self.desk = BatchState(Deployment(VAULT, PERMUTATION, None, PURPOSES), at(day))
         self.book = Book(book_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
-        self.desk.open_book(self.book)
-        self.luck = itertools.count(1)
+        self.desk.add_merchant_state(self.book)
+        self.entropy = itertools.count(1)
         self.ran: list[str] = []
         if wallet:
             self.fund(wallet)
 
     # --- asking ---------------------------------------------------------------------------------------------
 
-    def submit(self, needs: Needs, rule: Callable[[Context, Seen], Any]) -> Any:
+    def submit(self, needs: Needs, rule: Callable[[Context, LoadedRows], Any]) -> Any:
         """As the writer does it, but that what is not here is nowhere."""
-        submission = Submission(MERCHANT, needs, rule, next(self.luck).to_bytes(32, "big"))
+        submission = Submission(MERCHANT, needs, rule, next(self.entropy).to_bytes(32, "big"))
         for _ in range(MOST_ROUNDS + 1):
-            self.desk.ask(submission, needs)
+            self.desk.request_rows(submission, needs)
             for _, key in needs.rows:
                 self.desk.rows.setdefault(key, None)
             for name in needs.accounts:
                 self.desk.rows.setdefault(account_key(MERCHANT_ID, name), None)
-            self.desk.account_names(MERCHANT_ID, needs.accounts)
-            result = run_at_once(self.desk.decide(submission))
-            if not isinstance(result, More):
+            self.desk.open_missing_accounts(MERCHANT_ID, needs.accounts)
+            result = run_to_completion(self.desk.decide(submission))
+            if not isinstance(result, NeedsMore):
                 break
             needs = result.needs
-        if isinstance(result, Broken):
+        if isinstance(result, RuleFailure):
             raise result.error
-        assert not isinstance(result, More), "a rule asks for ever more"
+        assert not isinstance(result, NeedsMore), "a rule asks for ever more"
         return result
 
     def ask(self, action: str, answer: Answer = APPROVED, path: str = "investments", **fields: Any) -> Any:
         """The reply, or the refusal; a transfer that is sent is answered by its bank as said."""
         result = self.decide(action, path, **fields)
-        if isinstance(result, Decision) and result.then is not None:
-            result = self.step(result.then, answer)
+        if isinstance(result, Decision) and result.follow_up is not None:
+            result = self.step(result.follow_up, answer)
         return result.reply if isinstance(result, Decision) else result
 
     def decide(self, action: str, path: str = "investments", **fields: Any) -> Any:
-        row = TABLE[f"/{path}"].find(Envelope(action=action, method=fields.get("method")))
+        row = TABLE[f"/{path}"].select_action(Envelope(action=action, method=fields.get("method")))
         assert isinstance(row, Write), action
         request = decode(row.request, msgspec.json.encode(fields), row.rules, MERCHANT)
         if isinstance(request, tuple):
             return refuse_fields(*request)
         return self.submit(row.needs(request, MERCHANT), partial(row.decide, request))
 
-    def step(self, job: Job, answer: Answer = NOBODY_ASKED) -> Any:
+    def step(self, job: Job, answer: Answer = NO_CALL_MADE) -> Any:
         step = STEPS[job.kind]
         return self.submit(step.needs(job, answer, MERCHANT), partial(step.decide, job, answer))
 
@@ -100,7 +112,7 @@ class Books:
         found = [row for row in self.desk.rows.values() if isinstance(row, Job) and row.kind.startswith(kind)]
         return sorted(found, key=lambda job: (job.due, job.key))
 
-    def go_to(self, day: str, hour: int = 9) -> None:
+    def advance_to(self, day: str, hour: int = 9) -> None:
         """Business time moves on, and what falls due on the way is run."""
         until = at(day, hour)
         while due := [job for job in self.jobs() if job.due <= until]:
@@ -131,14 +143,16 @@ class Books:
         assert isinstance(found, Savings)
         return found
 
-    def plan(self, thrift_id: str) -> Plan:
-        found = self.desk.rows[plan_key(MERCHANT_ID, thrift_id)]
-        assert isinstance(found, Plan)
+    def plan(self, thrift_id: str) -> ThriftPlan:
+        found = self.desk.rows[thrift_plan_key(MERCHANT_ID, thrift_id)]
+        assert isinstance(found, ThriftPlan)
         return found
 
     def members(self, thrift_id: str) -> list[Any]:
         plan = self.plan(thrift_id)
-        return [subscription_record(plan, member, self.today) for member in members_of(plan, Seen(self.desk.rows))]
+        return [
+            subscription_record(plan, member, self.today) for member in members_of(plan, LoadedRows(self.desk.rows))
+        ]
 
     def record(self, savings_id: str) -> Any:
         account = self.account(chart.savings(savings_id))
@@ -173,13 +187,13 @@ class Books:
     # --- what most tests begin with ---------------------------------------------------------------------------
 
     def fund(self, amount: int) -> None:
-        post = chart.fund_wallet("NGN", amount)
-        group = Group("funding", NEVER_SHORT, posts=(post,))
+        post = chart.make_funding_posting("NGN", amount)
+        group = PostingGroup("funding", NEVER_SHORT, postings=(post,))
         self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
 
     def spend(self, amount: int) -> None:
-        post = Post(WALLET, "outside:funding:NGN", amount, "spent")
-        group = Group("spending", NEVER_SHORT, posts=(post,))
+        post = Posting(WALLET, "outside:funding:NGN", amount, "spent")
+        group = PostingGroup("spending", NEVER_SHORT, postings=(post,))
         self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
 
     def client(self, name: str = "CL1", status: str = ACTIVE, **detail: Any) -> str:
@@ -230,4 +244,4 @@ class Books:
 
 
 def midnight(day: str) -> datetime:
-    return moment_of(date.fromisoformat(day), 0)
+    return lagos_moment(date.fromisoformat(day), 0)

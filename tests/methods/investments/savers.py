@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.shop import Shop, kobo
+from tests.merchant_client import MerchantClient, to_minor_units
 
 # A clock that stands still but for `advance`: interest is then the same in every run.
 NOW = "2026-01-05T09:30:00+01:00"
@@ -10,11 +10,11 @@ NOW = "2026-01-05T09:30:00+01:00"
 PAYS, WAITS, DECLINES = "0000000000", "0000000020", "0000000500"
 
 
-def invest(shop: Shop, action: str, **fields: Any) -> Any:
+def invest(shop: MerchantClient, action: str, **fields: Any) -> Any:
     return shop.put("investments", action=action, **fields).body
 
 
-def enrol(shop: Shop, account: str = PAYS, status: str = "active") -> str:
+def enroll(shop: MerchantClient, account: str = PAYS, status: str = "active") -> str:
     person = {
         "firstname": "Ada",
         "lastname": "Obi",
@@ -26,7 +26,7 @@ def enrol(shop: Shop, account: str = PAYS, status: str = "active") -> str:
     return str(body["data"]["client_id"])
 
 
-def open_savings(shop: Shop, client_id: str, deposit: str | None = None, **fields: Any) -> str:
+def open_savings(shop: MerchantClient, client_id: str, deposit: str | None = None, **fields: Any) -> str:
     """36.5 % a year: a thousandth of the balance a day."""
     ordinary = {
         "name": "School fees",
@@ -38,37 +38,39 @@ def open_savings(shop: Shop, client_id: str, deposit: str | None = None, **field
     assert body["status"] == 200, body
     savings_id = str(body["data"]["savings_id"])
     if deposit is not None:
-        assert put_in(shop, savings_id, deposit)["status"] == 200
+        assert make_deposit(shop, savings_id, deposit)["status"] == 200
     return savings_id
 
 
-def put_in(shop: Shop, savings_id: str, amount: str, **fields: Any) -> Any:
+def make_deposit(shop: MerchantClient, savings_id: str, amount: str, **fields: Any) -> Any:
     return invest(shop, "deposit", savings_id=savings_id, payment_method="wallet", amount=amount, **fields)
 
 
-def take_out(shop: Shop, savings_id: str, client_id: str, amount: str, method: str = "cash", **fields: Any) -> Any:
+def cash_out(
+    shop: MerchantClient, savings_id: str, client_id: str, amount: str, method: str = "cash", **fields: Any
+) -> Any:
     said = {"saving_id": savings_id, "client_id": client_id, "amount": amount, "method": method, **fields}
     return invest(shop, "cashout", **said)
 
 
-def view(shop: Shop, savings_id: str) -> Any:
+def view(shop: MerchantClient, savings_id: str) -> Any:
     return invest(shop, "view_savings", savings_id=savings_id)["data"]
 
 
-def balance(shop: Shop, savings_id: str) -> int:
-    return kobo(view(shop, savings_id)["balance"])
+def balance(shop: MerchantClient, savings_id: str) -> int:
+    return to_minor_units(view(shop, savings_id)["balance"])
 
 
-def make_plan(shop: Shop, members: int, **fields: Any) -> str:
+def make_plan(shop: MerchantClient, members: int, **fields: Any) -> str:
     ordinary = {"name": "Esusu", "amount": "100.00", "start_date": shop.now()[:10], "frequency": "every_month"}
     body = invest(shop, "create_plan", **{**ordinary, "member_required": str(members), **fields})
     assert body["status"] == 200, body
     return str(body["data"]["thrift_id"])
 
 
-def join(shop: Shop, thrift_id: str, savings_id: str, **fields: Any) -> Any:
+def join(shop: MerchantClient, thrift_id: str, savings_id: str, **fields: Any) -> Any:
     return invest(shop, "subscribe", savings_id=savings_id, thrift_id=thrift_id, **fields)
 
 
-def members_of(shop: Shop, thrift_id: str) -> Any:
+def members_of(shop: MerchantClient, thrift_id: str) -> Any:
     return invest(shop, "subscriptions", thrift_id=thrift_id)["data"]

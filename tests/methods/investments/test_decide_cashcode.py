@@ -7,27 +7,27 @@ import pytest
 
 from kasuwa.core.decision import Refusal
 from kasuwa.ledger import chart
-from kasuwa.methods.cashcode.decide import FEE_SHORT, Cashcode
-from kasuwa.methods.investments.decide import SAVINGS_CLOSED, SAVINGS_SHORT, UNKNOWN_SAVINGS, WALLET
-from kasuwa.methods.investments.decide_cashout import NOT_THE_OWNER
+from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, Cashcode
+from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_INSUFFICIENT, UNKNOWN_SAVINGS, WALLET
+from kasuwa.methods.investments.rules.cash_out import NOT_THE_OWNER
 from kasuwa.methods.investments.wire import CashcodeReply
-from tests.methods.investments.books import Books
+from tests.methods.investments.books import InMemorySavings
 
 # What a code for a cash machine costs: 100.00 and its VAT.
 CHARGE = 10_750
 
 
-def draw(books: Books, reply: CashcodeReply, pin: str = "2580", amount: str = "400.00") -> Any:
+def draw(books: InMemorySavings, reply: CashcodeReply, pin: str = "2580", amount: str = "400.00") -> Any:
     said: dict[str, Any] = {"cashcode": reply.cashcode, "pin": pin, "amount": amount, "channel": "ATM"}
     return books.ask("redeem_cashcode", path="sandbox", **said)
 
 
-def held(books: Books, savings_id: str) -> tuple[int, int]:
+def held(books: InMemorySavings, savings_id: str) -> tuple[int, int]:
     return books.account(chart.savings(savings_id)).held, books.account(WALLET).held
 
 
 def test_a_code_holds_the_amount_on_the_savings_and_its_fee_on_the_wallet() -> None:
-    books = Books()
+    books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
     reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
     assert (reply.status, reply.balance, reply.txn_ref[:6]) == (200, "600.00", "GP|CC|")
@@ -36,14 +36,14 @@ def test_a_code_holds_the_amount_on_the_savings_and_its_fee_on_the_wallet() -> N
     [code] = [row for row in books.desk.rows.values() if isinstance(row, Cashcode)]
     assert (code.channel, (code.expires_at - books.now).total_seconds()) == ("ATM", 1440 * 60)
     assert books.balance(savings_id) == 100_000
-    assert books.cash_out(savings_id, "600.01") == SAVINGS_SHORT
+    assert books.cash_out(savings_id, "600.01") == SAVINGS_INSUFFICIENT
 
 
 def test_cash_that_is_drawn_leaves_the_savings_and_loses_what_it_earned() -> None:
-    books = Books("2026-01-05")
+    books = InMemorySavings("2026-01-05")
     savings_id = books.open_savings(deposit="1000.00")
     wallet = books.wallet
-    books.go_to("2026-01-15")
+    books.advance_to("2026-01-15")
     reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
     assert books.record(savings_id).accrued_interest == "10.00"
     assert draw(books, reply).status == 200
@@ -54,7 +54,7 @@ def test_cash_that_is_drawn_leaves_the_savings_and_loses_what_it_earned() -> Non
 
 
 def test_its_one_event_is_the_cashcodes_with_the_cash_outs_reference() -> None:
-    books = Books()
+    books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
     before = len(books.desk.events)
     reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
@@ -67,12 +67,12 @@ def test_its_one_event_is_the_cashcodes_with_the_cash_outs_reference() -> None:
 
 @pytest.mark.parametrize("way", ["expired", "cancelled", "locked"])
 def test_a_code_that_ends_unused_gives_all_back_with_its_interest(way: str) -> None:
-    books = Books("2026-01-05")
+    books = InMemorySavings("2026-01-05")
     savings_id = books.open_savings(deposit="1000.00")
     wallet = books.wallet
     reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
     if way == "expired":
-        books.go_to("2026-01-06", 10)
+        books.advance_to("2026-01-06", 10)
     elif way == "cancelled":
         books.ask("cancel", path="cashcode", orderRef=reply.txn_ref)
     else:
@@ -81,13 +81,13 @@ def test_a_code_that_ends_unused_gives_all_back_with_its_interest(way: str) -> N
     [code] = [row for row in books.desk.rows.values() if isinstance(row, Cashcode)]
     assert code.state == way
     assert (books.balance(savings_id), books.wallet, held(books, savings_id)) == (100_000, wallet, (0, 0))
-    books.go_to("2026-01-15")
+    books.advance_to("2026-01-15")
     assert books.record(savings_id).accrued_interest == "10.00"
     assert isinstance(draw(books, reply), Refusal)
 
 
 def test_without_a_pin_one_is_made_and_draws_the_cash() -> None:
-    books = Books()
+    books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
     first, second = (books.cash_out(savings_id, "400.00", "cashcode") for _ in range(2))
     assert all(len(reply.pin) == 4 and reply.pin.isdigit() for reply in (first, second))
@@ -97,7 +97,7 @@ def test_without_a_pin_one_is_made_and_draws_the_cash() -> None:
 
 
 def test_a_repeat_is_told_neither_code_nor_pin() -> None:
-    books = Books()
+    books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
     said = {"savings_id": savings_id, "client_id": "CL1", "amount": "400.00", "method": "cashcode"}
     decision = books.decide("cashout", **said)
@@ -113,9 +113,9 @@ def test_a_repeat_is_told_neither_code_nor_pin() -> None:
 
 
 def test_savings_close_when_a_code_has_emptied_them_after_maturity() -> None:
-    books = Books("2026-01-05")
+    books = InMemorySavings("2026-01-05")
     savings_id = books.open_savings(deposit="1000.00", period=1)
-    books.go_to("2026-02-05")
+    books.advance_to("2026-02-05")
     reply = books.cash_out(savings_id, "1031.00", "cashcode", pin="2580")
     assert books.record(savings_id).state == "matured"
     assert draw(books, reply, amount="1031.00").status == 200
@@ -124,13 +124,13 @@ def test_savings_close_when_a_code_has_emptied_them_after_maturity() -> None:
 
 
 def test_each_refusal_in_its_turn_and_nothing_kept() -> None:
-    books = Books(wallet=100_000 + CHARGE - 1)
+    books = InMemorySavings(wallet=100_000 + CHARGE - 1)
     savings_id = books.open_savings(deposit="1000.00")
     assert books.cash_out("SVnobody", "5.00", "cashcode") == UNKNOWN_SAVINGS
     assert books.cash_out(savings_id, "5.00", "cashcode", client=books.client("CL2")) == NOT_THE_OWNER
     for dry_run in (True, False):
-        assert books.cash_out(savings_id, "1000.01", "cashcode", dry_run=dry_run) == SAVINGS_SHORT
-        assert books.cash_out(savings_id, "5.00", "cashcode", dry_run=dry_run) == FEE_SHORT
+        assert books.cash_out(savings_id, "1000.01", "cashcode", dry_run=dry_run) == SAVINGS_INSUFFICIENT
+        assert books.cash_out(savings_id, "5.00", "cashcode", dry_run=dry_run) == FEE_INSUFFICIENT
     for pin in ("123", "12345", "12a4", " ", 1234):
         assert [fault.field for fault in books.cash_out(savings_id, "5.00", "cashcode", pin=pin).faults] == ["pin"]
     assert held(books, savings_id) == (0, 0)
@@ -138,7 +138,7 @@ def test_each_refusal_in_its_turn_and_nothing_kept() -> None:
 
 
 def test_a_dry_run_shows_the_fee_and_makes_no_code() -> None:
-    books = Books()
+    books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
     before = len(books.desk.rows)
     reply = books.cash_out(savings_id, "400.00", "cashcode", dry_run=True, pin="2580")

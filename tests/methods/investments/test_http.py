@@ -9,32 +9,32 @@ import pytest
 
 from kasuwa.core.accrual import annual_parts
 from kasuwa.core.money import LARGEST_AMOUNT
+from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.investments.savers import (
     DECLINES,
     NOW,
     WAITS,
     balance,
-    enrol,
+    cash_out,
+    enroll,
     invest,
+    make_deposit,
     open_savings,
-    put_in,
-    take_out,
     view,
 )
 from tests.running import Deployment
-from tests.shop import Shop, kobo
 from tests.walk.test_tenancy import everything_of
 
 OPENING = 1_000_000_000
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=NOW)
 
 
-def test_a_life_of_savings_from_opening_to_closing(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_a_life_of_savings_from_opening_to_closing(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, tax_applied=True, period=2)
     assert view(shop, savings_id) == {
         "savings_id": savings_id,
@@ -52,7 +52,7 @@ def test_a_life_of_savings_from_opening_to_closing(shop: Shop) -> None:
         "plans": [],
         "plans_total": 0,
     }
-    assert put_in(shop, savings_id, "1000.00")["balance"] == "1000.00"
+    assert make_deposit(shop, savings_id, "1000.00")["balance"] == "1000.00"
     assert view(shop, savings_id)["state"] == "active"
     shop.advance(days=10)
     assert view(shop, savings_id)["accrued_interest"] == "10.00"
@@ -63,21 +63,21 @@ def test_a_life_of_savings_from_opening_to_closing(shop: Shop) -> None:
     # 28 days' ends: 2878.12 kobo is 28.78, its tax 2.88.
     record = view(shop, savings_id)
     assert (record["state"], record["balance"], record["accrued_interest"]) == ("matured", "1053.80", "0.00")
-    taken = take_out(shop, savings_id, ada, "1053.80", "transfer")
+    taken = cash_out(shop, savings_id, ada, "1053.80", "transfer")
     assert (taken["status"], taken["txnStatus"], taken["balance"]) == (200, "successful", "0.00")
     assert view(shop, savings_id)["state"] == "closed"
-    assert put_in(shop, savings_id, "5.00")["status"] == 104
+    assert make_deposit(shop, savings_id, "5.00")["status"] == 104
     assert shop.put("clients", action="update", client_id=ada, status="exited").body["status"] == 200
 
 
-def test_a_client_with_open_savings_stays_active(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_a_client_with_open_savings_stays_active(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     open_savings(shop, ada)
     assert shop.put("clients", action="update", client_id=ada, status="exited").body["status"] == 104
 
 
-def test_lists_are_of_all_or_of_one_client_newest_first(shop: Shop) -> None:
-    ada, obi = enrol(shop), enrol(shop)
+def test_lists_are_of_all_or_of_one_client_newest_first(shop: MerchantClient) -> None:
+    ada, obi = enroll(shop), enroll(shop)
     found = [open_savings(shop, client, f"{n}.00") for n, client in enumerate((ada, obi, ada), 1)]
     listed = invest(shop, "list_savings")
     assert [line["savings_id"] for line in listed["data"]] == found[::-1]
@@ -88,12 +88,12 @@ def test_lists_are_of_all_or_of_one_client_newest_first(shop: Shop) -> None:
     assert invest(shop, "list_savings", client_id="CLnobody")["data"] == []
 
 
-def test_wallet_and_savings_move_as_one_with_their_events(shop: Shop, deployment: Deployment) -> None:
-    ada = enrol(shop)
+def test_wallet_and_savings_move_as_one_with_their_events(shop: MerchantClient, deployment: Deployment) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada)
-    brought = put_in(shop, savings_id, "1000.00")
+    brought = make_deposit(shop, savings_id, "1000.00")
     assert shop.wallet().balance == OPENING - 100_000
-    taken = take_out(shop, savings_id, ada, "250.00")
+    taken = cash_out(shop, savings_id, ada, "250.00")
     assert shop.wallet().balance == OPENING - 75_000
     rows = deployment.fetch(
         "select e.payload from event e join merchant m using (merchant_id) where m.mid = $1 order by e.seq", shop.mid
@@ -108,32 +108,32 @@ def test_wallet_and_savings_move_as_one_with_their_events(shop: Shop, deployment
 # --- by transfer --------------------------------------------------------------------------------------------
 
 
-def test_a_transfer_that_waits_holds_the_savings_until_it_is_told(shop: Shop) -> None:
-    ada = enrol(shop, WAITS)
+def test_a_transfer_that_waits_holds_the_savings_until_it_is_told(shop: MerchantClient) -> None:
+    ada = enroll(shop, WAITS)
     savings_id = open_savings(shop, ada, "1000.00")
-    taken = take_out(shop, savings_id, ada, "400.00", "transfer")
+    taken = cash_out(shop, savings_id, ada, "400.00", "transfer")
     assert (taken["txnStatus"], taken["balance"]) == ("pending", "600.00")
-    assert take_out(shop, savings_id, ada, "600.01")["status"] == 301
+    assert cash_out(shop, savings_id, ada, "600.01")["status"] == 301
     shop.put("sandbox", action="settle", txnRef=taken["txnRef"], outcome="successful")
     assert balance(shop, savings_id) == 60_000
     assert shop.wallet().held == 0
     assert shop.verify(taken["txnRef"])["txnStatus"] == "successful"
 
 
-def test_a_transfer_that_fails_gives_everything_back(shop: Shop) -> None:
-    waiting, declined = enrol(shop, WAITS), enrol(shop, DECLINES)
+def test_a_transfer_that_fails_gives_everything_back(shop: MerchantClient) -> None:
+    waiting, declined = enroll(shop, WAITS), enroll(shop, DECLINES)
     first, second = open_savings(shop, waiting, "1000.00"), open_savings(shop, declined, "1000.00")
-    taken = take_out(shop, first, waiting, "400.00", "transfer")
+    taken = cash_out(shop, first, waiting, "400.00", "transfer")
     shop.put("sandbox", action="settle", txnRef=taken["txnRef"], outcome="failed")
-    assert take_out(shop, second, declined, "400.00", "transfer")["txnStatus"] == "failed"
+    assert cash_out(shop, second, declined, "400.00", "transfer")["txnStatus"] == "failed"
     assert (balance(shop, first), balance(shop, second)) == (100_000, 100_000)
     assert shop.wallet() == (OPENING - 200_000, OPENING - 200_000, 0)
 
 
-def test_a_cash_out_whose_answer_is_lost_is_found_and_paid_once(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_a_cash_out_whose_answer_is_lost_is_found_and_paid_once(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
-    taken = take_out(shop, savings_id, ada, "400.00", "transfer", headers={"x-sandbox-scenario": "http=timeout"})
+    taken = cash_out(shop, savings_id, ada, "400.00", "transfer", headers={"x-sandbox-scenario": "http=timeout"})
     assert taken["txnStatus"] == "processing"
     shop.advance(seconds=5)
     assert shop.verify(taken["txnRef"])["txnStatus"] == "successful"
@@ -143,15 +143,15 @@ def test_a_cash_out_whose_answer_is_lost_is_found_and_paid_once(shop: Shop) -> N
 # --- by cashcode --------------------------------------------------------------------------------------------
 
 
-def draw(shop: Shop, taken: Any, pin: str, amount: str) -> Any:
+def draw(shop: MerchantClient, taken: Any, pin: str, amount: str) -> Any:
     said = {"cashcode": taken["cashcode"], "pin": pin, "amount": amount, "channel": "ATM"}
     return shop.put("sandbox", action="redeem_cashcode", **said).body
 
 
-def test_a_code_draws_cash_out_of_the_savings_and_its_fee_out_of_the_wallet(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_a_code_draws_cash_out_of_the_savings_and_its_fee_out_of_the_wallet(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
-    taken = take_out(shop, savings_id, ada, "400.00", "cashcode")
+    taken = cash_out(shop, savings_id, ada, "400.00", "cashcode")
     assert set(taken) == {"status", "message", "txnRef", "savings_id", "balance", "cashcode", "pin"}
     assert (taken["status"], taken["balance"], balance(shop, savings_id)) == (200, "600.00", 60_000)
     assert shop.wallet() == (OPENING - 100_000, OPENING - 110_750, 10_750)
@@ -164,10 +164,10 @@ def test_a_code_draws_cash_out_of_the_savings_and_its_fee_out_of_the_wallet(shop
     assert (event["payload"]["txnRef"], event["payload"]["paymentMethod"]) == (taken["txnRef"], "cashcode")
 
 
-def test_a_code_that_ends_unused_returns_to_the_savings(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_a_code_that_ends_unused_returns_to_the_savings(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
-    expires, cancelled, locked = (take_out(shop, savings_id, ada, "300.00", "cashcode", pin="2580") for _ in range(3))
+    expires, cancelled, locked = (cash_out(shop, savings_id, ada, "300.00", "cashcode", pin="2580") for _ in range(3))
     assert "pin" not in locked
     for _ in range(3):
         assert draw(shop, locked, "0000", "300.00")["status"] == 203
@@ -180,21 +180,21 @@ def test_a_code_that_ends_unused_returns_to_the_savings(shop: Shop) -> None:
     assert shop.wallet() == (OPENING - 100_000, OPENING - 100_000, 0)
 
 
-def test_savings_that_a_code_empties_after_maturity_close(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_savings_that_a_code_empties_after_maturity_close(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00", period=1)
     shop.advance(days=31)
-    taken = take_out(shop, savings_id, ada, "1031.00", "cashcode", pin="2580")
+    taken = cash_out(shop, savings_id, ada, "1031.00", "cashcode", pin="2580")
     assert view(shop, savings_id)["state"] == "matured"
     assert draw(shop, taken, "2580", "1031.00")["status"] == 200
     assert view(shop, savings_id)["state"] == "closed"
 
 
-def test_neither_code_nor_pin_is_told_twice(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_neither_code_nor_pin_is_told_twice(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
     key = {"idempotency-key": "once"}
-    first, again = (take_out(shop, savings_id, ada, "400.00", "cashcode", headers=key) for _ in range(2))
+    first, again = (cash_out(shop, savings_id, ada, "400.00", "cashcode", headers=key) for _ in range(2))
     assert again == {name: first[name] for name in ("status", "message", "txnRef", "savings_id", "balance")}
     assert balance(shop, savings_id) == 60_000
 
@@ -202,16 +202,16 @@ def test_neither_code_nor_pin_is_told_twice(shop: Shop) -> None:
 # --- what changes nothing -------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_changes_not_a_row(shop: Shop, deployment: Deployment) -> None:
-    ada = enrol(shop)
+def test_a_dry_run_changes_not_a_row(shop: MerchantClient, deployment: Deployment) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
     shop.advance(days=3)
     before = everything_of(deployment, shop)
     for reply in (
-        put_in(shop, savings_id, "5.00", dry_run=True),
-        take_out(shop, savings_id, ada, "5.00", dry_run=True),
-        take_out(shop, savings_id, ada, "5.00", "transfer", dry_run=True),
-        take_out(shop, savings_id, ada, "5.00", "cashcode", dry_run=True),
+        make_deposit(shop, savings_id, "5.00", dry_run=True),
+        cash_out(shop, savings_id, ada, "5.00", dry_run=True),
+        cash_out(shop, savings_id, ada, "5.00", "transfer", dry_run=True),
+        cash_out(shop, savings_id, ada, "5.00", "cashcode", dry_run=True),
     ):
         assert (reply["status"], reply["dry_run"]) == (200, True)
         assert all(set(figure) == {"what", "amount", "how"} for figure in reply["explained"])
@@ -243,8 +243,10 @@ BAD: list[tuple[str, dict[str, Any], int]] = [
 ]
 
 
-def test_everything_bad_is_refused_with_its_code_and_changes_nothing(shop: Shop, deployment: Deployment) -> None:
-    ada = enrol(shop)
+def test_everything_bad_is_refused_with_its_code_and_changes_nothing(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
     ordinary: dict[str, Any] = {
         "name": "x",
@@ -269,13 +271,13 @@ def test_everything_bad_is_refused_with_its_code_and_changes_nothing(shop: Shop,
 # --- at once --------------------------------------------------------------------------------------------------
 
 
-def test_a_crowd_never_takes_out_more_than_there_is(shop: Shop, deployment: Deployment) -> None:
-    ada = enrol(shop)
+def test_a_crowd_never_takes_out_more_than_there_is(shop: MerchantClient, deployment: Deployment) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
 
     def take(way: str) -> int:
-        with deployment.wire() as wire:
-            return int(take_out(Shop(wire, shop.mid, shop.key), savings_id, ada, "150.00", way)["status"])
+        with deployment.connect() as wire:
+            return int(cash_out(MerchantClient(wire, shop.mid, shop.key), savings_id, ada, "150.00", way)["status"])
 
     with ThreadPoolExecutor(12) as crowd:
         statuses = list(crowd.map(take, ["cash", "transfer", "cashcode"] * 4))
@@ -283,10 +285,10 @@ def test_a_crowd_never_takes_out_more_than_there_is(shop: Shop, deployment: Depl
     assert balance(shop, savings_id) == 10_000
 
 
-def test_an_idempotency_key_takes_once(shop: Shop) -> None:
-    ada = enrol(shop)
+def test_an_idempotency_key_takes_once(shop: MerchantClient) -> None:
+    ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
-    replies = [take_out(shop, savings_id, ada, "100.00", headers={"idempotency-key": "once"}) for _ in range(3)]
+    replies = [cash_out(shop, savings_id, ada, "100.00", headers={"idempotency-key": "once"}) for _ in range(3)]
     assert replies[0] == replies[1] == replies[2]
     assert balance(shop, savings_id) == 90_000
 
@@ -294,9 +296,9 @@ def test_an_idempotency_key_takes_once(shop: Shop) -> None:
 # --- the largest figures ------------------------------------------------------------------------------------
 
 
-def test_a_rate_of_more_than_1000_percent_a_year_is_refused_by_name(shop: Shop) -> None:
+def test_a_rate_of_more_than_1000_percent_a_year_is_refused_by_name(shop: MerchantClient) -> None:
     settings = {"interestRate": "1000", "interestFrequency": "every_day"}
-    said = {"name": "x", "client_id": enrol(shop), "period": 601, "interestSettings": settings}
+    said = {"name": "x", "client_id": enroll(shop), "period": 601, "interestSettings": settings}
     body = invest(shop, "create_savings", **said)
     assert body["status"] == 104
     faults = {fault["field"]: fault["reason"] for fault in body["errors"]}
@@ -305,20 +307,20 @@ def test_a_rate_of_more_than_1000_percent_a_year_is_refused_by_name(shop: Shop) 
 
 
 def test_savings_that_earn_all_the_money_there_can_be_do_not_stop_the_clock(
-    open_shop: Callable[..., Shop], deployment: Deployment
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
 ) -> None:
     """Savings of 1,000 % a day, as they could be opened before rates were bounded: within months they earn more than a
     column can hold."""
     shop = open_shop(now=NOW)
     assert shop.put("sandbox", action="fund_wallet", amount="999999900000000").body["status"] == 200
-    savings_id = open_savings(shop, enrol(shop))
+    savings_id = open_savings(shop, enroll(shop))
     daily = annual_parts("1000", "every_day")
     deployment.fetch("update savings set annual = $1, tax_applied = true where savings_id = $2", daily, savings_id)
-    assert put_in(shop, savings_id, "10000000.00")["status"] == 200
+    assert make_deposit(shop, savings_id, "10000000.00")["status"] == 200
     before = shop.wallet().balance
     shop.advance(days=250)
     shown = view(shop, savings_id)
-    assert kobo(shown["accrued_interest"]) == LARGEST_AMOUNT
+    assert to_minor_units(shown["accrued_interest"]) == LARGEST_AMOUNT
     [taxed] = deployment.fetch("select sum(amount) from posting where credit = 'tax:withholding:NGN'")
     assert shop.wallet().balance + balance(shop, savings_id) < before + OPENING
     assert taxed[0] > 0

@@ -5,32 +5,32 @@ from typing import Any
 
 import pytest
 
+from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.investments.savers import (
     NOW,
     WAITS,
     balance,
-    enrol,
+    cash_out,
+    enroll,
     invest,
     join,
+    make_deposit,
     make_plan,
     members_of,
     open_savings,
-    put_in,
-    take_out,
     view,
 )
-from tests.methods.payment.till import OTP, card
+from tests.methods.payment.payment_client import OTP, card
 from tests.running import Deployment
-from tests.shop import Shop, kobo
 from tests.walk.test_tenancy import everything_of
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=NOW)
 
 
-def event_of(shop: Shop, txn_ref: str) -> Any:
+def event_of(shop: MerchantClient, txn_ref: str) -> Any:
     [line] = shop.put("resources", inquire="events", txnRef=txn_ref).body["data"]
     return line["payload"]
 
@@ -38,24 +38,24 @@ def event_of(shop: Shop, txn_ref: str) -> Any:
 # --- references -------------------------------------------------------------------------------------------------------
 
 
-def test_wallet_deposits_and_cash_outs_are_verified_by_their_references(shop: Shop) -> None:
-    client_id = enrol(shop)
+def test_wallet_deposits_and_cash_outs_are_verified_by_their_references(shop: MerchantClient) -> None:
+    client_id = enroll(shop)
     savings_id = open_savings(shop, client_id)
-    brought = put_in(shop, savings_id, "500.00", customer_txnref="order-9")
+    brought = make_deposit(shop, savings_id, "500.00", customer_txnref="order-9")
     for said in ({"txnRef": brought["txnRef"]}, {"customer_txnref": "order-9"}):
         found = shop.put("payment", action="verify", **said).body
         assert (found["txnStatus"], found["chargedAmount"], found["savings_id"]) == ("successful", 500, savings_id)
-    taken = take_out(shop, savings_id, client_id, "100.00")
+    taken = cash_out(shop, savings_id, client_id, "100.00")
     found = shop.put("disburse", action="verify", txnRef=taken["txnRef"]).body
     assert (found["txnStatus"], found["amount"], found["savings_id"]) == ("successful", "100.00", savings_id)
     assert event_of(shop, taken["txnRef"])["savings_id"] == savings_id
     assert event_of(shop, brought["txnRef"])["customer_txnref"] == "order-9"
 
 
-def test_a_cash_out_at_the_bank_is_settled_by_its_savings(shop: Shop) -> None:
-    client_id = enrol(shop, account=WAITS)
+def test_a_cash_out_at_the_bank_is_settled_by_its_savings(shop: MerchantClient) -> None:
+    client_id = enroll(shop, account=WAITS)
     savings_id = open_savings(shop, client_id, "500.00")
-    sent = take_out(shop, savings_id, client_id, "100.00", "transfer")
+    sent = cash_out(shop, savings_id, client_id, "100.00", "transfer")
     assert (sent["txnStatus"], sent["savings_id"]) == ("pending", savings_id)
     settled = shop.put("sandbox", action="settle", txnRef=savings_id, outcome="failed").body
     assert (settled["status"], settled["txnRef"]) == (200, sent["txnRef"])
@@ -65,9 +65,9 @@ def test_a_cash_out_at_the_bank_is_settled_by_its_savings(shop: Shop) -> None:
 # --- what moved -------------------------------------------------------------------------------------------------------
 
 
-def test_a_statement_shows_interest_tax_and_thrift(shop: Shop) -> None:
-    one = open_savings(shop, enrol(shop), "1000.00", tax_applied=True)
-    two = open_savings(shop, enrol(shop), "1000.00")
+def test_a_statement_shows_interest_tax_and_thrift(shop: MerchantClient) -> None:
+    one = open_savings(shop, enroll(shop), "1000.00", tax_applied=True)
+    two = open_savings(shop, enroll(shop), "1000.00")
     thrift_id = make_plan(shop, 2)
     for savings_id in (one, two):
         assert join(shop, thrift_id, savings_id)["status"] == 200
@@ -86,12 +86,12 @@ def test_a_statement_shows_interest_tax_and_thrift(shop: Shop) -> None:
         "200.00",
         "200.00",
     )
-    assert kobo(moved["withheld_tax"]) == round(kobo(moved["interest"]) / 10)
+    assert to_minor_units(moved["withheld_tax"]) == round(to_minor_units(moved["interest"]) / 10)
     assert invest(shop, "statement", savings_id="SVunknown")["status"] == 104
 
 
-def test_a_plan_that_never_fills_shows_no_past_dates(shop: Shop) -> None:
-    savings_id = open_savings(shop, enrol(shop), "1000.00")
+def test_a_plan_that_never_fills_shows_no_past_dates(shop: MerchantClient) -> None:
+    savings_id = open_savings(shop, enroll(shop), "1000.00")
     thrift_id = make_plan(shop, 3)
     assert join(shop, thrift_id, savings_id)["status"] == 200
     shop.advance(days=40)
@@ -104,13 +104,13 @@ def test_a_plan_that_never_fills_shows_no_past_dates(shop: Shop) -> None:
 # --- deposits that came after the savings were closed -----------------------------------------------------------------
 
 
-def test_a_deposit_into_savings_closed_meanwhile_shows_and_is_refunded(shop: Shop) -> None:
-    client_id = enrol(shop)
+def test_a_deposit_into_savings_closed_meanwhile_shows_and_is_refunded(shop: MerchantClient) -> None:
+    client_id = enroll(shop)
     savings_id = open_savings(shop, client_id, "500.00")
     asked = invest(
         shop, "deposit", savings_id=savings_id, payment_method="card", amount="1000.00", card=card(auth="OTP")
     )
-    assert take_out(shop, savings_id, client_id, "500.00")["status"] == 200
+    assert cash_out(shop, savings_id, client_id, "500.00")["status"] == 200
     assert view(shop, savings_id)["state"] == "closed"
     assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["savings_id"] == savings_id
     assert (view(shop, savings_id)["state"], view(shop, savings_id)["balance"]) == ("active", "1000.00")
@@ -124,24 +124,24 @@ def test_a_deposit_into_savings_closed_meanwhile_shows_and_is_refunded(shop: Sho
     assert shop.wallet() == had
 
 
-def test_a_late_deposit_that_was_cashed_out_is_not_unapplied_any_more(shop: Shop) -> None:
-    client_id = enrol(shop)
+def test_a_late_deposit_that_was_cashed_out_is_not_unapplied_any_more(shop: MerchantClient) -> None:
+    client_id = enroll(shop)
     savings_id = open_savings(shop, client_id, "500.00")
     asked = invest(
         shop, "deposit", savings_id=savings_id, payment_method="card", amount="1000.00", card=card(auth="OTP")
     )
-    assert take_out(shop, savings_id, client_id, "500.00")["status"] == 200
+    assert cash_out(shop, savings_id, client_id, "500.00")["status"] == 200
     assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["savings_id"] == savings_id
     for taken, left in (("400.00", "600.00"), ("600.00", "0.00")):
-        assert take_out(shop, savings_id, client_id, taken)["status"] == 200
+        assert cash_out(shop, savings_id, client_id, taken)["status"] == 200
         assert shop.put("payment", action="verify", txnRef=asked["txnRef"]).body["unappliedAmount"] == left
     assert view(shop, savings_id)["state"] == "closed"
     refused = shop.put("payment", action="refund", txnRef=asked["txnRef"], amount="0.01").body
     assert refused["status"] == 301
 
 
-def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: Shop) -> None:
-    savings_id = open_savings(shop, enrol(shop))
+def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: MerchantClient) -> None:
+    savings_id = open_savings(shop, enroll(shop))
     paid = invest(
         shop, "deposit", savings_id=savings_id, payment_method="card", amount="1000.00", card=card(auth="PIN")
     )
@@ -152,8 +152,8 @@ def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: Shop) -> None:
 # --- dry runs ---------------------------------------------------------------------------------------------------------
 
 
-def test_dry_runs_of_savings_and_plans_change_nothing(shop: Shop, deployment: Deployment) -> None:
-    client_id = enrol(shop)
+def test_dry_runs_of_savings_and_plans_change_nothing(shop: MerchantClient, deployment: Deployment) -> None:
+    client_id = enroll(shop)
     savings_id = open_savings(shop, client_id)
     thrift_id = make_plan(shop, 2)
     asked = invest(shop, "deposit", savings_id=savings_id, payment_method="card", amount="100.00", card=card())
@@ -172,10 +172,10 @@ def test_dry_runs_of_savings_and_plans_change_nothing(shop: Shop, deployment: De
     assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["txnStatus"] == "successful"
 
 
-def test_the_members_of_a_plan_are_read_whole_or_in_parts(shop: Shop) -> None:
+def test_the_members_of_a_plan_are_read_whole_or_in_parts(shop: MerchantClient) -> None:
     thrift_id = make_plan(shop, 4)
     for _ in range(3):
-        join(shop, thrift_id, open_savings(shop, enrol(shop)))
+        join(shop, thrift_id, open_savings(shop, enroll(shop)))
     whole = invest(shop, "subscriptions", thrift_id=thrift_id)
     assert [line["position"] for line in whole["data"]] == [1, 2, 3]
     assert (whole["total"], whole["offset"], whole["limit"]) == (3, 0, 500)

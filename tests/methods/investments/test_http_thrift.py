@@ -6,34 +6,34 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from kasuwa.methods.investments.store import MOST_PLANS
+from tests.merchant_client import MerchantClient
 from tests.methods.investments.savers import (
     NOW,
     balance,
-    enrol,
+    enroll,
     invest,
     join,
+    make_deposit,
     make_plan,
     members_of,
     open_savings,
-    put_in,
     view,
 )
 from tests.running import Deployment
-from tests.shop import Shop
 
 NOTHING = {"interestRate": "0", "interestFrequency": "annualized"}
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=NOW)
 
 
-def savers(shop: Shop, *deposits: str | None) -> list[str]:
-    return [open_savings(shop, enrol(shop), deposit, interestSettings=NOTHING) for deposit in deposits]
+def savers(shop: MerchantClient, *deposits: str | None) -> list[str]:
+    return [open_savings(shop, enroll(shop), deposit, interestSettings=NOTHING) for deposit in deposits]
 
 
-def test_a_plan_runs_by_the_month_and_everyone_receives_once(shop: Shop) -> None:
+def test_a_plan_runs_by_the_month_and_everyone_receives_once(shop: MerchantClient) -> None:
     members = savers(shop, "300.00", "300.00", "300.00")
     thrift_id = make_plan(shop, 3, start_date="2026-01-31")
     places = [join(shop, thrift_id, savings_id)["data"] for savings_id in members]
@@ -64,7 +64,7 @@ def test_a_plan_runs_by_the_month_and_everyone_receives_once(shop: Shop) -> None
     assert (plan["state"], plan["cycle"], plan["next_date"]) == ("completed", 3, None)
 
 
-def test_who_is_short_owes_it_and_pays_it_from_the_next_deposit(shop: Shop) -> None:
+def test_who_is_short_owes_it_and_pays_it_from_the_next_deposit(shop: MerchantClient) -> None:
     members = savers(shop, "300.00", "300.00", "30.00")
     thrift_id = make_plan(shop, 3)
     for savings_id in members:
@@ -73,12 +73,12 @@ def test_who_is_short_owes_it_and_pays_it_from_the_next_deposit(shop: Shop) -> N
     assert members_of(shop, thrift_id)[0]["received"] == "0.00"
     shop.advance(days=1)
     assert [line["owed"] for line in members_of(shop, thrift_id)] == ["0.00", "0.00", "70.00"]
-    assert put_in(shop, members[2], "100.00")["balance"] == "30.00"
+    assert make_deposit(shop, members[2], "100.00")["balance"] == "30.00"
     assert [line["received"] for line in members_of(shop, thrift_id)] == ["300.00", "0.00", "0.00"]
     assert balance(shop, members[0]) == 50_000
 
 
-def test_a_plan_that_begins_today_begins_by_itself(shop: Shop) -> None:
+def test_a_plan_that_begins_today_begins_by_itself(shop: MerchantClient) -> None:
     members = savers(shop, "100.00", "100.00")
     thrift_id = make_plan(shop, 2)
     for savings_id in members:
@@ -87,7 +87,7 @@ def test_a_plan_that_begins_today_begins_by_itself(shop: Shop) -> None:
     assert members_of(shop, thrift_id)[0]["received"] == "200.00"
 
 
-def test_a_cancelled_plan_lets_its_members_go(shop: Shop) -> None:
+def test_a_cancelled_plan_lets_its_members_go(shop: MerchantClient) -> None:
     members = savers(shop, "100.00", "100.00")
     thrift_id = make_plan(shop, 2, start_date="2026-02-01")
     for savings_id in members:
@@ -100,14 +100,14 @@ def test_a_cancelled_plan_lets_its_members_go(shop: Shop) -> None:
     assert invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 104
 
 
-def test_a_crowd_gets_the_places_there_are_and_no_two_the_same(shop: Shop, deployment: Deployment) -> None:
-    ada = enrol(shop)
+def test_a_crowd_gets_the_places_there_are_and_no_two_the_same(shop: MerchantClient, deployment: Deployment) -> None:
+    ada = enroll(shop)
     members = [open_savings(shop, ada, interestSettings=NOTHING) for _ in range(6)]
     thrift_id = make_plan(shop, 4, start_date="2026-02-01")
 
     def ask(savings_id: str) -> int:
-        with deployment.wire() as wire:
-            return int(join(Shop(wire, shop.mid, shop.key), thrift_id, savings_id)["status"])
+        with deployment.connect() as wire:
+            return int(join(MerchantClient(wire, shop.mid, shop.key), thrift_id, savings_id)["status"])
 
     with ThreadPoolExecutor(12) as crowd:
         statuses = list(crowd.map(ask, members * 2))
@@ -120,8 +120,8 @@ def test_a_crowd_gets_the_places_there_are_and_no_two_the_same(shop: Shop, deplo
 # --- very many plans --------------------------------------------------------------------------------------------------
 
 
-def test_savings_in_very_many_plans_name_the_newest_and_count_all(shop: Shop, deployment: Deployment) -> None:
-    savings = open_savings(shop, enrol(shop), "700.00")
+def test_savings_in_very_many_plans_name_the_newest_and_count_all(shop: MerchantClient, deployment: Deployment) -> None:
+    savings = open_savings(shop, enroll(shop), "700.00")
     made = [make_plan(shop, 3) for _ in range(MOST_PLANS + 5)]
     for thrift_id in made:
         assert join(shop, thrift_id, savings)["status"] == 200

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.methods.loans.bank import FAILING, GOOD, PENDING, START, Bank
-from tests.methods.payment.till import OTP, card
+from tests.merchant_client import MerchantClient, Wallet, to_minor_units
+from tests.methods.loans.lending_client import FAILING, GOOD, PENDING, START, LendingClient
+from tests.methods.payment.payment_client import OTP, card
 from tests.running import Deployment
-from tests.shop import Shop, Wallet, kobo
 from tests.walk.test_tenancy import everything_of
 
 OPENING = 1_000_000_000
@@ -20,15 +20,15 @@ UNKNOWN = {"status": 104, "message": "Invalid Loan Reference"}
 
 
 @pytest.fixture
-def bank(open_shop: Callable[..., Shop]) -> Bank:
+def bank(open_shop: Callable[..., MerchantClient]) -> LendingClient:
     shop = open_shop(now=START)
-    return Bank(shop.wire, shop.mid, shop.key)
+    return LendingClient(shop.connection, shop.mid, shop.key)
 
 
 # --- a loan's life ------------------------------------------------------------------------------------------------
 
 
-def test_a_loan_from_request_to_its_last_instalment(bank: Bank, deployment: Deployment) -> None:
+def test_a_loan_from_request_to_its_last_instalment(bank: LendingClient, deployment: Deployment) -> None:
     asked = bank.request(bank.client())
     loan = asked["data"]
     loan_id = loan["loan_id"]
@@ -44,16 +44,16 @@ def test_a_loan_from_request_to_its_last_instalment(bank: Bank, deployment: Depl
         bank.advance(until=f"{line['due']}T12:00:00+01:00")
         reply = bank.repay(loan_id)
         assert (reply["chargedAmount"], reply["txnStatus"]) == (line["total"], "successful")
-        paid += kobo(line["total"])
+        paid += to_minor_units(line["total"])
     assert reply["data"]["state"] == "closed_repaid"
     assert set(reply["data"]["outstanding"].values()) == {"0.00"}
-    assert paid == 12_000_000 + 1_616_583 + sum(kobo(line["tax"]) for line in schedule)
+    assert paid == 12_000_000 + 1_616_583 + sum(to_minor_units(line["tax"]) for line in schedule)
     assert bank.wallet().balance == OPENING - 12_000_000 - FEES  # the claim moved alone
     assert bank.open_accounts(deployment, loan_id) == 0
     assert bank.repay(loan_id) == {"status": 104, "message": "The loan is closed_repaid and cannot be repaid"}
 
 
-def test_the_record_is_the_contracts(bank: Bank) -> None:
+def test_the_record_is_the_contracts(bank: LendingClient) -> None:
     loan_id = bank.lend()
     loan = bank.view(loan_id)
     schedule = loan.pop("schedule")
@@ -97,7 +97,7 @@ def test_the_record_is_the_contracts(bank: Bank) -> None:
     }
 
 
-def test_amounts_and_rates_may_be_numbers_or_texts(bank: Bank) -> None:
+def test_amounts_and_rates_may_be_numbers_or_texts(bank: LendingClient) -> None:
     client_id = bank.client()
     texts = {"interestSettings": {"interestRate": 24, "interestFrequency": "annualized"}, "amount": "120000"}
     first, second = bank.request(client_id), bank.request(client_id, **texts, tax_rate="7.5")
@@ -109,7 +109,7 @@ def test_amounts_and_rates_may_be_numbers_or_texts(bank: Bank) -> None:
 # --- disbursement -------------------------------------------------------------------------------------------------
 
 
-def test_a_disbursement_that_fails_gives_the_money_back_and_can_be_tried_again(bank: Bank) -> None:
+def test_a_disbursement_that_fails_gives_the_money_back_and_can_be_tried_again(bank: LendingClient) -> None:
     client_id = bank.client(FAILING)
     loan_id = bank.request(client_id)["data"]["loan_id"]
     reply = bank.loans("process", loan_id=loan_id, status="approve")
@@ -126,7 +126,7 @@ def test_a_disbursement_that_fails_gives_the_money_back_and_can_be_tried_again(b
 
 @pytest.mark.parametrize(("outcome", "state"), [("successful", "active"), ("failed", "approved")])
 def test_a_disbursement_the_bank_has_not_confirmed_ends_by_its_call_back(
-    bank: Bank, deployment: Deployment, outcome: str, state: str
+    bank: LendingClient, deployment: Deployment, outcome: str, state: str
 ) -> None:
     loan_id = bank.request(bank.client(PENDING))["data"]["loan_id"]
     reply = bank.loans("process", loan_id=loan_id, status="approve")
@@ -152,23 +152,23 @@ def test_a_disbursement_the_bank_has_not_confirmed_ends_by_its_call_back(
     ],
 )
 def test_a_bank_that_answers_later_by_itself_ends_the_disbursement(
-    bank: Bank, account: str, scenario: dict[str, str], state: str
+    bank: LendingClient, account: str, scenario: dict[str, str], state: str
 ) -> None:
     loan_id = bank.request(bank.client(account))["data"]["loan_id"]
     body = {"action": "process", "loan_id": loan_id, "status": "approve"}
-    assert bank.ask("loans", body, headers=scenario).body["data"]["state"] == "disbursing"
+    assert bank.send_fields("loans", body, headers=scenario).body["data"]["state"] == "disbursing"
     bank.advance(minutes=1)
     assert (bank.view(loan_id)["state"], bank.wallet().held) == (state, 0)
 
 
-def test_a_wallet_that_is_short_refuses_and_leaves_the_loan_as_it_was(bank: Bank) -> None:
+def test_a_wallet_that_is_short_refuses_and_leaves_the_loan_as_it_was(bank: LendingClient) -> None:
     loan_id = bank.request(bank.client(), amount="10000000.00")["data"]["loan_id"]
     assert bank.loans("process", loan_id=loan_id, status="approve")["status"] == 301
     assert bank.view(loan_id)["state"] == "pending_approval"
     assert bank.wallet() == Wallet(OPENING, OPENING, 0)
 
 
-def test_each_disbursement_and_repayment_leaves_one_event(bank: Bank, deployment: Deployment) -> None:
+def test_each_disbursement_and_repayment_leaves_one_event(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     txn_ref = bank.repay(loan_id, amount="100.00")["txnRef"]
     rows = deployment.fetch(
@@ -185,26 +185,28 @@ def test_each_disbursement_and_repayment_leaves_one_event(bank: Bank, deployment
 # --- clients ------------------------------------------------------------------------------------------------------
 
 
-def test_only_active_clients_of_ones_own_may_borrow(bank: Bank, open_shop: Callable[..., Shop]) -> None:
+def test_only_active_clients_of_ones_own_may_borrow(
+    bank: LendingClient, open_shop: Callable[..., MerchantClient]
+) -> None:
     assert bank.request("CL0000")["message"] == "Invalid Client Reference"
     refused = bank.request(bank.client(status="pending_approval"))
     assert (refused["status"], "pending_approval" in refused["message"]) == (104, True)
     other = open_shop()
-    stranger = Bank(other.wire, other.mid, other.key).client()
+    stranger = LendingClient(other.connection, other.mid, other.key).client()
     assert bank.request(stranger) == bank.request("CL0000")
 
 
-def test_a_client_with_an_open_loan_cannot_leave_active(bank: Bank) -> None:
+def test_a_client_with_an_open_loan_cannot_leave_active(bank: LendingClient) -> None:
     client_id = bank.client()
     loan_id = bank.request(client_id)["data"]["loan_id"]
     leave = {"action": "update", "client_id": client_id, "data": {}, "status": "exited"}
-    assert bank.ask("clients", leave).body["status"] == 104
+    assert bank.send_fields("clients", leave).body["status"] == 104
     bank.loans("process", loan_id=loan_id, status="reject")
     left = bank.put("clients", action="update", client_id=client_id, data={}, status="inactive").body
     assert left["data"]["status"] == "inactive"
 
 
-def test_a_client_without_a_bank_account_is_not_paid(bank: Bank) -> None:
+def test_a_client_without_a_bank_account_is_not_paid(bank: LendingClient) -> None:
     loan_id = bank.request(bank.client(None))["data"]["loan_id"]
     refused = bank.loans("process", loan_id=loan_id, status="approve")
     assert (refused["status"], "bankAccount" in refused["message"]) == (104, True)
@@ -213,10 +215,12 @@ def test_a_client_without_a_bank_account_is_not_paid(bank: Bank) -> None:
 # --- tenancy and lists --------------------------------------------------------------------------------------------
 
 
-def test_another_merchants_loan_is_as_unknown_as_any(bank: Bank, open_shop: Callable[..., Shop]) -> None:
+def test_another_merchants_loan_is_as_unknown_as_any(
+    bank: LendingClient, open_shop: Callable[..., MerchantClient]
+) -> None:
     loan_id = bank.lend()
     other = open_shop()
-    stranger = Bank(other.wire, other.mid, other.key)
+    stranger = LendingClient(other.connection, other.mid, other.key)
     for unknown in (loan_id, "LN0", "x" * 100):
         assert stranger.loans("view", loan_id=unknown) == UNKNOWN
         assert stranger.loans("statement", loan_id=unknown) == UNKNOWN
@@ -230,7 +234,7 @@ def without_schedule(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name != "schedule"}
 
 
-def test_loans_are_listed_newest_first_by_pages(bank: Bank) -> None:
+def test_loans_are_listed_newest_first_by_pages(bank: LendingClient) -> None:
     client_id = bank.client()
     ids = [bank.request(client_id, period=n)["data"]["loan_id"] for n in (1, 2, 3)]
     page = bank.loans("list", offset=1, limit=1)
@@ -244,7 +248,7 @@ def test_loans_are_listed_newest_first_by_pages(bank: Bank) -> None:
 # --- repayment ----------------------------------------------------------------------------------------------------
 
 
-def test_the_payoff_shown_closes_the_loan_and_a_kobo_more_is_refused(bank: Bank) -> None:
+def test_the_payoff_shown_closes_the_loan_and_a_kobo_more_is_refused(bank: LendingClient) -> None:
     loan_id = bank.lend()
     bank.advance(days=45)
     payoff = bank.view(loan_id)["outstanding"]["payoff"]
@@ -254,7 +258,7 @@ def test_the_payoff_shown_closes_the_loan_and_a_kobo_more_is_refused(bank: Bank)
     assert bank.repay(loan_id, amount=payoff)["data"]["state"] == "closed_repaid"
 
 
-def test_a_dry_run_says_what_happens_and_nothing_does(bank: Bank) -> None:
+def test_a_dry_run_says_what_happens_and_nothing_does(bank: LendingClient) -> None:
     client_id = bank.client()
     dry = bank.request(client_id, dry_run=True)
     assert (dry["dry_run"], dry["data"]["loan_id"]) == (True, None)
@@ -268,14 +272,14 @@ def test_a_dry_run_says_what_happens_and_nothing_does(bank: Bank) -> None:
     assert bank.repay(loan_id, amount="500.00")["data"] == told["data"]
 
 
-def test_repayments_at_once_never_pay_more_than_is_owed(bank: Bank, deployment: Deployment) -> None:
+def test_repayments_at_once_never_pay_more_than_is_owed(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     body = msgspec.json.encode(
         {"action": "repay", "loan_id": loan_id, "payment_method": "wallet", "amount": "50000.00"}
     )
 
     def pay(_: int) -> Any:
-        with deployment.wire() as wire:
+        with deployment.connect() as wire:
             return wire.send("PUT", "/loans", body, bank.headers).body
 
     with ThreadPoolExecutor(8) as threads:
@@ -285,12 +289,12 @@ def test_repayments_at_once_never_pay_more_than_is_owed(bank: Bank, deployment: 
     assert bank.view(loan_id)["state"] == "active"
 
 
-def test_approvals_at_once_pay_out_once(bank: Bank, deployment: Deployment) -> None:
+def test_approvals_at_once_pay_out_once(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.request(bank.client())["data"]["loan_id"]
     body = msgspec.json.encode({"action": "process", "loan_id": loan_id, "status": "approve"})
 
     def approve(_: int) -> Any:
-        with deployment.wire() as wire:
+        with deployment.connect() as wire:
             return wire.send("PUT", "/loans", body, bank.headers).body
 
     with ThreadPoolExecutor(8) as threads:
@@ -299,10 +303,10 @@ def test_approvals_at_once_pay_out_once(bank: Bank, deployment: Deployment) -> N
     assert bank.wallet().balance == OPENING - 12_000_000 - FEES
 
 
-def test_an_idempotency_key_repays_once(bank: Bank) -> None:
+def test_an_idempotency_key_repays_once(bank: LendingClient) -> None:
     loan_id = bank.lend()
     body = {"action": "repay", "loan_id": loan_id, "payment_method": "wallet", "amount": "100.00"}
-    replies = [bank.ask("loans", body, headers={"idempotency-key": "again"}).body for _ in range(2)]
+    replies = [bank.send_fields("loans", body, headers={"idempotency-key": "again"}).body for _ in range(2)]
     assert replies[0] == replies[1]
     assert bank.view(loan_id)["schedule"][0]["paid"] == "100.00"
 
@@ -311,9 +315,11 @@ def test_an_idempotency_key_repays_once(bank: Bank) -> None:
 
 
 def test_a_late_loan_is_in_arrears_pays_penalties_and_its_statement_says_it_all(
-    bank: Bank, deployment: Deployment
+    bank: LendingClient, deployment: Deployment
 ) -> None:
-    deployment.command("merchant", "set", bank.mid, "--lending", '{"penalty_rate": "0.1", "method": "equal_principal"}')
+    deployment.run_command(
+        "merchant", "set", bank.mid, "--lending", '{"penalty_rate": "0.1", "method": "equal_principal"}'
+    )
     loan_id = lend_with(bank, penalty_rate="0.1")
     ran = bank.advance(until="2026-03-10T12:00:00+01:00")["ran"]
     assert ran["loans"] == 10
@@ -341,7 +347,7 @@ def test_a_late_loan_is_in_arrears_pays_penalties_and_its_statement_says_it_all(
     assert bank.loans("statement", loan_id=loan_id, offset=1, limit=2)["data"] == statement["data"][1:3]
 
 
-def lend_with(bank: Bank, penalty_rate: str) -> str:
+def lend_with(bank: LendingClient, penalty_rate: str) -> str:
     """A loan under settings that were just changed: every process learns of them within seconds."""
     settings = {"interestRate": "10", "interestFrequency": "every_month"}
     client_id = bank.client()
@@ -354,22 +360,22 @@ def lend_with(bank: Bank, penalty_rate: str) -> str:
     return loan_id
 
 
-def test_an_operator_writes_a_loan_off(bank: Bank, deployment: Deployment) -> None:
+def test_an_operator_writes_a_loan_off(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     bank.advance(days=60)
-    assert deployment.command("loan", "write-off", bank.mid, loan_id).strip() == f"{loan_id} is closed_written_off"
+    assert deployment.run_command("loan", "write-off", bank.mid, loan_id).strip() == f"{loan_id} is closed_written_off"
     loan = bank.view(loan_id)
     assert (loan["state"], loan["outstanding"]["total"]) == ("closed_written_off", "0.00")
     assert bank.loans("statement", loan_id=loan_id)["data"][0]["narration"].endswith("written off")
     assert bank.open_accounts(deployment, loan_id) == 0
-    refused = deployment.refused_command("loan", "write-off", bank.mid, loan_id)
+    refused = deployment.run_refused_command("loan", "write-off", bank.mid, loan_id)
     assert "The loan is closed_written_off and cannot be written off" in refused
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 
-def test_missing_and_wrong_fields_are_all_named(bank: Bank) -> None:
+def test_missing_and_wrong_fields_are_all_named(bank: LendingClient) -> None:
     assert [fault["field"] for fault in bank.loans("request")["errors"]] == [
         *("client_id", "interestSettings", "amount", "period"),
     ]
@@ -384,7 +390,7 @@ def test_missing_and_wrong_fields_are_all_named(bank: Bank) -> None:
     assert bank.loans("forgive", loan_id="LN0")["status"] == 102
 
 
-def test_dry_runs_of_a_decision_and_of_a_code_change_nothing(bank: Bank, deployment: Deployment) -> None:
+def test_dry_runs_of_a_decision_and_of_a_code_change_nothing(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.request(bank.client())["data"]["loan_id"]
     before = everything_of(deployment, bank)
     told = bank.loans("process", loan_id=loan_id, status="approve", dry_run=True)

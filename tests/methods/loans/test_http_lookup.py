@@ -7,24 +7,24 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.methods.loans.bank import FAILING, PENDING, START, Bank
-from tests.methods.payment.till import OTP, card
+from tests.merchant_client import MerchantClient, to_minor_units
+from tests.methods.loans.lending_client import FAILING, PENDING, START, LendingClient
+from tests.methods.payment.payment_client import OTP, card
 from tests.running import Deployment
-from tests.shop import Shop, kobo
 
 
 @pytest.fixture
-def bank(open_shop: Callable[..., Shop]) -> Bank:
+def bank(open_shop: Callable[..., MerchantClient]) -> LendingClient:
     shop = open_shop(now=START)
-    return Bank(shop.wire, shop.mid, shop.key)
+    return LendingClient(shop.connection, shop.mid, shop.key)
 
 
-def approve(bank: Bank, account: str) -> tuple[str, Any]:
+def approve(bank: LendingClient, account: str) -> tuple[str, Any]:
     loan_id = bank.request(bank.client(account))["data"]["loan_id"]
     return str(loan_id), bank.loans("process", loan_id=loan_id, status="approve")
 
 
-def event_of(bank: Bank, txn_ref: str) -> Any:
+def event_of(bank: LendingClient, txn_ref: str) -> Any:
     [line] = bank.put("resources", inquire="events", txnRef=txn_ref).body["data"]
     return line["payload"]
 
@@ -32,7 +32,7 @@ def event_of(bank: Bank, txn_ref: str) -> Any:
 # --- a disbursement ---------------------------------------------------------------------------------------------------
 
 
-def test_a_disbursement_names_its_loan_and_its_transfer(bank: Bank) -> None:
+def test_a_disbursement_names_its_loan_and_its_transfer(bank: LendingClient) -> None:
     loan_id = bank.request(bank.client())["data"]["loan_id"]
     paid = bank.loans("process", loan_id=loan_id, status="approve")
     assert (paid["txnStatus"], paid["loan_id"], paid["txnRef"][:6]) == ("successful", loan_id, "GP|LD|")
@@ -44,7 +44,7 @@ def test_a_disbursement_names_its_loan_and_its_transfer(bank: Bank) -> None:
         assert (found["txnRef"], found["txnStatus"], found["loan_id"]) == (paid["txnRef"], "successful", loan_id)
 
 
-def test_a_disbursement_that_is_open_is_settled_and_explained_by_its_loan(bank: Bank) -> None:
+def test_a_disbursement_that_is_open_is_settled_and_explained_by_its_loan(bank: LendingClient) -> None:
     loan_id, begun = approve(bank, PENDING)
     assert (begun["txnStatus"], begun["data"]["state"]) == ("pending", "disbursing")
     assert bank.put("disburse", action="verify", txnRef=loan_id).body["txnStatus"] == "pending"
@@ -59,7 +59,7 @@ def test_a_disbursement_that_is_open_is_settled_and_explained_by_its_loan(bank: 
     assert len(seqs) == len(set(seqs)) > 3
 
 
-def test_a_disbursement_that_failed_says_so_with_the_state(bank: Bank) -> None:
+def test_a_disbursement_that_failed_says_so_with_the_state(bank: LendingClient) -> None:
     loan_id, failed = approve(bank, FAILING)
     assert (failed["status"], failed["txnStatus"], failed["data"]["state"]) == (200, "failed", "approved")
     assert failed["message"].startswith("The disbursement failed (")
@@ -69,7 +69,7 @@ def test_a_disbursement_that_failed_says_so_with_the_state(bank: Bank) -> None:
 # --- a repayment ------------------------------------------------------------------------------------------------------
 
 
-def test_a_repayment_by_card_names_its_loan_at_every_step(bank: Bank) -> None:
+def test_a_repayment_by_card_names_its_loan_at_every_step(bank: LendingClient) -> None:
     loan_id, told = bank.lend(), {"till": 3, "note": "kept"}
     asked = bank.loans(
         "repay",
@@ -90,7 +90,7 @@ def test_a_repayment_by_card_names_its_loan_at_every_step(bank: Bank) -> None:
     assert event_of(bank, asked["txnRef"])["loan_id"] == loan_id
 
 
-def test_what_is_told_with_a_repayment_is_kept_with_it(bank: Bank, deployment: Deployment) -> None:
+def test_what_is_told_with_a_repayment_is_kept_with_it(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     paid = bank.loans(
         "repay", loan_id=loan_id, payment_method="token", amount="10.00", token="x", ip="1.2.3.4", fingerprint="f0"
@@ -106,7 +106,7 @@ def test_what_is_told_with_a_repayment_is_kept_with_it(bank: Bank, deployment: D
     assert (ip, fingerprint) == ("1.2.3.4", "f0")
 
 
-def test_a_wallet_repayment_is_verified_by_its_references_and_the_newest_wins(bank: Bank) -> None:
+def test_a_wallet_repayment_is_verified_by_its_references_and_the_newest_wins(bank: LendingClient) -> None:
     loan_id = bank.lend()
     first, second = (
         bank.repay(loan_id, amount=amount, customer_txnref="order-7", meta={"n": n})
@@ -132,7 +132,7 @@ def test_a_wallet_repayment_is_verified_by_its_references_and_the_newest_wins(ba
 # --- what was paid beyond the loan ------------------------------------------------------------------------------------
 
 
-def pay_twice(bank: Bank) -> tuple[str, str]:
+def pay_twice(bank: LendingClient) -> tuple[str, str]:
     """A loan that two cards repaid whole; the second payment's reference."""
     loan_id = bank.lend()
     both = [
@@ -144,7 +144,7 @@ def pay_twice(bank: Bank) -> tuple[str, str]:
     return loan_id, both[1]["txnRef"]
 
 
-def test_what_was_paid_beyond_a_loan_shows_and_is_refunded(bank: Bank, deployment: Deployment) -> None:
+def test_what_was_paid_beyond_a_loan_shows_and_is_refunded(bank: LendingClient, deployment: Deployment) -> None:
     loan_id, second = pay_twice(bank)
     assert bank.view(loan_id)["credit"] == "120000.00"
     assert bank.loans("list")["data"][0]["credit"] == "120000.00"
@@ -163,7 +163,7 @@ def test_what_was_paid_beyond_a_loan_shows_and_is_refunded(bank: Bank, deploymen
     assert (verified["refundedAmount"], verified["unappliedAmount"]) == ("120000.00", "0.00")
 
 
-def test_what_a_loan_used_of_a_payment_cannot_be_refunded(bank: Bank) -> None:
+def test_what_a_loan_used_of_a_payment_cannot_be_refunded(bank: LendingClient) -> None:
     loan_id = bank.lend()
     paid = bank.loans("repay", loan_id=loan_id, payment_method="card", amount="500.00", card=card(auth="PIN"))
     refused = bank.put("payment", action="refund", txnRef=paid["txnRef"], amount="1.00").body
@@ -173,7 +173,7 @@ def test_what_a_loan_used_of_a_payment_cannot_be_refunded(bank: Bank) -> None:
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_list_shows_loans_in_figures_and_agrees_with_their_views(bank: Bank) -> None:
+def test_a_list_shows_loans_in_figures_and_agrees_with_their_views(bank: LendingClient) -> None:
     ids = [bank.lend(), bank.lend(method="flat"), bank.request(bank.client())["data"]["loan_id"]]
     bank.repay(ids[0], amount="60000.00")
     bank.advance(until="2026-03-05T10:00:00+01:00")
@@ -186,15 +186,15 @@ def test_a_list_shows_loans_in_figures_and_agrees_with_their_views(bank: Bank) -
         assert figures["total"] == 12
         assert figures["late"] == sum(each["state"] == "late" for each in schedule)
         assert figures["paid"] == sum(each["state"] == "paid" for each in schedule)
-        owing = [each for each in schedule if kobo(each["paid"]) < kobo(each["total"])]
+        owing = [each for each in schedule if to_minor_units(each["paid"]) < to_minor_units(each["total"])]
         if view["disbursed_at"] is None:
             assert coming is None
             continue
         assert (coming["n"], coming["due"]) == (owing[0]["n"], owing[0]["due"])
-        assert kobo(coming["amount"]) == kobo(owing[0]["total"]) - kobo(owing[0]["paid"])
+        assert to_minor_units(coming["amount"]) == to_minor_units(owing[0]["total"]) - to_minor_units(owing[0]["paid"])
 
 
-def test_loans_are_listed_by_client_and_by_state(bank: Bank) -> None:
+def test_loans_are_listed_by_client_and_by_state(bank: LendingClient) -> None:
     client = bank.client()
     mine = [bank.request(client)["data"]["loan_id"] for _ in range(2)]
     late = bank.lend()
@@ -214,7 +214,7 @@ def test_loans_are_listed_by_client_and_by_state(bank: Bank) -> None:
     assert bank.loans("list", state="lost")["status"] == 104
 
 
-def test_a_page_of_long_loans_is_small(bank: Bank) -> None:
+def test_a_page_of_long_loans_is_small(bank: LendingClient) -> None:
     for _ in range(5):
         bank.lend(period=366, interestSettings={"interestRate": "0.1", "interestFrequency": "every_day"})
     body = bank.loans("list", limit=200)
@@ -225,14 +225,14 @@ def test_a_page_of_long_loans_is_small(bank: Bank) -> None:
 # --- one moment -------------------------------------------------------------------------------------------------------
 
 
-def test_views_and_lists_never_mix_two_states_of_a_loan(bank: Bank, deployment: Deployment) -> None:
+def test_views_and_lists_never_mix_two_states_of_a_loan(bank: LendingClient, deployment: Deployment) -> None:
     """While a loan is repaid, each answer shows one state: what is paid and what is outstanding make up the loan."""
     loan_id = bank.lend()
 
     body = msgspec.json.encode({"action": "repay", "loan_id": loan_id, "payment_method": "wallet", "amount": "1000.00"})
 
     def repay() -> None:
-        with deployment.wire() as wire:
+        with deployment.connect() as wire:
             for _ in range(40):
                 assert wire.send("PUT", "/loans", body, bank.headers).body["status"] == 200
 
@@ -240,8 +240,8 @@ def test_views_and_lists_never_mix_two_states_of_a_loan(bank: Bank, deployment: 
         done = both.submit(repay)
         while not done.done():
             view = bank.view(loan_id)
-            principal = sum(kobo(line["principal"]) for line in view["schedule"])
+            principal = sum(to_minor_units(line["principal"]) for line in view["schedule"])
             assert principal == 12_000_000
             [line] = bank.loans("list")["data"]
-            assert kobo(line["outstanding"]["principal"]) == kobo(line["outstanding"]["payoff"])
+            assert to_minor_units(line["outstanding"]["principal"]) == to_minor_units(line["outstanding"]["payoff"])
         done.result()

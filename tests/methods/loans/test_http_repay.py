@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.methods.loans.bank import START, Bank
-from tests.methods.payment.till import OTP, Till, card
+from tests.merchant_client import MerchantClient, to_minor_units
+from tests.methods.loans.lending_client import START, LendingClient
+from tests.methods.payment.payment_client import OTP, PaymentClient, card
 from tests.running import Deployment
-from tests.shop import Shop, kobo
 
 DECLINED = "4111115100000011"
 LATER = "4111110900000014"
@@ -18,29 +18,29 @@ FEE = 1_500 + 113
 
 
 @pytest.fixture
-def bank(open_shop: Callable[..., Shop]) -> Bank:
+def bank(open_shop: Callable[..., MerchantClient]) -> LendingClient:
     shop = open_shop(now=START)
-    return Bank(shop.wire, shop.mid, shop.key)
+    return LendingClient(shop.connection, shop.mid, shop.key)
 
 
-def pay(bank: Bank, loan_id: str, method: str, amount: str = "1000.00", /, **fields: Any) -> Any:
+def pay(bank: LendingClient, loan_id: str, method: str, amount: str = "1000.00", /, **fields: Any) -> Any:
     return bank.loans("repay", loan_id=loan_id, payment_method=method, amount=amount, **fields)
 
 
-def settle(bank: Bank, txn_ref: str, outcome: str = "successful") -> None:
+def settle(bank: LendingClient, txn_ref: str, outcome: str = "successful") -> None:
     assert bank.put("sandbox", action="settle", txnRef=txn_ref, outcome=outcome).body["status"] == 200
 
 
-def repaid(bank: Bank, loan_id: str) -> int:
+def repaid(bank: LendingClient, loan_id: str) -> int:
     """What the loan was credited with."""
-    return sum(kobo(line["paid"]) for line in bank.view(loan_id)["schedule"])
+    return sum(to_minor_units(line["paid"]) for line in bank.view(loan_id)["schedule"])
 
 
 # --- cards --------------------------------------------------------------------------------------------------------
 
 
 def test_a_card_pays_into_the_wallet_and_the_loan_is_credited_with_all_of_it(
-    bank: Bank, deployment: Deployment
+    bank: LendingClient, deployment: Deployment
 ) -> None:
     loan_id = bank.lend()
     had = bank.wallet().balance
@@ -63,7 +63,7 @@ def test_a_card_pays_into_the_wallet_and_the_loan_is_credited_with_all_of_it(
     ]
 
 
-def test_an_otp_is_asked_for_and_brought_by_validate(bank: Bank) -> None:
+def test_an_otp_is_asked_for_and_brought_by_validate(bank: LendingClient) -> None:
     loan_id = bank.lend()
     asked = pay(bank, loan_id, "card", card=card())
     assert (asked["status"], asked["auth_type"], "validate" in asked) == (202, "OTP", True)
@@ -78,7 +78,7 @@ def test_an_otp_is_asked_for_and_brought_by_validate(bank: Bank) -> None:
     assert repaid(bank, loan_id) == 100_000
 
 
-def test_three_wrong_codes_fail_the_payment_and_the_loan_stands(bank: Bank) -> None:
+def test_three_wrong_codes_fail_the_payment_and_the_loan_stands(bank: LendingClient) -> None:
     loan_id = bank.lend()
     asked = pay(bank, loan_id, "card", card=card())
     assert [bank.loans("validate", txnRef=asked["txnRef"], otp="000000")["status"] for _ in range(3)] == [203] * 3
@@ -86,7 +86,7 @@ def test_three_wrong_codes_fail_the_payment_and_the_loan_stands(bank: Bank) -> N
     assert repaid(bank, loan_id) == 0
 
 
-def test_three_d_secure_shows_a_page_and_ends_by_the_payer(bank: Bank) -> None:
+def test_three_d_secure_shows_a_page_and_ends_by_the_payer(bank: LendingClient) -> None:
     loan_id = bank.lend()
     asked = pay(bank, loan_id, "card", card=card(auth="3DSecure"))
     assert (asked["status"], "/pay/" in asked["authURL"]) == (202, True)
@@ -94,7 +94,7 @@ def test_three_d_secure_shows_a_page_and_ends_by_the_payer(bank: Bank) -> None:
     assert repaid(bank, loan_id) == 100_000
 
 
-def test_a_declined_card_credits_nothing(bank: Bank) -> None:
+def test_a_declined_card_credits_nothing(bank: LendingClient) -> None:
     loan_id = bank.lend()
     had = bank.wallet()
     reply = pay(bank, loan_id, "card", card=card(DECLINED, "PIN"))
@@ -102,7 +102,7 @@ def test_a_declined_card_credits_nothing(bank: Bank) -> None:
     assert (repaid(bank, loan_id), bank.wallet()) == (0, had)
 
 
-def test_a_card_whose_outcome_comes_later_credits_the_loan_then(bank: Bank) -> None:
+def test_a_card_whose_outcome_comes_later_credits_the_loan_then(bank: LendingClient) -> None:
     loan_id = bank.lend()
     reply = pay(bank, loan_id, "card", card=card(LATER, "PIN"))
     assert (reply["txnStatus"], repaid(bank, loan_id)) == ("pending", 0)
@@ -113,13 +113,13 @@ def test_a_card_whose_outcome_comes_later_credits_the_loan_then(bank: Bank) -> N
 # --- every other method -------------------------------------------------------------------------------------------
 
 
-def test_a_saved_card_repays_at_once(bank: Bank) -> None:
+def test_a_saved_card_repays_at_once(bank: LendingClient) -> None:
     loan_id = bank.lend()
-    reply = pay(bank, loan_id, "token", token=Till(bank).token())
+    reply = pay(bank, loan_id, "token", token=PaymentClient(bank).token())
     assert (reply["txnStatus"], repaid(bank, loan_id)) == ("successful", 100_000)
 
 
-def test_a_bank_account_is_debited_after_its_otp(bank: Bank) -> None:
+def test_a_bank_account_is_debited_after_its_otp(bank: LendingClient) -> None:
     loan_id = bank.lend()
     asked = pay(bank, loan_id, "account", account={"accountnumber": "0000000000", "bankcode": "058"})
     assert asked["status"] == 202
@@ -137,7 +137,7 @@ def test_a_bank_account_is_debited_after_its_otp(bank: Bank) -> None:
     ],
 )
 def test_what_the_payer_does_elsewhere_credits_the_loan_by_the_call_back(
-    bank: Bank, method: str, fields: dict[str, Any]
+    bank: LendingClient, method: str, fields: dict[str, Any]
 ) -> None:
     loan_id = bank.lend()
     asked = pay(bank, loan_id, method, **fields)
@@ -146,7 +146,7 @@ def test_what_the_payer_does_elsewhere_credits_the_loan_by_the_call_back(
     assert repaid(bank, loan_id) == 100_000
 
 
-def test_a_bank_transfer_into_the_account_that_was_shown_credits_the_loan(bank: Bank) -> None:
+def test_a_bank_transfer_into_the_account_that_was_shown_credits_the_loan(bank: LendingClient) -> None:
     loan_id = bank.lend()
     asked = pay(bank, loan_id, "bank_transfer")
     assert asked["status"] == 202
@@ -154,7 +154,7 @@ def test_a_bank_transfer_into_the_account_that_was_shown_credits_the_loan(bank: 
     assert (paid["status"], repaid(bank, loan_id)) == (200, 100_000)
 
 
-def test_a_payment_nobody_completes_expires_and_the_loan_stands(bank: Bank) -> None:
+def test_a_payment_nobody_completes_expires_and_the_loan_stands(bank: LendingClient) -> None:
     loan_id = bank.lend()
     pay(bank, loan_id, "ussd", bank="gtb")
     bank.advance(hours=1)
@@ -164,7 +164,7 @@ def test_a_payment_nobody_completes_expires_and_the_loan_stands(bank: Bank) -> N
 # --- closing, and too much ----------------------------------------------------------------------------------------
 
 
-def test_the_payoff_by_card_closes_the_loan_and_more_is_refused(bank: Bank) -> None:
+def test_the_payoff_by_card_closes_the_loan_and_more_is_refused(bank: LendingClient) -> None:
     loan_id = bank.lend()
     refused = pay(bank, loan_id, "card", "120000.01", card=card(auth="PIN"))
     assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["amount"])
@@ -172,22 +172,22 @@ def test_the_payoff_by_card_closes_the_loan_and_more_is_refused(bank: Bank) -> N
     assert bank.view(loan_id)["state"] == "closed_repaid"
 
 
-def test_a_payoff_validated_after_midnight_leaves_the_interest_of_that_day(bank: Bank) -> None:
+def test_a_payoff_validated_after_midnight_leaves_the_interest_of_that_day(bank: LendingClient) -> None:
     loan_id = bank.lend()
     bank.advance(until="2026-03-10T23:55:00+01:00")
     payoff = bank.view(loan_id)["outstanding"]["payoff"]
     asked = pay(bank, loan_id, "card", payoff, card=card())
     assert asked["status"] == 202
     bank.advance(until="2026-03-11T00:01:00+01:00")
-    a_day = kobo(bank.view(loan_id)["outstanding"]["payoff"]) - kobo(payoff)
+    a_day = to_minor_units(bank.view(loan_id)["outstanding"]["payoff"]) - to_minor_units(payoff)
     assert bank.loans("validate", txnRef=asked["txnRef"], otp=OTP)["txnStatus"] == "successful"
     loan = bank.view(loan_id)
-    assert (loan["state"], kobo(loan["outstanding"]["payoff"])) == ("active", a_day)
-    assert a_day <= kobo(loan["outstanding"]["total"]) < 2 * a_day
+    assert (loan["state"], to_minor_units(loan["outstanding"]["payoff"])) == ("active", a_day)
+    assert a_day <= to_minor_units(loan["outstanding"]["total"]) < 2 * a_day
     assert bank.repay(loan_id, amount=loan["outstanding"]["payoff"])["data"]["state"] == "closed_repaid"
 
 
-def test_two_payments_under_way_never_credit_more_than_is_owed(bank: Bank, deployment: Deployment) -> None:
+def test_two_payments_under_way_never_credit_more_than_is_owed(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     first, second = (pay(bank, loan_id, "ussd", "120000.00", bank="gtb") for _ in range(2))
     settle(bank, first["txnRef"])
@@ -221,7 +221,9 @@ def test_two_payments_under_way_never_credit_more_than_is_owed(bank: Bank, deplo
         ("bank_transfer", {"customer_txnref": "x" * 101}, {"customer_txnref"}),
     ],
 )
-def test_each_method_names_what_it_needs(bank: Bank, method: str, fields: dict[str, Any], named: set[str]) -> None:
+def test_each_method_names_what_it_needs(
+    bank: LendingClient, method: str, fields: dict[str, Any], named: set[str]
+) -> None:
     loan_id = bank.lend()
     refused = pay(bank, loan_id, method, **fields)
     assert refused["status"] == 104
@@ -229,8 +231,10 @@ def test_each_method_names_what_it_needs(bank: Bank, method: str, fields: dict[s
     assert repaid(bank, loan_id) == 0
 
 
-def test_validate_knows_repayments_alone_and_only_its_own_merchants(bank: Bank, open_shop: Callable[..., Shop]) -> None:
-    till = Till(bank)
+def test_validate_knows_repayments_alone_and_only_its_own_merchants(
+    bank: LendingClient, open_shop: Callable[..., MerchantClient]
+) -> None:
+    till = PaymentClient(bank)
     begun = till.initiate(card())
     unknown = {"status": 104, "message": "Invalid Transaction Reference"}
     assert bank.loans("validate", txnRef=begun["txnRef"], otp=OTP) == unknown
@@ -240,7 +244,7 @@ def test_validate_knows_repayments_alone_and_only_its_own_merchants(bank: Bank, 
     assert bank.loans("validate", txnRef="GP", otp=OTP) == unknown
 
 
-def test_a_dry_run_by_card_tells_the_fee_and_keeps_nothing(bank: Bank, deployment: Deployment) -> None:
+def test_a_dry_run_by_card_tells_the_fee_and_keeps_nothing(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     before = bank.view(loan_id), bank.wallet()
     told = pay(bank, loan_id, "card", card=card(auth="PIN"), dry_run=True)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kasuwa.core.decision import Decision
-from tests.methods.payment.desk import BODIES, CARD, Desk, charge, fields_of, initiate, opened
-from tests.rules import merchant
+from tests.methods.payment.in_memory_payments import BODIES, CARD, InMemoryPayments, charge, fields_of, initiate, opened
+from tests.rule_context import merchant
 
 # --- where the payer goes back to -------------------------------------------------------------------------------------
 
@@ -25,7 +25,9 @@ from tests.rules import merchant
     ],
 )
 def test_an_address_that_a_browser_can_go_to_is_taken(url: str) -> None:
-    assert isinstance(Desk().put("initiate", "card", amount="1500.00", card=CARD, redirect_url=url), Decision)
+    assert isinstance(
+        InMemoryPayments().put("initiate", "card", amount="1500.00", card=CARD, redirect_url=url), Decision
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_an_address_that_a_browser_can_go_to_is_taken(url: str) -> None:
 )
 @pytest.mark.parametrize("variant", ["card", "mobile_money", "bank_transfer"])
 def test_an_address_that_cannot_be_gone_to_is_refused_when_it_is_given(url: str, variant: str) -> None:
-    desk = Desk()
+    desk = InMemoryPayments()
     action = "initiate" if variant == "card" else "charge"
     said: dict[str, Any] = {"card": CARD} if variant == "card" else {**BODIES[variant]}
     refused = desk.put(action, variant, **{**said, "amount": "1500.00", "redirect_url": url})
@@ -66,7 +68,7 @@ def test_an_address_that_cannot_be_gone_to_is_refused_when_it_is_given(url: str,
 def test_a_payer_who_cannot_be_charged_again_has_no_schedule(method: str) -> None:
     schedule = {"payment_schedule": {"05-01-2026": 1500}, "total": "1500.00"}
     asked: dict[str, Any] = {"is_recurring": True, "recurrent": {"frequency": "daily"}, "installment": schedule}
-    desk = Desk()
+    desk = InMemoryPayments()
     for name, value in asked.items():
         refused = desk.put("charge", method, **{"amount": "1500.00", **BODIES[method], name: value})
         assert fields_of(refused) == [name]
@@ -74,7 +76,7 @@ def test_a_payer_who_cannot_be_charged_again_has_no_schedule(method: str) -> Non
 
 
 def test_a_split_in_a_currency_that_no_beneficiary_can_be_paid_in_names_it() -> None:
-    desk = Desk()
+    desk = InMemoryPayments()
     made = desk.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
     split = [{"ref_code": made.reply.ref_code, "percentage": "50"}]
     refused = desk.put("initiate", "card", amount="15.00", card=CARD, currency="USD", split=split)
@@ -87,11 +89,11 @@ SAMPLE = {"card_no": "5438898014560229", "expiry_month": "09", "expiry_year": "1
 
 
 def test_the_sample_card_of_public_clients_is_good_with_any_expiry_in_test_alone() -> None:
-    desk = Desk()
+    desk = InMemoryPayments()
     paying = initiate(desk, card=SAMPLE)
-    paying.hear(opened("OTP"))
+    paying.receive_answer(opened("OTP"))
     assert isinstance(charge(desk, paying, "OTP", card=SAMPLE), Decision)
-    live = Desk(of=merchant("live"))
+    live = InMemoryPayments(of=merchant("live"))
     assert fields_of(live.put("initiate", "card", amount="1500.00", card=SAMPLE)) == ["card.expiry_year"]
     other = {**SAMPLE, "card_no": "5123450000000008"}
     assert fields_of(desk.put("initiate", "card", amount="1500.00", card=other)) == ["card.expiry_year"]

@@ -5,20 +5,20 @@ from typing import Any
 import pytest
 
 from kasuwa.core.banks import nuban_check_digit
-from tests.methods.payment.till import OTP, Till
-from tests.shop import Shop
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import OTP, PaymentClient
 
 
 @pytest.fixture
-def till(shop: Shop) -> Till:
-    return Till(shop)
+def till(shop: MerchantClient) -> PaymentClient:
+    return PaymentClient(shop)
 
 
-def begin(till: Till, kind: str, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+def begin(till: PaymentClient, kind: str, headers: dict[str, str] | None = None, **fields: Any) -> Any:
     return till.pay(headers, action="charge", paymentType=kind, **{"amount": "1000.00", **fields})
 
 
-def settle(till: Till, txn_ref: str, outcome: str) -> Any:
+def settle(till: PaymentClient, txn_ref: str, outcome: str) -> Any:
     return till.shop.put("sandbox", action="settle", txnRef=txn_ref, outcome=outcome).body
 
 
@@ -29,7 +29,7 @@ def account(number: str = "0000000000", bank: str = "058") -> dict[str, str]:
     return {"accountnumber": number, "bankcode": bank}
 
 
-def test_an_account_is_debited_after_its_otp(till: Till) -> None:
+def test_an_account_is_debited_after_its_otp(till: PaymentClient) -> None:
     asked = begin(till, "account", account=account())
     assert (asked["status"], asked["auth_type"]) == (202, "OTP")
     assert {"txnRef", "validate", "message"} <= set(asked)
@@ -48,20 +48,20 @@ def test_an_account_is_debited_after_its_otp(till: Till) -> None:
         ("0000009600", "pending", "failed"),
     ],
 )
-def test_an_account_answers_as_its_digits_say(till: Till, number: str, first: str, later: str) -> None:
+def test_an_account_answers_as_its_digits_say(till: PaymentClient, number: str, first: str, later: str) -> None:
     asked = begin(till, "account", account=account(number))
     assert till.validate(asked["txnRef"], OTP)["txnStatus"] == first
     till.shop.advance(seconds=6)
     assert till.verify(asked["txnRef"])["txnStatus"] == later
 
 
-def test_three_wrong_codes_fail_an_account_payment_too(till: Till) -> None:
+def test_three_wrong_codes_fail_an_account_payment_too(till: PaymentClient) -> None:
     asked = begin(till, "account", account=account())
     assert [till.validate(asked["txnRef"], "000000")["status"] for _ in range(3)] == [203, 203, 203]
     assert till.verify(asked["txnRef"])["txnStatus"] == "failed"
 
 
-def test_only_accounts_of_chargeable_banks_can_be_debited(till: Till) -> None:
+def test_only_accounts_of_chargeable_banks_can_be_debited(till: PaymentClient) -> None:
     listed = till.shop.put("resources", inquire="supported_chargable_banks").body["data"]
     assert {"bankname": "Guaranty Trust Bank", "bankcode": "058"} in listed
     refused = begin(till, "account", account=account(bank="999"))
@@ -73,7 +73,7 @@ def test_only_accounts_of_chargeable_banks_can_be_debited(till: Till) -> None:
 # --- USSD and telephone ---------------------------------------------------------------------------------------------
 
 
-def test_ussd_gives_a_code_to_dial_and_ends_by_the_call_back(till: Till) -> None:
+def test_ussd_gives_a_code_to_dial_and_ends_by_the_call_back(till: PaymentClient) -> None:
     asked = begin(till, "ussd", bank="gtb")
     assert (asked["status"], asked["auth_type"], asked["expires"]) == (202, "ussd", 600)
     assert asked["ussd_code"].startswith("*737*000*")
@@ -81,7 +81,7 @@ def test_ussd_gives_a_code_to_dial_and_ends_by_the_call_back(till: Till) -> None
     assert till.verify(asked["txnRef"])["chargedAmount"] == 1000.0
 
 
-def test_the_second_ussd_bank_needs_telephone_and_account(till: Till) -> None:
+def test_the_second_ussd_bank_needs_telephone_and_account(till: PaymentClient) -> None:
     refused = begin(till, "ussd", bank="zenith")
     assert {fault["field"] for fault in refused["errors"]} == {"phonenumber", "accountnumber"}
     asked = begin(till, "ussd", bank="zenith", phonenumber="08012345678", accountnumber="0123456789")
@@ -99,7 +99,7 @@ def test_the_second_ussd_bank_needs_telephone_and_account(till: Till) -> None:
         ("08031234567", "pending", "pending"),
     ],
 )
-def test_a_telephone_answers_as_its_digits_say(till: Till, phone: str, first: str, later: str) -> None:
+def test_a_telephone_answers_as_its_digits_say(till: PaymentClient, phone: str, first: str, later: str) -> None:
     asked = begin(till, "phone", phonenumber=phone)
     assert (asked["status"], asked["auth_type"], asked["enrolment"]) == (202, "device", True)
     assert till.verify(asked["txnRef"])["txnStatus"] == first
@@ -109,11 +109,11 @@ def test_a_telephone_answers_as_its_digits_say(till: Till, phone: str, first: st
 
 
 @pytest.mark.parametrize("phone", ["08000000051", "08000000017", "08000000091"])
-def test_a_telephone_may_refuse_at_once(till: Till, phone: str) -> None:
+def test_a_telephone_may_refuse_at_once(till: PaymentClient, phone: str) -> None:
     assert begin(till, "phone", phonenumber=phone)["txnStatus"] == "failed"
 
 
-def test_what_a_payer_leaves_open_fails_when_it_expires(till: Till) -> None:
+def test_what_a_payer_leaves_open_fails_when_it_expires(till: PaymentClient) -> None:
     begun = [
         begin(till, "ussd", bank="gtb"),
         begin(till, "phone", phonenumber="08000000068"),
@@ -133,7 +133,7 @@ def test_what_a_payer_leaves_open_fails_when_it_expires(till: Till) -> None:
 # --- QR -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_qr_payment_carries_the_payload_and_its_picture(till: Till) -> None:
+def test_a_qr_payment_carries_the_payload_and_its_picture(till: PaymentClient) -> None:
     asked = begin(till, "qrpay", business_name="Ada Stores")
     assert (asked["status"], asked["auth_type"], asked["expires"]) == (202, "device", 600)
     assert asked["qr_code"].startswith("000201010212")
@@ -144,11 +144,11 @@ def test_a_qr_payment_carries_the_payload_and_its_picture(till: Till) -> None:
 # --- bank transfer --------------------------------------------------------------------------------------------------
 
 
-def pay_in(till: Till, number: str, amount: str) -> Any:
+def pay_in(till: PaymentClient, number: str, amount: str) -> Any:
     return till.shop.put("sandbox", action="pay_account", accountNumber=number, amount=amount).body
 
 
-def test_a_bank_transfer_is_paid_into_its_own_account(till: Till) -> None:
+def test_a_bank_transfer_is_paid_into_its_own_account(till: PaymentClient) -> None:
     before = till.shop.wallet().balance
     asked = begin(till, "bank_transfer", business_name="Ada Stores")
     assert {"accountNumber", "accountName", "bankName", "accountExpires", "amount", "message"} <= set(asked)
@@ -160,7 +160,7 @@ def test_a_bank_transfer_is_paid_into_its_own_account(till: Till) -> None:
     assert till.verify(asked["txnRef"])["txnStatus"] == "successful"
 
 
-def test_what_is_underpaid_waits_for_the_rest(till: Till) -> None:
+def test_what_is_underpaid_waits_for_the_rest(till: PaymentClient) -> None:
     asked = begin(till, "bank_transfer")
     short = pay_in(till, asked["accountNumber"], "400.00")
     assert (short["txnStatus"], "400.00 of 1000.00" in short["message"]) == ("pending", True)
@@ -168,7 +168,7 @@ def test_what_is_underpaid_waits_for_the_rest(till: Till) -> None:
     assert pay_in(till, asked["accountNumber"], "600.00")["txnStatus"] == "successful"
 
 
-def test_what_is_overpaid_goes_back_beyond_the_amount(till: Till) -> None:
+def test_what_is_overpaid_goes_back_beyond_the_amount(till: PaymentClient) -> None:
     before = till.shop.wallet().balance
     asked = begin(till, "bank_transfer")
     done = pay_in(till, asked["accountNumber"], "1500.00")
@@ -177,7 +177,7 @@ def test_what_is_overpaid_goes_back_beyond_the_amount(till: Till) -> None:
     assert till.verify(asked["txnRef"])["chargedAmount"] == 1000.0
 
 
-def test_what_is_late_or_never_completed_goes_back(till: Till) -> None:
+def test_what_is_late_or_never_completed_goes_back(till: PaymentClient) -> None:
     before = till.shop.wallet().balance
     asked = begin(till, "bank_transfer")
     pay_in(till, asked["accountNumber"], "400.00")
@@ -188,9 +188,9 @@ def test_what_is_late_or_never_completed_goes_back(till: Till) -> None:
     assert till.shop.wallet().balance == before
 
 
-def test_an_account_number_is_its_merchants_alone(till: Till, open_shop: Any) -> None:
+def test_an_account_number_is_its_merchants_alone(till: PaymentClient, open_shop: Any) -> None:
     asked = begin(till, "bank_transfer")
-    stranger = Till(open_shop())
+    stranger = PaymentClient(open_shop())
     unknown = pay_in(stranger, "0000000001", "1000.00")
     assert unknown["status"] == 104
     assert pay_in(stranger, asked["accountNumber"], "1000.00") == unknown
@@ -199,12 +199,12 @@ def test_an_account_number_is_its_merchants_alone(till: Till, open_shop: Any) ->
 # --- personalized accounts ------------------------------------------------------------------------------------------
 
 
-def personalized(till: Till, reference: str) -> Any:
+def personalized(till: PaymentClient, reference: str) -> Any:
     said = {"name": "Ada Obi", "email": "ada@example.com", "reference": reference}
-    return till.shop.ask("resources", {"request": "personalized-accounts", **said}).body["data"]
+    return till.shop.send_fields("resources", {"request": "personalized-accounts", **said}).body["data"]
 
 
-def test_every_transfer_into_a_personalized_account_is_a_payment(till: Till) -> None:
+def test_every_transfer_into_a_personalized_account_is_a_payment(till: PaymentClient) -> None:
     before, account = till.shop.wallet().balance, personalized(till, "tenant-12")
     first, second = (pay_in(till, account["accountNumber"], amount) for amount in ("1000.00", "250.00"))
     assert (first["txnStatus"], second["txnStatus"], first["txnRef"] == second["txnRef"]) == (
@@ -224,7 +224,7 @@ def test_every_transfer_into_a_personalized_account_is_a_payment(till: Till) -> 
     assert personalized(till, "tenant-12") == account
 
 
-def test_a_personalized_payment_has_its_event_and_goes_back(till: Till) -> None:
+def test_a_personalized_payment_has_its_event_and_goes_back(till: PaymentClient) -> None:
     account = personalized(till, "tenant-13")
     paid = pay_in(till, account["accountNumber"], "1000.00")
     (event,) = till.shop.put("resources", inquire="events", txnRef=paid["txnRef"]).body["data"]
@@ -240,8 +240,8 @@ def test_a_personalized_payment_has_its_event_and_goes_back(till: Till) -> None:
     assert story["status"] == 200
 
 
-def test_a_personalized_account_is_its_merchants_alone(till: Till, open_shop: Any) -> None:
-    account, stranger = personalized(till, "tenant-14"), Till(open_shop())
+def test_a_personalized_account_is_its_merchants_alone(till: PaymentClient, open_shop: Any) -> None:
+    account, stranger = personalized(till, "tenant-14"), PaymentClient(open_shop())
     assert pay_in(stranger, account["accountNumber"], "1.00") == pay_in(stranger, "0000000001", "1.00")
 
 
@@ -255,7 +255,9 @@ def test_a_personalized_account_is_its_merchants_alone(till: Till, open_shop: An
         ({"type": "mpesa", "country": "KE", "currency": "KES"}, "0700000009"),
     ],
 )
-def test_mobile_money_settles_in_the_wallet_of_its_currency(till: Till, fields: dict[str, str], phone: str) -> None:
+def test_mobile_money_settles_in_the_wallet_of_its_currency(
+    till: PaymentClient, fields: dict[str, str], phone: str
+) -> None:
     asked = begin(till, "mobile_money", None, phonenumber=phone, **fields)
     assert (asked["status"], asked["auth_type"]) == (202, "device")
     till.shop.advance(seconds=6)
@@ -264,7 +266,7 @@ def test_mobile_money_settles_in_the_wallet_of_its_currency(till: Till, fields: 
 
 
 @pytest.mark.parametrize("name", ["paga", "paga_connect"])
-def test_the_nigerian_provider_takes_the_payer_to_a_page(till: Till, name: str) -> None:
+def test_the_nigerian_provider_takes_the_payer_to_a_page(till: PaymentClient, name: str) -> None:
     refused = begin(till, "mobile_money", type=name)
     assert [fault["field"] for fault in refused["errors"]] == ["redirect_url"]
     asked = begin(till, "mobile_money", type=name, redirect_url="https://shop.example/back")
@@ -280,18 +282,20 @@ def test_the_nigerian_provider_takes_the_payer_to_a_page(till: Till, name: str) 
         ({"type": "nonesuch"}, {"type"}),
     ],
 )
-def test_providers_have_their_own_country_and_fields(till: Till, fields: dict[str, str], named: set[str]) -> None:
+def test_providers_have_their_own_country_and_fields(
+    till: PaymentClient, fields: dict[str, str], named: set[str]
+) -> None:
     refused = begin(till, "mobile_money", None, **fields)
     assert refused["status"] == 104
     assert {fault["field"] for fault in refused["errors"]} == named
 
 
-def test_an_unknown_payment_type_is_named(till: Till) -> None:
+def test_an_unknown_payment_type_is_named(till: PaymentClient) -> None:
     for kind in ("cheque", None):
         refused = till.pay(action="charge", paymentType=kind, amount="1.00")
         assert (refused["status"], refused["errors"][0]["field"]) == (104, "paymentType")
 
 
-def test_only_cards_can_recur(till: Till) -> None:
+def test_only_cards_can_recur(till: PaymentClient) -> None:
     refused = begin(till, "phone", phonenumber="08000000000", is_recurring=True)
     assert [fault["field"] for fault in refused["errors"]] == ["is_recurring"]

@@ -4,21 +4,21 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.catalogue import load
-from tests.methods.payment.till import OTP, VISA_OK, Till, card
-from tests.shop import Shop
+from kasuwa.core.reference_data import load_reference_data
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import OTP, VISA_OK, PaymentClient, card
 
-CARDS: list[dict[str, Any]] = load("magic_values")["cards"]
+CARDS: list[dict[str, Any]] = load_reference_data("magic_values")["cards"]
 LATER = {row["rr"]: row["txnStatus"].partition(" -> ")[2] for row in CARDS if "->" in row["txnStatus"]}
 PENDING_AT_FIRST = {*LATER, "99"}
 
 
 @pytest.fixture
-def till(shop: Shop) -> Till:
-    return Till(shop)
+def till(shop: MerchantClient) -> PaymentClient:
+    return PaymentClient(shop)
 
 
-def test_a_pin_payment_completes_with_everything_the_contract_lists(till: Till) -> None:
+def test_a_pin_payment_completes_with_everything_the_contract_lists(till: PaymentClient) -> None:
     before = till.shop.wallet().balance
     given = card(auth="PIN")
     begun = till.initiate(given)
@@ -37,7 +37,7 @@ def test_a_pin_payment_completes_with_everything_the_contract_lists(till: Till) 
     assert till.shop.wallet().balance - before == 150_000 - 2_250 - 169
 
 
-def test_an_otp_payment_asks_for_the_code_and_ends_by_validate(till: Till) -> None:
+def test_an_otp_payment_asks_for_the_code_and_ends_by_validate(till: PaymentClient) -> None:
     given = card()
     begun = till.initiate(given)
     assert (begun["status"], begun["apply_auth"], "validate" in begun) == (202, "OTP", True)
@@ -78,12 +78,12 @@ def test_an_otp_payment_asks_for_the_code_and_ends_by_validate(till: Till) -> No
     assert till.validate(begun["txnRef"]) == done
 
 
-def test_validate_straight_after_initiate_completes_an_otp_payment(till: Till) -> None:
+def test_validate_straight_after_initiate_completes_an_otp_payment(till: PaymentClient) -> None:
     begun = till.initiate(card())
     assert till.validate(begun["txnRef"])["txnStatus"] == "successful"
 
 
-def test_three_wrong_codes_fail_the_payment(till: Till) -> None:
+def test_three_wrong_codes_fail_the_payment(till: PaymentClient) -> None:
     begun = till.initiate(card())
     for _ in range(2):
         assert till.validate(begun["txnRef"], "000000")["status"] == 203
@@ -93,7 +93,7 @@ def test_three_wrong_codes_fail_the_payment(till: Till) -> None:
     assert till.validate(begun["txnRef"])["status"] == 203
 
 
-def test_after_ten_minutes_the_payment_has_failed(till: Till) -> None:
+def test_after_ten_minutes_the_payment_has_failed(till: PaymentClient) -> None:
     begun = till.initiate(card())
     till.shop.advance(minutes=9)
     assert till.verify(begun["txnRef"])["txnStatus"] == "pending"
@@ -103,7 +103,7 @@ def test_after_ten_minutes_the_payment_has_failed(till: Till) -> None:
     assert (late["status"], "time" in late["message"]) == (104, True)
 
 
-def test_an_unknown_outcome_is_pending_until_the_rail_is_asked(till: Till) -> None:
+def test_an_unknown_outcome_is_pending_until_the_rail_is_asked(till: PaymentClient) -> None:
     begun = till.initiate(card())
     unknown = till.validate(begun["txnRef"], "999999")
     assert unknown == {"status": 200, "txnStatus": "pending", "txnRef": begun["txnRef"], "message": "PENDING"}
@@ -112,7 +112,7 @@ def test_an_unknown_outcome_is_pending_until_the_rail_is_asked(till: Till) -> No
 
 
 @pytest.mark.parametrize(("pin", "message"), [("0000", "Incorrect PIN"), ("9999", "PIN Tries Exceeded")])
-def test_a_wrong_card_pin_is_the_issuers_refusal(till: Till, pin: str, message: str) -> None:
+def test_a_wrong_card_pin_is_the_issuers_refusal(till: PaymentClient, pin: str, message: str) -> None:
     given = card(auth="PIN", pin=pin)
     done = till.charge(till.initiate(given), given)
     assert (done["status"], done["txnStatus"], done["chargedAmount"]) == (200, "failed", "0.00")
@@ -121,7 +121,7 @@ def test_a_wrong_card_pin_is_the_issuers_refusal(till: Till, pin: str, message: 
 
 
 @pytest.mark.parametrize("row", CARDS, ids=[row["rr"] for row in CARDS])
-def test_every_magic_card_answers_as_the_table_says(till: Till, row: dict[str, Any]) -> None:
+def test_every_magic_card_answers_as_the_table_says(till: PaymentClient, row: dict[str, Any]) -> None:
     done = till.paid(row["visa"])
     code = row["rr"]
     first = "pending" if code in PENDING_AT_FIRST else row["txnStatus"]
@@ -133,7 +133,7 @@ def test_every_magic_card_answers_as_the_table_says(till: Till, row: dict[str, A
     assert till.verify(done["txnRef"])["txnStatus"] == LATER.get(code, first)
 
 
-def test_what_never_ends_by_itself_is_ended_by_the_rails_call_back(till: Till) -> None:
+def test_what_never_ends_by_itself_is_ended_by_the_rails_call_back(till: PaymentClient) -> None:
     done = till.paid("4111119900000015")
     assert done["txnStatus"] == "pending"
     told = till.shop.put("sandbox", action="settle", txnRef=done["txnRef"], outcome="successful").body
@@ -141,13 +141,13 @@ def test_what_never_ends_by_itself_is_ended_by_the_rails_call_back(till: Till) -
     assert till.verify(done["txnRef"])["cardToken"]
 
 
-def test_a_saved_card_is_charged_by_its_token_and_by_its_merchant_alone(till: Till, open_shop: Any) -> None:
+def test_a_saved_card_is_charged_by_its_token_and_by_its_merchant_alone(till: PaymentClient, open_shop: Any) -> None:
     token = till.token()
     head, _, epoch = token.partition(".")
     assert (len(head), epoch.isdecimal()) == (8, True)
     done = till.charge_token(token)
     assert (done["txnStatus"], done["payment_method"], done["cardToken"]) == ("successful", "token", token)
-    stranger = Till(open_shop())
+    stranger = PaymentClient(open_shop())
     assert stranger.charge_token(token) == stranger.charge_token("nothing.1")
 
 
@@ -155,12 +155,12 @@ def test_a_saved_card_is_charged_by_its_token_and_by_its_merchant_alone(till: Ti
     ("number", "status"),
     [("4111110051000011", "failed"), ("4111110054000018", "failed"), ("4111110091000013", "failed")],
 )
-def test_later_charges_of_a_card_answer_by_their_own_digits(till: Till, number: str, status: str) -> None:
+def test_later_charges_of_a_card_answer_by_their_own_digits(till: PaymentClient, number: str, status: str) -> None:
     token = till.token(number)
     assert till.charge_token(token)["txnStatus"] == status
 
 
-def test_what_changes_between_the_steps_is_refused_and_named(till: Till) -> None:
+def test_what_changes_between_the_steps_is_refused_and_named(till: PaymentClient) -> None:
     given = card(auth="PIN")
     begun = till.initiate(given)
     wrong = till.charge(begun, card("5123450000000016", "PIN"), amount="1501.00", auth_type="OTP")
@@ -169,7 +169,7 @@ def test_what_changes_between_the_steps_is_refused_and_named(till: Till) -> None
     assert till.charge(begun, given)["txnStatus"] == "successful"
 
 
-def test_a_card_is_checked_before_anything_is_kept(till: Till) -> None:
+def test_a_card_is_checked_before_anything_is_kept(till: PaymentClient) -> None:
     for changes, field in (
         ({"card_no": "4111110000000014"}, "card.card_no"),
         ({"card_no": "41111100000013"}, "card.card_no"),
@@ -181,21 +181,21 @@ def test_a_card_is_checked_before_anything_is_kept(till: Till) -> None:
         assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
 
 
-def test_currency_and_country_must_go_together(till: Till) -> None:
+def test_currency_and_country_must_go_together(till: PaymentClient) -> None:
     refused = till.initiate(card(), country="GH", currency="NGN")
     assert [fault["field"] for fault in refused["errors"]] == ["currency"]
     paid = till.paid(amount="20.00", currency="USD")
     assert (paid["txnStatus"], paid["currency"]) == ("successful", "USD")
 
 
-def test_verify_by_the_merchants_reference_prefers_the_successful_one(till: Till) -> None:
+def test_verify_by_the_merchants_reference_prefers_the_successful_one(till: PaymentClient) -> None:
     first = till.paid(customer_txnref="basket-1")
     till.paid("4111110500000018", customer_txnref="basket-1")
     found = till.pay(action="verify", customer_txnref="basket-1")
     assert (found["txnRef"], found["customer_txnref"]) == (first["txnRef"], "basket-1")
 
 
-def test_the_customer_may_bear_the_fee_and_pays_what_charges_said(till: Till) -> None:
+def test_the_customer_may_bear_the_fee_and_pays_what_charges_said(till: PaymentClient) -> None:
     before = till.shop.wallet().balance
     said = till.shop.put("resources", inquire="charges", card_no=VISA_OK[:6], amount="1500.00", bearer="customer").body
     done = till.paid(bearer="customer")
@@ -203,7 +203,7 @@ def test_the_customer_may_bear_the_fee_and_pays_what_charges_said(till: Till) ->
     assert till.shop.wallet().balance - before == 150_000
 
 
-def test_a_fault_on_the_way_to_the_rail_is_never_charged_twice(till: Till) -> None:
+def test_a_fault_on_the_way_to_the_rail_is_never_charged_twice(till: PaymentClient) -> None:
     given = card(auth="PIN")
     begun = till.initiate(given)
     lost = till.charge(begun, given, {"x-sandbox-scenario": "http=timeout"})
@@ -227,7 +227,7 @@ FIRST_STEPS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(("first", "rail"), [("initiate of a card", "card"), ("charge of an account", "bank")])
-def test_a_first_step_that_no_rail_took_may_be_sent_again(till: Till, first: str, rail: str) -> None:
+def test_a_first_step_that_no_rail_took_may_be_sent_again(till: PaymentClient, first: str, rail: str) -> None:
     asked = {**till.body(customer_txnref="basket-5"), **FIRST_STEPS[first]}
     key = {"idempotency-key": "basket-5"}
     before = till.shop.wallet()
@@ -245,7 +245,7 @@ def test_a_first_step_that_no_rail_took_may_be_sent_again(till: Till, first: str
     assert [till.pay(**planned)["status"] for _ in range(2)] == [204, 202]
 
 
-def test_events_tell_the_end_of_a_payment_and_of_its_refund_in_order(till: Till) -> None:
+def test_events_tell_the_end_of_a_payment_and_of_its_refund_in_order(till: PaymentClient) -> None:
     done = till.paid(customer_txnref="basket-9")
     till.refund(done["txnRef"], "100.00")
     log = till.shop.put("resources", inquire="event_feed").body["data"]
@@ -264,4 +264,4 @@ def test_events_tell_the_end_of_a_payment_and_of_its_refund_in_order(till: Till)
 
 
 def test_otp_is_the_documented_one() -> None:
-    assert OTP in load("magic_values")["otp"]
+    assert OTP in load_reference_data("magic_values")["otp"]

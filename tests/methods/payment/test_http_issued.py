@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.methods.investments.savers import balance, enrol, open_savings
-from tests.methods.payment.till import Till
-from tests.methods.virtualcard.holders import Card
+from tests.merchant_client import MerchantClient
+from tests.methods.investments.savers import balance, enroll, open_savings
+from tests.methods.payment.payment_client import PaymentClient
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 # 1,500.00 at the tariff's card class, less fee and VAT.
 SETTLED = 150_000 - 2_250 - 169
@@ -28,10 +28,10 @@ BALANCE = """
 class Scene:
     """A card with NGN 20,000 of one merchant, and the till at which it is shown."""
 
-    def __init__(self, deployment: Deployment, holder: Shop, seller: Shop, **fields: Any) -> None:
+    def __init__(self, deployment: Deployment, holder: MerchantClient, seller: MerchantClient, **fields: Any) -> None:
         self.deployment = deployment
-        self.card = Card(holder, **{"currency": "NGN", "amount": 20_000, **fields})
-        self.till = Till(seller)
+        self.card = CardClient(holder, **{"currency": "NGN", "amount": 20_000, **fields})
+        self.till = PaymentClient(seller)
 
     @property
     def shown(self) -> dict[str, str]:
@@ -58,7 +58,7 @@ class Scene:
 
 
 @pytest.fixture
-def scene(deployment: Deployment, open_shop: Callable[..., Shop]) -> Scene:
+def scene(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> Scene:
     return Scene(deployment, open_shop(), open_shop(name="Ada Stores"))
 
 
@@ -70,7 +70,7 @@ def other_digits(said: str) -> str:
 
 
 @pytest.mark.parametrize("same", [False, True], ids=["another merchant's", "its own"])
-def test_a_card_pays_in_a_shop(deployment: Deployment, open_shop: Callable[..., Shop], same: bool) -> None:
+def test_a_card_pays_in_a_shop(deployment: Deployment, open_shop: Callable[..., MerchantClient], same: bool) -> None:
     holder = open_shop(name="Ada Stores")
     scene = Scene(deployment, holder, holder if same else open_shop(name="Ada Stores"))
     before = scene.till.shop.wallet().balance
@@ -79,7 +79,7 @@ def test_a_card_pays_in_a_shop(deployment: Deployment, open_shop: Callable[..., 
     assert paid["card"]["mask"] == f"{scene.shown['card_no'][:6]}******{scene.shown['card_no'][-4:]}"
     assert scene.till.shop.wallet().balance - before == SETTLED
     assert scene.card.balance == 2_000_000 - 150_000
-    assert scene.card.told()[0] == ("Card Purchase", 1500.0, 0.0, "Successful")
+    assert scene.card.record_summaries()[0] == ("Card Purchase", 1500.0, 0.0, "Successful")
     assert scene.clearing() == (-150_000, 150_000)
     assert scene.till.verify(paid["txnRef"])["txnStatus"] == "successful"
 
@@ -118,7 +118,10 @@ def test_with_nothing_due_today_a_card_is_only_looked_at_and_charged_on_its_day(
     plan = {"amount": None, "installment": next_month(scene)}
     begun = scene.till.initiate(scene.shown, **plan)
     assert scene.till.charge(begun, scene.shown, **plan)["txnStatus"] == "successful"
-    assert (scene.card.balance, scene.card.told()[0]) == (2_000_000, ("Card Purchase", 0.0, 0.0, "Successful"))
+    assert (scene.card.balance, scene.card.record_summaries()[0]) == (
+        2_000_000,
+        ("Card Purchase", 0.0, 0.0, "Successful"),
+    )
     wrong = {**scene.shown, "ccv": other_digits(scene.shown["ccv"])}
     assert scene.till.charge(scene.till.initiate(wrong, **plan), wrong, **plan)["txnStatus"] == "failed"
     scene.till.shop.advance(days=32)
@@ -129,10 +132,10 @@ def test_with_nothing_due_today_a_card_is_only_looked_at_and_charged_on_its_day(
 def test_a_card_pays_into_savings_in_one_step(scene: Scene, http: str | None) -> None:
     """Begun and charged at once. A line that breaks does so at the beginning: nothing was taken, and it fails."""
     shop = scene.till.shop
-    savings_id = open_savings(shop, enrol(shop))
+    savings_id = open_savings(shop, enroll(shop))
     said = {"action": "deposit", "savings_id": savings_id, "payment_method": "card", "amount": "1500.00"}
     headers = None if http is None else {"x-sandbox-scenario": f"http={http}"}
-    paid = shop.ask("investments", {**said, "card": scene.shown}, headers=headers).body
+    paid = shop.send_fields("investments", {**said, "card": scene.shown}, headers=headers).body
     if http is not None:
         assert paid["txnStatus"] == "pending"
         shop.advance(minutes=11)
@@ -244,7 +247,7 @@ def test_refunds_go_back_to_the_card(scene: Scene) -> None:
     assert scene.till.refund(paid["txnRef"], "0.01")["status"] == 104
     assert (scene.card.balance, scene.clearing()) == (2_000_000, (0, 0))
     assert wallet - scene.till.shop.wallet().balance == 150_000
-    assert scene.card.told()[0] == ("Card Refund", 1100.0, 0.0, "Successful")
+    assert scene.card.record_summaries()[0] == ("Card Refund", 1100.0, 0.0, "Successful")
 
 
 def test_a_refund_may_be_declined_or_lost_and_is_asked_after(scene: Scene) -> None:
@@ -275,8 +278,8 @@ def test_twenty_payments_at_once_on_a_card_that_covers_ten(deployment: Deploymen
     start, ends = threading.Barrier(len(begun)), [""] * len(begun)
 
     def charge(place: int) -> None:
-        with deployment.wire() as wire:
-            till = Till(Shop(wire, scene.till.shop.mid, scene.till.shop.key))
+        with deployment.connect() as wire:
+            till = PaymentClient(MerchantClient(wire, scene.till.shop.mid, scene.till.shop.key))
             start.wait()
             ends[place] = till.charge(begun[place], scene.shown)["txnStatus"]
 

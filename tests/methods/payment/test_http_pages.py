@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from tests.merchant_client import MerchantClient, RawReply
 from tests.running import Deployment
-from tests.shop import Heard, Shop
 
 CARD = {"card_no": "4111111111111111", "expiry_month": "12", "expiry_year": "39", "ccv": "200"}
 DONE = "https://shop.example/done?order=7"
@@ -18,25 +18,25 @@ RIGHT, WRONG, LOST = "123456", "000000", "999999"
 class Asked(NamedTuple):
     """A payment whose payer is asked on a page."""
 
-    shop: Shop
+    shop: MerchantClient
     reference: str
     path: str
 
-    def open(self, part: str = "") -> Heard:
-        return self.shop.wire.send("GET", self.path + part)
+    def open(self, part: str = "") -> RawReply:
+        return self.shop.connection.send("GET", self.path + part)
 
-    def send(self, **fields: str) -> Heard:
+    def send(self, **fields: str) -> RawReply:
         """The form of the page, filled in: its hidden fields come along."""
         hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', self.open().raw.decode())
         form = urlencode({**dict(hidden), **fields}).encode()
         headers = {"content-type": "application/x-www-form-urlencoded"}
-        return self.shop.wire.send("POST", self.path, form, headers)
+        return self.shop.connection.send("POST", self.path, form, headers)
 
     def verified(self) -> Any:
         return self.shop.put("payment", action="verify", txnRef=self.reference).body
 
 
-def ask_card(shop: Shop, **fields: Any) -> Asked:
+def ask_card(shop: MerchantClient, **fields: Any) -> Asked:
     """A card payment that waits for 3-D Secure."""
     body = {"paymentType": "card", "card": CARD, "amount": "1500.00", "redirect_url": DONE} | fields
     body = {name: value for name, value in body.items() if value is not None}
@@ -47,7 +47,7 @@ def ask_card(shop: Shop, **fields: Any) -> Asked:
     return Asked(shop, begun["txnRef"], urlsplit(asked["authURL"]).path)
 
 
-def token_of(deployment: Deployment, shop: Shop, reference: str) -> str:
+def token_of(deployment: Deployment, shop: MerchantClient, reference: str) -> str:
     """What a page is found by, where no reply tells it."""
     query = (
         "select p.detail->>'page' from payment p join merchant m on m.merchant_id = p.merchant_id"
@@ -56,7 +56,7 @@ def token_of(deployment: Deployment, shop: Shop, reference: str) -> str:
     return str(deployment.fetch(query, shop.mid, reference)[0][0])
 
 
-def outcome(heard: Heard) -> str:
+def outcome(heard: RawReply) -> str:
     """Where a page sends the payer back to: the merchant's address, and how it ended."""
     assert heard.http == 303, heard
     address = urlsplit(heard.headers["location"])
@@ -65,7 +65,7 @@ def outcome(heard: Heard) -> str:
     return said["txnStatus"][0]
 
 
-def test_the_right_code_pays_and_leads_back(shop: Shop) -> None:
+def test_the_right_code_pays_and_leads_back(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     page = asked.open().raw.decode()
     assert "411111******1111" in page
@@ -81,7 +81,7 @@ def test_the_right_code_pays_and_leads_back(shop: Shop) -> None:
     assert shop.wallet().balance == before + 150_000 - 2_250 - 169
 
 
-def test_without_an_address_the_result_is_the_body(shop: Shop) -> None:
+def test_without_an_address_the_result_is_the_body(shop: MerchantClient) -> None:
     asked = ask_card(shop, redirect_url=None)
     heard = asked.send(otp=RIGHT, decision="approve")
     assert (heard.http, heard.headers["content-type"]) == (200, "application/json")
@@ -91,7 +91,7 @@ def test_without_an_address_the_result_is_the_body(shop: Shop) -> None:
     assert heard.headers["content-security-policy"].endswith("frame-ancestors *")
 
 
-def test_declining_fails_the_payment(shop: Shop) -> None:
+def test_declining_fails_the_payment(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     before = shop.wallet().balance
     assert outcome(asked.send(decision="decline", otp="")) == "failed"
@@ -99,7 +99,7 @@ def test_declining_fails_the_payment(shop: Shop) -> None:
     assert shop.wallet().balance == before
 
 
-def test_a_wrong_code_may_be_mended_twice_and_not_thrice(shop: Shop) -> None:
+def test_a_wrong_code_may_be_mended_twice_and_not_thrice(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     for left in (2, 1):
         again = asked.send(otp=WRONG, decision="approve")
@@ -111,7 +111,7 @@ def test_a_wrong_code_may_be_mended_twice_and_not_thrice(shop: Shop) -> None:
     assert asked.verified()["txnStatus"] == "failed"
 
 
-def test_a_bank_that_cannot_be_reached_is_asked_again_by_the_payer(shop: Shop) -> None:
+def test_a_bank_that_cannot_be_reached_is_asked_again_by_the_payer(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     shop.put("sandbox", action="fault", rail="card", kind="unavailable", times=1)
     away = asked.send(otp=RIGHT, decision="approve")
@@ -119,7 +119,7 @@ def test_a_bank_that_cannot_be_reached_is_asked_again_by_the_payer(shop: Shop) -
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "successful"
 
 
-def test_an_outcome_that_is_not_known_is_said_to_be_pending(shop: Shop) -> None:
+def test_an_outcome_that_is_not_known_is_said_to_be_pending(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     assert outcome(asked.send(otp=LOST, decision="approve")) == "pending"
     assert outcome(asked.open()) == "pending"
@@ -127,31 +127,31 @@ def test_an_outcome_that_is_not_known_is_said_to_be_pending(shop: Shop) -> None:
     assert outcome(asked.open()) == "successful"
 
 
-def test_a_payer_who_comes_too_late_is_told_by_the_merchant(shop: Shop) -> None:
+def test_a_payer_who_comes_too_late_is_told_by_the_merchant(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     shop.advance(minutes=11)
     assert outcome(asked.open()) == "failed"
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "failed"
 
 
-def test_the_page_answers_straight_after_initiate(shop: Shop) -> None:
+def test_the_page_answers_straight_after_initiate(shop: MerchantClient) -> None:
     body: Any = {"paymentType": "card", "card": CARD, "amount": "1500.00", "redirect_url": DONE}
     begun = shop.put("payment", action="initiate", **body).body
     asked = Asked(shop, begun["txnRef"], urlsplit(begun["authURL"]).path)
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "successful"
 
 
-def test_a_card_that_is_asked_for_an_otp_has_no_page(shop: Shop, deployment: Deployment) -> None:
+def test_a_card_that_is_asked_for_an_otp_has_no_page(shop: MerchantClient, deployment: Deployment) -> None:
     """Its token exists, and was told to nobody."""
     begun = shop.put(
         "payment", action="initiate", paymentType="card", card={**CARD, "ccv": "000"}, amount="1500.00"
     ).body
     assert "authURL" not in begun
-    assert shop.wire.send("GET", f"/pay/{token_of(deployment, shop, begun['txnRef'])}").http == 404
+    assert shop.connection.send("GET", f"/pay/{token_of(deployment, shop, begun['txnRef'])}").http == 404
 
 
 @pytest.mark.parametrize(("decision", "status"), [("approve", "successful"), ("decline", "failed")])
-def test_a_wallet_hands_the_payer_back(shop: Shop, decision: str, status: str) -> None:
+def test_a_wallet_hands_the_payer_back(shop: MerchantClient, decision: str, status: str) -> None:
     charged = shop.put(
         "payment", action="charge", paymentType="mobile_money", type="paga", amount="1500.00", redirect_url=DONE
     ).body
@@ -161,7 +161,7 @@ def test_a_wallet_hands_the_payer_back(shop: Shop, decision: str, status: str) -
     assert asked.verified()["txnStatus"] == status
 
 
-def test_a_qr_code_is_a_picture_and_a_page_that_waits(shop: Shop) -> None:
+def test_a_qr_code_is_a_picture_and_a_page_that_waits(shop: MerchantClient) -> None:
     charged = shop.put("payment", action="charge", paymentType="qrpay", amount="1500.00", business_name="Ọlá & Co").body
     picture = urlsplit(charged["qr_image"]).path
     asked = Asked(shop, charged["txnRef"], picture.removesuffix("/qr.svg"))
@@ -174,7 +174,7 @@ def test_a_qr_code_is_a_picture_and_a_page_that_waits(shop: Shop) -> None:
     assert b"Payment successful" in asked.open().raw
 
 
-def test_a_transfer_page_shows_where_to_pay_and_what_has_come(shop: Shop, deployment: Deployment) -> None:
+def test_a_transfer_page_shows_where_to_pay_and_what_has_come(shop: MerchantClient, deployment: Deployment) -> None:
     charged = shop.put(
         "payment", action="charge", paymentType="bank_transfer", amount="1500.00", redirect_url=DONE
     ).body
@@ -191,13 +191,13 @@ def test_a_transfer_page_shows_where_to_pay_and_what_has_come(shop: Shop, deploy
     assert "txnStatus=successful" in ended
 
 
-def test_a_form_that_is_sent_by_many_at_once_pays_once(shop: Shop, deployment: Deployment) -> None:
+def test_a_form_that_is_sent_by_many_at_once_pays_once(shop: MerchantClient, deployment: Deployment) -> None:
     asked = ask_card(shop)
     before = shop.wallet().balance
 
     def send(n: int) -> str:
-        with deployment.wire() as wire:
-            mine = Asked(Shop(wire, shop.mid, shop.key), asked.reference, asked.path)
+        with deployment.connect() as wire:
+            mine = Asked(MerchantClient(wire, shop.mid, shop.key), asked.reference, asked.path)
             return outcome(mine.send(otp=RIGHT, decision="approve" if n % 4 else "decline"))
 
     with ThreadPoolExecutor(8) as threads:
@@ -207,13 +207,13 @@ def test_a_form_that_is_sent_by_many_at_once_pays_once(shop: Shop, deployment: D
     assert shop.wallet().balance == before + (150_000 - 2_250 - 169 if ended == "successful" else 0)
 
 
-def test_a_payer_of_one_merchant_sees_nothing_of_another(shop: Shop) -> None:
+def test_a_payer_of_one_merchant_sees_nothing_of_another(shop: MerchantClient) -> None:
     mine, theirs = ask_card(shop), ask_card(shop)
     assert mine.path != theirs.path
     assert theirs.reference not in mine.open().raw.decode()
 
 
-def test_no_code_of_a_payer_is_kept(shop: Shop, deployment: Deployment) -> None:
+def test_no_code_of_a_payer_is_kept(shop: MerchantClient, deployment: Deployment) -> None:
     asked = ask_card(shop)
     asked.send(otp="872354", decision="approve")
     asked.send(otp=RIGHT, decision="approve")

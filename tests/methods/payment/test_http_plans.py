@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.methods.payment.till import VISA_OK, Till, card
+from tests.methods.payment.payment_client import VISA_OK, PaymentClient, card
 
 NOW = "2026-01-30T08:00:00+01:00"
 TOKEN_51 = "4111110051000011"
@@ -13,25 +13,25 @@ TOKEN_91 = "4111110091000013"
 
 
 @pytest.fixture
-def till(open_shop: Any) -> Till:
-    return Till(open_shop(now=NOW))
+def till(open_shop: Any) -> PaymentClient:
+    return PaymentClient(open_shop(now=NOW))
 
 
-def recurrent(till: Till, number: str = VISA_OK, **rule: str) -> Any:
+def recurrent(till: PaymentClient, number: str = VISA_OK, **rule: str) -> Any:
     return till.paid(number, is_recurring=True, recurrent=rule or {"frequency": "monthly", "value": "30"})
 
 
-def plans(till: Till) -> list[Any]:
+def plans(till: PaymentClient) -> list[Any]:
     return list(till.shop.put("resources", inquire="recurrents").body)
 
 
-def charges(till: Till) -> list[Any]:
+def charges(till: PaymentClient) -> list[Any]:
     """The payments so far, oldest first: their times and statuses."""
     log = till.shop.put("resources", inquire="event_feed", limit=200).body["data"]
     return [(line["dateCreated"][:16], line["payload"]["txnStatus"]) for line in log if line["kind"] == "payment"]
 
 
-def test_a_monthly_payment_clamps_to_the_months_end_and_keeps_its_day(till: Till) -> None:
+def test_a_monthly_payment_clamps_to_the_months_end_and_keeps_its_day(till: PaymentClient) -> None:
     assert recurrent(till)["txnStatus"] == "successful"
     (plan,) = plans(till)
     assert (plan["state"], plan["next_charge"]) == ("active", "2026-02-28T08:00:00.000Z")
@@ -46,7 +46,7 @@ def test_a_monthly_payment_clamps_to_the_months_end_and_keeps_its_day(till: Till
     assert plans(till)[0]["paid"] == "6000.00"
 
 
-def test_a_soft_decline_is_tried_again_after_one_three_and_seven_days(till: Till) -> None:
+def test_a_soft_decline_is_tried_again_after_one_three_and_seven_days(till: PaymentClient) -> None:
     recurrent(till, TOKEN_51)
     till.shop.advance(until="2026-03-10T00:00:00+01:00")
     assert charges(till)[1:] == [
@@ -63,13 +63,13 @@ def test_a_soft_decline_is_tried_again_after_one_three_and_seven_days(till: Till
     assert len(charges(till)) == 1 + 3 * 4
 
 
-def test_an_issuer_that_is_down_is_back_for_the_third_attempt(till: Till) -> None:
+def test_an_issuer_that_is_down_is_back_for_the_third_attempt(till: PaymentClient) -> None:
     recurrent(till, TOKEN_91)
     till.shop.advance(until="2026-03-10T00:00:00+01:00")
     assert [status for _, status in charges(till)[1:]] == ["failed", "failed", "successful"]
 
 
-def test_a_hard_decline_pauses_at_once_until_somebody_starts_it(till: Till) -> None:
+def test_a_hard_decline_pauses_at_once_until_somebody_starts_it(till: PaymentClient) -> None:
     recurrent(till, TOKEN_54)
     till.shop.advance(days=40)
     (plan,) = plans(till)
@@ -79,7 +79,7 @@ def test_a_hard_decline_pauses_at_once_until_somebody_starts_it(till: Till) -> N
     assert started["data"]["next_charge"] == "2026-03-30T08:00:00.000Z"
 
 
-def test_a_stopped_payment_is_not_charged_and_can_be_started_again(till: Till) -> None:
+def test_a_stopped_payment_is_not_charged_and_can_be_started_again(till: PaymentClient) -> None:
     recurrent(till, frequency="daily", value="10")
     (plan,) = plans(till)
     stopped = till.shop.put("resources", inquire="recurrent", id=plan["id"], status="stop").body
@@ -93,13 +93,13 @@ def test_a_stopped_payment_is_not_charged_and_can_be_started_again(till: Till) -
     assert shown["data"]["state"] == "active"
 
 
-def test_weekly_and_daily_payments_fall_due_as_said(till: Till) -> None:
+def test_weekly_and_daily_payments_fall_due_as_said(till: PaymentClient) -> None:
     recurrent(till, frequency="weekly", value="1")
     till.shop.advance(days=15)
     assert [at for at, _ in charges(till)[1:]] == ["2026-02-02T08:00", "2026-02-09T08:00"]
 
 
-def test_a_pending_charge_holds_the_plan_until_it_is_known(till: Till) -> None:
+def test_a_pending_charge_holds_the_plan_until_it_is_known(till: PaymentClient) -> None:
     recurrent(till, frequency="daily", value="10")
     till.shop.put("sandbox", action="fault", rail="card", kind="timeout", times=1)
     till.shop.advance(until="2026-01-30T10:00:01+01:00")
@@ -110,7 +110,7 @@ def test_a_pending_charge_holds_the_plan_until_it_is_known(till: Till) -> None:
     assert len(charges(till)) == 3
 
 
-def test_without_a_rule_only_the_token_is_made(till: Till) -> None:
+def test_without_a_rule_only_the_token_is_made(till: PaymentClient) -> None:
     assert till.paid(is_recurring=True)["cardToken"]
     assert plans(till) == []
 
@@ -124,12 +124,12 @@ def test_without_a_rule_only_the_token_is_made(till: Till) -> None:
         ({"frequency": "yearly", "value": "1"}, "recurrent.frequency"),
     ],
 )
-def test_values_out_of_range_are_named(till: Till, rule: dict[str, str], field: str) -> None:
+def test_values_out_of_range_are_named(till: PaymentClient, rule: dict[str, str], field: str) -> None:
     refused = till.initiate(card(), is_recurring=True, recurrent=rule)
     assert [fault["field"] for fault in refused["errors"]] == [field]
 
 
-def test_another_merchants_plan_is_unknown(till: Till, open_shop: Any) -> None:
+def test_another_merchants_plan_is_unknown(till: PaymentClient, open_shop: Any) -> None:
     recurrent(till)
     (plan,) = plans(till)
     stranger = open_shop()
@@ -141,17 +141,17 @@ def test_another_merchants_plan_is_unknown(till: Till, open_shop: Any) -> None:
 # --- instalments ----------------------------------------------------------------------------------------------------
 
 
-def instalments(till: Till, number: str = VISA_OK, **changes: Any) -> Any:
+def instalments(till: PaymentClient, number: str = VISA_OK, **changes: Any) -> Any:
     schedule = {"30-01-2026": 50, "28-02-2026": 30, "30-03-2026": 20}
     body = {"amount": None, "installment": {"payment_schedule": schedule, "total": "1000.01"}, **changes}
     return till.paid(number, **body)
 
 
-def listed(till: Till) -> list[Any]:
+def listed(till: PaymentClient) -> list[Any]:
     return list(till.shop.put("resources", inquire="installments").body)
 
 
-def test_instalments_are_charged_on_their_dates_to_the_last_kobo(till: Till) -> None:
+def test_instalments_are_charged_on_their_dates_to_the_last_kobo(till: PaymentClient) -> None:
     first = instalments(till)
     assert (first["txnStatus"], first["chargedAmount"]) == ("successful", "500.01")
     till.shop.advance(days=90)
@@ -164,7 +164,7 @@ def test_instalments_are_charged_on_their_dates_to_the_last_kobo(till: Till) -> 
     ]
 
 
-def test_with_nothing_due_today_the_card_is_only_saved(till: Till) -> None:
+def test_with_nothing_due_today_the_card_is_only_saved(till: PaymentClient) -> None:
     before = till.shop.wallet().balance
     schedule = {"28-02-2026": "600.00", "30-03-2026": "400.00"}
     first = instalments(till, installment={"payment_schedule": schedule, "total": "1000.00"})
@@ -173,7 +173,7 @@ def test_with_nothing_due_today_the_card_is_only_saved(till: Till) -> None:
     assert listed(till)[0]["paid"] == "1000.00"
 
 
-def test_a_missed_instalment_is_shown_as_such(till: Till) -> None:
+def test_a_missed_instalment_is_shown_as_such(till: PaymentClient) -> None:
     instalments(till, TOKEN_51)
     till.shop.advance(days=120)
     (plan,) = listed(till)
@@ -181,7 +181,7 @@ def test_a_missed_instalment_is_shown_as_such(till: Till) -> None:
     assert plan["paid"] == "500.01"
 
 
-def test_instalments_of_a_saved_card(till: Till) -> None:
+def test_instalments_of_a_saved_card(till: PaymentClient) -> None:
     token = till.token()
     schedule = {"30-01-2026": "250.00", "01-02-2026": "250.00"}
     done = till.charge_token(token, amount=None, installment={"payment_schedule": schedule, "total": "500.00"})
@@ -200,14 +200,14 @@ def test_instalments_of_a_saved_card(till: Till) -> None:
     ],
 )
 def test_a_schedule_that_does_not_add_up_is_refused(
-    till: Till, schedule: dict[str, Any], total: str, amount: str | None, field: str
+    till: PaymentClient, schedule: dict[str, Any], total: str, amount: str | None, field: str
 ) -> None:
     body = till.body(amount=amount, installment={"payment_schedule": schedule, "total": total})
     refused = till.pay(action="initiate", card=card(), **body)
     assert [fault["field"] for fault in refused["errors"]] == [field]
 
 
-def test_both_lists_of_plans_are_read_in_parts_newest_first(till: Till) -> None:
+def test_both_lists_of_plans_are_read_in_parts_newest_first(till: PaymentClient) -> None:
     for _ in range(3):
         recurrent(till)
         instalments(till)

@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
-from tests.methods.payment.till import Till
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 REFUND_FAILS = "4111110000050018"
 REFUND_PENDS = "4111110000090014"
 
 
 @pytest.fixture
-def till(shop: Shop) -> Till:
-    return Till(shop)
+def till(shop: MerchantClient) -> PaymentClient:
+    return PaymentClient(shop)
 
 
-def test_parts_go_back_until_nothing_is_left(till: Till) -> None:
+def test_parts_go_back_until_nothing_is_left(till: PaymentClient) -> None:
     paid = till.paid()
     before = till.shop.wallet().balance
     first = till.refund(paid["txnRef"], 500)
@@ -33,7 +33,7 @@ def test_parts_go_back_until_nothing_is_left(till: Till) -> None:
     assert (verified["txnStatus"], verified["refundedAmount"]) == ("successful", "1500.00")
 
 
-def test_a_failed_refund_gives_the_money_back_to_the_wallet(till: Till) -> None:
+def test_a_failed_refund_gives_the_money_back_to_the_wallet(till: PaymentClient) -> None:
     paid = till.paid(REFUND_FAILS)
     before = till.shop.wallet()
     refused = till.refund(paid["txnRef"], "1500.00")
@@ -41,7 +41,7 @@ def test_a_failed_refund_gives_the_money_back_to_the_wallet(till: Till) -> None:
     assert till.shop.wallet() == before
 
 
-def test_a_pending_refund_holds_the_money_until_it_ends(till: Till) -> None:
+def test_a_pending_refund_holds_the_money_until_it_ends(till: PaymentClient) -> None:
     paid = till.paid(REFUND_PENDS)
     waiting = till.refund(paid["txnRef"], "600.00")
     assert (waiting["txnStatus"], waiting["refundableAmount"]) == ("pending", "900.00")
@@ -51,7 +51,7 @@ def test_a_pending_refund_holds_the_money_until_it_ends(till: Till) -> None:
     assert till.verify(paid["txnRef"])["refundedAmount"] == "600.00"
 
 
-def test_a_lost_answer_is_asked_after_and_never_sent_anew(till: Till) -> None:
+def test_a_lost_answer_is_asked_after_and_never_sent_anew(till: PaymentClient) -> None:
     paid = till.paid()
     lost = till.refund(paid["txnRef"], "100.00", {"x-sandbox-scenario": "http=timeout"})
     assert lost["txnStatus"] == "pending"
@@ -59,7 +59,7 @@ def test_a_lost_answer_is_asked_after_and_never_sent_anew(till: Till) -> None:
     assert till.verify(paid["txnRef"])["refundedAmount"] == "100.00"
 
 
-def test_a_wallet_that_is_short_refuses(till: Till) -> None:
+def test_a_wallet_that_is_short_refuses(till: PaymentClient) -> None:
     paid = till.paid()
     balance = till.shop.wallet().balance
     while balance > 100_000:
@@ -69,7 +69,7 @@ def test_a_wallet_that_is_short_refuses(till: Till) -> None:
     assert till.refund(paid["txnRef"], "1500.00")["status"] == 301
 
 
-def test_only_what_was_paid_can_be_refunded(till: Till) -> None:
+def test_only_what_was_paid_can_be_refunded(till: PaymentClient) -> None:
     failed = till.paid("4111110500000018")
     assert till.refund(failed["txnRef"], 10)["status"] == 104
     unknown = till.refund("GP00000000020260105A", 10)
@@ -79,12 +79,12 @@ def test_only_what_was_paid_can_be_refunded(till: Till) -> None:
     assert till.refund(shown["txnRef"], 10)["status"] == 104
 
 
-def test_fifty_refunds_at_once_never_exceed_the_charge(till: Till, deployment: Deployment) -> None:
+def test_fifty_refunds_at_once_never_exceed_the_charge(till: PaymentClient, deployment: Deployment) -> None:
     paid = till.paid()
 
     def refund(_: int) -> Any:
-        with deployment.wire() as wire:
-            return Till(Shop(wire, till.shop.mid, till.shop.key)).refund(paid["txnRef"], "100.00")
+        with deployment.connect() as wire:
+            return PaymentClient(MerchantClient(wire, till.shop.mid, till.shop.key)).refund(paid["txnRef"], "100.00")
 
     with ThreadPoolExecutor(25) as pool:
         answers = list(pool.map(refund, range(50)))

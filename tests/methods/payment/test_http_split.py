@@ -4,30 +4,30 @@ from typing import Any
 
 import pytest
 
-from tests.methods.payment.till import Till
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 NOW = "2026-01-05T09:30:00+01:00"  # a Monday
 
 
 @pytest.fixture
-def till(open_shop: Any) -> Till:
-    return Till(open_shop(now=NOW))
+def till(open_shop: Any) -> PaymentClient:
+    return PaymentClient(open_shop(now=NOW))
 
 
-def beneficiary(shop: Shop, name: str = "Bola", account: str = "0000000000") -> str:
+def beneficiary(shop: MerchantClient, name: str = "Bola", account: str = "0000000000") -> str:
     made = shop.put("sandbox", action="beneficiary", name=name, bankcode="058", accountnumber=account).body
     return str(made["ref_code"])
 
 
-def balances(deployment: Deployment, shop: Shop, kind: str) -> dict[str, int]:
+def balances(deployment: Deployment, shop: MerchantClient, kind: str) -> dict[str, int]:
     query = """select a.name, a.posted from account a join merchant m using (merchant_id)
         where m.mid = $1 and m.current and a.name like $2"""
     return {name.split(":")[1]: posted for name, posted in deployment.fetch(query, shop.mid, f"{kind}:%")}
 
 
-def test_parts_are_the_beneficiaries_and_the_rest_the_merchants(till: Till, deployment: Deployment) -> None:
+def test_parts_are_the_beneficiaries_and_the_rest_the_merchants(till: PaymentClient, deployment: Deployment) -> None:
     first, second = beneficiary(till.shop), beneficiary(till.shop, "Chidi")
     before = till.shop.wallet().balance
     split = [{"ref_code": first, "percentage": "33.33"}, {"ref_code": second, "share": "100.00"}]
@@ -39,7 +39,7 @@ def test_parts_are_the_beneficiaries_and_the_rest_the_merchants(till: Till, depl
     assert till.shop.wallet().balance - before == settled - part - 10_000
 
 
-def test_parts_are_paid_out_daily_to_their_bank_accounts(till: Till, deployment: Deployment) -> None:
+def test_parts_are_paid_out_daily_to_their_bank_accounts(till: PaymentClient, deployment: Deployment) -> None:
     ref_code = beneficiary(till.shop)
     for _ in range(2):
         till.paid(split=[{"ref_code": ref_code, "fixed": "100.00"}])
@@ -55,7 +55,7 @@ def test_parts_are_paid_out_daily_to_their_bank_accounts(till: Till, deployment:
     assert [(one["txnStatus"], one["chargedAmount"]) for one in payouts] == [("successful", "200.00")]
 
 
-def test_a_payout_that_fails_is_tried_again_the_next_day(till: Till, deployment: Deployment) -> None:
+def test_a_payout_that_fails_is_tried_again_the_next_day(till: PaymentClient, deployment: Deployment) -> None:
     ref_code = beneficiary(till.shop)
     till.paid(split=[{"ref_code": ref_code, "share": "100.00"}])
     till.shop.put("sandbox", action="fault", rail="bank", kind="decline", times=1)
@@ -76,14 +76,14 @@ def test_a_payout_that_fails_is_tried_again_the_next_day(till: Till, deployment:
         ([{"ref_code": "HERE", "share": "1.00"}, {"ref_code": "HERE", "share": "1.00"}], "split"),
     ],
 )
-def test_a_split_that_cannot_be_is_refused(till: Till, split: list[dict[str, str]], field: str) -> None:
+def test_a_split_that_cannot_be_is_refused(till: PaymentClient, split: list[dict[str, str]], field: str) -> None:
     here = beneficiary(till.shop)
     said = [{**part, "ref_code": part["ref_code"].replace("HERE", here)} for part in split]
     refused = till.initiate({**CARD}, split=said)
     assert field in [fault["field"] for fault in refused["errors"]]
 
 
-def test_a_split_without_parts_is_told_that_one_is_needed(till: Till) -> None:
+def test_a_split_without_parts_is_told_that_one_is_needed(till: PaymentClient) -> None:
     [fault] = till.initiate({**CARD}, split=[])["errors"]
     assert fault == {"field": "split", "reason": "at least one part, at most 50"}
 
@@ -92,9 +92,9 @@ CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30"
 
 
 def test_money_settles_on_a_later_business_day_where_the_merchant_asks_for_it(
-    till: Till, deployment: Deployment
+    till: PaymentClient, deployment: Deployment
 ) -> None:
-    deployment.command("merchant", "set", till.shop.mid, "--settlement-days", "2")
+    deployment.run_command("merchant", "set", till.shop.mid, "--settlement-days", "2")
     ref_code = beneficiary(till.shop)
     till.shop.advance(until="2026-04-02T12:00:00+01:00")  # Good Friday and Easter Monday follow
     before = till.shop.wallet().balance

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.methods.payment.till import Till, card
-from tests.shop import Shop
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient, card
 
 NOW = "2026-01-05T09:30:00+01:00"
 REFUND_FAILS = "4111110000050018"
@@ -15,8 +15,8 @@ LOST = {"x-sandbox-scenario": "http=timeout"}
 
 
 @pytest.fixture
-def till(open_shop: Callable[..., Shop]) -> Till:
-    return Till(open_shop(now=NOW))
+def till(open_shop: Callable[..., MerchantClient]) -> PaymentClient:
+    return PaymentClient(open_shop(now=NOW))
 
 
 SHOWN: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
@@ -31,7 +31,7 @@ SHOWN: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 @pytest.mark.parametrize("method", SHOWN)
 @pytest.mark.parametrize("headers", [AWAY, LOST, None], ids=["away", "lost", "there"])
 def test_what_a_payer_is_shown_is_told_by_verify_once_the_rail_has_answered(
-    till: Till, method: str, headers: dict[str, str] | None
+    till: PaymentClient, method: str, headers: dict[str, str] | None
 ) -> None:
     fields, shown = SHOWN[method]
     said = {"action": "charge", "paymentType": method, "amount": "1000.00", **fields}
@@ -47,7 +47,7 @@ def test_what_a_payer_is_shown_is_told_by_verify_once_the_rail_has_answered(
         assert {name: told[name] for name in shown} == {name: charged[name] for name in shown}
 
 
-def test_a_failed_refund_shows_in_verify_and_is_found_by_its_reference(till: Till) -> None:
+def test_a_failed_refund_shows_in_verify_and_is_found_by_its_reference(till: PaymentClient) -> None:
     paid = till.paid(REFUND_FAILS)
     failed = till.refund(paid["txnRef"], "100.00")
     assert (failed["txnStatus"], failed["amount"], failed["refundableAmount"]) == ("failed", "100.00", "1500.00")
@@ -64,7 +64,7 @@ def test_a_failed_refund_shows_in_verify_and_is_found_by_its_reference(till: Til
         assert (found["chargedAmount"], found["amount"], found["refundedAmount"]) == (0, "100.00", "0.00")
 
 
-def test_refunds_of_a_payment_are_listed_with_what_became_of_each(till: Till) -> None:
+def test_refunds_of_a_payment_are_listed_with_what_became_of_each(till: PaymentClient) -> None:
     paid = till.paid()
     first = till.refund(paid["txnRef"], "100.00")
     second = till.refund(paid["txnRef"], "200.00", LOST)
@@ -80,22 +80,24 @@ def test_refunds_of_a_payment_are_listed_with_what_became_of_each(till: Till) ->
     assert (found["txnStatus"], found["chargedAmount"], found["refundableAmount"]) == ("successful", 200, "1200.00")
 
 
-def test_another_merchants_refund_is_as_unknown_as_none(till: Till, open_shop: Callable[..., Shop]) -> None:
+def test_another_merchants_refund_is_as_unknown_as_none(
+    till: PaymentClient, open_shop: Callable[..., MerchantClient]
+) -> None:
     refunded = till.refund(till.paid()["txnRef"], "100.00")
-    other = Till(open_shop(now=NOW))
+    other = PaymentClient(open_shop(now=NOW))
     for named in ({"refundRef": refunded["refundRef"]}, {"txnRef": refunded["refundRef"]}, {"refundRef": "GP|RF|1"}):
         refused = other.pay(action="verify", **named)
         assert (refused["status"], refused["message"]) == (104, "Invalid Transaction Reference")
 
 
-def test_events_of_payments_and_refunds_name_their_currency_and_a_refund_its_payment(till: Till) -> None:
+def test_events_of_payments_and_refunds_name_their_currency_and_a_refund_its_payment(till: PaymentClient) -> None:
     paid = till.paid(currency="USD", amount="15.00")
     till.refund(paid["txnRef"], "5.00")
     payment, refund = (line["payload"] for line in till.shop.put("resources", inquire="event_feed").body["data"])
     assert (payment["currency"], refund["currency"], refund["refundOf"]) == ("USD", "USD", paid["txnRef"])
 
 
-def test_a_decline_is_told_as_the_banks(till: Till) -> None:
+def test_a_decline_is_told_as_the_banks(till: PaymentClient) -> None:
     declined = till.paid("4111115100000011")
     assert declined["message"] == "Charge Failed: the card's bank says: Insufficient Funds"
     assert declined["bank_message"] == "Insufficient Funds"
@@ -105,7 +107,7 @@ def test_a_decline_is_told_as_the_banks(till: Till) -> None:
 # --- installment plans ------------------------------------------------------------------------------------------------
 
 
-def test_an_installment_plan_is_paused_resumed_and_cancelled_over_http(till: Till) -> None:
+def test_an_installment_plan_is_paused_resumed_and_cancelled_over_http(till: PaymentClient) -> None:
     schedule = {"05-01-2026": 500, "05-02-2026": 500, "05-03-2026": 500}
     till.paid(amount="500.00", installment={"payment_schedule": schedule, "total": "1500.00"})
     (plan,) = till.shop.put("resources", inquire="installments").body
@@ -129,7 +131,7 @@ def test_an_installment_plan_is_paused_resumed_and_cancelled_over_http(till: Til
 # --- saved and sample cards -------------------------------------------------------------------------------------------
 
 
-def test_an_expired_saved_card_is_declined_and_pauses_its_plan(till: Till) -> None:
+def test_an_expired_saved_card_is_declined_and_pauses_its_plan(till: PaymentClient) -> None:
     given = card(auth="PIN", expiry_month="01", expiry_year="26")
     begun = till.initiate(given, recurrent={"frequency": "monthly", "value": "28"})
     paid = till.charge(begun, given)
@@ -141,7 +143,7 @@ def test_an_expired_saved_card_is_declined_and_pauses_its_plan(till: Till) -> No
     assert (declined["txnStatus"], "xpired" in declined["bank_message"]) == ("failed", True)
 
 
-def test_the_sample_card_of_public_clients_pays_in_test(till: Till) -> None:
+def test_the_sample_card_of_public_clients_pays_in_test(till: PaymentClient) -> None:
     sample = {"card_no": "5438898014560229", "expiry_month": "09", "expiry_year": "19", "ccv": "789", "pin": "3310"}
     begun = till.initiate(sample)
     assert (begun["status"], begun["apply_auth"]) == (202, "OTP")
@@ -152,7 +154,7 @@ def test_the_sample_card_of_public_clients_pays_in_test(till: Till) -> None:
 
 
 @pytest.mark.parametrize("field", ["split", "bearer", "recurrent", "customer_txnref"])
-def test_what_only_the_charge_brings_is_honoured_over_http(till: Till, field: str) -> None:
+def test_what_only_the_charge_brings_is_honoured_over_http(till: PaymentClient, field: str) -> None:
     made = till.shop.put("sandbox", action="beneficiary", name="Bola", bankcode="058", accountnumber="0000000000").body
     brought: dict[str, Any] = {
         "split": [{"ref_code": made["ref_code"], "share": "500.00"}],

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from kasuwa.core.banks import banks_by_code, is_account_of
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment
-from tests.shop import Shop, fresh
 
 ADA = {"name": "Ada Obi", "email": "ada@example.com"}
 
 
-def ask(shop: Shop, reference: str, **said: Any) -> Any:
+def ask(shop: MerchantClient, reference: str, **said: Any) -> Any:
     fields = {"request": "personalized-accounts", **ADA, "reference": reference, **said}
     return shop.put("resources", **fields).body
 
 
-def test_an_account_is_a_valid_number_of_the_deployments_bank(shop: Shop) -> None:
+def test_an_account_is_a_valid_number_of_the_deployments_bank(shop: MerchantClient) -> None:
     made = ask(shop, "customer-17")
     number = made["data"]["accountNumber"]
     assert made == {
@@ -34,7 +34,9 @@ def test_an_account_is_a_valid_number_of_the_deployments_bank(shop: Shop) -> Non
     assert is_account_of(banks_by_code()["035"], number)
 
 
-def test_the_same_reference_is_the_same_account_whatever_else_is_said(shop: Shop, deployment: Deployment) -> None:
+def test_the_same_reference_is_the_same_account_whatever_else_is_said(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
     first = ask(shop, "one")
     assert ask(shop, "one", name="Another", email="other@example.com", bvn="22212345678", bank="035") == first
     assert ask(shop, "one", request="personalized_account") == first
@@ -43,24 +45,26 @@ def test_the_same_reference_is_the_same_account_whatever_else_is_said(shop: Shop
     assert deployment.fetch(query, shop.mid)[0][0] == 2
 
 
-def test_a_reference_is_one_merchants_own(shop: Shop, open_shop: Callable[..., Shop]) -> None:
+def test_a_reference_is_one_merchants_own(shop: MerchantClient, open_shop: Callable[..., MerchantClient]) -> None:
     mine, other = ask(shop, "one"), ask(open_shop(), "one")
     assert mine["data"]["accountNumber"] != other["data"]["accountNumber"]
 
 
-def test_many_at_once_are_given_many_accounts_and_one_reference_one(shop: Shop, deployment: Deployment) -> None:
+def test_many_at_once_are_given_many_accounts_and_one_reference_one(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
     def make(reference: str) -> str:
-        with deployment.wire() as wire:
-            return str(ask(Shop(wire, shop.mid, shop.key), reference)["data"]["accountNumber"])
+        with deployment.connect() as wire:
+            return str(ask(MerchantClient(wire, shop.mid, shop.key), reference)["data"]["accountNumber"])
 
-    references = [fresh("payee") for _ in range(12)] + ["same"] * 4
+    references = [new_reference("payee") for _ in range(12)] + ["same"] * 4
     with ThreadPoolExecutor(8) as pool:
         numbers = list(pool.map(make, references))
     assert len(set(numbers)) == 13
     assert len(set(numbers[-4:])) == 1
 
 
-def test_who_said_whose_it_is_has_that_sealed(shop: Shop, deployment: Deployment) -> None:
+def test_who_said_whose_it_is_has_that_sealed(shop: MerchantClient, deployment: Deployment) -> None:
     bvn = "22255566677"
     assert ask(shop, "one", bvn=bvn)["status"] == 200
     [[kept]] = deployment.fetch("select string_agg(t::text, '') from personalized_account t")
@@ -77,26 +81,26 @@ def test_who_said_whose_it_is_has_that_sealed(shop: Shop, deployment: Deployment
         *(({"reference": " "}, "reference"), ({"reference": "\t\n"}, "reference")),
     ],
 )
-def test_what_is_wrong_is_named(shop: Shop, said: Any, field: str) -> None:
+def test_what_is_wrong_is_named(shop: MerchantClient, said: Any, field: str) -> None:
     refused = ask(shop, **{"reference": "one", **said})
     assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
 
 
-def test_the_bank_is_a_preference_that_is_served_where_it_can_be(shop: Shop) -> None:
+def test_the_bank_is_a_preference_that_is_served_where_it_can_be(shop: MerchantClient) -> None:
     """Two public clients send "providus" unless they are told otherwise."""
     made = ask(shop, "one", bank="providus")["data"]
     assert made["bankName"] == "Providus Bank"
     assert is_account_of(banks_by_code()["101"], made["accountNumber"])
     for preferred in ("no such bank", "999", 58.5, True, {"code": "058"}):
-        assert ask(shop, fresh("payee"), bank=preferred)["data"]["bankName"] == "Wema Bank"
+        assert ask(shop, new_reference("payee"), bank=preferred)["data"]["bankName"] == "Wema Bank"
 
 
-def test_a_later_preference_does_not_change_the_account(shop: Shop) -> None:
+def test_a_later_preference_does_not_change_the_account(shop: MerchantClient) -> None:
     first = ask(shop, "one")
     assert [ask(shop, "one", bank=bank) for bank in ("035", "000017", "providus")] == [first] * 3
 
 
-def test_money_paid_into_an_account_of_a_preferred_bank_arrives_and_names_it(shop: Shop) -> None:
+def test_money_paid_into_an_account_of_a_preferred_bank_arrives_and_names_it(shop: MerchantClient) -> None:
     number = ask(shop, "one", bank="providus")["data"]["accountNumber"]
     paid = shop.put("sandbox", action="pay_account", accountNumber=number, amount="500.00").body
     assert paid["txnStatus"] == "successful"
@@ -105,5 +109,5 @@ def test_money_paid_into_an_account_of_a_preferred_bank_arrives_and_names_it(sho
 
 
 @pytest.mark.parametrize("request_word", ["personalized", "personalised-accounts", "", "Personalized-Accounts"])
-def test_another_request_is_102(shop: Shop, request_word: str) -> None:
+def test_another_request_is_102(shop: MerchantClient, request_word: str) -> None:
     assert ask(shop, "one", request=request_word)["status"] == 102

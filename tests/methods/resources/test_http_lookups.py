@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.shop import Shop
+from tests.merchant_client import MerchantClient
 
 
-def person_of(shop: Shop, bvn: str, **headers: str) -> tuple[int, Any]:
+def person_of(shop: MerchantClient, bvn: str, **headers: str) -> tuple[int, Any]:
     return shop.put("resources", headers=headers, inquire="bvn", bvn=bvn)
 
 
@@ -36,7 +36,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("asked", "magic", "status"), CASES)
-def test_a_look_up_has_each_of_its_forms(shop: Shop, asked: Any, magic: Any, status: Any) -> None:
+def test_a_look_up_has_each_of_its_forms(shop: MerchantClient, asked: Any, magic: Any, status: Any) -> None:
     http, body = shop.put("resources", **asked, **magic)
     assert (http, body["status"]) == (200, status)
     if status == "error":
@@ -49,7 +49,7 @@ def test_a_look_up_has_each_of_its_forms(shop: Shop, asked: Any, magic: Any, sta
 
 
 @pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
-def test_who_is_late_and_who_is_away_are_told_apart(shop: Shop, asked: Any, field: str, values: Any) -> None:
+def test_who_is_late_and_who_is_away_are_told_apart(shop: MerchantClient, asked: Any, field: str, values: Any) -> None:
     away, late = (shop.put("resources", **asked, **{field: values[form]}).body["message"] for form in (2, 3))
     assert "does not answer now" in away
     assert "has not answered in time" in late
@@ -61,7 +61,7 @@ def test_who_is_late_and_who_is_away_are_told_apart(shop: Shop, asked: Any, fiel
 @pytest.mark.parametrize("form", [0, 1], ids=FORMS[:2])
 @pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
 def test_a_rail_that_declines_says_nothing_of_what_was_asked(
-    shop: Shop, asked: Any, field: str, values: Any, form: int
+    shop: MerchantClient, asked: Any, field: str, values: Any, form: int
 ) -> None:
     question = {**asked, field: values[form]}
     shop.put("sandbox", action="fault", rail=FAULTS[asked["inquire"]], kind="decline")
@@ -76,7 +76,9 @@ def test_a_rail_that_declines_says_nothing_of_what_was_asked(
 
 @pytest.mark.parametrize("kind", ["timeout", "reset", "unavailable"])
 @pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
-def test_a_planned_fault_strikes_one_look_up(shop: Shop, asked: Any, field: str, values: Any, kind: str) -> None:
+def test_a_planned_fault_strikes_one_look_up(
+    shop: MerchantClient, asked: Any, field: str, values: Any, kind: str
+) -> None:
     shop.put("sandbox", action="fault", rail=FAULTS[asked["inquire"]], kind=kind)
     answers = [shop.put("resources", **asked, **{field: values[0]}).body["status"] for _ in range(2)]
     assert answers == [204, "success"]
@@ -85,7 +87,7 @@ def test_a_planned_fault_strikes_one_look_up(shop: Shop, asked: Any, field: str,
 # --- the register of BVNs -------------------------------------------------------------------------------------
 
 
-def test_a_bvn_belongs_to_a_person_who_is_always_the_same(shop: Shop) -> None:
+def test_a_bvn_belongs_to_a_person_who_is_always_the_same(shop: MerchantClient) -> None:
     http, body = person_of(shop, "22212345678")
     assert (http, set(body), body["status"]) == (200, {"status", "data"}, "success")
     assert set(body["data"]) == {"firstname", "lastname", "dob", "bvn", "phone"}
@@ -93,11 +95,11 @@ def test_a_bvn_belongs_to_a_person_who_is_always_the_same(shop: Shop) -> None:
     assert person_of(shop, "22212345678") == (http, body)
 
 
-def test_the_documented_sample_exists(shop: Shop) -> None:
+def test_the_documented_sample_exists(shop: MerchantClient) -> None:
     assert person_of(shop, "12345678901")[1]["status"] == "success"
 
 
-def test_a_watch_listed_person_is_found_and_it_is_said(shop: Shop) -> None:
+def test_a_watch_listed_person_is_found_and_it_is_said(shop: MerchantClient) -> None:
     _, body = person_of(shop, "22222222260")
     assert body["status"] == "success"
     assert "watch-listed" in body["message"]
@@ -106,18 +108,18 @@ def test_a_watch_listed_person_is_found_and_it_is_said(shop: Shop) -> None:
 @pytest.mark.parametrize(
     "bvn", ["", "2222222222", "222222222222", "33333333333", "12345678900", "2222222222x", None, 22]
 )
-def test_a_malformed_bvn_is_104(shop: Shop, bvn: Any) -> None:
+def test_a_malformed_bvn_is_104(shop: MerchantClient, bvn: Any) -> None:
     body = shop.put("resources", inquire="bvn", bvn=bvn).body
     assert (body["status"], body["errors"][0]["field"]) == (104, "bvn")
 
 
-def test_a_scenario_strikes_one_enquiry(shop: Shop) -> None:
+def test_a_scenario_strikes_one_enquiry(shop: MerchantClient) -> None:
     for said, status in (("rr=01", "error"), ("rr=91", 204), ("rr=96", 204), ("http=timeout", 204), ("http=500", 204)):
         assert person_of(shop, "22222222222", **{"x-sandbox-scenario": said})[1]["status"] == status
     assert person_of(shop, "22222222222")[1]["status"] == "success"
 
 
-def test_only_a_call_of_the_rail_uses_up_a_planned_fault(shop: Shop) -> None:
+def test_only_a_call_of_the_rail_uses_up_a_planned_fault(shop: MerchantClient) -> None:
     for rail in ("bank", "identity"):
         shop.put("sandbox", action="fault", rail=rail, kind="unavailable")
     no_account: dict[str, Any] = {"inquire": "accountname", "bankcode": "011", "accountnumber": "0123456780"}
@@ -141,12 +143,12 @@ def test_only_a_call_of_the_rail_uses_up_a_planned_fault(shop: Shop) -> None:
         ({"type": "account", "card_no": "512345"}, "card_no"),
     ],
 )
-def test_what_is_always_refused_has_no_price(shop: Shop, said: dict[str, Any], field: str) -> None:
+def test_what_is_always_refused_has_no_price(shop: MerchantClient, said: dict[str, Any], field: str) -> None:
     body = shop.put("resources", inquire="charges", amount="100.00", **said).body
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
 
 
-def test_mobile_money_in_cedis_is_ghanas(shop: Shop) -> None:
+def test_mobile_money_in_cedis_is_ghanas(shop: MerchantClient) -> None:
     asked: dict[str, Any] = {"inquire": "charges", "type": "mobile_money", "amount": "100.00", "currency": "GHS"}
     assert shop.put("resources", **asked) == shop.put("resources", **asked, country="GH")
     assert shop.put("resources", **asked).body["status"] == 200
@@ -165,12 +167,12 @@ def test_mobile_money_in_cedis_is_ghanas(shop: Shop) -> None:
         ("999999", (None, None, None, None)),
     ],
 )
-def test_a_card_is_known_by_its_first_six_digits(shop: Shop, bin: str, facts: tuple[str | None, ...]) -> None:
+def test_a_card_is_known_by_its_first_six_digits(shop: MerchantClient, bin: str, facts: tuple[str | None, ...]) -> None:
     data = {"bin": bin, **dict(zip(("brand", "type", "issuer", "country"), facts, strict=True))}
     assert shop.put("resources", inquire="card", card_no=bin) == (200, {"status": 200, "data": data})
 
 
 @pytest.mark.parametrize("said", ["", "53998", "5" * 20, "53998x", "٥٣٩٩٨٣", None, 539983])
-def test_what_is_no_beginning_of_a_card_number_is_refused(shop: Shop, said: Any) -> None:
+def test_what_is_no_beginning_of_a_card_number_is_refused(shop: MerchantClient, said: Any) -> None:
     body = shop.put("resources", inquire="card", card_no=said).body
     assert (body["status"], body["errors"][0]["field"]) == (104, "card_no")

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
-from tests.shop import Shop
-from tests.work.eventlog import send_events_to, wait_until
-from tests.work.inbox import OK, Answer, Inbox, Letter, receiving
+from tests.work.event_log import send_events_to, wait_until
+from tests.work.inbox import OK, Answer, Inbox, ReceivedRequest, running_inbox
 
 START = "2026-01-05T09:00:00+01:00"
 ASKED_AGAIN_AFTER_5_SECONDS = "0000000900"
@@ -23,7 +23,7 @@ DAYS = 6
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    with receiving() as opened:
+    with running_inbox() as opened:
         yield opened
 
 
@@ -31,13 +31,13 @@ def late(days: int) -> dict[str, str]:
     return {"x-sandbox-scenario": f"webhook=late:{days * 86_400}"}
 
 
-def sent_late(shop: Shop, inbox: Inbox) -> list[str]:
+def sent_late(shop: MerchantClient, inbox: Inbox) -> list[str]:
     """References of transfers whose events fall due on six days, in the order of those days."""
     send_events_to(shop, inbox.url)
     return [str(shop.transfer(headers=late(day))["txnRef"]) for day in range(1, DAYS + 1)]
 
 
-def slowly(letter: Letter) -> Answer:
+def slowly(letter: ReceivedRequest) -> Answer:
     time.sleep(0.4)
     return OK
 
@@ -45,11 +45,13 @@ def slowly(letter: Letter) -> Answer:
 # --- much work ------------------------------------------------------------------------------------------------------
 
 
-def test_hundreds_of_jobs_of_one_moment_each_run_once(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
+def test_hundreds_of_jobs_of_one_moment_each_run_once(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
     shop = open_shop(now=START)
     order = {"accountnumber": ASKED_AGAIN_AFTER_5_SECONDS, "amount": "100.00", "bankcode": "058"}
     asked = {"action": "transfer", "type": "bulk", "data": [order] * 700}
-    refs = [line["txnRef"] for line in shop.ask("disburse", asked).body["data"]]
+    refs = [line["txnRef"] for line in shop.send_fields("disburse", asked).body["data"]]
     due = "select count(*) from job join merchant using (merchant_id) where mid = $1 and kind = 'disburse.ask'"
     wait_until("all were sent", lambda: deployment.fetch(due, shop.mid) == [(700,)])
     assert shop.advance(seconds=4)["ran"] == {}
@@ -69,7 +71,7 @@ def test_an_advance_whose_time_is_over_says_so_and_another_goes_on(deployments: 
     inbox.answer = slowly
     with deployments.fresh("advance_time", KASUWA_SANDBOX_ADVANCE_SECONDS="1") as deployment:
         shop = deployment.open_shop(now=START)
-        with shop.wire:
+        with shop.connection:
             refs = sent_late(shop, inbox)
             replies = [shop.advance_once(days=10)]
             while replies[-1].get("more"):
@@ -82,16 +84,16 @@ def test_an_advance_whose_time_is_over_says_so_and_another_goes_on(deployments: 
             assert moments == sorted(moments)
             assert replies[-1]["now"] == shop.now() == "2026-01-15T09:00:00.000+01:00"
             assert set(replies[-1]) == {"status", "now", "ran"}
-        assert deployment.broken_laws([shop.mid]) == []
-        assert deployment.complaints() == ""
-    assert [letter.payload["txnRef"] for letter in inbox.letters] == refs
+        assert deployment.broken_invariants([shop.mid]) == []
+        assert deployment.new_stderr() == ""
+    assert [letter.payload["txnRef"] for letter in inbox.requests] == refs
 
 
 def test_where_a_clock_runs_an_advance_that_stopped_can_be_gone_on_with(deployments: Deployments, inbox: Inbox) -> None:
     inbox.answer = slowly
     with deployments.fresh("advance_running", KASUWA_SANDBOX_ADVANCE_SECONDS="1") as deployment:
         shop = deployment.open_shop()
-        with shop.wire:
+        with shop.connection:
             refs = sent_late(shop, inbox)
             reply, ran = shop.advance_once(days=DAYS), 0
             while True:
@@ -101,11 +103,11 @@ def test_where_a_clock_runs_an_advance_that_stopped_can_be_gone_on_with(deployme
                 assert datetime.fromisoformat(reply["until"]) > datetime.fromisoformat(shop.now())
                 reply = shop.advance_once(until=reply["until"])
     assert ran == DAYS
-    assert [letter.payload["txnRef"] for letter in inbox.letters] == refs
+    assert [letter.payload["txnRef"] for letter in inbox.requests] == refs
 
 
 def test_an_advance_whose_client_leaves_can_be_gone_on_with(
-    open_shop: Callable[..., Shop], deployment: Deployment, inbox: Inbox
+    open_shop: Callable[..., MerchantClient], deployment: Deployment, inbox: Inbox
 ) -> None:
     shop = open_shop(now=START)
     refs = sent_late(shop, inbox)
@@ -116,27 +118,29 @@ def test_an_advance_whose_client_leaves_can_be_gone_on_with(
     left.close()
     wait_until("its lease is ended", lambda: deployment.fetch(LEASES, shop.mid) == [(0,)])
     reached = datetime.fromisoformat(shop.now())
-    done = len(inbox.letters)
+    done = len(inbox.requests)
     assert reached >= datetime.fromisoformat(START) + timedelta(days=done)
     reply = shop.advance(until="2026-01-15T09:00:00+01:00")
     assert reply["ran"].get("webhook", 0) == DAYS - done
-    assert [letter.payload["txnRef"] for letter in inbox.letters] == refs
+    assert [letter.payload["txnRef"] for letter in inbox.requests] == refs
 
 
 # --- beside each other ----------------------------------------------------------------------------------------------
 
 
-def at_once(deployment: Deployment, shop: Shop, *asked: dict[str, Any]) -> list[tuple[int, Any]]:
+def at_once(deployment: Deployment, shop: MerchantClient, *asked: dict[str, Any]) -> list[tuple[int, Any]]:
     def ask(fields: dict[str, Any]) -> tuple[int, Any]:
-        with deployment.wire() as wire:
-            heard = Shop(wire, shop.mid, shop.key).ask("sandbox", fields)
+        with deployment.connect() as wire:
+            heard = MerchantClient(wire, shop.mid, shop.key).send_fields("sandbox", fields)
             return heard.http, heard.body
 
     with ThreadPoolExecutor(len(asked)) as pool:
         return list(pool.map(ask, asked))
 
 
-def test_resets_advances_and_funding_at_once_all_answer(deployment: Deployment, open_shop: Callable[..., Shop]) -> None:
+def test_resets_advances_and_funding_at_once_all_answer(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
     shop = open_shop(now=START)
     books = "select count(*), count(*) filter (where current) from merchant where mid = $1"
     shop.transfer(accountnumber=ASKED_AGAIN_AFTER_5_SECONDS)
@@ -148,12 +152,14 @@ def test_resets_advances_and_funding_at_once_all_answer(deployment: Deployment, 
     assert shop.put("sandbox", action="advance", hours=1).body["status"] == 200
 
 
-def test_many_advances_at_once_leave_the_sandbox_usable(deployment: Deployment, open_shop: Callable[..., Shop]) -> None:
+def test_many_advances_at_once_leave_the_sandbox_usable(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
     shops = [open_shop(now=START) for _ in range(8)]
     for shop in shops:
         shop.transfer(accountnumber=ASKED_AGAIN_AFTER_5_SECONDS)
 
-    def advance(shop: Shop) -> list[tuple[int, Any]]:
+    def advance(shop: MerchantClient) -> list[tuple[int, Any]]:
         return at_once(deployment, shop, *[{"action": "advance", "minutes": 1}] * 3)
 
     with ThreadPoolExecutor(len(shops)) as pool:
@@ -162,30 +168,32 @@ def test_many_advances_at_once_leave_the_sandbox_usable(deployment: Deployment, 
     assert {shop.now() for shop in shops} == {"2026-01-05T09:03:00.000+01:00"}
 
 
-def test_new_merchants_in_a_burst_are_each_made_whole(deployment: Deployment, shop: Shop) -> None:
+def test_new_merchants_in_a_burst_are_each_made_whole(deployment: Deployment, shop: MerchantClient) -> None:
     answers = at_once(deployment, shop, *[{"action": "new_merchant", "now": START}] * 24)
     assert {http for http, _ in answers} == {200}
     assert len({body["mid"] for _, body in answers}) == 24
     for _, body in answers:
-        assert Shop(shop.wire, body["mid"], body["key"]).wallet().balance == 1_000_000_000
+        assert MerchantClient(shop.connection, body["mid"], body["key"]).wallet().balance == 1_000_000_000
 
 
 # --- forms and faults -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stretch", [{"days": 1}, {"seconds": 0}, {"hours": 2, "minutes": 3}])
-def test_an_advance_takes_a_stretch_or_a_moment_and_not_both(open_shop: Callable[..., Shop], stretch: Any) -> None:
+def test_an_advance_takes_a_stretch_or_a_moment_and_not_both(
+    open_shop: Callable[..., MerchantClient], stretch: Any
+) -> None:
     shop = open_shop(now=START)
     body = shop.put("sandbox", action="advance", until="2026-02-01T00:00:00+01:00", **stretch).body
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, ["until"])
     assert shop.now() == "2026-01-05T09:00:00.000+01:00"
 
 
-def plan_fault(shop: Shop, **fields: Any) -> Any:
+def plan_fault(shop: MerchantClient, **fields: Any) -> Any:
     return shop.put("sandbox", action="fault", **fields).body
 
 
-def test_a_fault_is_cleared_for_its_rail_alone(shop: Shop) -> None:
+def test_a_fault_is_cleared_for_its_rail_alone(shop: MerchantClient) -> None:
     for rail in ("bank", "card"):
         assert plan_fault(shop, rail=rail, kind="decline", times=50)["status"] == 200
     assert plan_fault(shop, rail="card", kind="none")["status"] == 200
@@ -195,7 +203,7 @@ def test_a_fault_is_cleared_for_its_rail_alone(shop: Shop) -> None:
     assert shop.transfer()["txnStatus"] == "successful"
 
 
-def test_all_faults_are_cleared_at_once_without_a_rail(shop: Shop, deployment: Deployment) -> None:
+def test_all_faults_are_cleared_at_once_without_a_rail(shop: MerchantClient, deployment: Deployment) -> None:
     for rail in ("bank", "card", "biller"):
         plan_fault(shop, rail=rail, kind="timeout", times=50)
     assert plan_fault(shop, kind="none") == {"status": 200, "message": "All rails answer as usual again"}
@@ -204,13 +212,13 @@ def test_all_faults_are_cleared_at_once_without_a_rail(shop: Shop, deployment: D
     assert shop.transfer()["txnStatus"] == "successful"
 
 
-def test_a_fault_that_is_none_needs_no_rail_and_any_other_does(shop: Shop) -> None:
+def test_a_fault_that_is_none_needs_no_rail_and_any_other_does(shop: MerchantClient) -> None:
     body = plan_fault(shop, kind="decline")
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, ["rail"])
     assert plan_fault(shop, kind="none")["status"] == 200
 
 
-def test_planned_faults_are_bounded(shop: Shop) -> None:
+def test_planned_faults_are_bounded(shop: MerchantClient) -> None:
     answers = [plan_fault(shop, rail="bank", kind="decline")["status"] for _ in range(102)]
     assert answers == [200] * 100 + [104] * 2
     assert plan_fault(shop, kind="none")["status"] == 200

@@ -5,32 +5,32 @@ from typing import Any
 
 import pytest
 
-from tests.methods.payment.till import Till, card
-from tests.methods.virtualcard.holders import Card
-from tests.shop import Shop
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient, card
+from tests.methods.virtualcard.card_client import CardClient
 
 OPENING = 1_000_000_000
 ADA: dict[str, Any] = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
 
 
-def reset(shop: Shop) -> None:
+def reset(shop: MerchantClient) -> None:
     assert shop.put("sandbox", action="reset").body["status"] == 200
     assert shop.wallet().balance == OPENING
 
 
-def shown(made: Card) -> dict[str, str]:
+def shown(made: CardClient) -> dict[str, str]:
     year, month = made.data["expiration"].split("-")
     number, cvv = made.data["cardpan"], made.data["cvv"]
     return {"card_no": number, "expiry_month": month, "expiry_year": year[2:], "ccv": cvv, "pin": "4321"}
 
 
-def pay_with(till: Till, made: Card) -> Any:
+def pay_with(till: PaymentClient, made: CardClient) -> Any:
     begun = till.initiate(shown(made))
     return till.charge(begun, shown(made))
 
 
-def test_an_old_card_is_unknown_to_its_merchant(shop: Shop) -> None:
-    old = Card(shop, currency="NGN", amount=20_000)
+def test_an_old_card_is_unknown_to_its_merchant(shop: MerchantClient) -> None:
+    old = CardClient(shop, currency="NGN", amount=20_000)
     reset(shop)
     unknown = {"status": 104, "message": "Invalid Card Reference"}
     for action, fields in (("get", {}), ("fund", {"amount": 100}), ("withdraw", {"amount": 1}), ("terminate", {})):
@@ -40,21 +40,21 @@ def test_an_old_card_is_unknown_to_its_merchant(shop: Shop) -> None:
     assert shop.wallet().balance == OPENING
 
 
-def test_an_old_card_pays_in_no_shop(shop: Shop, open_shop: Callable[..., Shop]) -> None:
-    old, other = Card(shop, currency="NGN", amount=20_000), open_shop()
-    assert pay_with(Till(other), old)["txnStatus"] == "successful"
+def test_an_old_card_pays_in_no_shop(shop: MerchantClient, open_shop: Callable[..., MerchantClient]) -> None:
+    old, other = CardClient(shop, currency="NGN", amount=20_000), open_shop()
+    assert pay_with(PaymentClient(other), old)["txnStatus"] == "successful"
     reset(shop)
     for seller in (shop, other):
         before = seller.wallet().balance
-        refused = pay_with(Till(seller), old)
+        refused = pay_with(PaymentClient(seller), old)
         assert (refused["txnStatus"], refused["bank_message"].endswith("Invalid card number")) == ("failed", True)
         assert seller.wallet().balance == before
 
 
 def test_what_an_old_card_paid_before_can_still_be_asked_after_and_given_back(
-    shop: Shop, open_shop: Callable[..., Shop]
+    shop: MerchantClient, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    old, till = Card(shop, currency="NGN", amount=20_000), Till(open_shop())
+    old, till = CardClient(shop, currency="NGN", amount=20_000), PaymentClient(open_shop())
     paid = pay_with(till, old)
     reset(shop)
     assert till.verify(paid["txnRef"])["txnStatus"] == "successful"
@@ -62,7 +62,7 @@ def test_what_an_old_card_paid_before_can_still_be_asked_after_and_given_back(
     assert shop.wallet().balance == OPENING
 
 
-def test_an_old_cashcode_draws_nothing(shop: Shop) -> None:
+def test_an_old_cashcode_draws_nothing(shop: MerchantClient) -> None:
     said: dict[str, Any] = {"amount": "500.00", "pin": "2580", "channel": "ATM"}
     code = shop.put("cashcode", action="generate", orderRef="cash", **said).body["cashcode"]
     reset(shop)
@@ -71,7 +71,7 @@ def test_an_old_cashcode_draws_nothing(shop: Shop) -> None:
     assert shop.wallet().balance == OPENING
 
 
-def test_money_for_an_old_account_number_is_not_taken_in(shop: Shop) -> None:
+def test_money_for_an_old_account_number_is_not_taken_in(shop: MerchantClient) -> None:
     old = shop.put("resources", request="personalized-accounts", **ADA).body["data"]["accountNumber"]
     charge: dict[str, Any] = {"action": "charge", "paymentType": "bank_transfer", "amount": "500.00"}
     awaited = shop.put("payment", **charge).body["accountNumber"]
@@ -83,8 +83,8 @@ def test_money_for_an_old_account_number_is_not_taken_in(shop: Shop) -> None:
     assert shop.wallet().balance == OPENING
 
 
-def test_old_tokens_and_beneficiaries_are_unknown(shop: Shop) -> None:
-    till = Till(shop)
+def test_old_tokens_and_beneficiaries_are_unknown(shop: MerchantClient) -> None:
+    till = PaymentClient(shop)
     token = till.token()
     bank: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
     ref_code = shop.put("sandbox", action="beneficiary", name="Bola", **bank).body["ref_code"]
@@ -96,13 +96,15 @@ def test_old_tokens_and_beneficiaries_are_unknown(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("verb", ["GET", "POST"])
-def test_an_old_payers_page_is_gone(shop: Shop, verb: str) -> None:
-    till, given = Till(shop), card(auth="3DSecure")
+def test_an_old_payers_page_is_gone(shop: MerchantClient, verb: str) -> None:
+    till, given = PaymentClient(shop), card(auth="3DSecure")
     begun = till.initiate(given, redirect_url="https://example.com/back")
     page = till.charge(begun, given, redirect_url="https://example.com/back")["authURL"]
     path = "/pay/" + page.partition("/pay/")[2]
-    assert shop.wire.send("GET", path).http == 200
+    assert shop.connection.send("GET", path).http == 200
     reset(shop)
     form = {"content-type": "application/x-www-form-urlencoded"}
-    assert shop.wire.send(verb, path, b"otp=123456&decision=approve" if verb == "POST" else None, form).http == 404
+    assert (
+        shop.connection.send(verb, path, b"otp=123456&decision=approve" if verb == "POST" else None, form).http == 404
+    )
     assert shop.wallet().balance == OPENING

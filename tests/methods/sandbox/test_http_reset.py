@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.methods.payment.till import Till
-from tests.methods.virtualcard.holders import Card
+from tests.merchant_client import MerchantClient, Wallet
+from tests.methods.payment.payment_client import PaymentClient
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
-from tests.shop import Shop, Wallet
 
 START = "2026-01-05T09:00:00+01:00"
 OPENING = {"NGN": Wallet(1_000_000_000, 1_000_000_000, 0), "USD": Wallet(1_000_000, 1_000_000, 0)}
@@ -20,34 +20,34 @@ ACCEPT = b"decision=approve&otp=123456"
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=START)
 
 
-def reset(shop: Shop) -> None:
+def reset(shop: MerchantClient) -> None:
     assert shop.put("sandbox", action="reset").body["status"] == 200
 
 
-def test_a_payers_page_of_the_old_books_is_gone(shop: Shop) -> None:
+def test_a_payers_page_of_the_old_books_is_gone(shop: MerchantClient) -> None:
     asked = {"action": "initiate", "paymentType": "card", "amount": "100.00", "user": PAYER, "card": THREE_D_SECURE}
-    page = urlsplit(shop.ask("payment", asked).body["authURL"]).path
-    assert shop.wire.send("GET", page).http == 200
+    page = urlsplit(shop.send_fields("payment", asked).body["authURL"]).path
+    assert shop.connection.send("GET", page).http == 200
     reset(shop)
-    assert shop.wire.send("GET", page).http == 404
+    assert shop.connection.send("GET", page).http == 404
     form = {"content-type": "application/x-www-form-urlencoded"}
-    assert shop.wire.send("POST", page, ACCEPT, form).http == 404
+    assert shop.connection.send("POST", page, ACCEPT, form).http == 404
     assert shop.wallets() == OPENING
 
 
-def test_an_account_number_of_the_old_books_takes_no_money(shop: Shop) -> None:
+def test_an_account_number_of_the_old_books_takes_no_money(shop: MerchantClient) -> None:
     asked = {"action": "charge", "paymentType": "bank_transfer", "amount": "100.00", "user": PAYER}
-    number = shop.ask("payment", asked).body["accountNumber"]
+    number = shop.send_fields("payment", asked).body["accountNumber"]
     reset(shop)
     assert shop.put("sandbox", action="pay_account", accountNumber=number, amount="100.00").body["status"] == 104
     assert shop.wallets() == OPENING
 
 
-def test_a_cashcode_of_the_old_books_pays_nothing(shop: Shop) -> None:
+def test_a_cashcode_of_the_old_books_pays_nothing(shop: MerchantClient) -> None:
     cash: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "cash-1"}
     code = shop.put("cashcode", action="generate", **cash).body["cashcode"]
     reset(shop)
@@ -56,15 +56,15 @@ def test_a_cashcode_of_the_old_books_pays_nothing(shop: Shop) -> None:
     assert shop.wallets() == OPENING
 
 
-def test_a_card_of_the_old_books_buys_nothing(shop: Shop) -> None:
-    card = Card(shop, currency="NGN", amount=20_000)
+def test_a_card_of_the_old_books_buys_nothing(shop: MerchantClient) -> None:
+    card = CardClient(shop, currency="NGN", amount=20_000)
     year, month = card.data["expiration"].split("-")
     shown = {"card_no": card.data["cardpan"], "expiry_month": month, "expiry_year": year[2:], "ccv": card.data["cvv"]}
     reset(shop)
     for named in ({"reference": card.reference}, {"cardpan": card.data["cardpan"]}):
         bought = {"action": "card_purchase", "amount": 5, **named}
-        assert shop.ask("sandbox", bought).body["status"] == 104
-    till = Till(shop)
+        assert shop.send_fields("sandbox", bought).body["status"] == 104
+    till = PaymentClient(shop)
     begun = till.initiate({**shown, "pin": "4321"})
     paid = till.charge(begun, {**shown, "pin": "4321"})
     assert paid.get("txnStatus") == "failed", paid
@@ -72,11 +72,13 @@ def test_a_card_of_the_old_books_buys_nothing(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["successful", "failed"])
-def test_what_was_open_cannot_be_settled_and_ends_nowhere(shop: Shop, deployment: Deployment, outcome: str) -> None:
+def test_what_was_open_cannot_be_settled_and_ends_nowhere(
+    shop: MerchantClient, deployment: Deployment, outcome: str
+) -> None:
     sent = shop.transfer(accountnumber="0000000020")
     asked = shop.transfer(accountnumber="0000000900")
     order = {"accountnumber": "0000000900", "amount": "100.00", "bankcode": "058"}
-    shop.ask("disburse", {"action": "transfer", "type": "bulk", "data": [order] * 50})
+    shop.send_fields("disburse", {"action": "transfer", "type": "bulk", "data": [order] * 50})
     reset(shop)
     for reference in (sent["txnRef"], asked["txnRef"]):
         assert shop.put("sandbox", action="settle", txnRef=reference, outcome=outcome).body == UNKNOWN

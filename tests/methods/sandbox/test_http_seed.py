@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-from tests.methods.virtualcard.holders import BILLING
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import BILLING
 from tests.running import NEWEST, Deployment, Deployments
-from tests.shop import Shop
 from tests.walk import rows
 from tests.walk.rows import NOW
-from tests.work.eventlog import wait_until
+from tests.work.event_log import wait_until
 
 SEED = "a seed of the tests"
 ORDER = {"amount": "1500.00", "bankcode": "058"}
@@ -37,12 +37,12 @@ def play(deployment: Deployment) -> list[tuple[int, bytes]]:
     """What is due at once is the worker's: it is let finish, so that `advance` finds the same each time."""
     shop = deployment.open_shop(now="2026-01-05T09:30:00+01:00")
     answers = []
-    with shop.wire:
+    with shop.connection:
         for method, fields in SCRIPT:
-            heard = shop.ask(method, fields)
+            heard = shop.send_fields(method, fields)
             answers.append((heard.http, heard.raw))
             wait_until("the worker is done", lambda: deployment.fetch(DUE_NOW, shop.mid) == [(0,)])
-    assert deployment.broken_laws([shop.mid]) == []
+    assert deployment.broken_invariants([shop.mid]) == []
     return answers
 
 
@@ -53,7 +53,7 @@ def test_two_servers_with_one_seed_give_the_same_answers(deployments: Deployment
     ):
         first, second = play(one), play(two)
     assert first == second
-    assert first != play(deployments.on(NEWEST))
+    assert first != play(deployments.for_version(NEWEST))
 
 
 # --- every action, on every merchant --------------------------------------------------------------------------------
@@ -78,12 +78,12 @@ def play_examples(deployment: Deployment) -> list[tuple[str, int, bytes, dict[st
     told = []
     for _ in range(2):
         shop = deployment.open_shop(now=NOW)
-        with shop.wire:
-            for row, _, heard in rows.play(shop):
+        with shop.connection:
+            for row, _, heard in rows.send_examples(shop):
                 headers = {name: value for name, value in heard.headers.items() if name not in OWN_HEADERS}
                 told.append((row.title, heard.http, MEASURED.sub(b'"ms":0', heard.raw), headers))
-        assert deployment.broken_laws([shop.mid]) == []
-        assert deployment.complaints() == ""
+        assert deployment.broken_invariants([shop.mid]) == []
+        assert deployment.new_stderr() == ""
     return told
 
 
@@ -94,7 +94,7 @@ def test_every_example_is_answered_with_the_same_bytes_by_servers_of_one_seed(de
     for one_reply, other_reply in zip(first, second, strict=True):
         assert one_reply == other_reply
     half = len(first) // 2
-    assert {told[0] for told in first} == {row.title for row in rows.ROWS}
+    assert {told[0] for told in first} == {row.title for row in rows.ACTION_ROWS}
     assert [told[0] for told in first[:half]] == [told[0] for told in first[half:]]
     assert all(told[1] == 200 for told in first)
 
@@ -104,21 +104,21 @@ def test_every_merchant_of_a_seeded_server_has_references_and_tokens_of_its_own(
     with deployments.fresh("seed_merchants", KASUWA_SANDBOX_SEED=SEED, KASUWA_PUBLIC_URL=PAGES) as deployment:
         for _ in range(3):
             shop = deployment.open_shop(now=NOW)
-            with shop.wire:
+            with shop.connection:
                 made += make_findable(shop)
                 shop.put("sandbox", action="reset")
                 made += make_findable(shop)
-            assert deployment.broken_laws([shop.mid]) == []
-        assert deployment.complaints() == ""
+            assert deployment.broken_invariants([shop.mid]) == []
+        assert deployment.new_stderr() == ""
     assert len(made) == 3 * 2 * len(FINDABLE) * 2
     assert len(set(made)) == len(made)
 
 
-def make_findable(shop: Shop) -> list[str]:
+def make_findable(shop: MerchantClient) -> list[str]:
     """The references and the tokens or account numbers that were given."""
     made = []
     for fields in FINDABLE:
-        heard = shop.ask("payment", fields)
+        heard = shop.send_fields("payment", fields)
         assert heard.http == 200, heard.raw
         body = heard.body
         made += [body["txnRef"], body.get("authURL") or body.get("accountNumber") or body["qr_image"]]
@@ -130,6 +130,6 @@ def test_what_was_made_twice_in_a_row_on_a_seeded_server_is_not_the_same(deploym
     account: dict[str, Any] = {"name": "Ada Obi", "bankcode": "058", "accountnumber": "0040000008"}
     with deployments.fresh("seed_twice", KASUWA_SANDBOX_SEED=SEED) as deployment:
         shop = deployment.open_shop(now=NOW)
-        with shop.wire:
+        with shop.connection:
             codes = [shop.put("sandbox", action="beneficiary", **account).body["ref_code"] for _ in range(3)]
     assert len(set(codes)) == 3

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.methods.virtualcard.holders import BILLING, Card
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import BILLING, CardClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 OPENING_USD = 1_000_000
 OPENING_NGN = 1_000_000_000
@@ -17,7 +17,7 @@ REFERENCE = re.compile(r"KSW\|GVC\|1767601800\|[0-9A-Za-z]{22}")
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=START)
 
 
@@ -29,8 +29,8 @@ def is_luhn(pan: str) -> bool:
 # --- creating ----------------------------------------------------------------------------------------------------
 
 
-def test_a_new_card_is_shown_to_the_letter(shop: Shop) -> None:
-    data = Card(shop, amount="1234.5").data
+def test_a_new_card_is_shown_to_the_letter(shop: MerchantClient) -> None:
+    data = CardClient(shop, amount="1234.5").data
     assert list(data) == [
         *("reference", "balance", "currency", "cardpan", "maskedpan", "city", "state", "address", "postal_code"),
         *("cvv", "expiration", "card_type", "name_on_card", "card_owner", "status"),
@@ -48,8 +48,8 @@ def test_a_new_card_is_shown_to_the_letter(shop: Shop) -> None:
     assert (data["card_owner"], data["status"]) == ("customer", "active")
 
 
-def test_a_card_of_the_other_network_comes_from_its_range(shop: Shop) -> None:
-    data = Card(shop, card_type="mastercard").data
+def test_a_card_of_the_other_network_comes_from_its_range(shop: MerchantClient) -> None:
+    data = CardClient(shop, card_type="mastercard").data
     assert data["cardpan"].startswith("520000")
     assert is_luhn(data["cardpan"])
     assert data["card_type"] == "mastercard"
@@ -57,19 +57,19 @@ def test_a_card_of_the_other_network_comes_from_its_range(shop: Shop) -> None:
     assert refused.body["errors"] == [{"field": "card_type", "reason": "one of visa, mastercard"}]
 
 
-def test_creation_takes_the_amount_the_fee_and_its_vat_from_the_wallet_of_the_currency(shop: Shop) -> None:
-    dollars = Card(shop, amount="100.00")
+def test_creation_takes_the_amount_the_fee_and_its_vat_from_the_wallet_of_the_currency(shop: MerchantClient) -> None:
+    dollars = CardClient(shop, amount="100.00")
     assert shop.wallet("USD").balance == OPENING_USD - 10_000 - 200 - 15
     assert shop.wallet("NGN").balance == OPENING_NGN
-    naira = Card(shop, amount="5000", currency="NG")
+    naira = CardClient(shop, amount="5000", currency="NG")
     assert naira.data["currency"] == "NGN"
     assert shop.wallet("NGN").balance == OPENING_NGN - 500_000 - 20_000 - 1_500
     assert (dollars.balance, naira.balance) == (10_000, 500_000)
 
 
-def test_a_new_card_has_its_funding_and_its_fee_on_record_newest_first(shop: Shop) -> None:
-    card = Card(shop, amount="100.00")
-    assert card.told() == [
+def test_a_new_card_has_its_funding_and_its_fee_on_record_newest_first(shop: MerchantClient) -> None:
+    card = CardClient(shop, amount="100.00")
+    assert card.record_summaries() == [
         ("Card Funding", 100.0, 0.0, "Successful"),
         ("VAT on Card Issuance Fee", 0.15, 0.0, "Successful"),
         ("Card Issuance Fee", 2.0, 0.0, "Successful"),
@@ -109,7 +109,7 @@ def test_a_new_card_has_its_funding_and_its_fee_on_record_newest_first(shop: Sho
     ],
 )
 def test_a_card_that_cannot_be_made_names_the_field(
-    shop: Shop, deployment: Deployment, change: dict[str, Any], field: str, reason: str
+    shop: MerchantClient, deployment: Deployment, change: dict[str, Any], field: str, reason: str
 ) -> None:
     said = {"billing": BILLING, "amount": 100, "currency": "USD", **change}
     body = shop.put("virtualcard", action="create", **said).body
@@ -118,13 +118,13 @@ def test_a_card_that_cannot_be_made_names_the_field(
     assert deployment.fetch("select 1 from card join merchant using (merchant_id) where mid = $1", shop.mid) == []
 
 
-def test_a_wallet_that_is_short_makes_no_card(shop: Shop) -> None:
+def test_a_wallet_that_is_short_makes_no_card(shop: MerchantClient) -> None:
     body = shop.put("virtualcard", action="create", billing=BILLING, amount="9999.00", currency="USD").body
     assert (body["status"], "wallet" in body["message"]) == (301, True)
     assert shop.wallet("USD").balance == OPENING_USD
 
 
-def test_a_repeated_creation_is_one_card_and_does_not_show_its_number_again(shop: Shop) -> None:
+def test_a_repeated_creation_is_one_card_and_does_not_show_its_number_again(shop: MerchantClient) -> None:
     said = {"action": "create", "billing": BILLING, "amount": 100, "currency": "USD"}
     first, again = (shop.put("virtualcard", headers={"idempotency-key": "one"}, **said).body for _ in range(2))
     assert first["card_data"].pop("cardpan")
@@ -133,8 +133,10 @@ def test_a_repeated_creation_is_one_card_and_does_not_show_its_number_again(shop
     assert shop.wallet("USD").balance == OPENING_USD - 10_215
 
 
-def test_a_number_is_masked_unless_it_is_asked_for_and_that_is_written_down(shop: Shop, deployment: Deployment) -> None:
-    card = Card(shop)
+def test_a_number_is_masked_unless_it_is_asked_for_and_that_is_written_down(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    card = CardClient(shop)
     shown = card.get()
     assert (shown["cardpan"], shown["cvv"]) == (card.data["maskedpan"], "***")
     trail = "select a.actor, a.what, a.about, a.seq from audit a join merchant m using (merchant_id) where m.mid = $1"
@@ -145,8 +147,8 @@ def test_a_number_is_masked_unless_it_is_asked_for_and_that_is_written_down(shop
     ]
 
 
-def test_number_and_cvv_are_nowhere_in_the_database(shop: Shop, deployment: Deployment) -> None:
-    card = Card(shop)
+def test_number_and_cvv_are_nowhere_in_the_database(shop: MerchantClient, deployment: Deployment) -> None:
+    card = CardClient(shop)
     card.buy("1.00", cardpan=card.data["cardpan"], cvv=card.data["cvv"])
     for table in ("card", "card_record", "transaction", "job", "event", "posting", "directory", "audit", "repeat"):
         for row in deployment.fetch(f"select t::text as said from {table} t"):
@@ -160,39 +162,39 @@ def test_number_and_cvv_are_nowhere_in_the_database(shop: Shop, deployment: Depl
 @pytest.mark.parametrize(
     ("amount", "fee", "vat"), [("50", 100, 8), ("100.00", 100, 8), ("100.01", 100, 8), ("250", 250, 19)]
 )
-def test_funding_takes_the_amount_and_its_fee(shop: Shop, amount: str, fee: int, vat: int) -> None:
-    card = Card(shop)
+def test_funding_takes_the_amount_and_its_fee(shop: MerchantClient, amount: str, fee: int, vat: int) -> None:
+    card = CardClient(shop)
     before = shop.wallet("USD").balance
     assert card.ask("fund", amount=amount) == {"status": 200, "message": "Virtual card funded successfully"}
     minor = round(float(amount) * 100)
     assert shop.wallet("USD").balance == before - minor - fee - vat
     assert card.balance == 10_000 + minor
-    assert card.told()[:3] == [
+    assert card.record_summaries()[:3] == [
         ("Card Funding", minor / 100, fee / 100, "Successful"),
         ("VAT on Card Funding Fee", vat / 100, 0.0, "Successful"),
         ("Card Funding Debit", minor / 100, fee / 100, "Successful"),
     ]
 
 
-def test_funding_a_naira_card_is_free(shop: Shop) -> None:
-    card = Card(shop, currency="NGN", amount=1000)
+def test_funding_a_naira_card_is_free(shop: MerchantClient) -> None:
+    card = CardClient(shop, currency="NGN", amount=1000)
     before = shop.wallet().balance
     card.ask("fund", amount="2500.50")
     assert (shop.wallet().balance, card.get()["balance"]) == (before - 250_050, "3,500.50")
 
 
-def test_withdrawing_gives_back_to_the_wallet(shop: Shop) -> None:
-    card = Card(shop)
+def test_withdrawing_gives_back_to_the_wallet(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     before = shop.wallet("USD").balance
     assert card.ask("withdraw", amount="30.25") == {"status": 200, "message": "Withdrawal Successful"}
     assert (shop.wallet("USD").balance, card.balance) == (before + 3_025, 6_975)
-    assert card.told()[0] == ("Card Withdrawal", 30.25, 0.0, "Successful")
+    assert card.record_summaries()[0] == ("Card Withdrawal", 30.25, 0.0, "Successful")
     assert card.ask("withdraw", amount="69.75")["status"] == 200
     assert card.balance == 0
 
 
-def test_more_than_is_there_is_301_and_names_card_or_wallet(shop: Shop) -> None:
-    card = Card(shop)
+def test_more_than_is_there_is_301_and_names_card_or_wallet(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     taken = card.ask("withdraw", amount="100.01")
     assert (taken["status"], taken["message"]) == (301, "The card does not cover the amount")
     given = card.ask("fund", amount="9800")
@@ -200,9 +202,9 @@ def test_more_than_is_there_is_301_and_names_card_or_wallet(shop: Shop) -> None:
     assert (card.balance, shop.wallet("USD").balance) == (10_000, OPENING_USD - 10_215)
 
 
-def test_a_card_holds_no_more_than_its_tariff_allows(shop: Shop) -> None:
+def test_a_card_holds_no_more_than_its_tariff_allows(shop: MerchantClient) -> None:
     shop.put("sandbox", action="fund_wallet", currency="USD", amount="5000")
-    card = Card(shop, amount="9000")
+    card = CardClient(shop, amount="9000")
     refused = card.ask("fund", amount="1000.01")
     assert refused["errors"] == [{"field": "amount", "reason": "a card may hold at most 10000.00"}]
     assert card.ask("fund", amount="0.49")["errors"] == [{"field": "amount", "reason": "between 0.50 and 10000.00"}]
@@ -213,8 +215,8 @@ def test_a_card_holds_no_more_than_its_tariff_allows(shop: Shop) -> None:
 # --- states -----------------------------------------------------------------------------------------------------
 
 
-def test_blocking_and_unblocking(shop: Shop) -> None:
-    card = Card(shop)
+def test_blocking_and_unblocking(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     for _ in range(2):
         assert card.ask("block") == {"status": 200, "message": "Card blocked successfully"}
         assert card.state == "blocked"
@@ -227,14 +229,14 @@ def test_blocking_and_unblocking(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("blocked", [False, True])
-def test_termination_empties_a_card_for_good(shop: Shop, blocked: bool) -> None:
-    card = Card(shop)
+def test_termination_empties_a_card_for_good(shop: MerchantClient, blocked: bool) -> None:
+    card = CardClient(shop)
     if blocked:
         card.ask("block")
     before = shop.wallet("USD").balance
     assert card.ask("terminate") == {"status": 200, "message": "Card terminated successfully"}
     assert (shop.wallet("USD").balance, card.balance, card.state) == (before + 10_000, 0, "terminated")
-    assert card.told()[0] == ("Card Termination", 100.0, 0.0, "Successful")
+    assert card.record_summaries()[0] == ("Card Termination", 100.0, 0.0, "Successful")
     for action in ("fund", "withdraw"):
         assert card.ask(action, amount=1)["message"] == "The card is terminated"
     for action in ("block", "unblock", "terminate"):
@@ -243,8 +245,10 @@ def test_termination_empties_a_card_for_good(shop: Shop, blocked: bool) -> None:
     assert shop.advance(days=90)["ran"] == {}
 
 
-def test_what_is_not_a_card_of_this_merchant_answers_alike(shop: Shop, open_shop: Callable[..., Shop]) -> None:
-    card = Card(open_shop(now=START))
+def test_what_is_not_a_card_of_this_merchant_answers_alike(
+    shop: MerchantClient, open_shop: Callable[..., MerchantClient]
+) -> None:
+    card = CardClient(open_shop(now=START))
     unknown = {"status": 104, "message": "Invalid Card Reference"}
     for reference in (card.reference, card.reference[:-1] + "!", "card:x:y:USD", "KSW|GVC|1|x"):
         for action in ("get", "fund", "withdraw", "transactions", "block", "unblock", "terminate"):
@@ -258,9 +262,9 @@ def test_what_is_not_a_card_of_this_merchant_answers_alike(shop: Shop, open_shop
 # --- the list ---------------------------------------------------------------------------------------------------
 
 
-def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable[..., Shop]) -> None:
+def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-05T23:30:00Z")  # already the 6th in Lagos
-    card = Card(shop)
+    card = CardClient(shop)
     shop.advance(until="2026-01-07T23:59:59+01:00")
     card.ask("withdraw", amount=1)
     shop.advance(seconds=1)
@@ -276,18 +280,18 @@ def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable
     assert card.ask("transactions", from_date="2026-02-30")["errors"][0]["field"] == "from_date"
 
 
-def test_without_days_a_list_shows_the_last_thirty(shop: Shop) -> None:
-    card = Card(shop, currency="NGN", amount=1000)
+def test_without_days_a_list_shows_the_last_thirty(shop: MerchantClient) -> None:
+    card = CardClient(shop, currency="NGN", amount=1000)
     shop.advance(days=30)
     made = len(card.records())
     shop.advance(days=1)
     fees = [("Monthly Fee", 50.0, 0.0, "Successful"), ("VAT on Monthly Fee", 3.75, 0.0, "Successful")]
-    assert card.told() == fees
+    assert card.record_summaries() == fees
     assert len(card.records(from_date="2026-01-05")) == made + len(fees)
 
 
-def test_a_list_is_paged(shop: Shop) -> None:
-    card = Card(shop)
+def test_a_list_is_paged(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     for amount in range(1, 6):
         card.ask("withdraw", amount=amount)
     page = card.ask("transactions", offset=1, limit=2)

@@ -9,27 +9,27 @@ import pytest
 from kasuwa.db.merchants import add_merchant
 from kasuwa.db.migrate import open_vault
 from kasuwa.settings import read_settings, secret_key_of
-from tests.methods.virtualcard.holders import BILLING, Card
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import BILLING, CardClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 FEES = "select p.amount, p.at from posting p join merchant m using (merchant_id) where m.mid = $1 and p.kind = $2"
 
 
-def fee_days(card: Card) -> list[tuple[str, str]]:
+def fee_days(card: CardClient) -> list[tuple[str, str]]:
     """When fees fell due, oldest first, and what became of each."""
     lines = [line for line in card.records(from_date="2024-01-01") if line["narration"] == "Monthly Fee"]
     return [(line["dateCreated"][:16], line["status"]) for line in reversed(lines)]
 
 
-def test_the_fee_falls_due_on_the_day_of_issue_at_midnight_in_lagos(open_shop: Callable[..., Shop]) -> None:
+def test_the_fee_falls_due_on_the_day_of_issue_at_midnight_in_lagos(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-15T10:00:00+01:00")
-    card = Card(shop, amount=10)
+    card = CardClient(shop, amount=10)
     shop.advance(until="2026-02-14T23:59:59+01:00")
     assert card.balance == 1_000
     assert shop.advance(seconds=1)["ran"] == {"virtualcard": 1}
     assert card.balance == 1_000 - 100 - 8
-    assert card.told()[0] == ("Monthly Fee", 1.0, 0.0, "Successful")
+    assert card.record_summaries()[0] == ("Monthly Fee", 1.0, 0.0, "Successful")
     assert card.records()[0]["dateCreated"] == "2026-02-14T23:00:00.000Z"
 
 
@@ -41,10 +41,10 @@ def test_the_fee_falls_due_on_the_day_of_issue_at_midnight_in_lagos(open_shop: C
     ],
 )
 def test_a_month_that_is_too_short_is_paid_on_its_last_day_and_the_day_is_kept(
-    open_shop: Callable[..., Shop], issued: str, due: list[str]
+    open_shop: Callable[..., MerchantClient], issued: str, due: list[str]
 ) -> None:
     shop = open_shop(now=f"{issued}T12:00:00+01:00")
-    card = Card(shop, currency="NGN", amount=5000)
+    card = CardClient(shop, currency="NGN", amount=5000)
     shop.advance(until=f"{due[-1]}T00:00:00+01:00")
     records = [line for line in card.records(from_date=issued) if line["narration"] == "Monthly Fee"]
     days = shop.put("virtualcard", action="transactions", reference=card.reference, from_date=issued).body
@@ -54,9 +54,9 @@ def test_a_month_that_is_too_short_is_paid_on_its_last_day_and_the_day_is_kept(
         assert len(card.records(from_date=day, to_date=day)) == 2, day
 
 
-def test_three_unpaid_months_block_a_card_and_money_in_time_does_not(open_shop: Callable[..., Shop]) -> None:
+def test_three_unpaid_months_block_a_card_and_money_in_time_does_not(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-15T10:00:00+01:00")
-    card = Card(shop, amount=5)
+    card = CardClient(shop, amount=5)
     card.ask("withdraw", amount="3.93")  # 1.07 is left, a fee with its VAT is 1.08
     shop.advance(until="2026-03-15T00:00:00+01:00")
     assert (card.state, card.balance) == ("active", 107)
@@ -70,9 +70,9 @@ def test_three_unpaid_months_block_a_card_and_money_in_time_does_not(open_shop: 
     assert card.buy("1")["bank_message"] == "The card is blocked"
 
 
-def test_a_card_that_its_fees_blocked_has_three_months_again(open_shop: Callable[..., Shop]) -> None:
+def test_a_card_that_its_fees_blocked_has_three_months_again(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-15T10:00:00+01:00")
-    card = Card(shop, amount=5)
+    card = CardClient(shop, amount=5)
     card.ask("withdraw", amount="5")
     shop.advance(until="2026-04-15T00:00:00+01:00")
     assert card.state == "blocked"
@@ -87,7 +87,7 @@ def test_a_card_that_its_fees_blocked_has_three_months_again(open_shop: Callable
 
 
 @pytest.fixture
-def plain(deployment: Deployment) -> Iterator[Shop]:
+def plain(deployment: Deployment) -> Iterator[MerchantClient]:
     """A merchant as an operator adds one: no wallet until it is funded."""
 
     async def add() -> tuple[int, str, str]:
@@ -99,15 +99,15 @@ def plain(deployment: Deployment) -> Iterator[Shop]:
             await connection.close()
 
     _, mid, key = asyncio.run(add())
-    with deployment.wire() as wire:
-        shop = Shop(wire, mid, key)
+    with deployment.connect() as wire:
+        shop = MerchantClient(wire, mid, key)
         shop.put("sandbox", action="fund_wallet", currency="NGN", amount="1000000.00")
         yield shop
-    assert deployment.broken_laws([mid]) == []
+    assert deployment.broken_invariants([mid]) == []
 
 
-def test_a_dollar_card_is_paid_in_naira_at_the_sell_rate_and_gives_back_at_the_buy_rate(plain: Shop) -> None:
-    card = Card(plain, amount=100)
+def test_a_dollar_card_is_paid_in_naira_at_the_sell_rate_and_gives_back_at_the_buy_rate(plain: MerchantClient) -> None:
+    card = CardClient(plain, amount=100)
     spent = 100_000_000 - 154_000 * 102 - 154_000 * 15 // 100
     assert plain.wallets() == {"NGN": (spent, spent, 0)}
     assert card.get()["balance"] == "100.00"
@@ -126,14 +126,14 @@ def test_a_dollar_card_is_paid_in_naira_at_the_sell_rate_and_gives_back_at_the_b
     assert plain.wallet().balance == spent + 1_500_000
 
 
-def test_a_wallet_in_naira_that_is_short_makes_no_card(plain: Shop) -> None:
+def test_a_wallet_in_naira_that_is_short_makes_no_card(plain: MerchantClient) -> None:
     body = plain.put("virtualcard", action="create", billing=BILLING, amount=700, currency="USD").body
     assert body["status"] == 301
     assert plain.wallet().balance == 100_000_000
 
 
-def test_a_wallet_in_dollars_is_used_from_when_there_is_one(plain: Shop) -> None:
-    card = Card(plain, amount=10)
+def test_a_wallet_in_dollars_is_used_from_when_there_is_one(plain: MerchantClient) -> None:
+    card = CardClient(plain, amount=10)
     before = plain.wallet().balance
     plain.put("sandbox", action="fund_wallet", currency="USD", amount="5")
     card.ask("withdraw", amount="4")
@@ -141,8 +141,8 @@ def test_a_wallet_in_dollars_is_used_from_when_there_is_one(plain: Shop) -> None
     assert card.ask("fund", amount="8")["status"] == 301
 
 
-def test_naira_purchases_of_a_dollar_card_come_back_to_a_naira_wallet(plain: Shop) -> None:
-    card = Card(plain, amount=10)
+def test_naira_purchases_of_a_dollar_card_come_back_to_a_naira_wallet(plain: MerchantClient) -> None:
+    card = CardClient(plain, amount=10)
     txn_ref = card.buy("3000", currency="NGN")["txnRef"]
     assert card.balance == 800
     card.ask("terminate")

@@ -6,24 +6,24 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kasuwa.app import House
+from kasuwa.app import Services
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, Issuer, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
+from kasuwa.rails.ports import Answer, IssuerRail, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
 from kasuwa.settings import read_settings
-from tests.methods.virtualcard.holders import Card
+from tests.merchant_client import MerchantClient, new_reference
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
-from tests.shop import Shop, fresh
 
 T = TypeVar("T")
 
 
-def with_issuer(deployment: Deployment, work: Callable[[Issuer], Awaitable[T]]) -> T:
+def with_issuer(deployment: Deployment, work: Callable[[IssuerRail], Awaitable[T]]) -> T:
     """Beside the running service, as its worker would be."""
 
     async def run() -> T:
         settings = read_settings({}, data=deployment.directory)
-        house = await House.build(settings, deployment.dsn)
+        house = await Services.build(settings, deployment.dsn)
         house.writer.start()
         try:
             return await work(house.rails.issuer)
@@ -33,19 +33,19 @@ def with_issuer(deployment: Deployment, work: Callable[[Issuer], Awaitable[T]]) 
     return asyncio.run(run())
 
 
-def order(card: Card, **changes: Any) -> PurchaseOrder:
+def order(card: CardClient, **changes: Any) -> PurchaseOrder:
     shown = card.data
-    ordinary = {"key": fresh("GP0000009 order"), "pan": shown["cardpan"], "expiry": shown["expiration"]}
+    ordinary = {"key": new_reference("GP0000009 order"), "pan": shown["cardpan"], "expiry": shown["expiration"]}
     asked = {"cvv": shown["cvv"], "amount": 1_000, "currency": "USD", "merchant_name": "Book Shop"}
     return PurchaseOrder(**{**ordinary, **asked, **changes})
 
 
-def test_a_card_pays_by_its_number_wherever_it_is_shown(shop: Shop, deployment: Deployment) -> None:
-    card = Card(shop)
+def test_a_card_pays_by_its_number_wherever_it_is_shown(shop: MerchantClient, deployment: Deployment) -> None:
+    card = CardClient(shop)
     good, short = order(card), order(card, amount=100_000)
 
-    async def work(issuer: Issuer) -> list[Answer]:
-        asked = [await issuer.authorise(one) for one in (good, good, short)]
+    async def work(issuer: IssuerRail) -> list[Answer]:
+        asked = [await issuer.authorize(one) for one in (good, good, short)]
         return [*asked, await issuer.query(good.key), await issuer.query(short.key), await issuer.query("never")]
 
     paid, again, declined, asked, asked_short, never = with_issuer(deployment, work)
@@ -55,49 +55,51 @@ def test_a_card_pays_by_its_number_wherever_it_is_shown(shop: Shop, deployment: 
     assert asked_short == declined
     assert never.status == ports.NOT_FOUND
     assert card.balance == 9_000
-    assert [line[3] for line in card.told()[:2]] == ["Failed", "Successful"]
+    assert [line[3] for line in card.record_summaries()[:2]] == ["Failed", "Successful"]
 
 
-def test_what_is_no_card_of_ours_is_not_found(shop: Shop, deployment: Deployment) -> None:
-    stranger = order(Card(shop), pan="4111111111111111")
-    answer = with_issuer(deployment, lambda issuer: issuer.authorise(stranger))
+def test_what_is_no_card_of_ours_is_not_found(shop: MerchantClient, deployment: Deployment) -> None:
+    stranger = order(CardClient(shop), pan="4111111111111111")
+    answer = with_issuer(deployment, lambda issuer: issuer.authorize(stranger))
     assert (answer.status, answer.code) == (ports.NOT_FOUND, "14")
 
 
-def test_a_key_is_one_orders_also_over_two_merchants(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
-    mine, theirs = Card(open_shop()), Card(open_shop())
+def test_a_key_is_one_orders_also_over_two_merchants(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
+    mine, theirs = CardClient(open_shop()), CardClient(open_shop())
     first = order(mine)
     other = order(theirs, key=first.key)
 
-    async def work(issuer: Issuer) -> list[Answer]:
-        return [await issuer.authorise(one) for one in (first, other, order(mine, key=first.key, amount=2))]
+    async def work(issuer: IssuerRail) -> list[Answer]:
+        return [await issuer.authorize(one) for one in (first, other, order(mine, key=first.key, amount=2))]
 
     answers = with_issuer(deployment, work)
     assert [answer.code for answer in answers] == ["00", "94", "94"]
     assert (mine.balance, theirs.balance) == (9_000, 10_000)
 
 
-def test_copies_of_one_order_at_once_pay_once(shop: Shop, deployment: Deployment) -> None:
-    card = Card(shop)
+def test_copies_of_one_order_at_once_pay_once(shop: MerchantClient, deployment: Deployment) -> None:
+    card = CardClient(shop)
     one = order(card)
 
-    async def work(issuer: Issuer) -> list[Answer]:
-        return list(await asyncio.gather(*(issuer.authorise(one) for _ in range(50))))
+    async def work(issuer: IssuerRail) -> list[Answer]:
+        return list(await asyncio.gather(*(issuer.authorize(one) for _ in range(50))))
 
     answers = with_issuer(deployment, work)
     assert {answer.facts["txnRef"] for answer in answers} == {answers[0].facts["txnRef"]}
     assert card.balance == 9_000
 
 
-def test_a_purchase_is_given_back_by_its_key_once(shop: Shop, deployment: Deployment) -> None:
-    card = Card(shop)
+def test_a_purchase_is_given_back_by_its_key_once(shop: MerchantClient, deployment: Deployment) -> None:
+    card = CardClient(shop)
     bought = order(card)
-    back = RefundOrder(fresh("GP0000009 refund"), bought.key, 400)
+    back = RefundOrder(new_reference("GP0000009 refund"), bought.key, 400)
 
-    async def work(issuer: Issuer) -> list[Answer]:
-        await issuer.authorise(bought)
-        rest = RefundOrder(fresh("GP0000009 refund"), bought.key, 601)
-        unknown = RefundOrder(fresh("GP0000009 refund"), "never", 1)
+    async def work(issuer: IssuerRail) -> list[Answer]:
+        await issuer.authorize(bought)
+        rest = RefundOrder(new_reference("GP0000009 refund"), bought.key, 601)
+        unknown = RefundOrder(new_reference("GP0000009 refund"), "never", 1)
         answers = [await issuer.refund(one) for one in (back, back, rest, unknown)]
         return [*answers, await issuer.query(back.key)]
 
@@ -112,14 +114,14 @@ def test_a_purchase_is_given_back_by_its_key_once(shop: Shop, deployment: Deploy
     [("unavailable", Unavailable, False), ("reset", NoAnswer, False), ("timeout", NoAnswer, True)],
 )
 def test_a_line_that_breaks_is_asked_after(
-    shop: Shop, deployment: Deployment, http: str, raised: type[Exception], done: bool
+    shop: MerchantClient, deployment: Deployment, http: str, raised: type[Exception], done: bool
 ) -> None:
-    card = Card(shop)
+    card = CardClient(shop)
     broken = order(card, scenario=Scenario(http=http))
 
-    async def work(issuer: Issuer) -> Answer:
+    async def work(issuer: IssuerRail) -> Answer:
         with pytest.raises(raised):
-            await issuer.authorise(broken)
+            await issuer.authorize(broken)
         return await issuer.query(broken.key)
 
     assert with_issuer(deployment, work).status == (ports.SUCCESSFUL if done else ports.NOT_FOUND)

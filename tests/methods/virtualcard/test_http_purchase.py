@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.methods.virtualcard.holders import Card
-from tests.shop import Shop
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import CardClient
 
 START = "2026-01-05T09:30:00+01:00"
 TXN_REF = re.compile(r"GP\|CP\|[0-9]{9}\|20260105[A-Z]")
 
 
 @pytest.fixture
-def shop(open_shop: Callable[..., Shop]) -> Shop:
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=START)
 
 
@@ -31,20 +31,20 @@ def bought(body: Any) -> str:
     return str(body["txnRef"])
 
 
-def events_of(shop: Shop, txn_ref: str) -> list[Any]:
+def events_of(shop: MerchantClient, txn_ref: str) -> list[Any]:
     return [line["payload"] for line in shop.put("resources", inquire="events", txnRef=txn_ref).body["data"]]
 
 
 # --- approved, declined -----------------------------------------------------------------------------------------
 
 
-def test_a_purchase_is_paid_by_the_card_and_told_to_the_merchant(shop: Shop) -> None:
-    card = Card(shop)
+def test_a_purchase_is_paid_by_the_card_and_told_to_the_merchant(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     wallets = shop.wallets()
     txn_ref = bought(card.buy("12.50", merchant_name="Book Shop"))
     assert TXN_REF.fullmatch(txn_ref)
     assert (card.balance, shop.wallets()) == (8_750, wallets)
-    assert card.told()[0] == ("Card Purchase", 12.5, 0.0, "Successful")
+    assert card.record_summaries()[0] == ("Card Purchase", 12.5, 0.0, "Successful")
     assert events_of(shop, txn_ref) == [
         {
             "status": 200,
@@ -59,8 +59,8 @@ def test_a_purchase_is_paid_by_the_card_and_told_to_the_merchant(shop: Shop) -> 
     ]
 
 
-def test_a_card_is_found_by_its_number_too(shop: Shop) -> None:
-    card = Card(shop)
+def test_a_card_is_found_by_its_number_too(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     pan, cvv, expiry = card.data["cardpan"], card.data["cvv"], card.data["expiration"]
     bought(card.buy("1", cardpan=pan))
     bought(card.buy("1", cardpan=pan, cvv=cvv, expiry=expiry))
@@ -70,19 +70,19 @@ def test_a_card_is_found_by_its_number_too(shop: Shop) -> None:
     ]
 
 
-def test_a_declined_purchase_moves_nothing_and_is_recorded_and_told(shop: Shop) -> None:
-    card = Card(shop)
+def test_a_declined_purchase_moves_nothing_and_is_recorded_and_told(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     said = card.buy("100.01")
     assert declined(said) == "Insufficient funds"
-    assert (card.balance, card.told()[0]) == (10_000, ("Card Purchase", 100.01, 0.0, "Failed"))
+    assert (card.balance, card.record_summaries()[0]) == (10_000, ("Card Purchase", 100.01, 0.0, "Failed"))
     [event] = events_of(shop, said["txnRef"])
     assert (event["txnStatus"], event["chargedAmount"]) == ("failed", "0.00")
     bought(card.buy("100"))
     assert card.balance == 0
 
 
-def test_why_a_card_does_not_pay(shop: Shop) -> None:
-    card = Card(shop)
+def test_why_a_card_does_not_pay(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     wrong = f"{(int(card.data['cvv']) + 1) % 1000:03d}"
     assert declined(card.buy("1", cvv=wrong)) == "CVV validation error"
     assert declined(card.buy("1", expiry="2028-01")) == "Expired card"
@@ -96,9 +96,9 @@ def test_why_a_card_does_not_pay(shop: Shop) -> None:
     assert card.balance == 0
 
 
-def test_a_card_is_good_to_the_end_of_its_month(open_shop: Callable[..., Shop]) -> None:
+def test_a_card_is_good_to_the_end_of_its_month(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-31T12:00:00+01:00")
-    card = Card(shop, currency="NGN", amount="5000")
+    card = CardClient(shop, currency="NGN", amount="5000")
     assert card.data["expiration"] == "2029-01"
     shop.advance(until="2029-01-31T23:59:59+01:00")
     bought(card.buy("1.00"))
@@ -109,8 +109,8 @@ def test_a_card_is_good_to_the_end_of_its_month(open_shop: Callable[..., Shop]) 
     assert card.ask("terminate")["status"] == 200
 
 
-def test_the_sandbox_can_tell_the_issuer_what_to_answer(shop: Shop) -> None:
-    card = Card(shop)
+def test_the_sandbox_can_tell_the_issuer_what_to_answer(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     assert declined(card.buy("1", headers={"x-sandbox-scenario": "rr=05"})) == "Do not honour"
     assert declined(card.buy("1", headers={"x-sandbox-scenario": "http=timeout"})) == "Issuer or switch inoperative"
     shop.put("sandbox", action="fault", rail="issuer", kind="decline", times=1)
@@ -118,8 +118,8 @@ def test_the_sandbox_can_tell_the_issuer_what_to_answer(shop: Shop) -> None:
     bought(card.buy("1"))
 
 
-def test_the_same_key_buys_once(shop: Shop) -> None:
-    card = Card(shop)
+def test_the_same_key_buys_once(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     first, again = (card.buy("10", headers={"idempotency-key": "once"}) for _ in range(2))
     assert (first, card.balance) == (again, 9_000)
 
@@ -127,9 +127,9 @@ def test_the_same_key_buys_once(shop: Shop) -> None:
 # --- limits -----------------------------------------------------------------------------------------------------
 
 
-def test_limits_per_transaction_day_and_month(shop: Shop) -> None:
+def test_limits_per_transaction_day_and_month(shop: MerchantClient) -> None:
     limits = {"per_transaction": "40", "per_day": "60.00", "per_month": 90}
-    card = Card(shop, amount=500, limits=limits)
+    card = CardClient(shop, amount=500, limits=limits)
     assert declined(card.buy("40.01")) == "Exceeds the card's limit of USD 40.00 for one transaction"
     bought(card.buy("40"))
     assert declined(card.buy("20.01")) == "Exceeds the card's limit of USD 60.00 for a day"
@@ -141,8 +141,8 @@ def test_limits_per_transaction_day_and_month(shop: Shop) -> None:
     bought(card.buy("40"))
 
 
-def test_limits_can_be_set_changed_and_taken_away(shop: Shop) -> None:
-    card = Card(shop)
+def test_limits_can_be_set_changed_and_taken_away(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     bought(card.buy("5"))
     said = card.ask("limits", limits={"per_day": "9.99", "categories": ["5812", "5411", "5812"]})
     shown = {"per_transaction": None, "per_day": "9.99", "per_month": None, "categories": ["5411", "5812"]}
@@ -160,11 +160,11 @@ def test_limits_can_be_set_changed_and_taken_away(shop: Shop) -> None:
 # --- other currencies -------------------------------------------------------------------------------------------
 
 
-def test_a_card_pays_in_the_other_currency_at_the_operators_rate(shop: Shop) -> None:
-    dollars, naira = Card(shop), Card(shop, currency="NGN", amount="50000")
+def test_a_card_pays_in_the_other_currency_at_the_operators_rate(shop: MerchantClient) -> None:
+    dollars, naira = CardClient(shop), CardClient(shop, currency="NGN", amount="50000")
     txn_ref = bought(dollars.buy("15000.01", currency="NGN"))  # 1,500.00 for a dollar, and never less than it is
     assert dollars.balance == 10_000 - 1_001
-    assert dollars.told()[0] == ("Card Purchase", 10.01, 0.0, "Successful")
+    assert dollars.record_summaries()[0] == ("Card Purchase", 10.01, 0.0, "Successful")
     assert dollars.refund(txn_ref)["txnStatus"] == "successful"
     assert dollars.balance == 10_000
     bought(naira.buy("10", currency="USD"))
@@ -174,12 +174,12 @@ def test_a_card_pays_in_the_other_currency_at_the_operators_rate(shop: Shop) -> 
 # --- refunds ----------------------------------------------------------------------------------------------------
 
 
-def test_a_purchase_is_given_back_in_parts_and_never_more_than_it_was(shop: Shop) -> None:
-    card = Card(shop)
+def test_a_purchase_is_given_back_in_parts_and_never_more_than_it_was(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     txn_ref = bought(card.buy("30"))
     refund = card.refund(txn_ref, amount="12.34")
     assert (refund["txnStatus"], refund["txnRef"][:6]) == ("successful", "GP|RF|")
-    assert (card.balance, card.told()[0]) == (8_234, ("Card Refund", 12.34, 0.0, "Successful"))
+    assert (card.balance, card.record_summaries()[0]) == (8_234, ("Card Refund", 12.34, 0.0, "Successful"))
     assert card.refund(txn_ref, amount="17.67")["errors"][0]["field"] == "amount"
     assert card.refund(txn_ref)["txnStatus"] == "successful"
     assert card.balance == 10_000
@@ -188,16 +188,16 @@ def test_a_purchase_is_given_back_in_parts_and_never_more_than_it_was(shop: Shop
     assert (event["chargedAmount"], event["paymentMethod"]) == ("12.34", "virtual_card")
 
 
-def test_what_was_not_paid_is_not_given_back(shop: Shop) -> None:
-    card = Card(shop)
+def test_what_was_not_paid_is_not_given_back(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     said = card.buy("1000")
     assert declined(said)
     assert card.refund(said["txnRef"])["status"] == 104
     assert card.refund("GP|CP|000000000|20260105A") == {"status": 104, "message": "Invalid Transaction Reference"}
 
 
-def test_what_comes_back_to_a_terminated_card_goes_to_the_wallet(shop: Shop) -> None:
-    card = Card(shop)
+def test_what_comes_back_to_a_terminated_card_goes_to_the_wallet(shop: MerchantClient) -> None:
+    card = CardClient(shop)
     txn_ref = bought(card.buy("30"))
     card.ask("terminate")
     before = shop.wallet("USD").balance

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tests.methods.virtualcard.holders import Card
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
-from tests.shop import Shop
 
 CLIENTS = 64
 LOWEST = """
@@ -23,14 +23,14 @@ LOWEST = """
 Asked = tuple[str, dict[str, Any]]
 
 
-def ask_at_once(deployment: Deployment, shop: Shop, asked: list[Asked]) -> list[Any]:
+def ask_at_once(deployment: Deployment, shop: MerchantClient, asked: list[Asked]) -> list[Any]:
     """Everybody is connected before anybody asks."""
     start, replies = threading.Barrier(len(asked)), [None] * len(asked)
 
     def ask(place: int, method: str, fields: dict[str, Any]) -> None:
-        with deployment.wire() as wire:
-            own = Shop(wire, shop.mid, shop.key)
-            own.wire.send("GET", "/healthz")
+        with deployment.connect() as wire:
+            own = MerchantClient(wire, shop.mid, shop.key)
+            own.connection.send("GET", "/healthz")
             start.wait()
             replies[place] = own.put(method, **fields).body
 
@@ -42,12 +42,12 @@ def ask_at_once(deployment: Deployment, shop: Shop, asked: list[Asked]) -> list[
     return replies
 
 
-def lowest(deployment: Deployment, card: Card) -> int:
+def lowest(deployment: Deployment, card: CardClient) -> int:
     account = f"card:{card.reference[-22:]}:{card.data['currency']}"
     return int(deployment.fetch(LOWEST, card.shop.mid, account)[0][0])
 
 
-def mixed(card: Card, n: int) -> Asked:
+def mixed(card: CardClient, n: int) -> Asked:
     named = {"reference": card.reference}
     return [
         ("virtualcard", {"action": "fund", "amount": "10.00", **named}),
@@ -68,10 +68,10 @@ def moved(asked: list[Asked], replies: list[Any]) -> int:
 
 
 def test_whatever_is_asked_at_once_the_card_has_what_was_acknowledged(
-    open_shop: Callable[..., Shop], deployment: Deployment
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
 ) -> None:
     shop = open_shop()
-    card = Card(shop, amount=100)
+    card = CardClient(shop, amount=100)
     for _ in range(3):
         before = card.balance
         asked = [mixed(card, n) for n in range(CLIENTS)]
@@ -81,24 +81,24 @@ def test_whatever_is_asked_at_once_the_card_has_what_was_acknowledged(
     assert lowest(deployment, card) >= 0
 
 
-def test_after_termination_nothing_moves(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
+def test_after_termination_nothing_moves(open_shop: Callable[..., MerchantClient], deployment: Deployment) -> None:
     shop = open_shop()
     for _ in range(3):
-        card = Card(shop, amount=100)
+        card = CardClient(shop, amount=100)
         asked = [mixed(card, n) for n in range(CLIENTS)]
         asked[40] = asked[41] = ("virtualcard", {"action": "terminate", "reference": card.reference})
         replies = ask_at_once(deployment, shop, asked)
         assert sorted(reply["status"] for reply in replies[40:42]) == [104, 200]
         assert (card.balance, card.state) == (0, "terminated")
         assert lowest(deployment, card) >= 0
-        told = card.told(limit=200)
+        told = card.record_summaries(limit=200)
         last = next(n for n, line in enumerate(told) if line[3] == "Successful")
         assert told[last] == ("Card Termination", (10_000 + moved(asked, replies)) / 100, 0.0, "Successful")
 
 
-def test_a_balance_is_spent_once(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
+def test_a_balance_is_spent_once(open_shop: Callable[..., MerchantClient], deployment: Deployment) -> None:
     shop = open_shop()
-    card = Card(shop, amount=100)
+    card = CardClient(shop, amount=100)
     asked: list[Asked] = [
         ("sandbox", {"action": "card_purchase", "reference": card.reference, "amount": "7.00"})
     ] * CLIENTS
@@ -107,9 +107,9 @@ def test_a_balance_is_spent_once(open_shop: Callable[..., Shop], deployment: Dep
     assert card.balance == 200
 
 
-def test_a_purchase_is_given_back_once(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
+def test_a_purchase_is_given_back_once(open_shop: Callable[..., MerchantClient], deployment: Deployment) -> None:
     shop = open_shop()
-    card = Card(shop, amount=100)
+    card = CardClient(shop, amount=100)
     txn_ref = card.buy("30.00")["txnRef"]
     asked: list[Asked] = [("sandbox", {"action": "card_refund", "txnRef": txn_ref, "amount": "4.00"})] * 32
     replies = ask_at_once(deployment, shop, asked)
@@ -118,9 +118,11 @@ def test_a_purchase_is_given_back_once(open_shop: Callable[..., Shop], deploymen
     assert card.balance == 7_000 + 2_800
 
 
-def test_cards_made_at_once_are_cards_of_their_own(open_shop: Callable[..., Shop], deployment: Deployment) -> None:
+def test_cards_made_at_once_are_cards_of_their_own(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
     shop = open_shop()
-    template = Card(shop, amount=10)
+    template = CardClient(shop, amount=10)
     billing = {"address": "a", "name": "b", "city": "c", "state": "d", "postal_code": 1}
     asked: list[Asked] = [
         ("virtualcard", {"action": "create", "billing": billing, "amount": 10, "currency": "USD"})

@@ -1,15 +1,16 @@
 """`PUT /bills`: airtime and bills, paid from the merchant's wallet. Read this first."""
 
-from kasuwa.core.action import PAY, Known, Lookup, Method, Read, Step, Write, one_of
-from kasuwa.methods.bills import decide, decide_answer, lookups, steps, store, wire
+from kasuwa.core.action import PAY, ApiMethod, Lookup, MemoryRead, Read, Step, Write, one_of
+from kasuwa.methods.bills import lookups, steps, store, wire
+from kasuwa.methods.bills.rules import on_biller_answer, pay_bill
 
 PREPAID_METER = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
 
-BILLS = Method(
+BILLS = ApiMethod(
     name="bills",
     selectors=("action",),
     actions=(
-        Known(
+        MemoryRead(
             name="pull",
             request=wire.PullRequest,
             reply=wire.PullReply,
@@ -22,7 +23,7 @@ BILLS = Method(
             name="resolve",
             request=wire.ResolveRequest,
             reply=wire.ResolveReply,
-            rail=decide.LANE,
+            rail=pay_bill.LANE,
             ask=lookups.resolve_customer,
             rules=lookups.RESOLVE_RULES,
             summary="The name behind a customer reference, such as a meter number",
@@ -32,10 +33,10 @@ BILLS = Method(
             name="pay",
             request=wire.PayRequest,
             reply=wire.PayReply,
-            needs=decide.need_pay,
-            decide=decide.decide_pay,
+            needs=pay_bill.need_pay,
+            decide=pay_bill.decide_pay,
             rules=lookups.PAY_RULES,
-            needs_role=PAY,
+            permission=PAY,
             summary="Pay a bill or top up a phone from the wallet",
             example={"action": "pay", **PREPAID_METER, "amount": "5000.00", "orderRef": "bill-1042"},
         ),
@@ -52,12 +53,12 @@ BILLS = Method(
     steps=tuple(
         Step(
             kind=kind,
-            lane=decide.LANE,
+            lane=pay_bill.LANE,
             call=steps.call_biller,
-            needs=decide_answer.need_answer,
-            decide=decide_answer.decide_answer,
-            told=steps.hear_biller,
+            needs=on_biller_answer.need_answer,
+            decide=on_biller_answer.decide_answer,
+            enrich_callback=steps.fetch_delivery,
         )
-        for kind in (decide.SEND, decide.ASK)
+        for kind in (pay_bill.SEND, pay_bill.QUERY)
     ),
 )

@@ -3,9 +3,9 @@
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import SealedReader
+from kasuwa.core.reading import ActionReader
 from kasuwa.core.transactions import FAILED
-from kasuwa.methods.bills.decide import GOODS, NO_GOODS, voucher_place
+from kasuwa.methods.bills.rules.pay_bill import DELIVERY_DECODER, NO_DELIVERY, voucher_aad
 from kasuwa.methods.bills.wire import VerifyReply, VerifyRequest
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
@@ -20,15 +20,15 @@ BILL = """
 """
 
 
-async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
+async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: ActionReader) -> VerifyReply | Refusal:
     row = await reader.fetchrow(BILL, merchant.merchant_id, request.txn_ref or request.order_ref)
     if row is None:
         return UNKNOWN_REFERENCE
     status, txn_ref, order_ref, amount, fee, vat, message, sealed, commission = row
     is_charged = status != FAILED
-    goods = NO_GOODS
+    goods = NO_DELIVERY
     if sealed is not None:
-        goods = GOODS.decode(reader.unseal(merchant.merchant_id, voucher_place(txn_ref), sealed))
+        goods = DELIVERY_DECODER.decode(reader.unseal(merchant.merchant_id, voucher_aad(txn_ref), sealed))
     return VerifyReply(
         status=200,
         txn_status=status,

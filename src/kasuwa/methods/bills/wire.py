@@ -106,7 +106,7 @@ class VerifyRequest(msgspec.Struct, kw_only=True):
 BillStatus = Literal["successful", "failed", "pending"]
 
 
-class Goods(msgspec.Struct, kw_only=True, omit_defaults=True):
+class BillDelivery(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What the biller gave: a token of 20 digits and the units it is worth, or a PIN."""
 
     token: str | UnsetType = UNSET

@@ -1,17 +1,18 @@
 """`PUT /cashcode`: codes that draw cash. Read this first."""
 
-from kasuwa.core.action import INTEGRATE, PAY, Method, Read, Rule, Step, Write
+from kasuwa.core.action import INTEGRATE, PAY, ApiMethod, FieldRule, Read, Step, Write
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.cashcode import decide, decide_end, decide_redeem, store, wire
+from kasuwa.methods.cashcode import store, wire
+from kasuwa.methods.cashcode.rules import finish, issue, redeem
 from kasuwa.rails import ports
 
 GENERATE_RULES = (
-    Rule(("amount",), decide.amount_fits),
-    Rule(("life_time",), decide.life_time_fits),
+    FieldRule(("amount",), issue.check_amount),
+    FieldRule(("life_time",), issue.check_lifetime),
     REFUSE_DRY_RUN,
 )
 
-CASHCODE = Method(
+CASHCODE = ApiMethod(
     name="cashcode",
     selectors=("action",),
     actions=(
@@ -20,9 +21,9 @@ CASHCODE = Method(
             request=wire.GenerateRequest,
             reply=wire.GenerateReply,
             rules=GENERATE_RULES,
-            needs=decide.need_generate,
-            decide=decide.decide_generate,
-            needs_role=PAY,
+            needs=issue.need_generate,
+            decide=issue.decide_generate,
+            permission=PAY,
             summary="A code, shown once, that draws an amount of cash with its PIN",
             example={
                 "action": "generate",
@@ -46,22 +47,22 @@ CASHCODE = Method(
             request=wire.OrderRequest,
             reply=wire.CancelReply,
             rules=(REFUSE_DRY_RUN,),
-            needs=decide_end.need_cancel,
-            decide=decide_end.decide_cancel,
-            needs_role=PAY,
+            needs=finish.need_cancel,
+            decide=finish.decide_cancel,
+            permission=PAY,
             summary="Take a cashcode back that was not used; what was held for it returns",
             example={"action": "cancel", "orderRef": "cash-1042"},
-            repeatable=False,
+            accepts_idempotency_key=False,
         ),
     ),
     steps=(
         Step(
-            decide.EXPIRE,
-            decide.LANE,
-            ports.call_nobody,
-            decide_end.need_expiry,
-            decide_end.decide_expiry,
-            settles=False,
+            issue.EXPIRE,
+            issue.LANE,
+            ports.call_no_rail,
+            finish.need_expiry,
+            finish.decide_expiry,
+            accepts_callback=False,
         ),
     ),
 )
@@ -72,9 +73,9 @@ SANDBOX = (
         name="redeem_cashcode",
         request=wire.RedeemRequest,
         reply=wire.RedeemReply,
-        needs=decide_redeem.need_redeem,
-        decide=decide_redeem.decide_redeem,
-        needs_role=INTEGRATE,
+        needs=redeem.need_redeem,
+        decide=redeem.decide_redeem,
+        permission=INTEGRATE,
         summary="Cash is drawn with a code and its PIN",
         example={
             "action": "redeem_cashcode",
@@ -83,6 +84,6 @@ SANDBOX = (
             "amount": "5000.00",
             "channel": "ATM",
         },
-        repeatable=False,
+        accepts_idempotency_key=False,
     ),
 )

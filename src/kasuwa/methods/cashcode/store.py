@@ -5,8 +5,8 @@ from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
 from kasuwa.core.transactions import FAILED, transaction_key
-from kasuwa.methods.cashcode.decide import KIND, cashcode_key
-from kasuwa.methods.cashcode.decide_end import UNKNOWN_ORDER
+from kasuwa.methods.cashcode.rules.finish import UNKNOWN_ORDER
+from kasuwa.methods.cashcode.rules.issue import KIND, cashcode_key
 from kasuwa.methods.cashcode.wire import OrderRequest, VerifyReply
 
 BY_ORDER_REF = """

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, Amount, ChosenCurrency, Pin, Reference, Whole
+from kasuwa.core.fields import END, Amount, ChosenCurrency, NonNegativeInt, Pin, Reference
 
 Channel = Literal["ATM", "POS", "WEB"]
 Code = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
@@ -29,7 +29,7 @@ class GenerateRequest(msgspec.Struct, kw_only=True):
     pin: Pin
     channel: Channel
     order_ref: Reference = field(name="orderRef")
-    life_time: Whole | None = None
+    life_time: NonNegativeInt | None = None
     currency: CashCurrency | None = None
     dry_run: bool | None = None
 

@@ -1,10 +1,11 @@
 """`PUT /clients`: the people a merchant lends to and saves for. Read this first."""
 
-from kasuwa.core.action import MANAGE, Method, Question, Read, Write
-from kasuwa.methods.clients import decide_client, lookups, store, wire
-from kasuwa.methods.clients.decide_person import CREATE_RULES, UPDATE_RULES
+from kasuwa.core.action import MANAGE, ApiMethod, RailQuestion, Read, Write
+from kasuwa.methods.clients import lookups, store, wire
+from kasuwa.methods.clients.rules import manage_client
+from kasuwa.methods.clients.rules.validate_person import CREATE_RULES, UPDATE_RULES
 
-REGISTER = Question(rail="identity", ask=lookups.ask_register)
+BVN_REGISTRY = RailQuestion(rail="identity", ask=lookups.query_bvn_registry)
 
 EXAMPLE_CLIENT = {
     "firstname": "Ada",
@@ -29,7 +30,7 @@ EXAMPLE_CLIENT = {
     "meta": {"id_card_no": "A1234567"},
 }
 
-CLIENTS = Method(
+CLIENTS = ApiMethod(
     name="clients",
     selectors=("action",),
     actions=(
@@ -38,10 +39,10 @@ CLIENTS = Method(
             request=wire.CreateRequest,
             reply=wire.ClientReply,
             rules=CREATE_RULES,
-            ask=REGISTER,
-            needs=decide_client.need_create,
-            decide=decide_client.decide_create,
-            needs_role=MANAGE,
+            rail_question=BVN_REGISTRY,
+            needs=manage_client.need_create,
+            decide=manage_client.decide_create,
+            permission=MANAGE,
             summary="Enrol a client, verified by their BVN where asked",
             example={"action": "create", "data": EXAMPLE_CLIENT, "verify_bvn": True, "status": "pending_approval"},
         ),
@@ -50,10 +51,10 @@ CLIENTS = Method(
             request=wire.UpdateRequest,
             reply=wire.ClientReply,
             rules=UPDATE_RULES,
-            ask=REGISTER,
-            needs=decide_client.need_update,
-            decide=decide_client.decide_update,
-            needs_role=MANAGE,
+            rail_question=BVN_REGISTRY,
+            needs=manage_client.need_update,
+            decide=manage_client.decide_update,
+            permission=MANAGE,
             summary="Change a client: objects are merged, arrays replaced, and the status moved",
             example={
                 "action": "update",

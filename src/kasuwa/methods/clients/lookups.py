@@ -2,12 +2,14 @@
 
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.scenario import Scenario
-from kasuwa.methods.clients.decide_client import Told
-from kasuwa.rails.ports import IdentityEnquiry, NoAnswer, Rails, Unavailable, refuse_unanswered
+from kasuwa.methods.clients.rules.manage_client import RegistryAnswer
+from kasuwa.rails.ports import IdentityQuery, NoAnswer, Rails, Unavailable, refuse_unanswered
 
 
-async def ask_register(bvn: str, merchant: Merchant, rails: Rails, scenario: Scenario) -> Told | Refusal:
+async def query_bvn_registry(
+    bvn: str, merchant: Merchant, rails: Rails, scenario: Scenario
+) -> RegistryAnswer | Refusal:
     try:
-        return Told(bvn, await rails.identity.find_person(IdentityEnquiry(bvn, scenario)))
+        return RegistryAnswer(bvn, await rails.identity.find_person(IdentityQuery(bvn, scenario)))
     except (Unavailable, NoAnswer) as trouble:
         return refuse_unanswered("BVN register", trouble)

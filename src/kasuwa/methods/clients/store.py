@@ -3,10 +3,10 @@
 from typing import Any
 
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.people import NATIONAL
-from kasuwa.core.reading import Reader, SealedReader
-from kasuwa.methods.clients.decide import UNKNOWN_CLIENT, Client, client_key
-from kasuwa.methods.clients.decide_client import hash_bvn, hash_email, hash_phone, show_client
+from kasuwa.core.people import NATIONAL_NUMBERS
+from kasuwa.core.reading import ActionReader, Reader
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, client_key
+from kasuwa.methods.clients.rules.manage_client import hash_bvn, hash_email, hash_phone, show_client
 from kasuwa.methods.clients.wire import ClientReply, ListReply, ListRequest, ViewRequest
 
 COLUMNS = """
@@ -29,17 +29,19 @@ async def find_client(merchant_id: int, client_id: str, reader: Reader) -> Clien
     return None if row is None else Client(*row)
 
 
-async def view_client(request: ViewRequest, merchant: Merchant, reader: SealedReader) -> ClientReply | Refusal:
+async def view_client(request: ViewRequest, merchant: Merchant, reader: ActionReader) -> ClientReply | Refusal:
     client = await find_client(merchant.merchant_id, request.client_id, reader)
     if client is None:
         return UNKNOWN_CLIENT
     return ClientReply(message="Client found", data=show_client(client, reader.unseal))
 
 
-def filters_of(request: ListRequest, merchant: Merchant, reader: SealedReader) -> tuple[Any, ...]:
+def filters_of(request: ListRequest, merchant: Merchant, reader: ActionReader) -> tuple[Any, ...]:
     """Returns what `MATCHING` takes. A national number may be of any country whose numbers are known."""
     merchant_id = merchant.merchant_id
-    phones = request.phone and {hash_phone(reader.digest, merchant_id, request.phone, (code,)) for code in NATIONAL}
+    phones = request.phone and {
+        hash_phone(reader.digest, merchant_id, request.phone, (code,)) for code in NATIONAL_NUMBERS
+    }
     return (
         merchant_id,
         None if phones is None else sorted(phones),
@@ -49,11 +51,11 @@ def filters_of(request: ListRequest, merchant: Merchant, reader: SealedReader) -
     )
 
 
-async def list_clients(request: ListRequest, merchant: Merchant, reader: SealedReader) -> ListReply:
-    offset, limit = request.window
+async def list_clients(request: ListRequest, merchant: Merchant, reader: ActionReader) -> ListReply:
+    offset, limit = request.offset_and_limit
     filters = filters_of(request, merchant, reader)
-    async with reader.snapshot() as moment:
-        rows = await moment.fetch(NEWEST_FIRST, *filters, offset, limit)
-        [[total]] = await moment.fetch(COUNT, *filters)
+    async with reader.snapshot() as snapshot:
+        rows = await snapshot.fetch(NEWEST_FIRST, *filters, offset, limit)
+        [[total]] = await snapshot.fetch(COUNT, *filters)
     clients = await reader.make_lines(lambda row: show_client(Client(*row), reader.unseal), rows, at_once=5)
     return ListReply(data=clients, total=total, offset=offset, limit=limit)

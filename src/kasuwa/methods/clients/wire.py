@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from kasuwa.core.documents import Document
 from kasuwa.core.fields import AccountNumber, BankCode, Reference, ShortText
 from kasuwa.core.paging import Paged
-from kasuwa.core.people import Bvn, Day, Email, PersonName, Phone
+from kasuwa.core.people import Bvn, DateText, Email, PersonName, Phone
 
 
 class AddressFields(msgspec.Struct, kw_only=True):
@@ -23,7 +23,7 @@ class AddressFields(msgspec.Struct, kw_only=True):
 
 
 class Address(Document):
-    shape = AddressFields
+    known_struct = AddressFields
     most_bytes = 4 * 1024
 
 
@@ -42,12 +42,12 @@ class BankAccountChanges(msgspec.Struct, kw_only=True):
 
 
 class BankAccountDocument(Document):
-    shape = BankAccountFields
+    known_struct = BankAccountFields
     most_bytes = 4 * 1024
 
 
 class ChangedBankAccount(Document):
-    shape = BankAccountChanges
+    known_struct = BankAccountChanges
     most_bytes = 4 * 1024
 
 
@@ -65,7 +65,7 @@ class ClientChanges(msgspec.Struct, kw_only=True):
     middlename: PersonName | None = None
     email: Email | None = None
     gender: Gender | None = None
-    dob: Day | None = None
+    dob: DateText | None = None
     phone: Phone | None = None
     bvn: Bvn | None = None
     addresses: Addresses | None = None
@@ -81,7 +81,7 @@ class ClientFields(msgspec.Struct, kw_only=True):
     middlename: PersonName | None = None
     email: Email | None = None
     gender: Gender | None = None
-    dob: Day | None = None
+    dob: DateText | None = None
     phone: Phone | None = None
     bvn: Bvn | None = None
     addresses: Addresses | None = None

@@ -2,16 +2,17 @@
 
 from functools import partial
 
-from kasuwa.core.action import PAY, Method, Read, Rule, Step, Write, one_of
-from kasuwa.core.banks import account_fits_bank, bank_is_known
+from kasuwa.core.action import PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
+from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.disburse import decide, decide_answer, decide_bulk, steps, store, wire
+from kasuwa.methods.disburse import steps, store, wire
+from kasuwa.methods.disburse.rules import bulk_transfer, on_bank_answer, transfer
 
 TRANSFER_RULES = (
-    Rule(("amount",), decide.amount_fits),
+    FieldRule(("amount",), transfer.check_amount),
     REFUSE_DRY_RUN,
-    Rule(("bank_code",), bank_is_known),
-    Rule(("bank_code", "account_number"), account_fits_bank),
+    FieldRule(("bank_code",), check_bank_code),
+    FieldRule(("bank_code", "account_number"), check_account_number),
 )
 
 EXAMPLE_ORDER = {
@@ -23,19 +24,19 @@ EXAMPLE_ORDER = {
     "orderRef": "order-1042",
 }
 
-DISBURSE = Method(
+DISBURSE = ApiMethod(
     name="disburse",
     selectors=("action",),
-    most_bytes=1024 * 1024,
+    max_body_bytes=1024 * 1024,
     actions=(
         Write(
             name="transfer",
             request=wire.TransferRequest,
             reply=wire.TransferReply,
             rules=TRANSFER_RULES,
-            needs=decide.need_transfer,
-            decide=decide.decide_transfer,
-            needs_role=PAY,
+            needs=transfer.need_transfer,
+            decide=transfer.decide_transfer,
+            permission=PAY,
             summary="Send money from the wallet to a bank account",
             example={"action": "transfer", **EXAMPLE_ORDER},
         ),
@@ -45,10 +46,10 @@ DISBURSE = Method(
             request=wire.BulkRequest,
             reply=wire.BulkReply,
             rules=(REFUSE_DRY_RUN,),
-            unpack=partial(decide_bulk.read_orders, rules=TRANSFER_RULES),
-            needs=decide_bulk.need_bulk,
-            decide=decide_bulk.decide_bulk,
-            needs_role=PAY,
+            unpack=partial(bulk_transfer.read_orders, rules=TRANSFER_RULES),
+            needs=bulk_transfer.need_bulk,
+            decide=bulk_transfer.decide_bulk,
+            permission=PAY,
             summary="Send up to 1,000 transfers at once, each on its own",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),
@@ -63,7 +64,7 @@ DISBURSE = Method(
         ),
     ),
     steps=(
-        Step(decide.SEND, decide.LANE, steps.call_bank, decide_answer.need_answer, decide_answer.decide_answer),
-        Step(decide.ASK, decide.LANE, steps.call_bank, decide_answer.need_answer, decide_answer.decide_answer),
+        Step(transfer.SEND, transfer.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
+        Step(transfer.QUERY, transfer.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
     ),
 )

@@ -5,13 +5,13 @@ from functools import partial
 
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.methods.disburse.decide import ASK, CURRENCY, read_work
-from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_ask
+from kasuwa.methods.disburse.rules.transfer import CURRENCY, QUERY, read_work
+from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_query
 
 
-async def call_bank(rails: Rails, job: Job, now: datetime, beside: None) -> Answer:
+async def call_bank(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
     order = order_of(job, now)
-    return await send_or_ask(job, ASK, partial(rails.bank.transfer, order), partial(rails.bank.query, order))
+    return await send_or_query(job, QUERY, partial(rails.bank.transfer, order), partial(rails.bank.query, order))
 
 
 def order_of(job: Job, now: datetime) -> TransferOrder:

@@ -9,8 +9,14 @@ from kasuwa.core.purpose import subject_in
 from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.core.references import is_reference, row_key
 from kasuwa.core.transactions import FAILED, transaction_key
-from kasuwa.methods.disburse.decide import KIND
-from kasuwa.methods.disburse.decide_bulk import BATCH_ORDERS, BATCH_PREFIX, CONFLICT, BatchOrder, batch_key
+from kasuwa.methods.disburse.rules.bulk_transfer import (
+    BATCH_ORDERS_DECODER,
+    BATCH_PREFIX,
+    CONFLICT,
+    BatchOrder,
+    batch_key,
+)
+from kasuwa.methods.disburse.rules.transfer import KIND
 from kasuwa.methods.disburse.wire import BatchLine, VerifyReply, VerifyRequest
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
@@ -47,13 +53,13 @@ async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: Re
     named = request.txn_ref or request.order_ref
     said = named or request.batch_ref or ""
     if not said.startswith(BATCH_PREFIX):
-        return await verify_one(said, merchant, reader) or UNKNOWN_REFERENCE
-    async with reader.snapshot() as moment:
-        found = await verify_one(said, merchant, moment) if named is not None else None
-        return found or await verify_batch(said, merchant, moment)
+        return await verify_by_reference(said, merchant, reader) or UNKNOWN_REFERENCE
+    async with reader.snapshot() as snapshot:
+        found = await verify_by_reference(said, merchant, snapshot) if named is not None else None
+        return found or await verify_batch(said, merchant, snapshot)
 
 
-async def verify_one(said: str, merchant: Merchant, reader: Reader) -> VerifyReply | None:
+async def verify_by_reference(said: str, merchant: Merchant, reader: Reader) -> VerifyReply | None:
     """Returns None if no transfer has this reference. A text without a right check letter is no txnRef."""
     merchant_id = merchant.merchant_id
     key, loan_key = transaction_key(merchant_id, KIND, said), row_key(merchant_id, "loan", said)
@@ -88,7 +94,7 @@ async def verify_batch(batch_ref: str, merchant: Merchant, reader: Reader) -> Ve
     batch = await reader.fetchrow(BATCH, batch_key(merchant.merchant_id, batch_ref), merchant.merchant_id)
     if batch is None:
         return UNKNOWN_REFERENCE
-    orders = BATCH_ORDERS.decode(batch[0])
+    orders = BATCH_ORDERS_DECODER.decode(batch[0])
     wanted = [order.txn_ref for order in orders if order.txn_ref is not None]
     rows = await reader.fetch(OF_BATCH, merchant.merchant_id, wanted)
     transfers = {row[1]: tuple(row)[:-1] for row in rows}

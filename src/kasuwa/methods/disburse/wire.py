@@ -30,13 +30,15 @@ class TransferRequest(msgspec.Struct, kw_only=True):
 
 
 # An order is kept as it was sent until it is read on its own; documents describe it as a transfer.
-Order = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/TransferRequest"})]
+RawOrder = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/TransferRequest"})]
 
 
 class BulkRequest(msgspec.Struct, kw_only=True):
     """Many transfers at once. Each order is read on its own: a bad one fails and the others go."""
 
-    data: Annotated[list[Order], Meta(min_length=1, max_length=1000, description="at least one order, at most 1,000")]
+    data: Annotated[
+        list[RawOrder], Meta(min_length=1, max_length=1000, description="at least one order, at most 1,000")
+    ]
     dry_run: bool | None = None
 
 

@@ -1,27 +1,20 @@
 """`PUT /investments`: savings accounts and thrift plans. Read this first."""
 
-from kasuwa.core.action import COLLECT, MANAGE, PAY, Method, Read, Rule, Step, Write, one_of
-from kasuwa.methods.disburse.decide import amount_fits
-from kasuwa.methods.investments import (
-    decide_cashout,
-    decide_cycle,
-    decide_interest,
-    decide_savings,
-    decide_thrift,
-    store,
-    wire,
-)
-from kasuwa.methods.payment import decide_collect
-from kasuwa.rails.ports import call_nobody
+from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
+from kasuwa.methods.disburse.rules.transfer import check_amount
+from kasuwa.methods.investments import store, wire
+from kasuwa.methods.investments.rules import cash_out, post_interest, savings, thrift_cycle, thrift_plan
+from kasuwa.methods.payment.rules import collect
+from kasuwa.rails.ports import call_no_rail
 
-AMOUNT_RULE = Rule(("amount",), amount_fits)
+AMOUNT_RULE = FieldRule(("amount",), check_amount)
 CASHOUT_RULES = (
-    Rule(("amount",), decide_cashout.amount_is_not_too_much),
+    FieldRule(("amount",), cash_out.check_max_amount),
     one_of("saving_id", "savings_id"),
-    Rule(("saving_id", "savings_id"), decide_cashout.same_savings),
+    FieldRule(("saving_id", "savings_id"), cash_out.check_same_savings),
 )
 
-INVESTMENTS = Method(
+INVESTMENTS = ApiMethod(
     name="investments",
     selectors=("action",),
     actions=(
@@ -30,16 +23,16 @@ INVESTMENTS = Method(
             request=wire.CreateSavingsRequest,
             reply=wire.SavingsReply,
             rules=(
-                Rule(("period",), decide_savings.period_fits),
-                Rule(("tax_rate",), decide_savings.tax_fits),
-                Rule(
+                FieldRule(("period",), savings.check_period),
+                FieldRule(("tax_rate",), savings.check_tax_rate),
+                FieldRule(
                     ("interest_settings.interest_frequency", "interest_settings.interest_rate"),
-                    decide_savings.rate_fits,
+                    savings.rate_fits,
                 ),
             ),
-            needs=decide_savings.need_opening,
-            decide=decide_savings.decide_opening,
-            needs_role=MANAGE,
+            needs=savings.need_opening,
+            decide=savings.decide_opening,
+            permission=MANAGE,
             summary="Open savings for an active client",
             example={
                 "action": "create_savings",
@@ -55,10 +48,10 @@ INVESTMENTS = Method(
             name="deposit",
             request=wire.DepositRequest,
             reply=wire.DepositReply,
-            rules=(AMOUNT_RULE, Rule(("currency",), decide_savings.currency_fits), *decide_collect.PAYER_RULES),
-            needs=decide_savings.need_deposit,
-            decide=decide_savings.decide_deposit,
-            needs_role=COLLECT,
+            rules=(AMOUNT_RULE, FieldRule(("currency",), savings.check_currency), *collect.PAYER_RULES),
+            needs=savings.need_deposit,
+            decide=savings.decide_deposit,
+            permission=COLLECT,
             summary="Bring money into savings, by any payment method or from the wallet; dry_run shows what would be",
             example={
                 "action": "deposit",
@@ -80,9 +73,9 @@ INVESTMENTS = Method(
             name="validate",
             request=wire.ValidateDeposit,
             reply=wire.ValidateReply,
-            needs=decide_collect.need_validate,
-            decide=decide_savings.decide_validation,
-            needs_role=COLLECT,
+            needs=collect.need_validate,
+            decide=savings.decide_validation,
+            permission=COLLECT,
             summary="Bring the OTP of a deposit",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),
@@ -115,9 +108,9 @@ INVESTMENTS = Method(
             request=wire.CashoutRequest,
             reply=wire.CashoutReply,
             rules=CASHOUT_RULES,
-            needs=decide_cashout.need_cashout,
-            decide=decide_cashout.decide_cashout,
-            needs_role=PAY,
+            needs=cash_out.need_cashout,
+            decide=cash_out.decide_cashout,
+            permission=PAY,
             summary="Take money out of savings, in cash or by transfer; dry_run shows what would be",
             example={
                 "action": "cashout",
@@ -133,9 +126,9 @@ INVESTMENTS = Method(
             request=wire.CashcodeRequest,
             reply=wire.CashcodeReply,
             rules=CASHOUT_RULES,
-            needs=decide_cashout.need_cashout,
-            decide=decide_cashout.decide_cashcode,
-            needs_role=PAY,
+            needs=cash_out.need_cashout,
+            decide=cash_out.decide_cashcode,
+            permission=PAY,
             summary="Take money out of savings by a code, shown once, that draws it from a cash machine",
             example={
                 "action": "cashout",
@@ -151,12 +144,12 @@ INVESTMENTS = Method(
             reply=wire.PlanReply,
             rules=(
                 AMOUNT_RULE,
-                Rule(("member_required",), decide_thrift.members_fit),
-                Rule(("member_required", "amount"), decide_thrift.pot_fits),
+                FieldRule(("member_required",), thrift_plan.check_member_count),
+                FieldRule(("member_required", "amount"), thrift_plan.pot_fits),
             ),
-            needs=decide_thrift.need_nothing,
-            decide=decide_thrift.decide_plan,
-            needs_role=MANAGE,
+            needs=thrift_plan.need_nothing,
+            decide=thrift_plan.decide_create_plan,
+            permission=MANAGE,
             summary="Make a thrift plan that members can subscribe to",
             example={
                 "action": "create_plan",
@@ -171,9 +164,9 @@ INVESTMENTS = Method(
             name="subscribe",
             request=wire.SubscribeRequest,
             reply=wire.SubscriptionReply,
-            needs=decide_thrift.need_subscription,
-            decide=decide_thrift.decide_subscription,
-            needs_role=MANAGE,
+            needs=thrift_plan.need_subscription,
+            decide=thrift_plan.decide_subscription,
+            permission=MANAGE,
             summary="Link a client's savings to a thrift plan; dry_run shows what would be",
             example={"action": "subscribe", "savings_id": "<savings_id>", "thrift_id": "<thrift_id>"},
         ),
@@ -197,30 +190,30 @@ INVESTMENTS = Method(
             name="cancel_plan",
             request=wire.CancelPlanRequest,
             reply=wire.PlanReply,
-            needs=decide_thrift.need_plan,
-            decide=decide_thrift.decide_cancel,
-            needs_role=MANAGE,
+            needs=thrift_plan.need_plan,
+            decide=thrift_plan.decide_cancel,
+            permission=MANAGE,
             summary="Cancel a thrift plan before it runs",
             example={"action": "cancel_plan", "thrift_id": "<thrift_id>"},
         ),
     ),
     steps=(
         Step(
-            decide_interest.POST_INTEREST,
-            decide_interest.LANES[0],
-            call_nobody,
-            decide_interest.need_round,
-            decide_interest.decide_round,
-            settles=False,
-            also=decide_interest.LANES[1:],
+            post_interest.POST_INTEREST,
+            post_interest.LANES[0],
+            call_no_rail,
+            post_interest.need_interest_posting,
+            post_interest.decide_interest_posting,
+            accepts_callback=False,
+            extra_lanes=post_interest.LANES[1:],
         ),
         Step(
-            decide_thrift.RUN_CYCLE,
-            decide_thrift.LANE,
-            call_nobody,
-            decide_cycle.need_cycle,
-            decide_cycle.decide_cycle,
-            settles=False,
+            thrift_plan.RUN_CYCLE,
+            thrift_plan.LANE,
+            call_no_rail,
+            thrift_cycle.need_cycle,
+            thrift_cycle.decide_cycle,
+            accepts_callback=False,
         ),
     ),
 )

@@ -7,15 +7,15 @@ from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ReplyReader
-from kasuwa.methods.investments.decide import (
+from kasuwa.methods.investments.model import (
     UNKNOWN_PLAN,
     UNKNOWN_SAVINGS,
-    Member,
     Savings,
+    ThriftMember,
     record_of,
     savings_key,
 )
-from kasuwa.methods.investments.decide_thrift import Plan, plan_key, plan_record, subscription_record
+from kasuwa.methods.investments.rules.thrift_plan import ThriftPlan, plan_record, subscription_record, thrift_plan_key
 from kasuwa.methods.investments.wire import (
     ListPlansRequest,
     ListSavingsRequest,
@@ -73,7 +73,7 @@ STATEMENT_PAGE = f"{STATEMENT} order by seq desc offset $3 limit $4"
 STATEMENT_COUNT = f"select count(*) from ({STATEMENT}) s"
 
 SUMMED = ("interest", "withheld_tax", "thrift_paid", "thrift_received")
-MOVED = f"""
+POSTED_TOTALS = f"""
     select coalesce(sum(amount) filter (where kind = 'interest'), 0)::bigint,
         coalesce(-sum(amount) filter (where kind = 'withholding tax'), 0)::bigint,
         coalesce(-sum(amount) filter (where starts_with(kind, 'thrift ') and amount < 0), 0)::bigint,
@@ -101,21 +101,21 @@ async def view_savings(
     request: ViewSavingsRequest, merchant: Merchant, reader: ReplyReader
 ) -> SavingsViewReply | Refusal:
     merchant_id = merchant.merchant_id
-    async with reader.snapshot() as moment:
-        row = await moment.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))
+    async with reader.snapshot() as snapshot:
+        row = await snapshot.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))
         if row is None:
             return UNKNOWN_SAVINGS
-        [sums] = await moment.fetch(MOVED, merchant_id, request.savings_id)
+        [sums] = await snapshot.fetch(POSTED_TOTALS, merchant_id, request.savings_id)
     moved = Moved(**{name: format_minor(amount) for name, amount in zip(SUMMED, sums, strict=True)})
     return SavingsViewReply(message="Savings", data=savings_line(row), moved=moved)
 
 
 async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: ReplyReader) -> SavingsListReply:
-    offset, limit = request.window
+    offset, limit = request.offset_and_limit
     chosen = merchant.merchant_id, request.client_id
-    async with reader.snapshot() as moment:
-        rows = await moment.fetch(MANY, *chosen, offset, limit)
-        [[total]] = await moment.fetch(COUNT, *chosen)
+    async with reader.snapshot() as snapshot:
+        rows = await snapshot.fetch(MANY, *chosen, offset, limit)
+        [[total]] = await snapshot.fetch(COUNT, *chosen)
     return SavingsListReply(data=[savings_line(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
@@ -129,13 +129,13 @@ async def show_statement(
     request: StatementRequest, merchant: Merchant, reader: ReplyReader
 ) -> StatementReply | Refusal:
     """The postings on the savings, newest first: deposits, cash-outs, interest, tax, thrift. Spec silent: D34"""
-    merchant_id, (offset, limit) = merchant.merchant_id, request.window
-    async with reader.snapshot() as moment:
-        row = await moment.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))
+    merchant_id, (offset, limit) = merchant.merchant_id, request.offset_and_limit
+    async with reader.snapshot() as snapshot:
+        row = await snapshot.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))
         if row is None:
             return UNKNOWN_SAVINGS
-        [[total]] = await moment.fetch(STATEMENT_COUNT, merchant_id, request.savings_id)
-        rows = await moment.fetch(STATEMENT_PAGE, merchant_id, request.savings_id, offset, limit)
+        [[total]] = await snapshot.fetch(STATEMENT_COUNT, merchant_id, request.savings_id)
+        rows = await snapshot.fetch(STATEMENT_PAGE, merchant_id, request.savings_id, offset, limit)
     return StatementReply(data=[statement_line(*each) for each in rows], total=total, offset=offset, limit=limit)
 
 
@@ -153,24 +153,26 @@ def statement_line(at: datetime, reference: str, kind: str, amount: int, after: 
 
 
 async def list_plans(request: ListPlansRequest, merchant: Merchant, reader: ReplyReader) -> PlanListReply:
-    offset, limit = request.window
-    async with reader.snapshot() as moment:
-        rows = await moment.fetch(PLANS, merchant.merchant_id, offset, limit)
-        [[total]] = await moment.fetch(COUNT_PLANS, merchant.merchant_id)
-    records = [plan_record(Plan(*columns), lagos_day(now)) for *columns, now in rows]
+    offset, limit = request.offset_and_limit
+    async with reader.snapshot() as snapshot:
+        rows = await snapshot.fetch(PLANS, merchant.merchant_id, offset, limit)
+        [[total]] = await snapshot.fetch(COUNT_PLANS, merchant.merchant_id)
+    records = [plan_record(ThriftPlan(*columns), lagos_day(now)) for *columns, now in rows]
     return PlanListReply(data=records, total=total, offset=offset, limit=limit)
 
 
 async def list_subscriptions(
     request: SubscriptionsRequest, merchant: Merchant, reader: ReplyReader
 ) -> SubscriptionsReply | Refusal:
-    offset, limit = request.window
-    async with reader.snapshot() as moment:
-        row = await moment.fetchrow(PLAN, merchant.merchant_id, plan_key(merchant.merchant_id, request.thrift_id))
+    offset, limit = request.offset_and_limit
+    async with reader.snapshot() as snapshot:
+        row = await snapshot.fetchrow(
+            PLAN, merchant.merchant_id, thrift_plan_key(merchant.merchant_id, request.thrift_id)
+        )
         if row is None:
             return UNKNOWN_PLAN
-        members = await moment.fetch(MEMBERS, merchant.merchant_id, request.thrift_id, offset, limit)
+        members = await snapshot.fetch(MEMBERS, merchant.merchant_id, request.thrift_id, offset, limit)
     *columns, now = row
-    plan, today = Plan(*columns), lagos_day(now)
-    lines = await reader.make_lines(lambda each: subscription_record(plan, Member(*each), today), members)
+    plan, today = ThriftPlan(*columns), lagos_day(now)
+    lines = await reader.make_lines(lambda each: subscription_record(plan, ThriftMember(*each), today), members)
     return SubscriptionsReply(data=lines, total=plan.members, offset=offset, limit=limit)

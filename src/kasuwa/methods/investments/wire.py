@@ -5,12 +5,12 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import FREE_TEXT, Amount, AmountOrZero, Pin, Rate, Reference, Whole
+from kasuwa.core.fields import FREE_TEXT, Amount, AmountOrZero, NonNegativeInt, PercentRate, Pin, Reference
+from kasuwa.core.interest_wire import DryRunFigure, InterestReply, InterestSettings
 from kasuwa.core.paging import Paged
-from kasuwa.core.people import Day
-from kasuwa.core.rotation import CycleFrequency
-from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
-from kasuwa.methods.payment.decide_collect import PayerFields, PaymentReply, ValidateRequest
+from kasuwa.core.people import DateText
+from kasuwa.core.thrift import CycleFrequency
+from kasuwa.methods.payment.rules.collect import PayerFields, PaymentReply, ValidateRequest
 
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 
@@ -23,8 +23,8 @@ class CreateSavingsRequest(msgspec.Struct, kw_only=True):
     client_id: Reference
     interest_settings: InterestSettings = field(name="interestSettings")
     tax_applied: bool | None = None
-    tax_rate: Rate | None = None
-    period: Whole
+    tax_rate: PercentRate | None = None
+    period: NonNegativeInt
     dry_run: bool | None = None
 
 
@@ -49,7 +49,7 @@ class SavingsRecord(msgspec.Struct, kw_only=True):
     state: SavingsState
     balance: str
     accrued_interest: str
-    interest_settings: ToldInterest = field(name="interestSettings")
+    interest_settings: InterestReply = field(name="interestSettings")
     tax_applied: bool
     tax_rate: str
     period: int
@@ -129,7 +129,7 @@ class DepositReply(PaymentReply, kw_only=True):
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
     balance: str | UnsetType = UNSET
     dry_run: bool | UnsetType = UNSET
-    explained: list[Figure] | UnsetType = UNSET
+    explained: list[DryRunFigure] | UnsetType = UNSET
 
 
 class ValidateDeposit(ValidateRequest, kw_only=True):
@@ -175,7 +175,7 @@ class CashoutReply(msgspec.Struct, kw_only=True):
     savings_id: str | UnsetType = UNSET
     balance: str
     dry_run: bool | UnsetType = UNSET
-    explained: list[Figure] | UnsetType = UNSET
+    explained: list[DryRunFigure] | UnsetType = UNSET
 
 
 class CashcodeReply(CashoutReply, kw_only=True):
@@ -191,8 +191,8 @@ class CashcodeReply(CashoutReply, kw_only=True):
 class CreatePlanRequest(msgspec.Struct, kw_only=True):
     name: Name
     amount: Amount
-    start_date: Day
-    member_required: Whole
+    start_date: DateText
+    member_required: NonNegativeInt
     frequency: CycleFrequency
     dry_run: bool | None = None
 
@@ -213,7 +213,7 @@ MemberLimit = Annotated[int, Meta(ge=1, le=MOST_MEMBERS, description=f"1 to {MOS
 class SubscriptionsRequest(Paged, kw_only=True):
     """Members in the order of their turns: where no limit is said, all of them. Spec silent: D35"""
 
-    usual: ClassVar[int] = MOST_MEMBERS
+    default_limit: ClassVar[int] = MOST_MEMBERS
 
     thrift_id: Reference
     limit: MemberLimit | None = None
@@ -275,7 +275,7 @@ class SubscriptionReply(msgspec.Struct, kw_only=True):
     message: str
     data: SubscriptionRecord
     dry_run: bool | UnsetType = UNSET
-    explained: list[Figure] | UnsetType = UNSET
+    explained: list[DryRunFigure] | UnsetType = UNSET
 
 
 class SubscriptionsReply(msgspec.Struct, kw_only=True):

@@ -1,9 +1,10 @@
 """`PUT /loans`: money lent to a merchant's clients, its schedule and its repayment. Read this first."""
 
-from kasuwa.core.action import COLLECT, MANAGE, PAY, Method, Read, Rule, Step, Write
-from kasuwa.methods.loans import decide_late, decide_repay, decide_request, store, wire
-from kasuwa.methods.payment.decide_collect import PAYER_RULES, need_validate
-from kasuwa.rails.ports import call_nobody
+from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write
+from kasuwa.methods.loans import store, wire
+from kasuwa.methods.loans.rules import arrears, origination, repay
+from kasuwa.methods.payment.rules.collect import PAYER_RULES, need_validate
+from kasuwa.rails.ports import call_no_rail
 
 EXAMPLE_TERMS = {
     "client_id": "<client_id>",
@@ -14,7 +15,7 @@ EXAMPLE_TERMS = {
     "period": 12,
 }
 
-LOANS = Method(
+LOANS = ApiMethod(
     name="loans",
     selectors=("action",),
     actions=(
@@ -23,13 +24,13 @@ LOANS = Method(
             request=wire.LoanRequest,
             reply=wire.LoanReply,
             rules=(
-                Rule(("amount",), decide_request.amount_is_enough),
-                Rule(("period",), decide_request.period_fits),
-                Rule(("tax_applied", "tax_rate"), decide_request.tax_rate_fits),
+                FieldRule(("amount",), origination.check_amount),
+                FieldRule(("period",), origination.check_period),
+                FieldRule(("tax_applied", "tax_rate"), origination.check_tax_rate),
             ),
-            needs=decide_request.need_request,
-            decide=decide_request.decide_request,
-            needs_role=MANAGE,
+            needs=origination.need_request,
+            decide=origination.decide_request,
+            permission=MANAGE,
             summary="Ask for a loan for an active client, with the schedule it would have from today",
             example={"action": "request", **EXAMPLE_TERMS},
         ),
@@ -37,9 +38,9 @@ LOANS = Method(
             name="process",
             request=wire.ProcessRequest,
             reply=wire.LoanReply,
-            needs=decide_request.need_process,
-            decide=decide_request.decide_process,
-            needs_role=PAY,
+            needs=origination.need_process,
+            decide=origination.decide_process,
+            permission=PAY,
             summary="Approve a loan and pay it out to the client's bank account, or reject or cancel it",
             example={"action": "process", "loan_id": "<loan_id>", "status": "approve"},
         ),
@@ -48,9 +49,9 @@ LOANS = Method(
             request=wire.RepayRequest,
             rules=PAYER_RULES,
             reply=wire.RepayReply,
-            needs=decide_repay.need_repay,
-            decide=decide_repay.decide_repay,
-            needs_role=COLLECT,
+            needs=repay.need_repay,
+            decide=repay.decide_repay,
+            permission=COLLECT,
             summary="Repay a loan: what is due, an amount, or all of it",
             example={
                 "action": "repay",
@@ -71,8 +72,8 @@ LOANS = Method(
             request=wire.ValidateRepayment,
             reply=wire.ValidateReply,
             needs=need_validate,
-            decide=decide_repay.decide_validation,
-            needs_role=COLLECT,
+            decide=repay.decide_validation,
+            permission=COLLECT,
             summary="Bring the OTP that the payer's bank sent for a repayment",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),
@@ -103,12 +104,12 @@ LOANS = Method(
     ),
     steps=(
         Step(
-            decide_request.WATCH,
-            decide_request.LANE,
-            call_nobody,
-            decide_late.need_watch,
-            decide_late.decide_watch,
-            settles=False,
+            origination.CHECK_ARREARS,
+            origination.LANE,
+            call_no_rail,
+            arrears.need_arrears_check,
+            arrears.decide_arrears_check,
+            accepts_callback=False,
         ),
     ),
 )

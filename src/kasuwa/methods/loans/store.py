@@ -5,11 +5,11 @@ from typing import Any
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.interest import due_date
+from kasuwa.core.loan_interest import due_date
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader, ReplyReader
-from kasuwa.methods.loans.decide import UNKNOWN_LOAN, Line, Loan, loan_key
-from kasuwa.methods.loans.decide_record import Counted, record_of, summary_of
+from kasuwa.methods.loans.model import UNKNOWN_LOAN, Loan, LoanInstallment, loan_key
+from kasuwa.methods.loans.rules.loan_record import InstallmentSummary, record_of, summary_of
 from kasuwa.methods.loans.wire import (
     ListReply,
     ListRequest,
@@ -23,10 +23,10 @@ from kasuwa.methods.loans.wire import (
 
 # What a list sums up of the installments that it does not show.
 SUMMED = ("principal", "interest", "tax", "paid_principal", "paid_interest", "paid_tax")
-NO_LINES = Counted(total=0, paid=0, lines=(), later=None)
+NO_INSTALLMENTS = InstallmentSummary(total=0, paid=0, lines=(), later_total=None)
 
 LOAN_COLUMNS = ", ".join(f"l.{name}" for name in Loan.__struct_fields__)
-LINE_COLUMNS = ", ".join(Line.__struct_fields__)
+LINE_COLUMNS = ", ".join(LoanInstallment.__struct_fields__)
 
 # Business time, as the writer reckons it.
 NOW = """select coalesce(clock_fixed, clock_timestamp() + clock_offset * interval '1 microsecond')
@@ -53,19 +53,21 @@ CHOSEN = f"""
 """
 LOANS = f"select {LOAN_COLUMNS}, {CREDIT} {CHOSEN} order by l.number desc offset $5 limit $6"
 COUNT = f"select count(*) {CHOSEN}"
-PLACED = f"""
+RANKED_INSTALLMENTS = f"""
     select n.*, {OWED} as owed,
         min(n.n) filter (where n.due > $3) over w as running,
         min(n.n) filter (where n.due > $3 and {OWED} > 0) over w as coming
     from loan_line n where n.merchant_id = $1 and n.loan_id = any($2)
     window w as (partition by n.loan_id)
 """
-SHOWN = "(due <= $3 and owed > 0) or n in (running, coming)"
-SHOWN_LINES = f"select {LINE_COLUMNS} from ({PLACED}) p where merchant_id = $1 and ({SHOWN}) order by loan_id, n"
-REST = f"""
+IS_SHOWN = "(due <= $3 and owed > 0) or n in (running, coming)"
+SHOWN_LINES = (
+    f"select {LINE_COLUMNS} from ({RANKED_INSTALLMENTS}) p where merchant_id = $1 and ({IS_SHOWN}) order by loan_id, n"
+)
+HIDDEN_TOTALS = f"""
     select loan_id, count(*), count(*) filter (where owed = 0),
         {", ".join(f"coalesce(sum({part}) filter (where later), 0)::bigint" for part in SUMMED)}
-    from (select p.*, due > $3 and not ({SHOWN}) as later from ({PLACED}) p where merchant_id = $1) q group by loan_id
+    from (select p.*, due > $3 and not ({IS_SHOWN}) as later from ({RANKED_INSTALLMENTS}) p where merchant_id = $1) q group by loan_id
 """
 
 # The predicates are spelled as those of the indexes (0009_loans.sql).
@@ -89,55 +91,57 @@ async def business_now(merchant: Merchant, reader: Reader) -> datetime:
 
 
 async def list_loans(request: ListRequest, merchant: Merchant, reader: ReplyReader) -> ListReply:
-    offset, limit = request.window
-    async with reader.snapshot() as moment:
-        today = lagos_day(await business_now(merchant, moment))
+    offset, limit = request.offset_and_limit
+    async with reader.snapshot() as snapshot:
+        today = lagos_day(await business_now(merchant, snapshot))
         chosen = merchant.merchant_id, request.client_id, request.state, today
-        [[total]] = await moment.fetch(COUNT, *chosen)
-        found = [(Loan(*row[:-1]), row[-1]) for row in map(tuple, await moment.fetch(LOANS, *chosen, offset, limit))]
-        counted = await count_lines([loan for loan, _ in found], today, merchant, moment)
+        [[total]] = await snapshot.fetch(COUNT, *chosen)
+        found = [(Loan(*row[:-1]), row[-1]) for row in map(tuple, await snapshot.fetch(LOANS, *chosen, offset, limit))]
+        counted = await summarize_installments([loan for loan, _ in found], today, merchant, snapshot)
 
     def summary(line: tuple[Loan, int]) -> LoanSummary:
         loan, credit = line
-        return summary_of(loan, counted.get(loan.loan_id, NO_LINES), today, credit)
+        return summary_of(loan, counted.get(loan.loan_id, NO_INSTALLMENTS), today, credit)
 
     data = await reader.make_lines(summary, found)
     return ListReply(data=data, total=total, offset=offset, limit=limit)
 
 
-async def count_lines(loans: list[Loan], today: date, merchant: Merchant, reader: Reader) -> dict[str, Counted]:
+async def summarize_installments(
+    loans: list[Loan], today: date, merchant: Merchant, reader: Reader
+) -> dict[str, InstallmentSummary]:
     """The installments of each loan that was paid out."""
     wanted = merchant.merchant_id, [loan.loan_id for loan in loans if loan.disbursed_at is not None], today
-    shown: dict[str, list[Line]] = {}
+    shown: dict[str, list[LoanInstallment]] = {}
     for row in await reader.fetch(SHOWN_LINES, *wanted):
-        line = Line(*row)
+        line = LoanInstallment(*row)
         shown.setdefault(line.loan_id, []).append(line)
     periods = {loan.loan_id: loan for loan in loans}
     counted = {}
-    for loan_id, total, paid, *sums in await reader.fetch(REST, *wanted):
-        later = sum_line(periods[loan_id], dict(zip(SUMMED, sums, strict=True)))
-        counted[loan_id] = Counted(total, paid, tuple(shown.get(loan_id, ())), later)
+    for loan_id, total, paid, *sums in await reader.fetch(HIDDEN_TOTALS, *wanted):
+        later = sum_later_installments(periods[loan_id], dict(zip(SUMMED, sums, strict=True)))
+        counted[loan_id] = InstallmentSummary(total, paid, tuple(shown.get(loan_id, ())), later)
     return counted
 
 
-def sum_line(loan: Loan, sums: dict[str, Any]) -> Line | None:
+def sum_later_installments(loan: Loan, sums: dict[str, Any]) -> LoanInstallment | None:
     """Installments of intervals that have not begun, as one that ends with the last of them."""
     if not any(sums.values()):
         return None
     assert loan.disbursed_at is not None
     due = due_date(lagos_day(loan.disbursed_at), loan.frequency, loan.period)
-    return Line(key=b"", merchant_id=loan.merchant_id, loan_id=loan.loan_id, n=loan.period, due=due, **sums)
+    return LoanInstallment(key=b"", merchant_id=loan.merchant_id, loan_id=loan.loan_id, n=loan.period, due=due, **sums)
 
 
 async def view_loan(request: ViewRequest, merchant: Merchant, reader: ReplyReader) -> LoanReply | Refusal:
-    async with reader.snapshot() as moment:
-        row = await moment.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
+    async with reader.snapshot() as snapshot:
+        row = await snapshot.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
         if row is None:
             return UNKNOWN_LOAN
-        now = await business_now(merchant, moment)
-        rows = await moment.fetch(LINES, merchant.merchant_id, request.loan_id)
+        now = await business_now(merchant, snapshot)
+        rows = await snapshot.fetch(LINES, merchant.merchant_id, request.loan_id)
     *columns, credit = row
-    lines = tuple(Line(*line) for line in rows)
+    lines = tuple(LoanInstallment(*line) for line in rows)
     return LoanReply(message="Loan", data=record_of(Loan(*columns), lines, now, credit=credit))
 
 
@@ -145,13 +149,13 @@ async def show_statement(
     request: StatementRequest, merchant: Merchant, reader: ReplyReader
 ) -> StatementReply | Refusal:
     """The loan's postings, newest first: the books themselves, nothing reckoned. Spec silent: D8"""
-    offset, limit = request.window
-    async with reader.snapshot() as moment:
-        row = await moment.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
+    offset, limit = request.offset_and_limit
+    async with reader.snapshot() as snapshot:
+        row = await snapshot.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)
         if row is None:
             return UNKNOWN_LOAN
-        [[total]] = await moment.fetch(STATEMENT_COUNT, merchant.merchant_id, request.loan_id)
-        rows = await moment.fetch(STATEMENT_PAGE, merchant.merchant_id, request.loan_id, offset, limit)
+        [[total]] = await snapshot.fetch(STATEMENT_COUNT, merchant.merchant_id, request.loan_id)
+        rows = await snapshot.fetch(STATEMENT_PAGE, merchant.merchant_id, request.loan_id, offset, limit)
     return StatementReply(data=[statement_line(row) for row in rows], total=total, offset=offset, limit=limit)
 
 

@@ -5,11 +5,11 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
-from kasuwa.core.fields import Amount, Rate, Reference, Whole
-from kasuwa.core.interest import Method
+from kasuwa.core.fields import Amount, NonNegativeInt, PercentRate, Reference
+from kasuwa.core.interest_wire import DryRunFigure, InterestReply, InterestSettings
+from kasuwa.core.loan_interest import RepaymentMethod
 from kasuwa.core.paging import Paged
-from kasuwa.core.terms import Figure, InterestSettings, ToldInterest
-from kasuwa.methods.payment.decide_collect import CollectMethod, PayerFields, PaymentReply, ValidateRequest
+from kasuwa.methods.payment.rules.collect import CollectMethod, PayerFields, PaymentReply, ValidateRequest
 
 LoanState = Literal[
     "pending_approval",
@@ -30,10 +30,10 @@ class LoanRequest(msgspec.Struct, kw_only=True):
     client_id: Reference
     interest_settings: InterestSettings = field(name="interestSettings")
     amount: Amount
-    period: Whole
+    period: NonNegativeInt
     tax_applied: bool | None = None
-    tax_rate: Rate | None = None
-    method: Method | None = None
+    tax_rate: PercentRate | None = None
+    method: RepaymentMethod | None = None
     dry_run: bool | None = None
 
 
@@ -115,8 +115,8 @@ class LoanFacts(msgspec.Struct, kw_only=True):
     state: LoanState
     amount: str
     currency: Literal["NGN"] = "NGN"
-    interest_settings: ToldInterest = field(name="interestSettings")
-    method: Method
+    interest_settings: InterestReply = field(name="interestSettings")
+    method: RepaymentMethod
     period: int
     tax_applied: bool
     tax_rate: int | float
@@ -170,7 +170,7 @@ class LoanReply(msgspec.Struct, kw_only=True):
     loan_id: str | UnsetType = UNSET
     data: LoanRecord
     dry_run: bool | UnsetType = UNSET
-    explained: list[Figure] | UnsetType = UNSET
+    explained: list[DryRunFigure] | UnsetType = UNSET
 
 
 class ListReply(msgspec.Struct, kw_only=True):
@@ -218,4 +218,4 @@ class RepayReply(PaymentReply, kw_only=True):
     allocation: Allocation | UnsetType = UNSET
     data: LoanRecord | UnsetType = UNSET
     dry_run: bool | UnsetType = UNSET
-    explained: list[Figure] | UnsetType = UNSET
+    explained: list[DryRunFigure] | UnsetType = UNSET

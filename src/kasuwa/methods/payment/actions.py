@@ -8,28 +8,23 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, Known, Method, Read, Rule, Step, Write
-from kasuwa.core.banks import account_fits_bank, bank_is_known
+from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, MemoryRead, Read, Step, Write
+from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.payment import (
-    decide,
-    decide_answer,
-    decide_ask,
-    decide_card,
-    decide_foretell,
-    decide_inbound,
-    decide_installments,
-    decide_plan,
-    decide_refund,
-    decide_split,
-    decide_types,
-    lookups,
-    steps,
-    store,
-    wire,
-    wire_reply,
+from kasuwa.methods.payment import lookups, model, steps, store, wire, wire_reply
+from kasuwa.methods.payment.rules import (
+    channels,
+    charge_card,
+    inbound_transfer,
+    installments,
+    on_rail_answer,
+    preflight,
+    refund,
+    request_charge,
+    scheduled_charges,
+    split_settlement,
 )
-from kasuwa.rails.ports import call_nobody
+from kasuwa.rails.ports import call_no_rail
 
 USER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
 CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "100", "pin": "1234"}
@@ -46,7 +41,7 @@ BODY = {
 # A payment's jobs run beside those of its own rail.
 OTHER_LANES = ("debit", "mobile")
 
-PAYMENT = Method(
+PAYMENT = ApiMethod(
     name="payment",
     selectors=("action",),
     actions=(
@@ -54,11 +49,11 @@ PAYMENT = Method(
             name="initiate",
             variant=("paymentType", "card"),
             request=wire.InitiateCard,
-            rules=decide_foretell.CARD_RULES,
+            rules=preflight.CARD_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_card.need_initiate,
-            decide=decide_card.decide_initiate,
-            needs_role=COLLECT,
+            needs=charge_card.need_initiate,
+            decide=charge_card.decide_initiate,
+            permission=COLLECT,
             summary="Begin a card payment: which authentication does the card want?",
             example={"action": "initiate", "paymentType": "card", **BODY, "card": CARD},
         ),
@@ -66,11 +61,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "card"),
             request=wire.ChargeCard,
-            rules=decide_foretell.CARD_RULES,
+            rules=preflight.CARD_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_card.need_charge,
-            decide=decide_card.decide_charge,
-            needs_role=COLLECT,
+            needs=charge_card.need_charge,
+            decide=charge_card.decide_charge,
+            permission=COLLECT,
             summary="Charge the card with the authentication it wants",
             example={
                 "action": "charge",
@@ -85,11 +80,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "account"),
             request=wire.ChargeAccount,
-            rules=decide_foretell.ACCOUNT_RULES,
+            rules=preflight.ACCOUNT_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_ask.need_split,
-            decide=partial(decide_types.begin_with, decide_types.ask_account),
-            needs_role=COLLECT,
+            needs=request_charge.need_split,
+            decide=partial(channels.begin_from_request, channels.build_account_order),
+            permission=COLLECT,
             summary="Debit a bank account, after an OTP",
             example={
                 "action": "charge",
@@ -103,9 +98,9 @@ PAYMENT = Method(
             name="validate",
             request=wire.ValidateRequest,
             reply=wire_reply.PaymentReply,
-            needs=decide_card.need_validate,
-            decide=decide_card.decide_validate,
-            needs_role=COLLECT,
+            needs=charge_card.need_validate,
+            decide=charge_card.decide_validate,
+            permission=COLLECT,
             summary="Bring the OTP that the payer's bank sent",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456", "validate": "account"},
         ),
@@ -113,11 +108,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "ussd"),
             request=wire.ChargeUssd,
-            rules=decide_foretell.USSD_RULES,
+            rules=preflight.USSD_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_ask.need_split,
-            decide=partial(decide_types.begin_with, decide_types.ask_ussd),
-            needs_role=COLLECT,
+            needs=request_charge.need_split,
+            decide=partial(channels.begin_from_request, channels.build_ussd_order),
+            permission=COLLECT,
             summary="A code that the payer dials",
             example={"action": "charge", "paymentType": "ussd", "user": USER, "amount": "1000.00", "bank": "gtb"},
         ),
@@ -125,11 +120,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "phone"),
             request=wire.ChargePhone,
-            rules=decide_foretell.HOME_RULES,
+            rules=preflight.HOME_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_ask.need_split,
-            decide=partial(decide_types.begin_with, decide_types.ask_phone),
-            needs_role=COLLECT,
+            needs=request_charge.need_split,
+            decide=partial(channels.begin_from_request, channels.build_phone_order),
+            permission=COLLECT,
             summary="Prompt the payer on the telephone",
             example={"action": "charge", "paymentType": "phone", "amount": "1000.00", "phonenumber": "08000000009"},
         ),
@@ -137,11 +132,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "qrpay"),
             request=wire.ChargeShown,
-            rules=decide_foretell.HOME_RULES,
+            rules=preflight.HOME_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_ask.need_split,
-            decide=partial(decide_types.begin_with, decide_types.ask_qrpay),
-            needs_role=COLLECT,
+            needs=request_charge.need_split,
+            decide=partial(channels.begin_from_request, channels.build_qr_order),
+            permission=COLLECT,
             summary="A QR code that the payer scans",
             example={"action": "charge", "paymentType": "qrpay", "amount": "1000.00", "business_name": "Ada Stores"},
         ),
@@ -149,11 +144,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "bank_transfer"),
             request=wire.ChargeShown,
-            rules=decide_foretell.HOME_RULES,
+            rules=preflight.HOME_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_ask.need_split,
-            decide=partial(decide_types.begin_with, decide_types.ask_bank_transfer),
-            needs_role=COLLECT,
+            needs=request_charge.need_split,
+            decide=partial(channels.begin_from_request, channels.build_bank_transfer_order),
+            permission=COLLECT,
             summary="An account number that the payer pays into",
             example={"action": "charge", "paymentType": "bank_transfer", "amount": "1000.00"},
         ),
@@ -161,11 +156,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "mobile_money"),
             request=wire.ChargeMobileMoney,
-            rules=decide_foretell.MOBILE_RULES,
+            rules=preflight.MOBILE_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_ask.need_split,
-            decide=partial(decide_types.begin_with, decide_types.ask_mobile_money),
-            needs_role=COLLECT,
+            needs=request_charge.need_split,
+            decide=partial(channels.begin_from_request, channels.build_mobile_money_order),
+            permission=COLLECT,
             summary="Mobile money: paga, ghana, mpesa",
             example={
                 "action": "charge",
@@ -181,11 +176,11 @@ PAYMENT = Method(
             name="charge",
             variant=("paymentType", "token"),
             request=wire.ChargeToken,
-            rules=decide_foretell.TOKEN_RULES,
+            rules=preflight.TOKEN_RULES,
             reply=wire_reply.PaymentReply,
-            needs=decide_card.need_token,
-            decide=decide_card.decide_token,
-            needs_role=COLLECT,
+            needs=charge_card.need_token_charge,
+            decide=charge_card.decide_token_charge,
+            permission=COLLECT,
             summary="Charge a saved card again",
             example={"action": "charge", "paymentType": "token", "token": "<cardToken>", "amount": "1500.00"},
         ),
@@ -201,9 +196,9 @@ PAYMENT = Method(
             name="refund",
             request=wire.RefundRequest,
             reply=wire_reply.RefundReply,
-            needs=decide_refund.need_refund,
-            decide=decide_refund.decide_refund,
-            needs_role=PAY,
+            needs=refund.need_refund,
+            decide=refund.decide_refund,
+            permission=PAY,
             summary="Pay back all or a part of a payment",
             example={"action": "refund", "txnRef": "<txnRef>", "amount": 500, "comment": "one shirt came back"},
         ),
@@ -212,36 +207,48 @@ PAYMENT = Method(
         *(
             Step(
                 kind,
-                *("card", steps.call_rail, decide_answer.need_answer, decide_answer.decide_answer),
-                also=OTHER_LANES,
-                recall=steps.recall_card,
+                *("card", steps.call_rail, on_rail_answer.need_answer, on_rail_answer.decide_answer),
+                extra_lanes=OTHER_LANES,
+                restore_secrets=steps.unseal_saved_card,
             )
-            for kind in (decide.OPEN, decide.CHARGE, decide.VALIDATE, decide.ASK)
+            for kind in (model.OPEN, model.CHARGE, model.VALIDATE, model.QUERY)
         ),
         Step(
-            decide.EXPIRE,
-            *("card", call_nobody, decide_answer.need_answer, decide_answer.decide_answer),
-            also=OTHER_LANES,
+            model.EXPIRE,
+            *("card", call_no_rail, on_rail_answer.need_answer, on_rail_answer.decide_answer),
+            extra_lanes=OTHER_LANES,
         ),
         *(
             Step(
                 kind,
-                *("card", steps.call_refund, decide_refund.need_refund_answer, decide_refund.decide_refund_answer),
-                also=OTHER_LANES,
+                *("card", steps.call_refund, refund.need_refund_answer, refund.decide_refund_answer),
+                extra_lanes=OTHER_LANES,
             )
-            for kind in (decide_refund.SEND_REFUND, decide_refund.ASK_REFUND)
-        ),
-        *(
-            Step(kind, decide_plan.LANE, call_nobody, decide_plan.need_due, decide_plan.decide_due, settles=False)
-            for kind in decide_plan.CHARGES.values()
+            for kind in (refund.SEND_REFUND, refund.QUERY_REFUND)
         ),
         *(
             Step(
                 kind,
-                *(decide_split.LANE, call_nobody, decide_split.need_gathered, decide_split.decide_gathered),
-                settles=False,
+                scheduled_charges.LANE,
+                call_no_rail,
+                scheduled_charges.need_due_charge,
+                scheduled_charges.decide_due_charge,
+                accepts_callback=False,
             )
-            for kind in (decide_split.SETTLE, decide_split.PAY_OUT)
+            for kind in scheduled_charges.CHARGE_JOB_KINDS.values()
+        ),
+        *(
+            Step(
+                kind,
+                *(
+                    split_settlement.LANE,
+                    call_no_rail,
+                    split_settlement.need_due_batch,
+                    split_settlement.decide_due_batch,
+                ),
+                accepts_callback=False,
+            )
+            for kind in (split_settlement.SETTLE, split_settlement.PAY_OUT)
         ),
     ),
 )
@@ -249,18 +256,18 @@ PAYMENT = Method(
 # What payers do on their pages (pages/): no path of the API leads here.
 ANSWER_CHALLENGE = Write(
     name="answer_challenge",
-    request=decide_card.AnswerChallenge,
+    request=charge_card.ChallengeAnswer,
     reply=wire_reply.PaymentReply,
-    needs=decide_card.need_challenge,
-    decide=decide_card.answer_challenge,
-    needs_role=COLLECT,
+    needs=charge_card.need_challenge,
+    decide=charge_card.answer_challenge,
+    permission=COLLECT,
     summary="The payer approves or declines on a page",
     example={},
-    repeatable=False,
+    accepts_idempotency_key=False,
 )
 
 RESOURCES = (
-    Known(
+    MemoryRead(
         name="supported_chargable_banks",
         request=wire.ChargeableBanksRequest,
         reply=wire_reply.ChargeableBanksReply,
@@ -268,7 +275,7 @@ RESOURCES = (
         summary="The banks whose accounts can be debited",
         example={"inquire": "supported_chargable_banks"},
     ),
-    Known(
+    MemoryRead(
         name="charges",
         request=wire.ChargesRequest,
         reply=wire_reply.ChargesReply,
@@ -289,10 +296,10 @@ RESOURCES = (
         name="recurrent",
         request=wire.RecurrentRequest,
         reply=wire_reply.RecurrentChanged,
-        needs=decide_plan.need_recurrent,
-        decide=decide_plan.decide_recurrent,
-        needs_role=MANAGE,
-        reads_without="status",
+        needs=scheduled_charges.need_recurrent,
+        decide=scheduled_charges.decide_recurrent,
+        permission=MANAGE,
+        read_only_without="status",
         summary="One recurrent payment; stop it or start it again",
         example={"inquire": "recurrent", "id": "<id>", "status": "stop"},
     ),
@@ -310,10 +317,10 @@ RESOURCES = (
             variant=("status", status),
             request=wire.InstallmentRequest,
             reply=wire_reply.InstallmentChanged,
-            needs=decide_installments.need_installment,
+            needs=installments.need_installment,
             rules=(REFUSE_DRY_RUN,),
-            decide=partial(decide_installments.decide_installment, status),
-            needs_role=MANAGE,
+            decide=partial(installments.decide_installment, status),
+            permission=MANAGE,
             summary=summary,
             example={"inquire": "installments", "id": "<id>", "status": status},
         )
@@ -330,26 +337,29 @@ ADD_BENEFICIARY = Write(
     name="beneficiary",
     request=wire.BeneficiaryRequest,
     reply=wire_reply.BeneficiaryReply,
-    rules=(Rule(("bank_code",), bank_is_known), Rule(("bank_code", "account_number"), account_fits_bank)),
-    needs=decide_split.need_beneficiary,
-    decide=decide_split.decide_beneficiary,
-    needs_role=PAY,
+    rules=(
+        FieldRule(("bank_code",), check_bank_code),
+        FieldRule(("bank_code", "account_number"), check_account_number),
+    ),
+    needs=split_settlement.need_beneficiary,
+    decide=split_settlement.decide_beneficiary,
+    permission=PAY,
     summary="Somebody who gets a part of split payments",
     example={"action": "beneficiary", "name": "Bola Ade", "bankcode": "058", "accountnumber": "0000000000"},
 )
 
 SANDBOX = (
-    msgspec.structs.replace(ADD_BENEFICIARY, needs_role=INTEGRATE),
+    msgspec.structs.replace(ADD_BENEFICIARY, permission=INTEGRATE),
     Write(
         name="pay_account",
         request=wire.PayAccountRequest,
         reply=wire_reply.InboundReply,
-        needs=decide_inbound.need_inbound,
-        decide=decide_inbound.decide_inbound,
-        needs_role=INTEGRATE,
+        needs=inbound_transfer.need_inbound,
+        decide=inbound_transfer.decide_inbound,
+        permission=INTEGRATE,
         summary="A customer's bank transfer into an account that was shown",
         example={"action": "pay_account", "accountNumber": "0123456789", "amount": "1000.00"},
     ),
 )
 
-PURPOSES = (*decide_plan.PURPOSES, decide_split.SPLIT_PAYOUT)
+PURPOSES = (*scheduled_charges.PURPOSES, split_settlement.SPLIT_PAYOUT)

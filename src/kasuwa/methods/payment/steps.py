@@ -13,44 +13,56 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.core.secrets import Vault
-from kasuwa.methods.payment.decide import ASK, CHANNELS, CHARGE, KEPT, OPEN, VALIDATE, WORK, Work, saved_card_place
-from kasuwa.methods.payment.decide_card import Code
-from kasuwa.methods.payment.decide_refund import ASK_REFUND
+from kasuwa.core.vault import Vault
+from kasuwa.methods.payment.model import (
+    CHARGE,
+    JOB_DATA_DECODER,
+    OPEN,
+    QUERY,
+    RAIL_ROUTES,
+    SEALED_CARD_DECODER,
+    VALIDATE,
+    PaymentJobData,
+    saved_card_aad,
+)
+from kasuwa.methods.payment.rules.charge_card import PayerCode
+from kasuwa.methods.payment.rules.refund import QUERY_REFUND
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionRail, CollectOrder, Rails
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Rails
 
 
-def recall_card(job: Job, vault: Vault) -> CardSecrets | None:
+def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | None:
     """The saved card that a job charges: its number, and nothing that authenticates its holder."""
-    work = WORK.decode(job.work)
+    work = JOB_DATA_DECODER.decode(job.work)
     if not work.token:
         return None
-    kept = KEPT.decode(vault.open(job.merchant_id, saved_card_place(work.token), b64decode(work.sealed)))
+    kept = SEALED_CARD_DECODER.decode(
+        vault.unseal(job.merchant_id, saved_card_aad(work.token), b64decode(work.sealed_card))
+    )
     return CardSecrets(kept.number, kept.expiry_month, kept.expiry_year)
 
 
-async def call_rail(rails: Rails, job: Job, now: datetime, beside: Any) -> Answer:
-    work = WORK.decode(job.work)
+async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
+    work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
     order = order_of(job, work, now)
-    card = beside if isinstance(beside, CardSecrets) else None
-    if job.kind == ASK or job.claims > 1:
+    card = secrets if isinstance(secrets, CardSecrets) else None
+    if job.kind == QUERY or job.claims > 1:
         answer = await rail.query(order, card)
-        if job.kind == ASK or answer.status != ports.NOT_FOUND or needs_secrets(job, work):
+        if job.kind == QUERY or answer.status != ports.NOT_FOUND or needs_secrets(job, work):
             return answer
-    return await send(rail, job, order, work, beside)
+    return await send(rail, job, order, work, secrets)
 
 
-def needs_secrets(job: Job, work: Work) -> bool:
+def needs_secrets(job: Job, work: PaymentJobData) -> bool:
     return work.method == "card" or job.kind == VALIDATE
 
 
-async def send(rail: CollectionRail, job: Job, order: CollectOrder, work: Work, beside: Any) -> Answer:
+async def send(rail: CollectionRail, job: Job, order: CollectionOrder, work: PaymentJobData, secrets: Any) -> Answer:
     if job.kind == VALIDATE:
-        assert isinstance(beside, Code)
-        return await rail.validate(order, beside.otp)
-    card = beside if isinstance(beside, CardSecrets) else None
+        assert isinstance(secrets, PayerCode)
+        return await rail.validate(order, secrets.otp)
+    card = secrets if isinstance(secrets, CardSecrets) else None
     if order.step == ports.BEGIN:
         return await rail.begin(order, card)
     if work.method == "card" and not work.session:
@@ -58,7 +70,7 @@ async def send(rail: CollectionRail, job: Job, order: CollectOrder, work: Work, 
     return await rail.charge(order, card)
 
 
-async def begin_and_charge(rail: CollectionRail, order: CollectOrder, card: CardSecrets | None) -> Answer:
+async def begin_and_charge(rail: CollectionRail, order: CollectionOrder, card: CardSecrets | None) -> Answer:
     """Both steps of a card payment in one, where nobody is asked in between."""
     begun = await rail.begin(order, card)
     if begun.status != ports.SUCCESSFUL:
@@ -68,28 +80,28 @@ async def begin_and_charge(rail: CollectionRail, order: CollectOrder, card: Card
         charged = await rail.charge(msgspec.structs.replace(order, session=session), card)
     except ports.NoAnswer:
         # By its session it can be asked after: that must not be lost with the answer.
-        charged = ports.SILENT
+        charged = ports.RAIL_SILENT
     return msgspec.structs.replace(charged, facts={**begun.facts, **charged.facts})
 
 
-async def call_refund(rails: Rails, job: Job, now: datetime, beside: Any) -> Answer:
-    work = WORK.decode(job.work)
+async def call_refund(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
+    work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
     order = order_of(job, work, now)
-    if job.kind == ASK_REFUND or job.claims > 1:
+    if job.kind == QUERY_REFUND or job.claims > 1:
         answer = await rail.query_refund(order)
-        if job.kind == ASK_REFUND or answer.status != ports.NOT_FOUND:
+        if job.kind == QUERY_REFUND or answer.status != ports.NOT_FOUND:
             return answer
     return await rail.refund(order)
 
 
-def rail_of(rails: Rails, work: Work) -> CollectionRail:
-    rail: CollectionRail = getattr(rails, CHANNELS[work.method].rail)
+def rail_of(rails: Rails, work: PaymentJobData) -> CollectionRail:
+    rail: CollectionRail = getattr(rails, RAIL_ROUTES[work.method].rail)
     return rail
 
 
-def order_of(job: Job, work: Work, now: datetime) -> CollectOrder:
-    return CollectOrder(
+def order_of(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
+    return CollectionOrder(
         key=rail_key(job.merchant_id, job.reference),
         method=work.method,
         amount=work.amount,
@@ -99,19 +111,19 @@ def order_of(job: Job, work: Work, now: datetime) -> CollectOrder:
         payer=work.payer,
         provider=work.provider,
         attempt=work.attempt,
-        shop=work.shop,
-        issued=work.issued,
+        merchant_name=work.merchant_name,
+        is_issued_here=work.is_own_card,
         refund_of=rail_key(job.merchant_id, work.refund_of) if work.refund_of else "",
         sent_on=lagos_day(datetime.fromtimestamp(work.sent_at, UTC)),
         age_seconds=now.timestamp() - work.sent_at,
-        told=work.told,
+        sandbox_outcome=work.test_outcomes,
         scenario=work.scenario,
     )
 
 
-def step_of(job: Job, work: Work) -> str:
+def step_of(job: Job, work: PaymentJobData) -> str:
     """Which of the rail's steps the payment's step is: where no card is charged, a charge begins it."""
-    kind = work.step or job.kind
+    kind = work.last_step or job.kind
     if kind == VALIDATE:
         return ports.VALIDATE
     if kind == CHARGE and work.method in ("card", "token"):

@@ -6,25 +6,33 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
+from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
-from kasuwa.core.purpose import BELONGING, subject_in, subject_of
-from kasuwa.core.reading import Reader, ReplyReader, SealedReader, Snapshot
+from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER, subject_in, subject_of
+from kasuwa.core.reading import ActionReader, Reader, ReplyReader, Snapshot
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
-from kasuwa.methods.payment.decide import DETAIL, FACTS, KIND, PENDING_MESSAGE, Detail, Payment, payment_key
-from kasuwa.methods.payment.decide_ask import HOME_CURRENCY
-from kasuwa.methods.payment.decide_installments import UNKNOWN_PLAN, reply_installments
-from kasuwa.methods.payment.decide_plan import Plan, plan_key, reply_plan
-from kasuwa.methods.payment.decide_refund import refundable_whole
-from kasuwa.methods.payment.decide_reply import (
+from kasuwa.methods.payment.model import (
+    DETAIL_DECODER,
+    FACTS_DECODER,
+    KIND,
+    PENDING_MESSAGE,
+    Payment,
+    PaymentDetail,
+    payment_key,
+)
+from kasuwa.methods.payment.rules.installments import UNKNOWN_PLAN, reply_installment_plan
+from kasuwa.methods.payment.rules.refund import refundable_total
+from kasuwa.methods.payment.rules.replies import (
     card_reply,
     completed_message,
     meta_of,
     raw_document,
     reply_step,
-    short_message,
+    underpaid_message,
 )
-from kasuwa.methods.payment.decide_split import Beneficiary, beneficiary_account
+from kasuwa.methods.payment.rules.request_charge import HOME_CURRENCY
+from kasuwa.methods.payment.rules.scheduled_charges import Plan, plan_key, reply_recurrent
+from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_account
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest, VerifyRequest
 from kasuwa.methods.payment.wire_reply import (
     STEP_FIELDS,
@@ -35,10 +43,10 @@ from kasuwa.methods.payment.wire_reply import (
 )
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
-NO_REFERENCE = refuse_fields(Fault("txnRef", "required, or customer_txnref or refundRef"))
+NO_REFERENCE = refuse_fields(FieldError("txnRef", "required, or customer_txnref or refundRef"))
 AWAITING = "Awaiting Validation"
 # How many refunds a payment's verification lists, newest first; each is found by its own reference. Spec silent: D18
-MOST_REFUNDS = 200
+MAX_LISTED_REFUNDS = 200
 # How the service's references of refunds begin. (D6)
 REFUND_PREFIX = "GP|RF|"
 
@@ -83,7 +91,7 @@ BY_SUBJECT = """
     order by t.created_at desc, t.seq desc, t.key desc limit 1
 """
 # Repayments and deposits that the wallet paid: they have a transaction alone.
-BY_WALLET = """
+WALLET_MOVEMENT = """
     select status, txn_ref, order_ref, message, currency, amount, detail from transaction
     where merchant_id = $1 and txn_ref = $2 and kind in ('repayment', 'deposit')
 """
@@ -103,7 +111,7 @@ class Refund(msgspec.Struct, frozen=True, array_like=True):
 REFUNDS: "msgspec.json.Decoder[list[Refund]]" = msgspec.json.Decoder(list[Refund])
 
 
-class Standing(msgspec.Struct, frozen=True):
+class PaymentProgressRow(msgspec.Struct, frozen=True):
     """Where a payment stands (`decide_reply.Standing`)."""
 
     txn_ref: str
@@ -115,10 +123,10 @@ class Standing(msgspec.Struct, frozen=True):
     facts: str
 
 
-class Found(msgspec.Struct, frozen=True):
+class PaymentRecord(msgspec.Struct, frozen=True):
     """A payment as the statement found it."""
 
-    standing: Standing
+    progress: PaymentProgressRow
     status: str
     code: str | None
     order_ref: str
@@ -134,11 +142,11 @@ class Found(msgspec.Struct, frozen=True):
     in_savings: int | None
 
 
-async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: SealedReader) -> VerifyReply | Refusal:
-    refund_ref = refund_named(request)
+async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: ActionReader) -> VerifyReply | Refusal:
+    refund_ref = read_refund_reference(request)
     if refund_ref is not None:
-        async with reader.snapshot() as moment:
-            payment = await read_refunded(refund_ref, merchant, moment)
+        async with reader.snapshot() as snapshot:
+            payment = await find_refunded_payment(refund_ref, merchant, snapshot)
         return UNKNOWN_REFERENCE if payment is None else reply_refund(payment, refund_ref)
     said = request.txn_ref
     if said is None and request.customer_txnref is None:
@@ -146,38 +154,38 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Sea
     if said is not None and "|" not in said and said.startswith("GP"):
         payment = await find_payment(said, merchant, reader)
         return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
-    async with reader.snapshot() as moment:
+    async with reader.snapshot() as snapshot:
         if said is None:
-            found = await moment.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
+            found = await snapshot.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
         else:
-            found = await moment.fetchrow(BY_SUBJECT, merchant.merchant_id, said)
+            found = await snapshot.fetchrow(BY_SUBJECT, merchant.merchant_id, said)
         txn_ref = said if found is None else found[0]
         if txn_ref is None:
             return UNKNOWN_REFERENCE
         if "|" in txn_ref:
-            row = await moment.fetchrow(BY_WALLET, merchant.merchant_id, txn_ref)
-            return UNKNOWN_REFERENCE if row is None else reply_wallet(*row)
-        payment = await find_payment(txn_ref, merchant, moment)
+            row = await snapshot.fetchrow(WALLET_MOVEMENT, merchant.merchant_id, txn_ref)
+            return UNKNOWN_REFERENCE if row is None else reply_wallet_movement(*row)
+        payment = await find_payment(txn_ref, merchant, snapshot)
         return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
 
 
-async def read_refunded(refund_ref: str, merchant: Merchant, moment: Snapshot) -> Found | None:
+async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: Snapshot) -> PaymentRecord | None:
     """The payment that a refund belongs to."""
-    txn_ref = await payment_of_refund(refund_ref, merchant, moment)
-    return None if txn_ref is None else await find_payment(txn_ref, merchant, moment)
+    txn_ref = await payment_of_refund(refund_ref, merchant, snapshot)
+    return None if txn_ref is None else await find_payment(txn_ref, merchant, snapshot)
 
 
-async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> Found | None:
+async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> PaymentRecord | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
-    row = await reader.gather_row(BY_KEYS, *keys, merchant.merchant_id)
-    return None if row is None else Found(Standing(*row[13:]), *row[1:13])
+    row = await reader.fetch_row_batched(BY_KEYS, *keys, merchant.merchant_id)
+    return None if row is None else PaymentRecord(PaymentProgressRow(*row[13:]), *row[1:13])
 
 
-def reply_wallet(
+def reply_wallet_movement(
     status: str, txn_ref: str, order_ref: str, message: str, currency: str, amount: int, detail: str
 ) -> VerifyReply:
     """A repayment or deposit whose money the merchant had already."""
-    meta = BELONGING.decode(detail).meta
+    meta = SUBJECT_DETAIL_DECODER.decode(detail).meta
     return VerifyReply(
         txn_status=status,  # type: ignore[arg-type]
         txn_ref=txn_ref,
@@ -196,7 +204,7 @@ def reply_wallet(
     )
 
 
-def refund_named(request: VerifyRequest) -> str | None:
+def read_refund_reference(request: VerifyRequest) -> str | None:
     if request.refund_ref is not None:
         return request.refund_ref
     return request.txn_ref if (request.txn_ref or "").startswith(REFUND_PREFIX) else None
@@ -208,15 +216,15 @@ async def payment_of_refund(refund_ref: str, merchant: Merchant, reader: Reader)
     return None if found is None else str(found[0])
 
 
-def refunds_of(payment: Found) -> list[Refund]:
+def refunds_of(payment: PaymentRecord) -> list[Refund]:
     return REFUNDS.decode(payment.refunds) if payment.refunds else []
 
 
-def reply_refund(payment: Found, refund_ref: str) -> VerifyReply:
+def reply_refund(payment: PaymentRecord, refund_ref: str) -> VerifyReply:
     """A refund in the shape of a payment's verification. Spec silent: D18"""
     refund = next(line for line in refunds_of(payment) if line.txn_ref == refund_ref)
-    standing, asked = payment.standing, DETAIL.decode(payment.detail)
-    left = refundable_whole(payment.detail, standing.facts, standing.charged) - payment.refunded - payment.refunding
+    standing, asked = payment.progress, DETAIL_DECODER.decode(payment.detail)
+    left = refundable_total(payment.detail, standing.facts, standing.charged) - payment.refunded - payment.refunding
     return VerifyReply(
         txn_status=refund.status,  # type: ignore[arg-type]
         txn_ref=standing.txn_ref,
@@ -228,7 +236,7 @@ def reply_refund(payment: Found, refund_ref: str) -> VerifyReply:
         fullname=asked.fullname,
         email=asked.email,
         bank_message=refund.message,
-        fraud_status=FACTS.decode(standing.facts).fraud,
+        fraud_status=FACTS_DECODER.decode(standing.facts).fraud,
         refund_ref=refund_ref,
         amount=format_minor(refund.amount),
         refunded_amount=format_minor(payment.refunded),
@@ -236,10 +244,10 @@ def reply_refund(payment: Found, refund_ref: str) -> VerifyReply:
     )
 
 
-def reply_verify(payment: Found, public_url: str) -> VerifyReply:
-    status, standing, asked = payment.status, payment.standing, DETAIL.decode(payment.detail)
-    facts = FACTS.decode(standing.facts)
-    waiting = short_message(standing.received, standing.charged) if standing.received else AWAITING
+def reply_verify(payment: PaymentRecord, public_url: str) -> VerifyReply:
+    status, standing, asked = payment.status, payment.progress, DETAIL_DECODER.decode(payment.detail)
+    facts = FACTS_DECODER.decode(standing.facts)
+    waiting = underpaid_message(standing.received, standing.charged) if standing.received else AWAITING
     reply = VerifyReply(
         txn_status=status,  # type: ignore[arg-type]
         txn_ref=standing.txn_ref,
@@ -256,7 +264,7 @@ def reply_verify(payment: Found, public_url: str) -> VerifyReply:
         fraud_status=facts.fraud,
         meta=meta_of(asked),
     )
-    for name, subject in subject_of(asked.errand).items():
+    for name, subject in subject_of(asked.purpose).items():
         setattr(reply, name, subject)
     if facts.surplus:
         reply.unapplied_amount = format_minor(left_unapplied(facts.surplus, payment))
@@ -267,13 +275,13 @@ def reply_verify(payment: Found, public_url: str) -> VerifyReply:
         if payment.token is not None:
             reply.card_token = payment.token
         if refunds := refunds_of(payment):
-            reply.refunds = [refund_line(line) for line in refunds[:MOST_REFUNDS]]
+            reply.refunds = [refund_line(line) for line in refunds[:MAX_LISTED_REFUNDS]]
     elif status == PENDING:
-        show_step(reply, payment, asked, public_url)
+        add_next_step(reply, payment, asked, public_url)
     return reply
 
 
-def left_unapplied(surplus: int, payment: Found) -> int:
+def left_unapplied(surplus: int, payment: PaymentRecord) -> int:
     """How much of a payment is still unapplied: less what was refunded, and what was cashed out of the savings."""
     left = surplus - payment.refunded
     return max(0, left if payment.in_savings is None else min(left, payment.in_savings))
@@ -290,9 +298,9 @@ def refund_line(line: Refund) -> RefundLine:
     )
 
 
-def show_step(reply: VerifyReply, payment: Found, asked: Detail, public_url: str) -> None:
+def add_next_step(reply: VerifyReply, payment: PaymentRecord, asked: PaymentDetail, public_url: str) -> None:
     """What the payer must do next, as `charge` tells it: the answer to that may have been lost. Spec silent: D17"""
-    step = reply_step(payment.standing, asked, public_url)
+    step = reply_step(payment.progress, asked, public_url)
     if step is None:
         return
     for name in STEP_FIELDS:
@@ -329,12 +337,12 @@ PLANS = f"""
 """
 PLAN = f"select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2 and key = $3"
 # A plan may have hundreds of installments: so many plans are made into lines before others are let run.
-LONG_PLANS = 5
+PLANS_PER_YIELD = 5
 
 
 async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: ReplyReader) -> list[RecurrentReply]:
-    rows = await reader.fetch(PLANS, merchant.merchant_id, "recurrent", *request.window)
-    return await reader.make_lines(lambda row: reply_plan(Plan(*row)), rows)
+    rows = await reader.fetch(PLANS, merchant.merchant_id, "recurrent", *request.offset_and_limit)
+    return await reader.make_lines(lambda row: reply_recurrent(Plan(*row)), rows)
 
 
 async def list_installments(
@@ -342,10 +350,10 @@ async def list_installments(
 ) -> list[InstallmentReply] | Refusal:
     merchant_id = merchant.merchant_id
     if request.id is None:
-        rows = await reader.fetch(PLANS, merchant_id, "instalment", *request.window)
-        return await reader.make_lines(lambda row: reply_installments(Plan(*row)), rows, at_once=LONG_PLANS)
+        rows = await reader.fetch(PLANS, merchant_id, "instalment", *request.offset_and_limit)
+        return await reader.make_lines(lambda row: reply_installment_plan(Plan(*row)), rows, at_once=PLANS_PER_YIELD)
     rows = await reader.fetch(PLAN, merchant_id, "instalment", plan_key(merchant_id, request.id))
-    return [reply_installments(Plan(*row)) for row in rows] or UNKNOWN_PLAN
+    return [reply_installment_plan(Plan(*row)) for row in rows] or UNKNOWN_PLAN
 
 
 # --- who gets a part ------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from kasuwa.core.fields import (
     CardNumber,
     Currency,
     Email,
-    Numeral,
     Otp,
+    PercentOrAmount,
     Phone,
     Pin,
     Reference,
@@ -69,7 +69,7 @@ class Part(msgspec.Struct, kw_only=True):
     """One beneficiary's part: a percentage of what is settled, or a share of it as an amount."""
 
     ref_code: Reference
-    percentage: Numeral | None = None
+    percentage: PercentOrAmount | None = None
     share: Amount | None = None
     fixed: Amount | None = None
 
@@ -90,11 +90,11 @@ class Recurrent(msgspec.Struct, kw_only=True):
 class Installment(msgspec.Struct, kw_only=True):
     """Dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it that add up to 100."""
 
-    payment_schedule: Annotated[dict[str, Numeral], Meta(max_length=366, description="at most 366 dates")]
+    payment_schedule: Annotated[dict[str, PercentOrAmount], Meta(max_length=366, description="at most 366 dates")]
     total: Amount
 
 
-class Common(msgspec.Struct, kw_only=True):
+class PaymentFields(msgspec.Struct, kw_only=True):
     """The fields that every payment type shares. Types that cannot be charged again refuse the last three. `meta` is an
     object of the merchant's own: it is kept whole and shown again."""
 
@@ -111,7 +111,7 @@ class Common(msgspec.Struct, kw_only=True):
     installment: Installment | None = None
 
 
-class InitiateCard(Common, kw_only=True):
+class InitiateCard(PaymentFields, kw_only=True):
     """The first step of a card payment. `amount` may be absent where an instalment schedule says what is due."""
 
     card: Card
@@ -126,7 +126,7 @@ class ChargeCard(InitiateCard, kw_only=True):
     auth_type: Literal["PIN", "OTP", "3DSecure"] | None = None
 
 
-class ChargeToken(Common, kw_only=True):
+class ChargeToken(PaymentFields, kw_only=True):
     """A saved card is charged again."""
 
     token: Reference
@@ -138,14 +138,14 @@ class Account(msgspec.Struct, kw_only=True):
     bank_code: BankCode = field(name="bankcode")
 
 
-class ChargeAccount(Common, kw_only=True):
+class ChargeAccount(PaymentFields, kw_only=True):
     """A bank account is debited, after an OTP."""
 
     amount: Amount
     account: Account
 
 
-class ChargeUssd(Common, kw_only=True):
+class ChargeUssd(PaymentFields, kw_only=True):
     """The payer dials a code. The second of the two banks needs telephone and account."""
 
     amount: Amount
@@ -154,21 +154,21 @@ class ChargeUssd(Common, kw_only=True):
     accountnumber: AccountNumber | None = None
 
 
-class ChargePhone(Common, kw_only=True):
+class ChargePhone(PaymentFields, kw_only=True):
     """The payer is prompted on the telephone."""
 
     amount: Amount
     phonenumber: Phone
 
 
-class ChargeShown(Common, kw_only=True):
+class ChargeShown(PaymentFields, kw_only=True):
     """The payer is shown something: a QR code, or an account number to pay into."""
 
     amount: Amount
     business_name: ShortText | None = None
 
 
-class ChargeMobileMoney(Common, kw_only=True):
+class ChargeMobileMoney(PaymentFields, kw_only=True):
     """`type` selects the provider: paga (or paga_connect), ghana, mpesa."""
 
     amount: Amount

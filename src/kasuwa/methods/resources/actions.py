@@ -1,21 +1,33 @@
 """`PUT /resources`: what a merchant can look up. Read this first."""
 
-from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, Command, Known, Lookup, Method, Read, Rule, Write, one_of
-from kasuwa.core.banks import bank_is_known
+from kasuwa.core.action import (
+    COLLECT,
+    INTEGRATE,
+    MANAGE,
+    AdminCommand,
+    ApiMethod,
+    FieldRule,
+    Lookup,
+    MemoryRead,
+    Read,
+    Write,
+    one_of,
+)
+from kasuwa.core.banks import check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.core.people import bvn_may_exist
-from kasuwa.methods.resources import commands, decide, lookups, store, wire
+from kasuwa.core.people import check_bvn
+from kasuwa.methods.resources import commands, lookups, rules, store, wire
 
-PERSONALIZED_RULES = (Rule(("bvn",), bvn_may_exist), REFUSE_DRY_RUN)
+PERSONALIZED_RULES = (FieldRule(("bvn",), check_bvn), REFUSE_DRY_RUN)
 
 EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.obi@example.com"}
 
-RESOURCES = Method(
+RESOURCES = ApiMethod(
     name="resources",
     # `action` stands for `inquire`, where a client sent it so. Spec silent: D2
     selectors=("inquire", "request", "action"),
     actions=(
-        Known(
+        MemoryRead(
             name="banks",
             request=wire.BanksRequest,
             reply=dict[str, str],
@@ -27,9 +39,9 @@ RESOURCES = Method(
             name="accountname",
             request=wire.AccountNameRequest,
             reply=wire.AccountNameReply,
-            rules=(Rule(("bank_code",), bank_is_known),),
+            rules=(FieldRule(("bank_code",), check_bank_code),),
             rail="bank",
-            ask=lookups.ask_account_name,
+            ask=lookups.resolve_account_name,
             summary="The name on a bank account",
             example={"inquire": "accountname", "accountnumber": "0040000008", "bankcode": "058"},
         ),
@@ -37,14 +49,14 @@ RESOURCES = Method(
             name="bvn",
             request=wire.BvnRequest,
             reply=wire.BvnReply,
-            rules=(Rule(("bvn",), bvn_may_exist),),
+            rules=(FieldRule(("bvn",), check_bvn),),
             rail="identity",
-            ask=lookups.ask_bvn,
-            needs_role=MANAGE,
+            ask=lookups.resolve_bvn,
+            permission=MANAGE,
             summary="Whose a Bank Verification Number is",
             example={"inquire": "bvn", "bvn": "12345678901"},
         ),
-        Known(
+        MemoryRead(
             name="card",
             request=wire.CardRequest,
             reply=wire.CardReply,
@@ -58,9 +70,9 @@ RESOURCES = Method(
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
             rules=PERSONALIZED_RULES,
-            needs=decide.need_personalized,
-            decide=decide.decide_personalized,
-            needs_role=COLLECT,
+            needs=rules.need_personalized,
+            decide=rules.decide_personalized,
+            permission=COLLECT,
             summary="An account number for one reference, for money to come in on",
             example={"request": "personalized-accounts", **EXAMPLE_PAYEE},
         ),
@@ -71,9 +83,9 @@ RESOURCES = Method(
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
             rules=PERSONALIZED_RULES,
-            needs=decide.need_personalized,
-            decide=decide.decide_personalized,
-            needs_role=COLLECT,
+            needs=rules.need_personalized,
+            decide=rules.decide_personalized,
+            permission=COLLECT,
             summary="As personalized-accounts",
             example={"request": "personalized_account", **EXAMPLE_PAYEE},
         ),
@@ -101,14 +113,14 @@ RESOURCES = Method(
             summary="Events by sequence, for those who cannot be called",
             example={"inquire": "event_feed", "after": 0},
         ),
-        Command(
+        AdminCommand(
             name="resend",
             selector="request",
             request=wire.ResendRequest,
             rules=(one_of("first", "event_id", reason="required, or from and to"),),
             reply=wire.ResendReply,
             run=commands.resend,
-            needs_role=INTEGRATE,
+            permission=INTEGRATE,
             summary="Send one event again, or a range of them",
             example={"request": "resend", "from": 1, "to": 5},
         ),

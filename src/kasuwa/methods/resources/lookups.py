@@ -2,10 +2,10 @@
 
 import msgspec
 
-from kasuwa.core.banks import bank_names, banks_by_code, may_exist
-from kasuwa.core.cards import bin_of
+from kasuwa.core.banks import bank_names, banks_by_code, can_account_exist
+from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.scenario import PlanCall
+from kasuwa.core.scenario import TakeCallScenario
 from kasuwa.methods.resources.wire import (
     AccountName,
     AccountNameReply,
@@ -18,7 +18,7 @@ from kasuwa.methods.resources.wire import (
     CardReply,
     CardRequest,
 )
-from kasuwa.rails.ports import IdentityEnquiry, NameEnquiry, NoAnswer, Rails, Unavailable, refuse_unanswered
+from kasuwa.rails.ports import IdentityQuery, NameEnquiry, NoAnswer, Rails, Unavailable, refuse_unanswered
 
 
 def list_banks(request: BanksRequest, merchant: Merchant, rails: Rails) -> dict[str, str]:
@@ -26,36 +26,38 @@ def list_banks(request: BanksRequest, merchant: Merchant, rails: Rails) -> dict[
 
 
 def show_card(request: CardRequest, merchant: Merchant, rails: Rails) -> CardReply:
-    return CardReply(data=CardFacts(**msgspec.structs.asdict(bin_of(request.card_no))))
+    return CardReply(data=CardFacts(**msgspec.structs.asdict(find_bin(request.card_no))))
 
 
-async def ask_account_name(
-    request: AccountNameRequest, merchant: Merchant, rails: Rails, plan: PlanCall
+async def resolve_account_name(
+    request: AccountNameRequest, merchant: Merchant, rails: Rails, plan: TakeCallScenario
 ) -> AccountNameReply | Refusal:
     bank = banks_by_code()[request.bank_code]
-    if not may_exist(merchant, bank, request.account_number):
-        return no_such_account(f"Not an account number of {bank.name}")
+    if not can_account_exist(merchant, bank, request.account_number):
+        return reply_account_not_found(f"Not an account number of {bank.name}")
     try:
         # One bank, by whichever of its codes it was called.
         enquiry = NameEnquiry(bank.nip_code or request.bank_code, request.account_number, await plan())
-        answer = await rails.bank.account_name(enquiry)
+        answer = await rails.bank.find_account_name(enquiry)
     except (Unavailable, NoAnswer) as trouble:
         return refuse_unanswered("bank", trouble)
     if answer.name is None:
-        return no_such_account(answer.message)
+        return reply_account_not_found(answer.message)
     reply = AccountNameReply(status="success", resolved=True, data=AccountName(account_name=answer.name))
     if answer.message:
         reply.message = answer.message
     return reply
 
 
-def no_such_account(why: str) -> AccountNameReply:
+def reply_account_not_found(why: str) -> AccountNameReply:
     return AccountNameReply(status="error", resolved=False, error="Account not found", message=why)
 
 
-async def ask_bvn(request: BvnRequest, merchant: Merchant, rails: Rails, plan: PlanCall) -> BvnReply | Refusal:
+async def resolve_bvn(
+    request: BvnRequest, merchant: Merchant, rails: Rails, plan: TakeCallScenario
+) -> BvnReply | Refusal:
     try:
-        person = await rails.identity.find_person(IdentityEnquiry(request.bvn, await plan()))
+        person = await rails.identity.find_person(IdentityQuery(request.bvn, await plan()))
     except (Unavailable, NoAnswer) as trouble:
         return refuse_unanswered("BVN register", trouble)
     if person is None:
@@ -65,6 +67,6 @@ async def ask_bvn(request: BvnRequest, merchant: Merchant, rails: Rails, plan: P
         firstname=person.firstname, lastname=person.lastname, dob=person.dob, bvn=person.bvn, phone=person.phone
     )
     reply = BvnReply(status="success", data=found)
-    if person.watch_listed:
+    if person.is_watch_listed:
         reply.message = "This BVN is watch-listed"
     return reply

@@ -11,7 +11,7 @@ from kasuwa.core.events import NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import Reader, ReplyReader
-from kasuwa.core.transactions import ORDERED_KINDS, transaction_key
+from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, transaction_key
 from kasuwa.methods.resources.wire import (
     AttemptLine,
     EventLine,
@@ -76,19 +76,19 @@ ATTEMPTS: "msgspec.json.Decoder[Attempts]" = msgspec.json.Decoder(Attempts)
 
 
 async def list_events(request: EventsRequest, merchant: Merchant, reader: ReplyReader) -> EventsReply:
-    offset, limit = request.window
-    async with reader.snapshot() as moment:
-        rows, total = await find_events(request, merchant, moment)
+    offset, limit = request.offset_and_limit
+    async with reader.snapshot() as snapshot:
+        rows, total = await find_events(request, merchant, snapshot)
     return EventsReply(data=await reader.make_lines(event_line, rows), total=total, offset=offset, limit=limit)
 
 
 async def find_events(request: EventsRequest, merchant: Merchant, reader: Reader) -> tuple[list[Any], int]:
-    offset, limit = request.window
+    offset, limit = request.offset_and_limit
     if request.txn_ref is None:
         rows = await reader.fetch(EVENTS, merchant.merchant_id, offset, limit)
         [[total]] = await reader.fetch(COUNT, merchant.merchant_id)
     else:
-        keys = [transaction_key(merchant.merchant_id, kind, request.txn_ref) for kind in ORDERED_KINDS]
+        keys = [transaction_key(merchant.merchant_id, kind, request.txn_ref) for kind in MERCHANT_REFERENCED_KINDS]
         rows = await reader.fetch(EVENTS_OF, merchant.merchant_id, request.txn_ref, keys, offset, limit)
         [[total]] = await reader.fetch(COUNT_OF, merchant.merchant_id, request.txn_ref, keys)
     return rows, total

@@ -1,7 +1,7 @@
 """`PUT /sandbox`: a world that can be scripted, in the test environment alone. Read this first."""
 
-from kasuwa.core.action import INTEGRATE, VIEW, Command, Method, Rule, Write, one_of
-from kasuwa.methods.sandbox import commands, decide, wire
+from kasuwa.core.action import INTEGRATE, VIEW, AdminCommand, ApiMethod, FieldRule, Write, one_of
+from kasuwa.methods.sandbox import commands, rules, wire
 
 # Any of the names by which something can be explained; the last is the one that is asked for.
 EXPLAINED = one_of(
@@ -9,16 +9,16 @@ EXPLAINED = one_of(
     reason="required, or " + ", ".join(wire.ExplainRequest.__struct_encode_fields__[1:]),
 )
 
-SANDBOX = Method(
+SANDBOX = ApiMethod(
     name="sandbox",
     selectors=("action",),
     actions=(
-        Command(
+        AdminCommand(
             name="new_merchant",
             request=wire.NewMerchantRequest,
             reply=wire.NewMerchantReply,
             run=commands.new_merchant,
-            needs_role=INTEGRATE,
+            permission=INTEGRATE,
             summary="A fresh, funded merchant; one per test, so that worlds never meet",
             example={"action": "new_merchant", "name": "Ada Stores"},
         ),
@@ -26,13 +26,13 @@ SANDBOX = Method(
             name="fund_wallet",
             request=wire.FundRequest,
             reply=wire.DoneReply,
-            needs=decide.need_fund,
-            decide=decide.decide_fund,
-            needs_role=INTEGRATE,
+            needs=rules.need_fund,
+            decide=rules.decide_fund,
+            permission=INTEGRATE,
             summary="Credit the wallet",
             example={"action": "fund_wallet", "currency": "NGN", "amount": "5000.00"},
         ),
-        Command(
+        AdminCommand(
             name="settle",
             request=wire.SettleRequest,
             rules=(
@@ -45,68 +45,68 @@ SANDBOX = Method(
                 ),
             ),
             reply=wire.SettleReply,
-            run=commands.settle,
-            needs_role=INTEGRATE,
+            run=commands.simulate_callback,
+            permission=INTEGRATE,
             summary="The rail's call-back for anything pending",
             example={"action": "settle", "orderRef": "order-1042", "outcome": "successful"},
         ),
-        Command(
+        AdminCommand(
             name="webhook",
             request=wire.WebhookRequest,
             reply=wire.DoneReply,
             run=commands.set_webhook,
-            needs_role=INTEGRATE,
+            permission=INTEGRATE,
             summary="Set where this merchant's events go, or switch them off",
             example={"action": "webhook", "url": "http://127.0.0.1:9999/events"},
         ),
-        Command(
+        AdminCommand(
             name="explain",
             request=wire.ExplainRequest,
             rules=(EXPLAINED,),
             reply=wire.ExplainReply,
             run=commands.explain,
             writes=False,
-            needs_role=VIEW,
+            permission=VIEW,
             summary="One timeline of what happened to a reference",
             example={"action": "explain", "orderRef": "order-1042"},
         ),
-        Command(
+        AdminCommand(
             name="clock",
             request=wire.ClockRequest,
             reply=wire.ClockReply,
             run=commands.clock,
             writes=False,
-            needs_role=VIEW,
+            permission=VIEW,
             summary="This merchant's business time",
             example={"action": "clock"},
         ),
-        Command(
+        AdminCommand(
             name="advance",
             request=wire.AdvanceRequest,
-            rules=(Rule(("seconds", "minutes", "hours", "days", "until"), decide.advance_fault),),
+            rules=(FieldRule(("seconds", "minutes", "hours", "days", "until"), rules.check_advance),),
             reply=wire.AdvanceReply,
             run=commands.advance,
-            needs_role=INTEGRATE,
+            permission=INTEGRATE,
             summary="Move business time forward and run everything that falls due on the way",
             example={"action": "advance", "days": 1},
         ),
         Write(
             name="fault",
             request=wire.FaultRequest,
-            rules=(Rule(("kind", "rail"), decide.rail_fault),),
+            rules=(FieldRule(("kind", "rail"), rules.check_fault_rail),),
             reply=wire.DoneReply,
-            needs=decide.need_fault,
-            decide=decide.decide_fault,
-            needs_role=INTEGRATE,
+            needs=rules.need_fault,
+            decide=rules.decide_fault,
+            permission=INTEGRATE,
             summary="Make this merchant's next calls of a rail fail",
             example={"action": "fault", "rail": "bank", "kind": "timeout", "times": 1},
         ),
-        Command(
+        AdminCommand(
             name="reset",
             request=wire.ResetRequest,
             reply=wire.DoneReply,
             run=commands.reset,
-            needs_role=INTEGRATE,
+            permission=INTEGRATE,
             summary="Fresh books for this mid and key; the old ones are kept aside",
             example={"action": "reset"},
         ),

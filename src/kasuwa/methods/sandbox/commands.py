@@ -5,11 +5,11 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.action import Engine
+from kasuwa.core.action import AdminOperations
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
-from kasuwa.methods.sandbox.decide import advance_to
+from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
+from kasuwa.methods.sandbox.rules import resolve_advance
 from kasuwa.methods.sandbox.wire import (
     AdvanceReply,
     AdvanceRequest,
@@ -27,7 +27,7 @@ from kasuwa.methods.sandbox.wire import (
 )
 
 # Times are told in whole milliseconds: one to go on to is rounded up, so that it is not behind the clock.
-BELOW_A_MILLISECOND = timedelta(microseconds=999)
+ROUND_UP_MILLISECOND = timedelta(microseconds=999)
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NOTHING_KNOWN = Refusal(
     INVALID_REQUEST,
@@ -36,15 +36,17 @@ NOTHING_KNOWN = Refusal(
 )
 
 
-async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: Engine) -> NewMerchantReply:
+async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: AdminOperations) -> NewMerchantReply:
     now = None if request.now is None else request.now.plain()
     mid, key = await engine.new_merchant(request.name or "Sandbox merchant", now)
     return NewMerchantReply(mid=mid, key=key)
 
 
-async def settle(request: SettleRequest, merchant: Merchant, engine: Engine) -> SettleReply | Refusal:
+async def simulate_callback(
+    request: SettleRequest, merchant: Merchant, engine: AdminOperations
+) -> SettleReply | Refusal:
     said = request.txn_ref or request.order_ref or request.loan_id or request.savings_id
-    row = await engine.settle(merchant, said or "", request.outcome)
+    row = await engine.simulate_callback(merchant, said or "", request.outcome)
     if row is None:
         return UNKNOWN_REFERENCE
     if isinstance(row, Refusal):
@@ -52,32 +54,32 @@ async def settle(request: SettleRequest, merchant: Merchant, engine: Engine) -> 
     return SettleReply(txn_status=row.status, txn_ref=row.txn_ref, message=row.message)
 
 
-async def set_webhook(request: WebhookRequest, merchant: Merchant, engine: Engine) -> DoneReply | Refusal:
+async def set_webhook(request: WebhookRequest, merchant: Merchant, engine: AdminOperations) -> DoneReply | Refusal:
     fault = await engine.set_webhook(merchant, request.url)
     if fault is not None:
-        return refuse_fields(Fault("url", fault))
+        return refuse_fields(FieldError("url", fault))
     return DoneReply(message="Events go there now" if request.url else "Events are switched off")
 
 
-async def explain(request: ExplainRequest, merchant: Merchant, engine: Engine) -> ExplainReply | Refusal:
+async def explain(request: ExplainRequest, merchant: Merchant, engine: AdminOperations) -> ExplainReply | Refusal:
     said = next(value for value in msgspec.structs.astuple(request) if value is not None)
     story = await engine.explain(merchant, said)
     return NOTHING_KNOWN if story is None else ExplainReply(data=story)
 
 
-async def reset(request: ResetRequest, merchant: Merchant, engine: Engine) -> DoneReply | Refusal:
+async def reset(request: ResetRequest, merchant: Merchant, engine: AdminOperations) -> DoneReply | Refusal:
     return await engine.reset(merchant) or DoneReply(message="Fresh books, as on day one")
 
 
-async def clock(request: ClockRequest, merchant: Merchant, engine: Engine) -> ClockReply:
+async def clock(request: ClockRequest, merchant: Merchant, engine: AdminOperations) -> ClockReply:
     return ClockReply(now=lagos_text(await engine.business_now(merchant)))
 
 
-async def advance(request: AdvanceRequest, merchant: Merchant, engine: Engine) -> AdvanceReply | Refusal:
-    advanced = await engine.advance(merchant, partial(advance_to, request))
+async def advance(request: AdvanceRequest, merchant: Merchant, engine: AdminOperations) -> AdvanceReply | Refusal:
+    advanced = await engine.advance_clock(merchant, partial(resolve_advance, request))
     if isinstance(advanced, Refusal):
         return advanced
     reply = AdvanceReply(now=lagos_text(advanced.now), ran=advanced.ran)
     if advanced.more:
-        reply.more, reply.until = True, lagos_text(advanced.until + BELOW_A_MILLISECOND)
+        reply.more, reply.until = True, lagos_text(advanced.until + ROUND_UP_MILLISECOND)
     return reply

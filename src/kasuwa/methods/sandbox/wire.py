@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import Amount, Currency, Moment, Percent, Reference, ShortText
+from kasuwa.core.fields import Amount, Currency, Probability, Reference, ShortText, Timestamp
 from kasuwa.core.scenario import FaultKind, RailName
 
 
@@ -13,7 +13,7 @@ class NewMerchantRequest(msgspec.Struct, kw_only=True):
     """With `now` its clock starts there and stands still but for `advance`."""
 
     name: ShortText | None = None
-    now: Moment | None = None
+    now: Timestamp | None = None
 
 
 class NewMerchantReply(msgspec.Struct, kw_only=True):
@@ -101,7 +101,7 @@ class AdvanceRequest(msgspec.Struct, kw_only=True):
     minutes: Count | None = None
     hours: Count | None = None
     days: Count | None = None
-    until: Moment | None = None
+    until: Timestamp | None = None
 
 
 class AdvanceReply(msgspec.Struct, kw_only=True):
@@ -121,4 +121,4 @@ class FaultRequest(msgspec.Struct, kw_only=True):
     rail: RailName | None = None
     kind: FaultKind
     times: Annotated[int, Meta(ge=1, le=1_000_000, description="1 to 1,000,000")] = 1
-    probability: Percent | None = None
+    probability: Probability | None = None

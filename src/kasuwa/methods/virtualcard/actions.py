@@ -1,17 +1,10 @@
 """`PUT /virtualcard`: cards that a merchant makes for its customers. Read this first."""
 
-from kasuwa.core.action import INTEGRATE, MANAGE, PAY, Method, Read, Rule, Step, Write, one_of
+from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.virtualcard import (
-    decide,
-    decide_fees,
-    decide_money,
-    decide_purchase,
-    decide_refund,
-    store,
-    wire,
-)
-from kasuwa.rails.ports import call_nobody
+from kasuwa.methods.virtualcard import model, store, wire
+from kasuwa.methods.virtualcard.rules import funding, monthly_fee, purchase, refund
+from kasuwa.rails.ports import call_no_rail
 
 EXAMPLE_BILLING = {
     "address": "12 Marina Road",
@@ -21,9 +14,9 @@ EXAMPLE_BILLING = {
     "postal_code": "101241",
 }
 
-LIMITS_RULE = Rule(("limits",), decide.limits_say_something)
+LIMITS_RULE = FieldRule(("limits",), model.check_limits_not_empty)
 
-VIRTUALCARD = Method(
+VIRTUALCARD = ApiMethod(
     name="virtualcard",
     selectors=("action",),
     actions=(
@@ -32,13 +25,13 @@ VIRTUALCARD = Method(
             request=wire.CreateRequest,
             reply=wire.CardReply,
             rules=(
-                Rule(("currency", "amount"), decide_money.initial_fits),
+                FieldRule(("currency", "amount"), funding.check_initial_amount),
                 LIMITS_RULE,
                 REFUSE_DRY_RUN,
             ),
-            needs=decide_money.need_create,
-            decide=decide_money.decide_create,
-            needs_role=PAY,
+            needs=funding.need_create,
+            decide=funding.decide_create,
+            permission=PAY,
             summary="Make a card with an initial balance from the wallet; its number and CVV are shown this once",
             example={
                 "action": "create",
@@ -52,22 +45,22 @@ VIRTUALCARD = Method(
             name="get",
             request=wire.GetRequest,
             reply=wire.CardReply,
-            needs=decide.need_card,
-            decide=decide.decide_get,
-            needs_role=PAY,
-            reads_without="reveal",
+            needs=model.need_card,
+            decide=model.decide_get,
+            permission=PAY,
+            read_only_without="reveal",
             summary="A card as it is now; with reveal, its number and CVV, which the audit trail notes",
             example={"action": "get", "reference": "<reference>", "reveal": True},
-            repeatable=False,
+            accepts_idempotency_key=False,
         ),
         Write(
             name="fund",
             request=wire.AmountRequest,
             reply=wire.DoneReply,
             rules=(REFUSE_DRY_RUN,),
-            needs=decide_money.need_amount,
-            decide=decide_money.decide_fund,
-            needs_role=PAY,
+            needs=funding.need_amount,
+            decide=funding.decide_fund,
+            permission=PAY,
             summary="Move money from the wallet to a card",
             example={"action": "fund", "reference": "<reference>", "amount": "50"},
         ),
@@ -76,9 +69,9 @@ VIRTUALCARD = Method(
             request=wire.AmountRequest,
             reply=wire.DoneReply,
             rules=(REFUSE_DRY_RUN,),
-            needs=decide_money.need_amount,
-            decide=decide_money.decide_withdraw,
-            needs_role=PAY,
+            needs=funding.need_amount,
+            decide=funding.decide_withdraw,
+            permission=PAY,
             summary="Move money from a card to the wallet",
             example={"action": "withdraw", "reference": "<reference>", "amount": 20},
         ),
@@ -87,9 +80,9 @@ VIRTUALCARD = Method(
             request=wire.LimitsRequest,
             reply=wire.LimitsReply,
             rules=(LIMITS_RULE, REFUSE_DRY_RUN),
-            needs=decide.need_card,
-            decide=decide.decide_limits,
-            needs_role=MANAGE,
+            needs=model.need_card,
+            decide=model.decide_limits,
+            permission=MANAGE,
             summary="Set what may be spent with a card at once, in a day and in a month, and where",
             example={
                 "action": "limits",
@@ -115,9 +108,9 @@ VIRTUALCARD = Method(
             request=wire.CardRequest,
             reply=wire.DoneReply,
             rules=(REFUSE_DRY_RUN,),
-            needs=decide.need_card,
-            decide=decide.decide_block,
-            needs_role=MANAGE,
+            needs=model.need_card,
+            decide=model.decide_block,
+            permission=MANAGE,
             summary="Stop purchases with a card",
             example={"action": "block", "reference": "<reference>"},
         ),
@@ -126,9 +119,9 @@ VIRTUALCARD = Method(
             request=wire.CardRequest,
             reply=wire.DoneReply,
             rules=(REFUSE_DRY_RUN,),
-            needs=decide.need_card,
-            decide=decide.decide_unblock,
-            needs_role=MANAGE,
+            needs=model.need_card,
+            decide=model.decide_unblock,
+            permission=MANAGE,
             summary="Let a blocked card pay again",
             example={"action": "unblock", "reference": "<reference>"},
         ),
@@ -137,21 +130,21 @@ VIRTUALCARD = Method(
             request=wire.CardRequest,
             reply=wire.DoneReply,
             rules=(REFUSE_DRY_RUN,),
-            needs=decide.need_card,
-            decide=decide_money.decide_terminate,
-            needs_role=PAY,
+            needs=model.need_card,
+            decide=funding.decide_terminate,
+            permission=PAY,
             summary="End a card for good; what is left on it goes to the wallet",
             example={"action": "terminate", "reference": "<reference>"},
         ),
     ),
     steps=(
         Step(
-            decide_money.MONTHLY,
-            decide_money.LANE,
-            call_nobody,
-            decide_fees.need_monthly,
-            decide_fees.decide_monthly,
-            settles=False,
+            funding.MONTHLY_FEE_JOB,
+            funding.LANE,
+            call_no_rail,
+            monthly_fee.need_monthly_fee,
+            monthly_fee.decide_monthly_fee,
+            accepts_callback=False,
         ),
     ),
 )
@@ -162,9 +155,9 @@ SANDBOX = (
         request=wire.PurchaseRequest,
         rules=(one_of("cardpan", "reference", reason="required, or cardpan"),),
         reply=wire.PurchaseReply,
-        needs=decide_purchase.need_purchase,
-        decide=decide_purchase.decide_purchase,
-        needs_role=INTEGRATE,
+        needs=purchase.need_purchase,
+        decide=purchase.decide_purchase,
+        permission=INTEGRATE,
         summary="A shop charges a virtual card",
         example={
             "action": "card_purchase",
@@ -178,9 +171,9 @@ SANDBOX = (
         name="card_refund",
         request=wire.RefundRequest,
         reply=wire.PurchaseReply,
-        needs=decide_refund.need_refund,
-        decide=decide_refund.decide_refund,
-        needs_role=INTEGRATE,
+        needs=refund.need_refund,
+        decide=refund.decide_refund,
+        permission=INTEGRATE,
         summary="A shop gives a purchase back, whole or in part",
         example={"action": "card_refund", "txnRef": "<txnRef>", "amount": "2.50"},
     ),

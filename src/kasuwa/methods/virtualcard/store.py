@@ -5,17 +5,17 @@ from typing import Any
 
 from msgspec import UNSET
 
-from kasuwa.core.calendar import lagos_day, moment_of, utc_text
-from kasuwa.core.decision import Fault, Merchant, Refusal, refuse_fields
+from kasuwa.core.calendar import lagos_day, lagos_moment, utc_text
+from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.reading import ReplyReader, Snapshot
-from kasuwa.methods.virtualcard.decide import UNKNOWN_CARD, card_key, effect_of
+from kasuwa.methods.virtualcard.model import UNKNOWN_CARD, balance_effect, card_key
 from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, TransactionsRequest
 
 # What is listed where no days are asked for. Spec silent: D38
 USUAL_DAYS = timedelta(days=30)
 
-BACKWARDS = refuse_fields(Fault("to_date", "not before from_date"))
+BACKWARDS = refuse_fields(FieldError("to_date", "not before from_date"))
 
 # Whether there is such a card, and what time it is for its merchant.
 CARD_AND_NOW = """
@@ -36,8 +36,8 @@ LIST = f"""
 async def list_transactions(
     request: TransactionsRequest, merchant: Merchant, reader: ReplyReader
 ) -> TransactionsReply | Refusal:
-    async with reader.snapshot() as moment:
-        return await list_in(request, merchant, moment)
+    async with reader.snapshot() as snapshot:
+        return await list_in(request, merchant, snapshot)
 
 
 async def list_in(request: TransactionsRequest, merchant: Merchant, reader: Snapshot) -> TransactionsReply | Refusal:
@@ -45,18 +45,18 @@ async def list_in(request: TransactionsRequest, merchant: Merchant, reader: Snap
     found = await reader.fetchrow(CARD_AND_NOW, key, merchant.merchant_id)
     if found is None:
         return UNKNOWN_CARD
-    first, last = days_asked(request, lagos_day(found[0]))
+    first, last = read_date_range(request, lagos_day(found[0]))
     if last < first:
         return BACKWARDS
-    begin, end = moment_of(first, 0), moment_of(last + timedelta(days=1), 0)
-    offset, limit = request.window
+    begin, end = lagos_moment(first, 0), lagos_moment(last + timedelta(days=1), 0)
+    offset, limit = request.offset_and_limit
     rows = await reader.fetch(LIST, merchant.merchant_id, key, begin, end, offset, limit)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id, key, begin, end)
     lines = [show_line(request.reference, *row) for row in rows]
     return TransactionsReply(reference=request.reference, data=lines, total=total, offset=offset, limit=limit)
 
 
-def days_asked(request: TransactionsRequest, today: date) -> tuple[date, date]:
+def read_date_range(request: TransactionsRequest, today: date) -> tuple[date, date]:
     """Both included. `end_date` is another word for `to_date`; one day alone leaves the other side as it usually is."""
     said = request.to_date or request.end_date
     last = today if said is None else said.plain()
@@ -88,7 +88,7 @@ def show_line(
         status=status,
         currency=currency,
         reference=reference,
-        effect=effect_of(narration, status, amount) / MINOR_PER_MAJOR,
+        effect=balance_effect(narration, status, amount) / MINOR_PER_MAJOR,
         txn_ref=UNSET if txn_ref is None else txn_ref,
         refund_of=UNSET if refund_of is None else refund_of,
     )

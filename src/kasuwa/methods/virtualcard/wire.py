@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, Day, Reference
+from kasuwa.core.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, LagosDate, Reference
 from kasuwa.core.paging import Paged
 
 Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
@@ -91,9 +91,9 @@ class TransactionsRequest(Paged, kw_only=True):
     """Both days are included; without any, the last 30 days."""
 
     reference: Reference
-    from_date: Day | None = None
-    to_date: Day | None = None
-    end_date: Day | None = None
+    from_date: LagosDate | None = None
+    to_date: LagosDate | None = None
+    end_date: LagosDate | None = None
 
 
 # --- replies ------------------------------------------------------------------------------------------------

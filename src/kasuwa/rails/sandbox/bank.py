@@ -11,17 +11,17 @@ from typing import NoReturn
 import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX
-from kasuwa.core.catalogue import load
+from kasuwa.core.reference_data import load_reference_data
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
-    Declined,
+    LookupDeclined,
     NameAnswer,
     NameEnquiry,
     NoAnswer,
     TransferOrder,
     Unavailable,
-    Unreadable,
+    UnreadableAnswer,
 )
 
 APPROVED = "00"
@@ -31,15 +31,15 @@ NEVER_ENDS = "99"
 
 # The third figure of a magic account: how the answer comes.
 PROCESSING_FIRST = "1"
-UNTIL_TOLD = "2"
+UNTIL_CALLBACK = "2"
 
 # What is open at first ends at the first re-query, which comes after this many business seconds.
 FIRST_REQUERY_SECONDS = 5
-SUCCEED_WHEN_ASKED = frozenset({"01", "09", "26", "68", "94", "97"})
-FAIL_WHEN_ASKED = frozenset({"91", "96"})
+SUCCEED_ON_REQUERY = frozenset({"01", "09", "26", "68", "94", "97"})
+FAIL_ON_REQUERY = frozenset({"91", "96"})
 
-UNRESOLVED = frozenset({"07", "16", "25"})
-UNAVAILABLE_TO_ENQUIRIES = frozenset({"91", "96"})
+UNKNOWN_ACCOUNT_CODES = frozenset({"07", "16", "25"})
+LOOKUP_UNAVAILABLE_CODES = frozenset({"91", "96"})
 TIMED_OUT = "97"
 DORMANT = "06"
 
@@ -56,39 +56,39 @@ class ResponseCode(msgspec.Struct, frozen=True):
 
 @cache
 def response_codes() -> dict[str, ResponseCode]:
-    rows = msgspec.convert(load("response_codes")["nip"], tuple[ResponseCode, ...])
+    rows = msgspec.convert(load_reference_data("response_codes")["nip"], tuple[ResponseCode, ...])
     return {row.code: row for row in rows}
 
 
-def code_of(order: TransferOrder) -> str:
+def response_code_of(order: TransferOrder) -> str:
     if order.scenario.rr is not None:
         return order.scenario.rr
     account = order.account_number
     return account[6:8] if account.startswith(MAGIC_PREFIX) else APPROVED
 
 
-def manner_of(order: TransferOrder) -> str:
+def answer_mode_of(order: TransferOrder) -> str:
     account = order.account_number
     if order.scenario.rr is not None or not account.startswith(MAGIC_PREFIX):
         return "0"
     return account[8]
 
 
-def answer_first(order: TransferOrder) -> Answer:
+def answer_send(order: TransferOrder) -> Answer:
     """What the rail says when the transfer is sent."""
-    manner = manner_of(order)
+    manner = answer_mode_of(order)
     if manner == PROCESSING_FIRST:
         return Answer(ports.PROCESSING, IN_PROGRESS, "Transfer is being processed")
-    if manner == UNTIL_TOLD or order.scenario.delay > 0:
+    if manner == UNTIL_CALLBACK or order.scenario.delay > 0:
         return in_progress()
-    return answer_with(code_of(order))
+    return answer_for_code(response_code_of(order))
 
 
 def in_progress() -> Answer:
     return Answer(ports.UNKNOWN, IN_PROGRESS, response_codes()[IN_PROGRESS].meaning)
 
 
-def answer_with(code: str) -> Answer:
+def answer_for_code(code: str) -> Answer:
     if code == NEVER_ENDS:
         return in_progress()
     row = response_codes().get(code)
@@ -99,24 +99,24 @@ def answer_with(code: str) -> Answer:
     return Answer(ports.SUCCESSFUL if code == APPROVED else ports.FAILED, code, row.meaning)
 
 
-def answer_later(order: TransferOrder) -> Answer:
+def answer_query(order: TransferOrder) -> Answer:
     """What the rail says when it is asked what became of a transfer."""
     if order.scenario.http == "reset":
         return not_found()
-    code = code_of(order)
-    if manner_of(order) == UNTIL_TOLD or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
+    code = response_code_of(order)
+    if answer_mode_of(order) == UNTIL_CALLBACK or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
         return in_progress()
-    return answer_when_asked(code)
+    return answer_requery(code)
 
 
-def answer_when_asked(code: str) -> Answer:
-    if code in SUCCEED_WHEN_ASKED:
-        return answer_with(APPROVED)
-    if code in FAIL_WHEN_ASKED:
+def answer_requery(code: str) -> Answer:
+    if code in SUCCEED_ON_REQUERY:
+        return answer_for_code(APPROVED)
+    if code in FAIL_ON_REQUERY:
         return Answer(ports.FAILED, code, response_codes()[code].meaning)
     if code == RECORD_NOT_FOUND:
         return not_found()
-    return answer_with(code)
+    return answer_for_code(code)
 
 
 def not_found() -> Answer:
@@ -129,14 +129,14 @@ def person_name(bank_code: str, account_number: str) -> str:
     return f"{FIRST_NAMES[chance[0] % len(FIRST_NAMES)]} {LAST_NAMES[chance[1] % len(LAST_NAMES)]}"
 
 
-def tell_nothing(code: str, meaning: str | None = None) -> NoReturn:
+def raise_for_code(code: str, meaning: str | None = None) -> NoReturn:
     """How a look-up ends that the scenario tells a code of which its own table says nothing."""
     row = response_codes().get(code)
     if row is None and code != NEVER_ENDS:
-        raise Unreadable(code)
+        raise UnreadableAnswer(code)
     if row is None or not row.txn_status.startswith(ports.FAILED):
         raise NoAnswer(code)
-    raise Declined(meaning or row.meaning)
+    raise LookupDeclined(meaning or row.meaning)
 
 
 class SandboxBank:
@@ -146,25 +146,25 @@ class SandboxBank:
             # Refused when it was first sent; sent again under its key, later, it is taken.
             if order.age_seconds < FIRST_REQUERY_SECONDS:
                 raise Unavailable("the bank rail refuses calls")
-            return answer_first(order)
+            return answer_send(order)
         if http is not None:
             raise NoAnswer(f"the bank rail: {http}")
-        return answer_first(order)
+        return answer_send(order)
 
     async def query(self, order: TransferOrder) -> Answer:
-        return answer_later(order)
+        return answer_query(order)
 
-    async def account_name(self, enquiry: NameEnquiry) -> NameAnswer:
+    async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
         scenario, account = enquiry.scenario, enquiry.account_number
         magic = account.startswith(MAGIC_PREFIX)
         code = scenario.rr or (account[6:8] if magic else APPROVED)
         if scenario.http == "timeout" or (scenario.http is None and code == TIMED_OUT):
             raise NoAnswer("the bank does not answer in time")
-        if scenario.http is not None or code in UNAVAILABLE_TO_ENQUIRIES:
+        if scenario.http is not None or code in LOOKUP_UNAVAILABLE_CODES:
             raise Unavailable("the bank does not answer")
-        if code in UNRESOLVED:
+        if code in UNKNOWN_ACCOUNT_CODES:
             return NameAnswer(None, "No such account")
         if scenario.rr not in (None, APPROVED, DORMANT):
-            tell_nothing(code)
+            raise_for_code(code)
         name = f"SANDBOX {code} ACCOUNT" if magic else person_name(enquiry.bank_code, account)
         return NameAnswer(name, "Account is dormant" if code == DORMANT else "")

@@ -19,37 +19,37 @@ from kasuwa.core.billers import (
     GIVES_TOKEN,
     MAGIC_PHONE,
     Biller,
+    CatalogueEdition,
     Category,
     Item,
-    Sheet,
     is_magic,
 )
-from kasuwa.core.catalogue import load
 from kasuwa.core.money import minor_of
-from kasuwa.core.references import reference_in
+from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.references import reference_of_rail_key
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Unavailable
 from kasuwa.rails.sandbox.bank import (
     APPROVED,
-    FAIL_WHEN_ASKED,
+    FAIL_ON_REQUERY,
     FIRST_REQUERY_SECONDS,
     IN_PROGRESS,
+    LOOKUP_UNAVAILABLE_CODES,
     NEVER_ENDS,
     RECORD_NOT_FOUND,
-    SUCCEED_WHEN_ASKED,
-    UNAVAILABLE_TO_ENQUIRIES,
+    SUCCEED_ON_REQUERY,
     person_name,
+    raise_for_code,
     response_codes,
-    tell_nothing,
 )
 
 DELIVERED = frozenset({"00", "01", "08"})
 UNKNOWN_CUSTOMER = "07"
-OTHER_NAME = "08"
+NAME_MISMATCH = "08"
 FAILS_LATER = "06"
 UNREACHABLE = frozenset({"30", "91"})
 TIMED_OUT = "68"
-LATE_TO_ENQUIRIES = frozenset({"68", "97"})
+LOOKUP_TIMEOUT_CODES = frozenset({"68", "97"})
 
 MEANINGS = {
     "06": "Could not deliver",
@@ -76,9 +76,9 @@ SAMPLE_PAYCODES = frozenset({"lAApm6OBmRmp3cQ"})
 
 
 @cache
-def first_sheet() -> Sheet:
-    listed, terms = load("billers")["data"], load("billers_meta")
-    return Sheet(
+def first_edition() -> CatalogueEdition:
+    listed, terms = load_reference_data("billers")["data"], load_reference_data("billers_meta")
+    return CatalogueEdition(
         tuple(Category(row["name"], row["code"]) for row in listed["categories"]),
         tuple(read_biller(row, terms[str(row["id"])]) for row in listed["bills"]),
         tuple(read_item(row, terms[str(row["bills_id"])]) for row in listed["items"]),
@@ -104,7 +104,7 @@ def read_item(row: Any, terms: Any) -> Item:
     )
 
 
-def rotated(item: Item, edition: int) -> Item:
+def rotate_paycode(item: Item, edition: int) -> Item:
     if edition == 1 or item.paycode in SAMPLE_PAYCODES:
         return item
     noise = blake2b(f"{edition} {item.paycode}".encode(), digest_size=20, person=b"paycode").digest()
@@ -114,7 +114,7 @@ def rotated(item: Item, edition: int) -> Item:
 # --- what it answers ------------------------------------------------------------------------------------------
 
 
-def code_of(order: BillOrder | CustomerQuery) -> str:
+def response_code_of(order: BillOrder | CustomerQuery) -> str:
     if order.scenario.rr is not None:
         return order.scenario.rr
     return order.reference[-2:] if is_magic(order.reference) else APPROVED
@@ -127,32 +127,32 @@ def is_silent_phone(order: BillOrder) -> bool:
     )
 
 
-def answer_first(order: BillOrder) -> Answer:
-    code = code_of(order)
+def answer_send(order: BillOrder) -> Answer:
+    code = response_code_of(order)
     if order.scenario.delay > 0 or code in (IN_PROGRESS, FAILS_LATER, NEVER_ENDS):
         return in_progress()
     if code in UNREACHABLE and order.age_seconds < FIRST_REQUERY_SECONDS:
         raise Unavailable(meaning_of(code))
     if code == TIMED_OUT:
         raise NoAnswer("the biller rail: timeout")
-    return answer_with(code, order)
+    return answer_for_code(code, order)
 
 
-def answer_later(order: BillOrder) -> Answer:
+def answer_query(order: BillOrder) -> Answer:
     """What the rail says when it is asked what became of an order."""
-    code = code_of(order)
+    code = response_code_of(order)
     if order.scenario.http == "reset" or code == RECORD_NOT_FOUND or is_silent_phone(order):
         return Answer(ports.NOT_FOUND, RECORD_NOT_FOUND, "No such order")
     if code == NEVER_ENDS or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
         return in_progress()
-    if code in SUCCEED_WHEN_ASKED:
+    if code in SUCCEED_ON_REQUERY:
         return delivered(order)
-    if code in FAIL_WHEN_ASKED:
+    if code in FAIL_ON_REQUERY:
         return failed(code)
-    return answer_with(code, order)
+    return answer_for_code(code, order)
 
 
-def answer_with(code: str, order: BillOrder) -> Answer:
+def answer_for_code(code: str, order: BillOrder) -> Answer:
     if code in DELIVERED:
         return delivered(order)
     if code in MEANINGS:
@@ -176,43 +176,43 @@ def meaning_of(code: str) -> str:
 
 
 def delivered(order: BillOrder) -> Answer:
-    return Answer(ports.SUCCESSFUL, APPROVED, "Delivered", goods(order))
+    return Answer(ports.SUCCESSFUL, APPROVED, "Delivered", fulfillment_of(order))
 
 
-def goods(order: BillOrder) -> dict[str, str]:
+def fulfillment_of(order: BillOrder) -> dict[str, str]:
     """What an order brings: the same, however often it is asked."""
-    if order.fulfilment == GIVES_TOKEN:
+    if order.fulfillment == GIVES_TOKEN:
         hundredths = order.amount * 100 // KOBO_PER_UNIT
         return {"token": digits(order, TOKEN_DIGITS), "units": f"{hundredths // 100}.{hundredths % 100:02d}"}
-    return {"pin": digits(order, PIN_DIGITS)} if order.fulfilment == GIVES_PIN else {}
+    return {"pin": digits(order, PIN_DIGITS)} if order.fulfillment == GIVES_PIN else {}
 
 
 def digits(order: BillOrder, count: int) -> str:
-    said = f"{order.biller} {order.reference} {reference_in(order.key)}"
+    said = f"{order.biller} {order.reference} {reference_of_rail_key(order.key)}"
     noise = blake2b(said.encode(), person=b"goods").digest()
     return str(int.from_bytes(noise, "big"))[-count:]
 
 
 class SandboxBiller:
-    async def catalogue(self, edition: int) -> Sheet:
-        first = first_sheet()
-        return msgspec.structs.replace(first, items=tuple(rotated(item, edition) for item in first.items))
+    async def fetch_catalogue(self, edition: int) -> CatalogueEdition:
+        first = first_edition()
+        return msgspec.structs.replace(first, items=tuple(rotate_paycode(item, edition) for item in first.items))
 
-    async def customer(self, query: CustomerQuery) -> CustomerAnswer:
-        http, code = query.scenario.http, code_of(query)
-        if http == "timeout" or (http is None and code in LATE_TO_ENQUIRIES):
+    async def find_customer(self, query: CustomerQuery) -> CustomerAnswer:
+        http, code = query.scenario.http, response_code_of(query)
+        if http == "timeout" or (http is None and code in LOOKUP_TIMEOUT_CODES):
             raise NoAnswer("the biller rail: timeout")
-        if http is not None or code in UNREACHABLE | UNAVAILABLE_TO_ENQUIRIES:
+        if http is not None or code in UNREACHABLE | LOOKUP_UNAVAILABLE_CODES:
             raise Unavailable("the biller does not answer")
         if code == UNKNOWN_CUSTOMER:
             return CustomerAnswer(None)
         if query.scenario.rr is not None and code not in DELIVERED:
-            tell_nothing(code, MEANINGS.get(code))
-        if not query.required:
+            raise_for_code(code, MEANINGS.get(code))
+        if not query.is_name_required:
             return CustomerAnswer("")
         magic = is_magic(query.reference)
         name = f"SANDBOX {code} CUSTOMER" if magic else person_name(query.biller, query.reference)
-        return CustomerAnswer(name, mismatch=code == OTHER_NAME)
+        return CustomerAnswer(name, is_name_mismatch=code == NAME_MISMATCH)
 
     async def pay(self, order: BillOrder) -> Answer:
         http = order.scenario.http
@@ -220,13 +220,13 @@ class SandboxBiller:
             # Refused when it was first sent; sent again under its key, later, it is taken.
             if order.age_seconds < FIRST_REQUERY_SECONDS:
                 raise Unavailable("the biller rail refuses calls")
-            return answer_first(order)
+            return answer_send(order)
         if http is not None:
             raise NoAnswer(f"the biller rail: {http}")
-        return answer_first(order)
+        return answer_send(order)
 
     async def query(self, order: BillOrder) -> Answer:
-        return answer_later(order)
+        return answer_query(order)
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
-        return goods(order)
+        return fulfillment_of(order)

@@ -14,11 +14,11 @@ from hashlib import blake2b
 import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX
-from kasuwa.core.catalogue import load
-from kasuwa.core.magic import APPROVED, SAMPLE_CARD, Told, codes_in, proof_of, told_by_card
-from kasuwa.core.references import reference_in
+from kasuwa.core.magic import APPROVED, SAMPLE_CARD, SandboxOutcome, card_outcome_codes, outcome_of_card, proof_of
+from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.references import reference_of_rail_key
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectOrder, NoAnswer, Unavailable
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
 from kasuwa.rails.sandbox import bank
 
 CANCELLED, CANCELLATION = "17", "Customer cancellation"
@@ -27,12 +27,12 @@ EXPIRED_CARD = "54"
 FLAGGED = "59"
 NO_ANSWER = "68"
 # Open at first; how the first re-query finds them. 99 ends only by being told.
-ENDS_LATER = {"09": APPROVED, NO_ANSWER: APPROVED, "06": "06", "96": "96"}
+CODE_AFTER_REQUERY = {"09": APPROVED, NO_ANSWER: APPROVED, "06": "06", "96": "96"}
 NEVER_ENDS = "99"
-OPEN_AT_FIRST = frozenset({*ENDS_LATER, NEVER_ENDS})
+OPEN_AT_FIRST = frozenset({*CODE_AFTER_REQUERY, NEVER_ENDS})
 
 # An issuer that is down for two attempts of one due date and back for the third.
-BACK_AFTER = {"91": 3}
+RECOVERS_ON_ATTEMPT = {"91": 3}
 
 MAGIC_PHONES = ("080000000", "02400000", "07000000")
 USSD_PREFIX = {"gtb": "*737*000*", "zenith": "*966*000*"}
@@ -42,15 +42,19 @@ NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
 
 @cache
 def card_meanings() -> dict[str, str]:
-    meanings = {row["code"]: row["meaning"] for row in load("response_codes")["iso8583"]}
+    meanings = {row["code"]: row["meaning"] for row in load_reference_data("response_codes")["iso8583"]}
     return (
-        meanings | {row["rr"]: row["bank_message"] for row in load("magic_values")["cards"]} | {CANCELLED: CANCELLATION}
+        meanings
+        | {row["rr"]: row["bank_message"] for row in load_reference_data("magic_values")["cards"]}
+        | {CANCELLED: CANCELLATION}
     )
 
 
 @cache
 def approved_codes() -> frozenset[str]:
-    return frozenset(row["code"] for row in load("response_codes")["iso8583"] if row["retry_class"] == "ok")
+    return frozenset(
+        row["code"] for row in load_reference_data("response_codes")["iso8583"] if row["retry_class"] == "ok"
+    )
 
 
 # --- what a code means --------------------------------------------------------------------------------------------
@@ -60,7 +64,7 @@ def in_progress(code: str) -> Answer:
     return Answer(ports.UNKNOWN, code, card_meanings().get(code, "Request in progress"))
 
 
-def final(code: str) -> Answer:
+def final_answer(code: str) -> Answer:
     meaning = card_meanings().get(code)
     if meaning is None:
         return Answer(ports.UNREADABLE, code, "The rail's answer could not be read")
@@ -68,33 +72,33 @@ def final(code: str) -> Answer:
     return Answer(ports.SUCCESSFUL if code in approved_codes() else ports.FAILED, code, meaning, fraud)
 
 
-def answer_first(order: CollectOrder, code: str) -> Answer:
+def answer_send(order: CollectionOrder, code: str) -> Answer:
     if order.scenario.delay > 0 or code in OPEN_AT_FIRST:
         if code == NO_ANSWER and order.scenario.delay == 0:
             raise NoAnswer("the rail does not answer")
         return in_progress("09" if code in approved_codes() else code)
-    if order.attempt >= BACK_AFTER.get(code, order.attempt + 1):
-        return final(APPROVED)
-    return final(code)
+    if order.attempt >= RECOVERS_ON_ATTEMPT.get(code, order.attempt + 1):
+        return final_answer(APPROVED)
+    return final_answer(code)
 
 
-def answer_later(order: CollectOrder, code: str) -> Answer:
+def answer_query(order: CollectionOrder, code: str) -> Answer:
     if code == NEVER_ENDS:
         return in_progress(code)
-    if code in ENDS_LATER:
-        end = ENDS_LATER[code]
-        return final(end) if end == APPROVED else Answer(ports.FAILED, end, card_meanings()[end])
-    if order.attempt >= BACK_AFTER.get(code, order.attempt + 1):
-        return final(APPROVED)
-    return final(code)
+    if code in CODE_AFTER_REQUERY:
+        end = CODE_AFTER_REQUERY[code]
+        return final_answer(end) if end == APPROVED else Answer(ports.FAILED, end, card_meanings()[end])
+    if order.attempt >= RECOVERS_ON_ATTEMPT.get(code, order.attempt + 1):
+        return final_answer(APPROVED)
+    return final_answer(code)
 
 
-def is_early(order: CollectOrder) -> bool:
+def is_before_requery(order: CollectionOrder) -> bool:
     """Whether a question comes before the answer can be known."""
     return order.age_seconds < max(order.scenario.delay, bank.FIRST_REQUERY_SECONDS)
 
 
-def meet_fault(order: CollectOrder) -> None:
+def raise_scenario_fault(order: CollectionOrder) -> None:
     """What a scenario puts between us and the rail."""
     http = order.scenario.http
     if http == "unavailable":
@@ -104,98 +108,98 @@ def meet_fault(order: CollectOrder) -> None:
         raise NoAnswer(f"the rail: {http}")
 
 
-def judge_proof(order: CollectOrder) -> Answer | None:
+def check_proof(order: CollectionOrder) -> Answer | None:
     """What a payer's code that is not right answers; None for the right one, also where the answer to it is lost."""
-    proof = order.told.proof
+    proof = order.sandbox_outcome.proof
     if proof == "declined":
         return Answer(ports.FAILED, CANCELLED, CANCELLATION)
     if proof in ("right", "lost"):
         return None
-    return Answer(ports.WRONG, None, "The OTP has expired" if proof == "expired" else "The OTP is not right")
+    return Answer(ports.WRONG_CODE, None, "The OTP has expired" if proof == "expired" else "The OTP is not right")
 
 
 def with_facts(answer: Answer, facts: dict[str, str]) -> Answer:
     return msgspec.structs.replace(answer, facts={**answer.facts, **facts}) if facts else answer
 
 
-class Sandbox:
+class SandboxCollection:
     """What the three rails have in common: a step is answered at once, or when somebody asks after it."""
 
-    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
+    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         """What the step comes to: an answer, or the response code that decides it at once or later."""
         raise NotImplementedError
 
-    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         """What an answer to the step tells besides, and a query as well."""
         return {}
 
-    def refund_code_of(self, order: CollectOrder) -> str:
+    def refund_code_of(self, order: CollectionOrder) -> str:
         return order.scenario.rr or APPROVED
 
-    async def begin(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
+    async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         return self._send(msgspec.structs.replace(order, step=ports.BEGIN), card)
 
-    async def charge(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
+    async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         return self._send(msgspec.structs.replace(order, step=ports.CHARGE), card)
 
-    async def validate(self, order: CollectOrder, otp: str | None) -> Answer:
-        told = msgspec.structs.replace(order.told, proof=proof_of(otp))
-        return self._send(msgspec.structs.replace(order, step=ports.VALIDATE, told=told), None)
+    async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
+        told = msgspec.structs.replace(order.sandbox_outcome, proof=proof_of(otp))
+        return self._send(msgspec.structs.replace(order, step=ports.VALIDATE, sandbox_outcome=told), None)
 
-    def _send(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
-        meet_fault(order)
+    def _send(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        raise_scenario_fault(order)
         result = self.result_of(order, card)
         if isinstance(result, str):
-            if order.step == ports.VALIDATE and order.told.proof == "lost":
+            if order.step == ports.VALIDATE and order.sandbox_outcome.proof == "lost":
                 raise NoAnswer("the rail does not answer")
-            result = self.answer_at_once(order, result)
+            result = self.answer_sent_code(order, result)
         return with_facts(result, self.facts_of(order, card))
 
-    async def query(self, order: CollectOrder, card: CardSecrets | None) -> Answer:
+    async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         if order.scenario.http == "reset":
             return NOT_FOUND
         result = self.result_of(order, card)
         if result is NOT_FOUND:
             return result
-        if is_early(order):
+        if is_before_requery(order):
             result = in_progress(NEVER_ENDS if result == NEVER_ENDS else "09")
         elif isinstance(result, str):
-            result = self.answer_when_asked(order, result)
+            result = self.answer_queried_code(order, result)
         return with_facts(result, self.facts_of(order, card))
 
-    def answer_at_once(self, order: CollectOrder, code: str) -> Answer:
-        return answer_first(order, code)
+    def answer_sent_code(self, order: CollectionOrder, code: str) -> Answer:
+        return answer_send(order, code)
 
-    def answer_when_asked(self, order: CollectOrder, code: str) -> Answer:
-        return answer_later(order, code)
+    def answer_queried_code(self, order: CollectionOrder, code: str) -> Answer:
+        return answer_query(order, code)
 
-    async def refund(self, order: CollectOrder) -> Answer:
-        meet_fault(order)
-        return answer_first(order, self.refund_code_of(order))
+    async def refund(self, order: CollectionOrder) -> Answer:
+        raise_scenario_fault(order)
+        return answer_send(order, self.refund_code_of(order))
 
-    async def query_refund(self, order: CollectOrder) -> Answer:
+    async def query_refund(self, order: CollectionOrder) -> Answer:
         if order.scenario.http == "reset":
             return NOT_FOUND
         code = self.refund_code_of(order)
-        if is_early(order):
+        if is_before_requery(order):
             return in_progress(code if code == NEVER_ENDS else "09")
-        return answer_later(order, code)
+        return answer_query(order, code)
 
 
 # --- cards --------------------------------------------------------------------------------------------------------
 
 
-def has_expired(order: CollectOrder, card: CardSecrets) -> bool:
+def has_expired(order: CollectionOrder, card: CardSecrets) -> bool:
     if order.sent_on is None or card.number == SAMPLE_CARD:
         return False
     return (2000 + int(card.expiry_year), int(card.expiry_month)) < (order.sent_on.year, order.sent_on.month)
 
 
-class SandboxCards(Sandbox):
+class SandboxCards(SandboxCollection):
     """Sessions are `sbx-RR-FF-AUTH`. A saved card's charge opens its session itself, and tells it to whoever asks: a
     refund goes under it."""
 
-    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
+    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         if order.method == "token":
             return self.token_code(order, card)
         session = self.session_of(order, card)
@@ -206,14 +210,14 @@ class SandboxCards(Sandbox):
         if order.step == ports.BEGIN:
             return Answer(ports.SUCCESSFUL, APPROVED, "")
         code = order.scenario.rr or code
-        if order.step == ports.VALIDATE and order.told.proof:
-            return judge_proof(order) or code
+        if order.step == ports.VALIDATE and order.sandbox_outcome.proof:
+            return check_proof(order) or code
         if auth != "PIN" or order.step == ports.VALIDATE:
             return Answer(ports.CHALLENGE, None, "", {"auth": auth})
         return self.pin_result(order, card, code)
 
-    def pin_result(self, order: CollectOrder, card: CardSecrets | None, code: str) -> Answer | str:
-        told = self.told_of(order, card)
+    def pin_result(self, order: CollectionOrder, card: CardSecrets | None, code: str) -> Answer | str:
+        told = self.sandbox_outcome_of(order, card)
         if order.step != ports.CHARGE or not told.auth:
             # Nobody knows which PIN came, or whether one did.
             return NOT_FOUND
@@ -221,92 +225,92 @@ class SandboxCards(Sandbox):
             return code
         return told.pin or WRONG_PIN
 
-    def token_code(self, order: CollectOrder, card: CardSecrets | None) -> str:
+    def token_code(self, order: CollectionOrder, card: CardSecrets | None) -> str:
         assert card is not None, "a saved card is charged by its number"
-        return order.scenario.rr or (EXPIRED_CARD if has_expired(order, card) else codes_in(card.number)[1])
+        return order.scenario.rr or (EXPIRED_CARD if has_expired(order, card) else card_outcome_codes(card.number)[1])
 
-    def told_of(self, order: CollectOrder, card: CardSecrets | None) -> Told:
-        return order.told if card is None else told_by_card(card.number, card.cvv, card.pin)
+    def sandbox_outcome_of(self, order: CollectionOrder, card: CardSecrets | None) -> SandboxOutcome:
+        return order.sandbox_outcome if card is None else outcome_of_card(card.number, card.cvv, card.pin)
 
-    def session_of(self, order: CollectOrder, card: CardSecrets | None) -> str:
-        told = self.told_of(order, card)
+    def session_of(self, order: CollectionOrder, card: CardSecrets | None) -> str:
+        told = self.sandbox_outcome_of(order, card)
         return order.session or (f"sbx-{told.charge}-{told.refund}-{told.auth}" if told.auth else "")
 
-    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         if order.method == "token":
             assert card is not None, "a saved card is charged by its number"
-            _, charge, refund = codes_in(card.number)
+            _, charge, refund = card_outcome_codes(card.number)
             return {"session": f"sbx-{charge}-{refund}-token"}
         session = self.session_of(order, card)
         return {} if order.session or not session else {"session": session, "auth": session.split("-")[3]}
 
-    def refund_code_of(self, order: CollectOrder) -> str:
+    def refund_code_of(self, order: CollectionOrder) -> str:
         return order.scenario.rr or (order.session.split("-")[2] if order.session else APPROVED)
 
 
 # --- direct debit and inbound transfers ------------------------------------------------------------------------------
 
 
-class SandboxDebit(Sandbox):
+class SandboxDebit(SandboxCollection):
     """An account is debited after its holder's OTP; an inbound transfer comes when it comes (or is told to)."""
 
-    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
-        if order.step == ports.VALIDATE and order.told.proof:
-            return judge_proof(order) or self.code_of(order)
+    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
+        if order.step == ports.VALIDATE and order.sandbox_outcome.proof:
+            return check_proof(order) or self.code_of(order)
         return Answer(ports.CHALLENGE, None, "") if order.method == "account" else self.code_of(order)
 
-    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         return {"auth": "OTP" if order.method == "account" else "device"}
 
-    def code_of(self, order: CollectOrder) -> str:
+    def code_of(self, order: CollectionOrder) -> str:
         if order.scenario.rr is not None:
             return order.scenario.rr
         if order.method != "account":
             return NEVER_ENDS
         if not order.payer.startswith(MAGIC_PREFIX):
             return APPROVED
-        return NEVER_ENDS if order.payer[8] == bank.UNTIL_TOLD else order.payer[6:8]
+        return NEVER_ENDS if order.payer[8] == bank.UNTIL_CALLBACK else order.payer[6:8]
 
-    def answer_at_once(self, order: CollectOrder, code: str) -> Answer:
+    def answer_sent_code(self, order: CollectionOrder, code: str) -> Answer:
         if order.step == ports.BEGIN:
             return Answer(ports.CHALLENGE, None, "")
         slow = order.payer.startswith(MAGIC_PREFIX) and order.payer[8] == bank.PROCESSING_FIRST
-        return bank.in_progress() if slow or order.scenario.delay > 0 else bank.answer_with(code)
+        return bank.in_progress() if slow or order.scenario.delay > 0 else bank.answer_for_code(code)
 
-    def answer_when_asked(self, order: CollectOrder, code: str) -> Answer:
-        return bank.in_progress() if code == NEVER_ENDS else bank.answer_when_asked(code)
+    def answer_queried_code(self, order: CollectionOrder, code: str) -> Answer:
+        return bank.in_progress() if code == NEVER_ENDS else bank.answer_requery(code)
 
 
 # --- mobile operators: telephone, USSD, QR, mobile money -----------------------------------------------------------
 
 
-class SandboxMobile(Sandbox):
+class SandboxMobile(SandboxCollection):
     """The payer acts at the operator: at once, later or when told to. On a wallet's page the payer's answer comes by
     `validate`."""
 
-    def result_of(self, order: CollectOrder, card: CardSecrets | None) -> Answer | str:
+    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         code = self.code_of(order)
-        if order.step != ports.VALIDATE or not order.told.proof:
+        if order.step != ports.VALIDATE or not order.sandbox_outcome.proof:
             return code
-        if order.told.proof == "declined":
+        if order.sandbox_outcome.proof == "declined":
             return Answer(ports.FAILED, CANCELLED, CANCELLATION)
         return APPROVED if code == NEVER_ENDS else code
 
-    def answer_at_once(self, order: CollectOrder, code: str) -> Answer:
+    def answer_sent_code(self, order: CollectionOrder, code: str) -> Answer:
         if order.step == ports.BEGIN and (code in OPEN_AT_FIRST or order.scenario.delay > 0):
             return Answer(ports.CHALLENGE, None, "")
-        return final(code)
+        return final_answer(code)
 
-    def facts_of(self, order: CollectOrder, card: CardSecrets | None) -> dict[str, str]:
+    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         if order.step == ports.VALIDATE:
             return {}
         if order.method != "ussd":
             return {"auth": "redirect" if order.provider.startswith("paga") else "device"}
-        chance = blake2b(reference_in(order.key).encode(), digest_size=2).digest()
+        chance = blake2b(reference_of_rail_key(order.key).encode(), digest_size=2).digest()
         number = int.from_bytes(chance, "big") % 9000 + 1000
         return {"auth": "ussd", "ussd_code": f"{USSD_PREFIX[order.provider]}{number}#"}
 
-    def code_of(self, order: CollectOrder) -> str:
+    def code_of(self, order: CollectionOrder) -> str:
         if order.scenario.rr is not None:
             return order.scenario.rr
         magic = next((head for head in MAGIC_PHONES if order.payer.startswith(head)), None)

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from msgspec.structs import replace
 
 from kasuwa.core.people import magic_bvns
-from kasuwa.rails.ports import IdentityEnquiry, NoAnswer, Person, Unavailable
-from kasuwa.rails.sandbox.bank import FIRST_NAMES, LAST_NAMES, tell_nothing
+from kasuwa.rails.ports import IdentityQuery, NoAnswer, Person, Unavailable
+from kasuwa.rails.sandbox.bank import FIRST_NAMES, LAST_NAMES, raise_for_code
 
 FOUND = "00"
 MISMATCH = "08"
@@ -21,19 +21,19 @@ UNAVAILABLE = "91"
 TIMED_OUT = frozenset({"68", "96", "97"})
 
 # Who is everybody: whatever is compared with this number agrees.
-ANYONE = "22222222222"
+UNIVERSAL_BVN = "22222222222"
 # The documented sample and anyone are found; the other magic numbers end in their answer.
-PLAIN = frozenset({ANYONE, "12345678901"})
+UNCODED_BVNS = frozenset({UNIVERSAL_BVN, "12345678901"})
 ALL_FIELDS = ("firstname", "lastname", "middlename", "dob")
 
 FIRST_BIRTHDAY = date(1950, 1, 1)
 BIRTHDAYS = 365 * 50
 
 
-def code_of(enquiry: IdentityEnquiry) -> str:
+def response_code_of(enquiry: IdentityQuery) -> str:
     if enquiry.scenario.rr is not None:
         return enquiry.scenario.rr
-    return enquiry.bvn[-2:] if enquiry.bvn in magic_bvns() - PLAIN else FOUND
+    return enquiry.bvn[-2:] if enquiry.bvn in magic_bvns() - UNCODED_BVNS else FOUND
 
 
 def person_of(bvn: str) -> Person:
@@ -46,13 +46,13 @@ def person_of(bvn: str) -> Person:
         middlename=FIRST_NAMES[chance[2] % len(FIRST_NAMES)],
         dob=(FIRST_BIRTHDAY + timedelta(days=int.from_bytes(chance[3:6], "big") % BIRTHDAYS)).isoformat(),
         phone=f"080{int.from_bytes(chance[6:], 'big') % 10**8:08d}",
-        agrees=ALL_FIELDS if bvn == ANYONE else (),
+        always_matching=ALL_FIELDS if bvn == UNIVERSAL_BVN else (),
     )
 
 
 class SandboxIdentity:
-    async def find_person(self, enquiry: IdentityEnquiry) -> Person | None:
-        http, code = enquiry.scenario.http, code_of(enquiry)
+    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
+        http, code = enquiry.scenario.http, response_code_of(enquiry)
         if http in ("timeout", "reset") or (http is None and code in TIMED_OUT):
             raise NoAnswer("the identity register did not answer in time")
         if http is not None or code == UNAVAILABLE:
@@ -66,4 +66,4 @@ class SandboxIdentity:
             return replace(person, watch_listed=True)
         if code == NOT_FOUND:
             return None
-        tell_nothing(code)
+        raise_for_code(code)

@@ -1,0 +1,126 @@
+"""The API reference, from the same document as /openapi.json, with every action to try as the signed-in merchant."""
+
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from kasuwa.console.access import ROLES_BY_PERMISSION, short_name
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.action import Action, ApiMethod, title_of
+
+MAX_DEPTH = 4
+
+
+class SchemaField(msgspec.Struct):
+    name: str
+    type_text: str
+    required: bool
+    description: str
+
+
+def slug_of(action: Action) -> str:
+    return title_of(action).replace(" ", "-")
+
+
+def find_documented_action(visit: Visit) -> tuple[ApiMethod, Action]:
+    for method in visit.services.methods:
+        for action in method.actions:
+            if (method.name, slug_of(action)) == (visit.path_parameter("method"), visit.path_parameter("action")):
+                return method, action
+    raise NotFound
+
+
+async def show_reference(visit: Visit) -> Response:
+    contents = [(method, [(slug_of(a), a) for a in method.actions]) for method in visit.services.methods]
+    return visit.render("reference.html", contents=contents, api_url=visit.services.api_url)
+
+
+async def show_action(visit: Visit, status: int = 200, **values: Any) -> Response:
+    method, action = find_documented_action(visit)
+    example = msgspec.json.format(msgspec.json.encode(dict(action.example)), indent=2).decode()
+    request, reply = schemas_of(visit.services.openapi, method, action)
+    shared: dict[str, Any] = {
+        "method": method,
+        "action": action,
+        "slug": slug_of(action),
+        "fields": list_fields(visit.services.openapi, request),
+        "answers": list_fields(visit.services.openapi, reply),
+        "example": example,
+        "reply": recorded_reply(visit.services.openapi, method, action),
+        "body": example,
+        "answer": None,
+        "may_try": visit.is_allowed(action),
+        "who_may": ", ".join(sorted(short_name(role) for role in ROLES_BY_PERMISSION[action.permission])),
+        "api_url": visit.services.api_url,
+    }
+    return visit.render("reference_action.html", status, **{**shared, **values})
+
+
+async def try_action(visit: Visit) -> Response:
+    method, action = find_documented_action(visit)
+    body = visit.form_text("body")
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return await show_action(visit, 422, body=body, faults={"body": "one JSON object"})
+    if visit.services.find_action(method.name, fields) is not action:
+        return await show_action(
+            visit, 422, body=body, faults={"body": f"must ask for {slug_of(action)}, as this page"}
+        )
+    reply = await visit.run_action(method.name, fields, f"tried {method.name} {title_of(action)}")
+    return await show_action(visit, body=body, answer=reply.body)
+
+
+# --- schemas as tables --------------------------------------------------------------------------------------------
+
+
+def schemas_of(openapi: dict[str, Any], method: ApiMethod, action: Action) -> tuple[Any, Any]:
+    """The request and the reply of an action, in the order in which the document was made from the tables."""
+    components = openapi["components"]["schemas"]
+    reply = action.reply
+    return components.get(action.request.__name__, {}), components.get(getattr(reply, "__name__", ""), {})
+
+
+def recorded_reply(openapi: dict[str, Any], method: ApiMethod, action: Action) -> Any:
+    said = openapi["paths"][f"/{method.name}"]["put"]["responses"]["200"]["content"]["application/json"]
+    return said["examples"][title_of(action)]["value"]
+
+
+def list_fields(openapi: dict[str, Any], schema: dict[str, Any], path: str = "", depth: int = 0) -> list[SchemaField]:
+    """Every field by its path; those of objects inside come behind their object."""
+    found = []
+    required = set(schema.get("required", ()))
+    for name, raw in schema.get("properties", {}).items():
+        inner = resolve_schema(openapi, raw)
+        found.append(
+            SchemaField(path + name, describe_type(openapi, raw), name in required, str(inner.get("description", "")))
+        )
+        if depth < MAX_DEPTH:
+            below = resolve_schema(openapi, inner.get("items", {})) if inner.get("type") == "array" else inner
+            found += list_fields(openapi, below, f"{path}{name}.", depth + 1)
+    return found
+
+
+def resolve_schema(openapi: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Behind references, and the one choice that is not null."""
+    if "$ref" in schema:
+        target = openapi["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
+        return resolve_schema(openapi, target)
+    choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
+    if len(choices) == 1:
+        return {**resolve_schema(openapi, choices[0]), **{k: v for k, v in schema.items() if k == "description"}}
+    return schema
+
+
+def describe_type(openapi: dict[str, Any], schema: dict[str, Any]) -> str:
+    inner = resolve_schema(openapi, schema)
+    if "enum" in inner:
+        return "one of " + ", ".join(str(value) for value in inner["enum"])
+    if "const" in inner:
+        return str(inner["const"])
+    if "anyOf" in inner:
+        return " or ".join(dict.fromkeys(describe_type(openapi, c) for c in inner["anyOf"] if c.get("type") != "null"))
+    if inner.get("type") == "array":
+        return f"array of {describe_type(openapi, inner.get('items', {}))}"
+    return str(inner.get("type", "any"))

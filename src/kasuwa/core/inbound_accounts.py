@@ -1,0 +1,70 @@
+"""Account numbers that customers pay into: one for each bank-transfer payment, one for each personalized account.
+
+They are numbers of the operator's collecting bank, with its check digit, and are found again through the directory.
+"""
+
+from datetime import datetime
+from typing import ClassVar
+
+from kasuwa.core.banks import MAGIC_PREFIX, Bank, nuban_check_digit
+from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Row
+from kasuwa.core.references import row_key
+from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.vault import derive
+
+# The directory's word for them, and what the reference there begins with.
+ACCOUNT = "account"
+PAYMENT = "payment"
+PERSONALIZED = "personalized"
+
+SERIALS = 10**9
+# Of a billion numbers the next is free; three taken in a row are beyond any operator's size.
+CANDIDATES = 3
+
+
+def account_number(bank: Bank, random_bytes: bytes) -> str:
+    """Never one of the sandbox's magic numbers, which tell a bank how to answer."""
+    assert bank.cbn_code is not None, "only a bank with a code of its own makes account numbers"
+    serial = f"{int.from_bytes(random_bytes, 'big') % SERIALS:09d}"
+    if serial.startswith(MAGIC_PREFIX):
+        serial = "1" + serial[1:]
+    return f"{serial}{nuban_check_digit(bank.cbn_code, serial)}"
+
+
+def free_number(bank: Bank, context: Context, seen: LoadedRows) -> str | NeedsMore:
+    """A number of the bank that nobody was given: the directory knows all that were."""
+    keys = []
+    for place in range(CANDIDATES):
+        number = account_number(bank, derive(context.entropy, f"account {context.merchant.merchant_id} {place}"))
+        key = token_key(context.vault, ACCOUNT, number)
+        keys.append(key)
+        if seen.is_loaded(key) and seen.get(TokenIndexEntry, key) is None:
+            return number
+    return NeedsMore(Needs(tuple((TokenIndexEntry, key) for key in keys)))
+
+
+# --- personalized accounts (D37) ------------------------------------------------------------------------------
+
+
+class PersonalizedAccountRow(Row):
+    """An account number that a merchant had made for a reference of its own. `bvn_sealed` where it said whose it is.
+    Its entry in the directory refers to it as `personalized <reference>`."""
+
+    table: ClassVar[str] = "personalized_account"
+
+    reference: str
+    account_number: str
+    bank_code: str
+    bank_name: str
+    account_name: str
+    email: str
+    bvn_sealed: bytes | None
+    created_at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def personalized_key(merchant_id: int, reference: str) -> bytes:
+    return row_key(merchant_id, PersonalizedAccountRow.table, reference)

@@ -1,0 +1,64 @@
+"""All that a desk changed, as the parts of one statement."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Job, Row
+from kasuwa.db.batch import BatchState, Book
+from kasuwa.db.bulk_sql import StatementPart, delete_part, encode_rows, insert_part, update_part, version_parts
+from kasuwa.db.journal import CommitMarkRow
+
+
+def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[StatementPart, ...], list[str]]:
+    """The parts, and the rows of each."""
+    parts: list[StatementPart] = []
+    rows: list[str] = []
+
+    def add(part: StatementPart, changed: Iterable[Any]) -> None:
+        parts.append(part)
+        rows.append(encode_rows(changed))
+
+    raising, looking = version_parts(Book)
+    # In one order, as the locked way takes them: two batches must not wait for each other.
+    books = sorted(state.merchant_states.values(), key=lambda book: book.key)
+    for part, touched in ((raising, True), (looking, False)):
+        chosen = [book for book in books if (book.merchant_id in state.written_merchants) is touched]
+        if chosen:
+            add(part, [versioned_fields(book, state.expected_versions[book.merchant_id]) for book in chosen])
+    for kind, new in group_by_table(state.inserted_rows.values()):
+        add(insert_part(kind, kind.table), new)
+    for kind, changed in group_by_table(
+        row for key, row in state.updated_rows.items() if key not in state.inserted_rows
+    ):
+        part, changing = update_part(kind)
+        add(part, map(changing, changed))
+    if state.deleted_jobs:
+        part, going = delete_part(Job)
+        add(part, map(going, state.deleted_jobs.values()))
+    if state.written_merchants:
+        add(insert_part(CommitMarkRow, "commit_mark"), [mark])
+    for table, kept in (
+        ("posting", state.postings),
+        ("event", state.events),
+        ("notice", state.notices),
+        ("audit", state.audit_rows),
+    ):
+        if kept:
+            add(insert_part(type(kept[0]), table), kept)
+    return tuple(parts), rows
+
+
+def versioned_fields(book: Book, expected: int) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.structs.asdict(book)
+    fields["expected"] = expected
+    return fields
+
+
+def group_by_table(rows: Iterable[Row]) -> list[tuple[type[Row], list[Row]]]:
+    """Rows by table, tables by name, so that the same mix always makes the same statement."""
+    found: dict[type[Row], list[Row]] = {}
+    for row in rows:
+        found.setdefault(type(row), []).append(row)
+    return sorted(found.items(), key=lambda item: item[0].table)

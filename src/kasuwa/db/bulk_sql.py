@@ -1,0 +1,167 @@
+"""Rows to bulk SQL: one statement writes a whole batch, whatever is in it.
+
+Each table's columns come from its struct. A batch is written by one data-modifying `WITH` whose parts are
+`insert … select`, `update … from` and `delete`, each fed by one JSON array of its rows. JSON, because msgspec
+writes a row for a tenth of what a driver takes to encode its columns as binary arrays, and the process that
+decides is busier than the database that parses (docs/decisions/0002). The statement's text depends only on which
+parts there are, so a handful of prepared statements serve for ever.
+"""
+
+import types
+import typing
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Row
+from kasuwa.core.references import KEY_BYTES
+
+PG_TYPES: dict[Any, str] = {
+    bytes: "bytea",
+    int: "bigint",
+    str: "text",
+    bool: "boolean",
+    datetime: "timestamptz",
+    date: "date",
+}
+
+# Text columns that PostgreSQL keeps as json; the structs hold them encoded.
+JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults", "facts", "limits"})
+
+# How a column travels inside the JSON where that is not its own type, and how it is read there.
+JSON_TYPES = {"bytea": "text", "json": "text"}
+JSON_CONVERSIONS = {"bytea": "decode({}, 'base64')", "json": "{}::json"}
+
+
+class Columns(msgspec.Struct, frozen=True):
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+
+    def only(self, wanted: Sequence[str]) -> "Columns":
+        return Columns(tuple(wanted), tuple(self.types[self.names.index(name)] for name in wanted))
+
+    def value_sql(self, name: str) -> str:
+        """The SQL expression of a column of the recordset `x`."""
+        return JSON_CONVERSIONS.get(self.types[self.names.index(name)], "{}").format(f"x.{name}")
+
+
+@cache
+def columns_of(kind: type[msgspec.Struct]) -> Columns:
+    hints = typing.get_type_hints(kind)
+    names = kind.__struct_fields__
+    return Columns(names, tuple(pg_type(name, hints[name]) for name in names))
+
+
+def pg_type(name: str, hint: Any) -> str:
+    if name in JSON_COLUMNS:
+        return "json"
+    if isinstance(hint, types.UnionType):
+        hint = next(option for option in typing.get_args(hint) if option is not types.NoneType)
+    return PG_TYPES[hint]
+
+
+@cache
+def select_by_key(kind: type[Row]) -> str:
+    """Found by `key` alone: with merchant_id in the WHERE the planner takes the wrong index and filters. The
+    keys come as one string of bytes (`joined`), which costs next to nothing to send."""
+    places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
+    keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
+    return f"select {', '.join(columns_of(kind).names)} from {kind.table} where key = any({keys})"
+
+
+def concat_keys(keys: Iterable[bytes]) -> bytes:
+    return b"".join(keys)
+
+
+class StatementPart(msgspec.Struct, frozen=True):
+    """One piece of a batch's write: a table, what to do to it, and its columns."""
+
+    operation: str
+    table: str
+    columns: Columns
+
+
+# A book is changed, or merely looked at, only at the version that it is expected to have.
+VERSION_CHECKS = ("raise", "look")
+
+
+def recordset(columns: Columns, parameter: int) -> str:
+    declared = ", ".join(
+        f"{name} {JSON_TYPES.get(kind, kind)}" for name, kind in zip(columns.names, columns.types, strict=True)
+    )
+    return f"json_to_recordset(${parameter}::json) as x({declared})"
+
+
+def locate_row_sql(table: str, columns: Columns) -> str:
+    """The row of a table that a record names, found by the index on its key, whatever the planner believes:
+    on a small table it would rather scan, and would go on scanning when the table has grown."""
+    return f"lateral (select r.ctid as place from {table} r where r.key = {columns.value_sql('key')} offset 0) f"
+
+
+def part_sql(part: StatementPart, parameter: int) -> str:
+    table, columns = part.table, part.columns
+    rows = recordset(columns, parameter)
+    if part.operation == "insert":
+        values = ", ".join(columns.value_sql(name) for name in columns.names)
+        return f"insert into {table} ({', '.join(columns.names)}) select {values} from {rows}"
+    if part.operation == "delete":
+        return f"delete from {table} where key = any(array(select {columns.value_sql('key')} from {rows}))"
+    sets = ", ".join(f"{name} = {columns.value_sql(name)}" for name in columns.names if name not in ("key", "expected"))
+    if part.operation == "update":
+        return f"update {table} t set {sets} from {rows}, {locate_row_sql(table, columns)} where t.ctid = f.place"
+    if part.operation == "raise":
+        return (
+            f"update {table} t set {sets} from {rows}, {locate_row_sql(table, columns)}"
+            " where t.ctid = f.place and t.version = x.expected returning 1"
+        )
+    return f"select 1 from {rows}, {locate_row_sql(table, columns)}, {table} t where t.ctid = f.place and t.version = x.expected"
+
+
+@cache
+def statement_sql(parts: tuple[StatementPart, ...]) -> str:
+    """The last argument: how many books there are. Unless so many were at the version they were expected to have,
+    changed or merely looked at, the statement divides by zero and nothing of it stands."""
+    pieces = ", ".join(f"w{n} as ({part_sql(part, n)})" for n, part in enumerate(parts, start=1))
+    books = [
+        f"(select count(*) from w{n})" for n, part in enumerate(parts, start=1) if part.operation in VERSION_CHECKS
+    ]
+    return f"with {pieces} select 1 / (case when {' + '.join(books)} = ${len(parts) + 1}::bigint then 1 else 0 end)"
+
+
+@cache
+def insert_part(kind: type[msgspec.Struct], table: str) -> StatementPart:
+    return StatementPart("insert", table, columns_of(kind))
+
+
+@cache
+def update_part(kind: type[Row]) -> tuple[StatementPart, Any]:
+    """The update of a table's changing columns, and what makes the changed part of a row."""
+    wanted = ("key", *kind.mutable_columns)
+    hints = typing.get_type_hints(kind)
+    changed = msgspec.defstruct(f"Changed{kind.__name__}", [(name, hints[name]) for name in wanted])
+    values = attrgetter(*wanted)
+    return StatementPart("update", kind.table, columns_of(kind).only(wanted)), lambda row: changed(*values(row))
+
+
+@cache
+def version_parts(kind: type[Row]) -> tuple[StatementPart, StatementPart]:
+    """Raising books to their next version, and looking at those that stay."""
+    columns = columns_of(kind).only(("key", *kind.mutable_columns))
+    expecting = Columns((*columns.names, "expected"), (*columns.types, "bigint"))
+    return StatementPart("raise", kind.table, expecting), StatementPart(
+        "look", kind.table, expecting.only(("key", "expected"))
+    )
+
+
+@cache
+def delete_part(kind: type[Row]) -> tuple[StatementPart, Any]:
+    gone = msgspec.defstruct(f"Gone{kind.__name__}", [("key", bytes)])
+    return StatementPart("delete", kind.table, columns_of(kind).only(("key",))), lambda row: gone(row.key)
+
+
+def encode_rows(rows: Iterable[Any]) -> str:
+    return msgspec.json.encode(list(rows)).decode()

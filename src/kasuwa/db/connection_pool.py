@@ -1,0 +1,168 @@
+"""A pool of connections that cannot deadlock in silence.
+
+A task that holds a connection and waits for another one of the same pool may wait for ever: it takes as many such tasks
+as the pool has connections, and none of them ever gets its second one. So a pool knows what the current task holds.
+Taking a second one is a bug: it raises where `RAISE_ON_NESTED_ACQUIRE` is set in the environment, as it is in tests; it
+is logged and counted otherwise. Besides, every wait for a connection has an end.
+"""
+
+import contextlib
+import os
+import sys
+from contextvars import ContextVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import asyncpg
+import structlog
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+
+    Connection = asyncpg.Connection[Any] | PoolConnectionProxy[Any]
+    DriverPool = asyncpg.Pool[Any]
+else:  # the driver itself is not generic
+    Connection = asyncpg.Connection
+    DriverPool = asyncpg.Pool
+
+ACQUIRE_SECONDS = 2.0
+# How long a connection whose statement was given up may take to become usable again, before it is closed.
+RELEASE_SECONDS = 1.0
+PROBE_SECONDS = 2.0
+
+log = structlog.get_logger("kasuwa.db")
+
+
+class QueryRunner(Protocol):
+    """What a connection and a pool have in common: one statement at a time, each a transaction of its own."""
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]: ...
+
+    async def fetchrow(self, query: str, *args: Any) -> Any: ...
+
+    async def fetchval(self, query: str, *args: Any) -> Any: ...
+
+    async def execute(self, query: str, *args: Any) -> Any: ...
+
+
+class NestedAcquire(Exception):
+    """A task takes a connection of a pool while it holds one of the same pool."""
+
+
+class PoolExhausted(TimeoutError):
+    """No connection of a pool came free in time."""
+
+
+class HeldConnection:
+    """A connection in use. Tasks that were started under it see it in their context, also after it was released."""
+
+    __slots__ = ("is_held", "pool")
+
+    def __init__(self, pool: "Pool") -> None:
+        self.pool = pool
+        self.is_held = True
+
+
+HELD_CONNECTIONS: ContextVar[tuple[HeldConnection, ...]] = ContextVar("held connections", default=())
+
+
+class Pool:
+    """`used` of `size` connections are in use; `timeouts` counts who waited for one in vain."""
+
+    def __init__(self, name: str, driver: DriverPool, size: int) -> None:
+        self.name = name
+        self.size = size
+        self.used_count = 0
+        self.timeout_count = 0
+        self._driver = driver
+        self._complained: set[str] = set()
+
+    def acquire(self, *, seconds: float = ACQUIRE_SECONDS) -> "AcquireContext":
+        """`async with pool.acquire() as connection`. Raises TimeoutError when none is free within `seconds`."""
+        return AcquireContext(self, self._driver, seconds)
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]:
+        async with self.acquire() as connection:
+            return await connection.fetch(query, *args)
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.fetchrow(query, *args)
+
+    async def fetchval(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.fetchval(query, *args)
+
+    async def execute(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.execute(query, *args)
+
+    async def find_problem(self) -> str | None:
+        """Why this pool is of no use now, or None: for readiness."""
+        try:
+            async with self.acquire(seconds=PROBE_SECONDS) as connection:
+                await connection.fetchval("select 1", timeout=PROBE_SECONDS)
+        except PoolExhausted:
+            return f"all {self.size} connections of the pool {self.name} are in use"
+        except Exception as error:
+            return f"the database does not answer ({self.name}: {type(error).__name__})"
+        return None
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    def report_nested_acquire(self) -> None:
+        place = find_caller()
+        if os.environ.get("RAISE_ON_NESTED_ACQUIRE"):
+            raise NestedAcquire(f"{self.name} at {place}")
+        if place not in self._complained:
+            self._complained.add(place)
+            log.error("a connection was taken under one of the same pool", pool=self.name, place=place)
+
+
+class AcquireContext:
+    """One use of a connection, from `async with` to its end."""
+
+    __slots__ = ("_before", "_connection", "_driver", "_hold", "_pool", "_seconds")
+
+    def __init__(self, pool: Pool, driver: DriverPool, seconds: float) -> None:
+        self._pool = pool
+        self._driver = driver
+        self._seconds = seconds
+
+    async def __aenter__(self) -> Connection:
+        pool, before = self._pool, HELD_CONNECTIONS.get()
+        for hold in before:
+            if hold.is_held and hold.pool is pool:
+                pool.report_nested_acquire()
+        try:
+            connection = self._connection = await self._driver.acquire(timeout=self._seconds)
+        except TimeoutError:
+            if pool.used_count < pool.size:
+                raise
+            pool.timeout_count += 1
+            raise PoolExhausted(f"no connection of the pool {pool.name} is free") from None
+        pool.used_count += 1
+        self._before, self._hold = before, HeldConnection(pool)
+        HELD_CONNECTIONS.set((*before, self._hold))
+        return connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._hold.is_held = False
+        HELD_CONNECTIONS.set(self._before)
+        try:
+            # One that cannot be released in time is closed by the driver; what was asked of it is known by now.
+            with contextlib.suppress(Exception):
+                await self._driver.release(self._connection, timeout=RELEASE_SECONDS)
+        finally:
+            self._pool.used_count -= 1
+
+
+def find_caller() -> str:
+    """The place outside this file that asked for a connection."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename.rpartition('kasuwa/')[2]}:{frame.f_lineno}"

@@ -1,0 +1,175 @@
+"""All that is kept of one person: the rows of every table that names a client, so that what is built later is found
+too; and what hangs on their loans and savings, by the reference in its errand (core/purpose.py). Operators ask here,
+for the person; nothing in the service does."""
+
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from kasuwa.core.people import SealedDetail
+from kasuwa.core.vault import NONCE_BYTES
+from kasuwa.db.connections import Connection
+
+# Keys, hashes and what is sealed tell nobody anything. A table that has no more than the client's id is left out.
+TABLES = """
+    select c.table_name::text, array_agg(c.column_name::text order by c.ordinal_position)
+    from information_schema.columns c
+    where c.table_schema = 'public' and c.data_type <> 'bytea' and c.column_name not in ('merchant_id', 'client_id')
+    and c.table_name <> 'client' and exists (
+        select 1 from information_schema.columns o where o.table_schema = c.table_schema
+        and o.table_name = c.table_name and o.column_name = 'client_id')
+    group by c.table_name order by c.table_name
+"""
+
+
+# The client's loans and savings, and what was paid for them.
+CLIENT_PRODUCTS_CTE = """
+    mine (id) as (
+        select l.loan_id from loan l where l.merchant_id = $1 and l.client_id = $2
+        union all select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2),
+    paid as (
+        select p.* from payment p
+        where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' in (select id from mine))
+"""
+MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fee, t.vat, t.created_at, t.final_at"
+
+# Of a card its mask, and of its token no more than tells one from another: whoever has it whole can charge the card.
+RELATED_QUERIES = {
+    "loan_line": f"""
+        with {CLIENT_PRODUCTS_CTE} select l.loan_id, l.n, l.due, l.principal, l.interest, l.tax, l.penalty, l.paid_principal,
+            l.paid_interest, l.paid_tax, l.paid_penalty
+        from loan_line l where l.merchant_id = $1 and l.loan_id in (select id from mine) order by l.loan_id, l.n
+    """,
+    "payment": f"""
+        with {CLIENT_PRODUCTS_CTE} select p.detail -> 'errand' as errand, p.method, {MOVED}, p.charged,
+            p.detail ->> 'fullname' as fullname, p.detail ->> 'email' as email, p.detail ->> 'payer' as payer,
+            p.detail ->> 'ip' as ip, p.detail ->> 'fingerprint' as fingerprint, p.detail ->> 'meta' as meta,
+            p.detail -> 'card' ->> 'mask' as card, left(p.token, 4) || '****' as token
+        from paid p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+        where t.merchant_id = $1 order by t.created_at, t.seq, t.key
+    """,
+    "saved_card": f"""
+        with {CLIENT_PRODUCTS_CTE} select left(c.token, 4) || '****' as token, c.detail ->> 'mask' as card,
+            c.detail ->> 'brand' as brand, c.detail ->> 'issuer' as issuer, c.created_at
+        from saved_card c
+        where c.merchant_id = $1 and length(c.sealed) > 0 and c.token in (select p.token from paid p)
+        order by c.created_at, c.seq
+    """,
+    "transfer": f"""
+        with {CLIENT_PRODUCTS_CTE} select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
+            t.detail ->> 'account_number' as account_number, t.detail ->> 'narration' as narration
+        from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
+            and t.detail -> 'errand' ->> 'reference' in (select id from mine)
+        order by t.created_at, t.seq, t.key
+    """,
+    "cashcode": f"""
+        with {CLIENT_PRODUCTS_CTE} select t.detail -> 'errand' as errand, {MOVED}, c.channel, c.state, c.paid, c.expires_at
+        from transaction t join cashcode c on c.merchant_id = t.merchant_id and c.txn_ref = t.txn_ref
+        where t.merchant_id = $1 and t.kind = 'cashcode'
+            and t.detail -> 'errand' ->> 'reference' in (select id from mine)
+        order by t.created_at, t.seq, t.key
+    """,
+    # What moved within the books: by the wallet, or in cash over the counter. A repayment names its loan in its
+    # postings alone.
+    "movement": f"""
+        with {CLIENT_PRODUCTS_CTE}, posted as (
+            select g.reference from posting g where g.merchant_id = $1 and starts_with(g.credit, 'loan_')
+                and split_part(g.credit, ':', 2) in (select id from mine)
+            union all select g.reference from posting g where g.merchant_id = $1 and starts_with(g.debit, 'loan_')
+                and split_part(g.debit, ':', 2) in (select id from mine))
+        select t.kind, t.detail ->> 'savings_id' as savings_id, t.detail ->> 'meta' as meta, t.detail ->> 'ip' as ip,
+            t.detail ->> 'fingerprint' as fingerprint, {MOVED}
+        from transaction t
+        where t.merchant_id = $1 and (t.detail ->> 'savings_id' in (select id from mine)
+            or t.kind = 'repayment' and t.txn_ref in (select reference from posted))
+        order by t.created_at, t.seq, t.key
+    """,
+}
+
+
+async def export_client_records(connection: Connection, merchant_id: int, client_id: str) -> dict[str, list[str]]:
+    """The rows that belong to a client, as JSON texts by table or by what they are."""
+    found: dict[str, list[str]] = {}
+    for table, columns in await connection.fetch(TABLES):
+        chosen = ", ".join(f't."{column}"' for column in columns)
+        query = f"""select to_json(r)::text from (select {chosen} from "{table}" t
+            where t.merchant_id = $1 and t.client_id = $2 order by t.key) r"""
+        found[table] = [text for (text,) in await connection.fetch(query, merchant_id, client_id)]
+    for kind, query in RELATED_QUERIES.items():
+        rows = await connection.fetch(f"select to_json(r)::text from ({query}) r", merchant_id, client_id)
+        found[kind] = [text for (text,) in rows]
+    return {kind: rows for kind, rows in found.items() if rows}
+
+
+# The keys of rows that say something of the person. A card that another payment saved is not forgotten with this one.
+ERASABLE_QUERIES = {
+    "payment": f"with {CLIENT_PRODUCTS_CTE} select p.key from paid p",
+    "saved_card": f"""
+        with {CLIENT_PRODUCTS_CTE} select c.key from saved_card c
+        where c.merchant_id = $1 and c.token in (select p.token from paid p where p.method = 'card')
+    """,
+    "savings": "select s.key from savings s where s.merchant_id = $1 and s.client_id = $2",
+    "transfer": """
+        select t.key from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
+            and t.detail -> 'errand' ->> 'reference' in (
+                select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
+    """,
+    "repayment": """
+        select t.key from transaction t where t.merchant_id = $1 and t.kind = 'repayment'
+            and t.detail ->> 'loan_id' in (
+                select l.loan_id from loan l where l.merchant_id = $1 and l.client_id = $2)
+    """,
+    "deposit": """
+        select t.key from transaction t where t.merchant_id = $1 and t.kind = 'deposit'
+            and t.detail ->> 'savings_id' in (
+                select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
+    """,
+}
+
+
+async def find_erasable_keys(connection: Connection, merchant_id: int, client_id: str) -> dict[str, list[bytes]]:
+    return {
+        kind: [bytes(key) for (key,) in await connection.fetch(query, merchant_id, client_id)]
+        for kind, query in ERASABLE_QUERIES.items()
+    }
+
+
+BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = $2 order by number"
+
+
+async def find_clients_by_bvn(connection: Connection, merchant_id: int, bvn_hash: bytes) -> list[str]:
+    return [client_id for (client_id,) in await connection.fetch(BY_BVN, merchant_id, bvn_hash)]
+
+
+# --- encrypting what an earlier version kept in clear -----------------------------------------------------------
+
+MERCHANTS_IN_CLEAR = "select distinct merchant_id from client where detail::text <> '{}' order by merchant_id"
+# The lock that every change of a merchant's rows takes; raising the version makes writers read the rows again.
+LOCK_MERCHANT = "update book set version = version + 1 where merchant_id = $1"
+CLIENTS_IN_CLEAR = """
+    select client_id, detail::text from client where merchant_id = $1 and detail::text <> '{}' order by number limit $2
+"""
+KEEP_SEALED = """
+    update client set detail = '{}', detail_sealed = $3, phone_hash = $4, email_hash = $5
+    where merchant_id = $1 and client_id = $2
+"""
+SEAL_BATCH_SIZE = 500
+
+
+async def seal_clients(connection: Connection, seal: Callable[[int, str, str, bytes], SealedDetail]) -> int:
+    """Encrypts every client that is still kept in clear and returns how many there were. `seal` takes the merchant, the
+    client's id, the detail and a nonce. Each transaction holds one merchant's lock for at most CLIENTS_AT_ONCE rows."""
+    sealed = 0
+    for (merchant_id,) in await connection.fetch(MERCHANTS_IN_CLEAR):
+        while True:
+            async with connection.transaction():
+                await connection.execute(LOCK_MERCHANT, merchant_id)
+                rows = await connection.fetch(CLIENTS_IN_CLEAR, merchant_id, SEAL_BATCH_SIZE)
+                for client_id, detail in rows:
+                    columns = msgspec.structs.astuple(seal(merchant_id, client_id, detail, os.urandom(NONCE_BYTES)))
+                    await connection.execute(KEEP_SEALED, merchant_id, client_id, *columns)
+            sealed += len(rows)
+            if len(rows) < SEAL_BATCH_SIZE:
+                break
+    return sealed

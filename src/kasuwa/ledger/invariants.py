@@ -1,0 +1,439 @@
+"""The laws of the books, each as one query that finds where it is broken.
+
+`kasuwa audit` runs them over the whole database, and the tests after everything that moves money. A law is a
+sentence and a query: what the query returns breaks it, and every row names the place.
+"""
+
+from typing import Any
+
+import msgspec
+
+
+class Invariant(msgspec.Struct, frozen=True):
+    description: str
+    query: str
+
+
+# `$1` is null for all merchants, or the array of those to look at.
+SCOPE = "($1::bigint[] is null or {table}merchant_id = any($1))"
+
+
+def merchant_filter(alias: str = "") -> str:
+    return SCOPE.format(table=f"{alias}." if alias else "")
+
+
+INVARIANTS = (
+    Invariant(
+        "a posting moves money between two accounts of one currency",
+        f"""select merchant_id, 'posting ' || seq as place from posting where {merchant_filter()}
+            and (debit = credit or split_part(debit, ':', 3) <> split_part(credit, ':', 3))""",
+    ),
+    Invariant(
+        "all balances of a merchant sum to zero per currency, the outside included",
+        f"""select merchant_id, currency || ': ' || sum(posted) as place from account where {merchant_filter()}
+            group by merchant_id, currency having sum(posted) <> 0""",
+    ),
+    Invariant(
+        "an account's balance is the sum of its postings",
+        f"""with moved as (
+                select merchant_id, debit as name, -amount as amount from posting where {merchant_filter()}
+                union all select merchant_id, credit, amount from posting where {merchant_filter()}),
+            summed as (select merchant_id, name, sum(amount) as posted from moved group by 1, 2),
+            mine as (select merchant_id, name, posted from account where {merchant_filter()})
+            select merchant_id, name || ': ' || coalesce(a.posted, 0) || ' kept, ' || coalesce(s.posted, 0)
+                || ' posted' as place
+            from mine a full join summed s using (merchant_id, name)
+            where coalesce(a.posted, 0) <> coalesce(s.posted, 0)""",
+    ),
+    Invariant(
+        "every posting shows the balances that it left",
+        f"""with moved as (
+                select merchant_id, seq, debit as name, -amount as amount, debit_after as after
+                from posting where {merchant_filter()}
+                union all select merchant_id, seq, credit, amount, credit_after from posting where {merchant_filter()}),
+            running as (
+                select *, sum(amount) over (partition by merchant_id, name order by seq) as expected from moved)
+            select merchant_id, 'posting ' || seq || ' on ' || name as place from running
+            where after <> expected""",
+    ),
+    Invariant(
+        "postings and events are numbered without a gap, up to their book's counters",
+        f"""select b.merchant_id, b.postings || ' postings, ' || b.events || ' events counted' as place
+            from book b where {merchant_filter("b")} and (
+                b.postings <> (select count(*) from posting p where p.merchant_id = b.merchant_id)
+                or b.events <> (select count(*) from event e where e.merchant_id = b.merchant_id))""",
+    ),
+    Invariant(
+        "no account is below its floor, holds counted",
+        f"""select merchant_id, name as place from account
+            where {merchant_filter()} and floor is not null and posted - held < floor""",
+    ),
+    Invariant(
+        "what an account holds is the sum of its pending holds",
+        f"""with pending as (
+                select merchant_id, account as name, sum(amount) as held from hold
+                where {merchant_filter()} and state = 'pending' group by 1, 2),
+            mine as (select merchant_id, name, held from account where {merchant_filter()})
+            select merchant_id, name as place from mine a full join pending p using (merchant_id, name)
+            where coalesce(a.held, 0) <> coalesce(p.held, 0)""",
+    ),
+    Invariant(
+        "no hold is pending without a live job",
+        f"""select h.merchant_id, h.reference as place from hold h where {merchant_filter("h")} and h.state = 'pending'
+            and not exists (select 1 from job j where j.merchant_id = h.merchant_id
+                and j.reference = h.reference and j.lane <> 'webhook')""",
+    ),
+    Invariant(
+        "a final transaction has no pending hold and no job but its delivery; an open one has both",
+        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")}
+            and (t.status in ('successful', 'failed')) = (
+                exists (select 1 from hold h where h.merchant_id = t.merchant_id and h.reference = t.txn_ref
+                    and h.state = 'pending')
+                or exists (select 1 from job j where j.merchant_id = t.merchant_id and j.subject = t.key
+                    and j.lane <> 'webhook'))""",
+    ),
+    Invariant(
+        "every final transaction has exactly one event, and an open one none",
+        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")}
+            and (t.status in ('successful', 'failed'))::int <> (
+                select count(*) from event e where e.merchant_id = t.merchant_id and e.reference = t.txn_ref)""",
+    ),
+    Invariant(
+        "a successful transfer or bill took its amount, fee, VAT and duty from what was held for it, any other nothing",
+        f"""select t.merchant_id, t.txn_ref as place
+            from transaction t join hold h on h.merchant_id = t.merchant_id and h.reference = t.txn_ref
+            where {merchant_filter("t")} and t.kind in ('transfer', 'bill')
+            group by t.merchant_id, t.txn_ref, t.status, t.amount, t.fee, t.vat, t.duty
+            having sum(h.taken)
+                <> case t.status when 'successful' then t.amount + t.fee + t.vat + t.duty else 0 end""",
+    ),
+    Invariant(
+        "every order of a bulk that was not in conflict is a transfer",
+        f"""select b.merchant_id, b.batch_ref || ' ' || (o.said ->> 'order_ref') as place
+            from transfer_batch b cross join lateral json_array_elements(b.detail) as o(said)
+            where {merchant_filter("b")} and o.said ->> 'conflict' is null and not exists (
+                select 1 from transaction t where t.merchant_id = b.merchant_id and t.kind = 'transfer'
+                and t.txn_ref = o.said ->> 'txn_ref')""",
+    ),
+    Invariant(
+        "a successful bill gave its commission back to the wallet, any other nothing",
+        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")} and t.kind = 'bill'
+            and (select coalesce(sum(p.amount), 0) from posting p where p.merchant_id = t.merchant_id
+                and p.reference = t.txn_ref and p.credit like 'wallet:%')
+            <> case t.status when 'successful' then (t.detail ->> 'commission')::bigint else 0 end""",
+    ),
+    Invariant(
+        "what a bill brought is kept if it promised a token or a PIN and was delivered, and only then",
+        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")} and t.kind = 'bill'
+            and (t.status = 'successful' and t.detail ->> 'fulfilment' in ('electricity_token', 'pin'))
+            <> exists (select 1 from bill_voucher v where v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref)""",
+    ),
+    Invariant(
+        "whoever guards a BVN has one, and shares it with no other client",
+        f"""select b.merchant_id, b.client_id as place from client_bvn b
+            left join client c on c.merchant_id = b.merchant_id and c.client_id = b.client_id
+            where {merchant_filter("b")} and b.client_id is not null and (c.bvn_hash is null or exists (
+                select 1 from client o where o.merchant_id = c.merchant_id and o.bvn_hash = c.bvn_hash
+                and o.client_id <> c.client_id))""",
+    ),
+    Invariant(
+        "of an erased client nothing tells who it was, and no account is open",
+        f"""select merchant_id, client_id as place from client where {merchant_filter()} and erased_at is not null
+            and (detail::text <> '{{}}' or open_accounts > 0 or bvn_verified
+                or num_nonnulls(bvn_hash, bvn_mask, bvn_sealed, detail_sealed, phone_hash, email_hash) > 0)""",
+    ),
+    Invariant(
+        "whoever has an open loan or savings is active",
+        f"""select merchant_id, client_id as place from client where {merchant_filter()}
+            and open_accounts > 0 and status <> 'active'""",
+    ),
+    Invariant(
+        "a personalized account is in the directory",
+        f"""select p.merchant_id, p.reference as place from personalized_account p where {merchant_filter("p")}
+            and not exists (select 1 from directory d where d.merchant_id = p.merchant_id
+                and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
+    ),
+    Invariant(
+        "a cashcode stands as its transaction does, and three wrong PINs lock it",
+        f"""select c.merchant_id, c.txn_ref as place
+            from cashcode c left join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
+            where {merchant_filter("c")} and (t.kind is distinct from 'cashcode' or t.order_ref <> c.order_ref
+                or t.status <> case c.state when 'active' then 'pending' when 'redeemed' then 'successful'
+                    else 'failed' end
+                or (c.tries = 3) <> (c.state = 'locked'))""",
+    ),
+    Invariant(
+        "a redeemed cashcode took what was drawn, its fee and VAT, and any other nothing",
+        f"""with taken as (
+                select p.merchant_id, p.reference, p.credit, sum(p.amount) as amount from posting p
+                where {merchant_filter("p")} and p.credit in ('rail:cash:NGN', 'income:cashcode:NGN', 'tax:vat:NGN')
+                group by 1, 2, 3)
+            select c.merchant_id, c.txn_ref || ' ' || x.credit as place
+            from cashcode c join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
+            cross join lateral (values ('rail:cash:NGN', c.paid), ('income:cashcode:NGN', t.fee),
+                ('tax:vat:NGN', t.vat)) as x(credit, amount)
+            left join taken k on k.merchant_id = c.merchant_id and k.reference = c.txn_ref and k.credit = x.credit
+            where {merchant_filter("c")} and (
+                coalesce(k.amount, 0) <> case c.state when 'redeemed' then x.amount else 0 end
+                or c.paid > t.amount or (c.paid > 0) <> (c.state = 'redeemed'))""",
+    ),
+    Invariant(
+        "cash that a cashcode drew came from the account that it was made for",
+        f"""select p.merchant_id, c.txn_ref as place
+            from posting p join cashcode c on c.merchant_id = p.merchant_id and c.txn_ref = p.reference
+            where {merchant_filter("p")} and p.credit = 'rail:cash:NGN' and p.debit <> c.source""",
+    ),
+    Invariant(
+        "every cashcode is found by the directory, once",
+        f"""select c.merchant_id, c.txn_ref as place from cashcode c where {merchant_filter("c")}
+            and 1 <> (select count(*) from directory d where d.merchant_id = c.merchant_id
+                and d.kind = 'cashcode' and d.reference = c.order_ref)""",
+    ),
+    Invariant(
+        "a payment is done when it is final, and then keeps no card",
+        f"""select p.merchant_id, p.txn_ref as place
+            from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+            where {merchant_filter("p")} and ((t.status in ('successful', 'failed')) <> (p.stage = 'done')
+                or (p.stage = 'done' and p.sealed_card is not null))""",
+    ),
+    Invariant(
+        "a successful payment posted what was charged, its fee and its VAT, any other nothing",
+        f"""with moved as (
+                select merchant_id, reference as txn_ref,
+                    sum(amount) filter (where kind = 'payment') as charged,
+                    sum(amount) filter (where kind = 'collection fee') as fee,
+                    sum(amount) filter (where kind = 'VAT on fee') as vat
+                from posting where {merchant_filter()} group by 1, 2)
+            select p.merchant_id, p.txn_ref as place
+            from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+            left join moved m on m.merchant_id = p.merchant_id and m.txn_ref = p.txn_ref
+            where {merchant_filter("p")} and (coalesce(m.charged, 0), coalesce(m.fee, 0), coalesce(m.vat, 0)) is distinct from
+                case t.status when 'successful' then (p.charged::numeric, t.fee::numeric, t.vat::numeric)
+                else (0::numeric, 0::numeric, 0::numeric) end""",
+    ),
+    Invariant(
+        "each part of a successful split payment was posted to its beneficiary, to the kobo, and no other",
+        f"""with told as (
+                select p.merchant_id, p.txn_ref, p.settled, d.part ->> 'ref_code' as ref_code,
+                    sum(coalesce((d.part ->> 'share')::numeric,
+                        floor(p.settled * (d.part ->> 'percentage')::numeric / 100 + 0.5)))
+                        over (partition by p.merchant_id, p.txn_ref order by d.n) as up_to, d.n
+                from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+                cross join lateral json_array_elements(p.detail -> 'split') with ordinality d (part, n)
+                where {merchant_filter("p")} and t.status = 'successful'),
+            due as (
+                select merchant_id, txn_ref, ref_code, least(settled, up_to) - least(settled, lag(up_to, 1, 0::numeric)
+                    over (partition by merchant_id, txn_ref order by n)) as amount from told),
+            posted as (
+                select merchant_id, reference as txn_ref, split_part(credit, ':', 2) as ref_code, sum(amount) as amount
+                from posting where {merchant_filter()} and kind = 'split' group by 1, 2, 3)
+            select merchant_id, txn_ref || ' ' || ref_code as place
+            from due full join posted using (merchant_id, txn_ref, ref_code)
+            where coalesce(due.amount, 0) <> coalesce(posted.amount, 0)""",
+    ),
+    Invariant(
+        "what went back of a payment is the sum of its successful refunds, with the open ones never above its charge",
+        f"""with back as (
+                select merchant_id, detail ->> 'payment' as txn_ref,
+                    sum(amount) filter (where status = 'successful') as gone,
+                    sum(amount) filter (where status not in ('successful', 'failed')) as going
+                from transaction where {merchant_filter()} and kind = 'refund' group by 1, 2)
+            select p.merchant_id, p.txn_ref as place from payment p left join back b using (merchant_id, txn_ref)
+            where {merchant_filter("p")} and (p.refunded <> coalesce(b.gone, 0) or p.refunding <> coalesce(b.going, 0)
+                or p.refunded + p.refunding > p.charged)""",
+    ),
+    Invariant(
+        "what is gathered for a day is what lies in its account, and moves by a job",
+        f"""with gathered as (
+                select merchant_id, case kind when 'payout' then 'beneficiary:' || owner else 'settling:' || day end
+                    || ':' || currency as name, sum(amount) as amount,
+                    bool_and(state = 'sent' or exists (
+                        select 1 from job j where j.merchant_id = g.merchant_id and j.subject = g.key)) as moves
+                from gathering g where {merchant_filter()} and state <> 'done' group by 1, 2),
+            mine as (
+                select merchant_id, name, posted from account
+                where {merchant_filter()} and split_part(name, ':', 1) in ('beneficiary', 'settling'))
+            select merchant_id, name as place from mine full join gathered using (merchant_id, name)
+            where coalesce(posted, 0) <> coalesce(amount, 0) or not coalesce(moves, true)""",
+    ),
+    Invariant(
+        "an active plan has one job or one charge under way, any other no job; it was paid what its charges were",
+        f"""with charges as (
+                select p.merchant_id, p.detail -> 'errand' ->> 'reference' as plan_id,
+                    sum(t.amount) filter (where t.status = 'successful') as paid,
+                    count(*) filter (where t.status not in ('successful', 'failed')) as under_way
+                from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment') group by 1, 2)
+            select p.merchant_id, p.plan_id as place
+            from plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
+            left join charges c on c.merchant_id = p.merchant_id and c.plan_id = p.plan_id
+            where {merchant_filter("p")} and (p.charging::int <> coalesce(c.under_way, 0)
+                or p.paid <> f.amount + coalesce(c.paid, 0)
+                or (p.state = 'active' and not p.charging)::int <> (
+                    select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key))""",
+    ),
+    Invariant(
+        "what a hold gave was posted under its reference",
+        f"""with given as (
+                select p.merchant_id, p.reference, p.debit, sum(p.amount) as amount from posting p
+                where {merchant_filter("p")} group by 1, 2, 3)
+            select h.merchant_id, h.reference as place
+            from hold h left join given g
+                on g.merchant_id = h.merchant_id and g.reference = h.reference and g.debit = h.account
+            where {merchant_filter("h")} and h.taken <> coalesce(g.amount, 0)""",
+    ),
+    Invariant(
+        "a loan's accounts hold what its schedule says is outstanding; of one written off, nothing",
+        f"""select l.merchant_id, l.loan_id || ' ' || p.part as place
+            from loan l
+            cross join lateral (
+                select coalesce(sum(n.principal - n.paid_principal), 0), coalesce(sum(n.interest - n.paid_interest), 0),
+                    coalesce(sum(n.tax - n.paid_tax), 0), coalesce(sum(n.penalty - n.paid_penalty), 0)
+                from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+            ) o (principal, interest, tax, penalty)
+            cross join lateral (values ('principal', o.principal), ('interest', o.interest), ('tax', o.tax),
+                ('penalty', o.penalty)) p (part, owed)
+            left join account a on a.merchant_id = l.merchant_id
+                and a.name = 'loan_' || p.part || ':' || l.loan_id || ':NGN'
+            where {merchant_filter("l")}
+            and coalesce(a.posted, 0) <> case l.state when 'closed_written_off' then 0 else p.owed end""",
+    ),
+    Invariant(
+        "no part of an instalment is repaid beyond what was due, and a loan that is repaid owes nothing",
+        f"""select n.merchant_id, n.loan_id || ' instalment ' || n.n as place
+            from loan_line n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
+            where {merchant_filter("n")} and (n.paid_principal > n.principal or n.paid_interest > n.interest
+                or n.paid_tax > n.tax or n.paid_penalty > n.penalty
+                or (l.state = 'closed_repaid' and n.paid_principal + n.paid_interest + n.paid_tax + n.paid_penalty
+                    <> n.principal + n.interest + n.tax + n.penalty))""",
+    ),
+    Invariant(
+        "a loan that was paid out has as many instalments as agreed, and their principal is its amount",
+        f"""select l.merchant_id, l.loan_id as place from loan l
+            left join loan_line n on n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+            where {merchant_filter("l")} group by l.merchant_id, l.loan_id, l.disbursed_at, l.amount, l.period
+            having case when l.disbursed_at is null then count(n.n) <> 0
+                else count(n.n) <> l.period or sum(n.principal) <> l.amount end""",
+    ),
+    Invariant(
+        "a loan is disbursing while its transfer is open, and was paid out by a successful one",
+        f"""select l.merchant_id, l.loan_id as place from loan l
+            left join transaction t on t.merchant_id = l.merchant_id and t.txn_ref = l.transfer
+            where {merchant_filter("l")} and (
+                (l.state = 'disbursing') <> (coalesce(t.status, 'none') in ('pending', 'processing'))
+                or (l.disbursed_at is not null) <> (coalesce(t.status, 'none') = 'successful'))""",
+    ),
+    Invariant(
+        "a loan with an instalment that may yet be late is watched",
+        f"""select l.merchant_id, l.loan_id as place from loan l
+            where {merchant_filter("l")} and l.state in ('active', 'active_in_arrears')
+            and exists (select 1 from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+                and n.due + l.tolerance_days::int >= l.aged_to
+                and n.paid_principal + n.paid_interest + n.paid_tax < n.principal + n.interest + n.tax)
+            and not exists (select 1 from job j where j.merchant_id = l.merchant_id and j.subject = l.key)""",
+    ),
+    Invariant(
+        "a client's open accounts are at least the loans that are not closed",
+        f"""select c.merchant_id, c.client_id as place from client c
+            where {merchant_filter("c")} and c.open_accounts < (select count(*) from loan l
+                where l.merchant_id = c.merchant_id and l.client_id = c.client_id
+                and not starts_with(l.state, 'closed_'))""",
+    ),
+    Invariant(
+        "closed savings are empty, and every savings account in the books belongs to savings",
+        f"""select a.merchant_id, a.name as place from account a
+            left join savings s on s.merchant_id = a.merchant_id and s.savings_id = split_part(a.name, ':', 2)
+            where {merchant_filter("a")} and a.name like 'savings:%'
+            and (s.key is null or (s.state = 'closed' and a.posted <> 0))""",
+    ),
+    Invariant(
+        "savings that may still earn, or are owed interest, are on a sheet whose job will post it",
+        f"""with listed as (
+                select r.merchant_id, unnest(string_to_array(r.members, ',')) as savings_id from savings_round r
+                where {merchant_filter("r")} and exists (
+                    select 1 from job j where j.merchant_id = r.merchant_id and j.subject = r.key))
+            select s.merchant_id, s.savings_id as place
+            from savings s left join listed l using (merchant_id, savings_id)
+            where {merchant_filter("s")} and (s.state in ('pending', 'active') or s.due_interest > 0) and l.savings_id is null""",
+    ),
+    Invariant(
+        "an open savings account counts for its client, who is active",
+        f"""select c.merchant_id, c.client_id as place from client c
+            join savings s on s.merchant_id = c.merchant_id and s.client_id = c.client_id and s.state <> 'closed'
+            where {merchant_filter("c")} group by c.merchant_id, c.client_id, c.status, c.open_accounts
+            having c.status <> 'active' or c.open_accounts < count(*)""",
+    ),
+    Invariant(
+        "a thrift plan's pot is empty between cycles",
+        f"""select merchant_id, name as place from account
+            where {merchant_filter()} and name like 'thrift:%' and posted <> 0""",
+    ),
+    Invariant(
+        "a thrift plan that runs has one job, and one that is over none",
+        f"""select p.merchant_id, p.thrift_id as place from thrift_plan p
+            where {merchant_filter("p")} and p.state <> 'open' and (p.state = 'running')::int <> (
+                select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key)""",
+    ),
+    Invariant(
+        "in every cycle of a thrift plan each member paid or owes the amount, and one of them received it",
+        f"""select p.merchant_id, p.thrift_id as place
+            from thrift_plan p join thrift_member m on m.merchant_id = p.merchant_id and m.thrift_id = p.thrift_id
+            where {merchant_filter("p")} group by p.merchant_id, p.thrift_id, p.cycle, p.amount
+            having sum(m.received) <> sum(m.contributed) or bool_or(m.contributed + m.owed <> p.cycle * p.amount)
+                or bool_or((m.received > 0) <> (m.position <= p.cycle))""",
+    ),
+    Invariant(
+        "what a member of a thrift plan owes is the sum of the debts kept with its savings",
+        f"""with kept as (
+                select s.merchant_id, s.savings_id, d ->> 'thrift_id' as thrift_id,
+                    sum((d ->> 'amount')::bigint) as owed
+                from savings s cross join json_array_elements(s.detail -> 'debts') d
+                where {merchant_filter("s")} group by 1, 2, 3)
+            select m.merchant_id, m.thrift_id || ' ' || m.position as place
+            from thrift_member m left join kept k using (merchant_id, savings_id, thrift_id)
+            where {merchant_filter("m")} and m.owed <> coalesce(k.owed, 0)""",
+    ),
+    Invariant(
+        "a terminated card is empty and has no job, any other has one at most",
+        f"""select c.merchant_id, c.reference as place
+            from card c left join account a
+                on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
+            where {merchant_filter("c")} and (
+                (select count(*) from job j where j.merchant_id = c.merchant_id and j.subject = c.key)
+                    > (c.state <> 'terminated')::int
+                or c.state = 'terminated' and (a.posted <> 0 or a.held <> 0))""",
+    ),
+    Invariant(
+        "a card purchase took its amount from a card if it was paid, and gave no more back; a declined one nothing",
+        f"""with moved as (
+                select p.merchant_id, p.reference, sum(p.amount) as amount from posting p
+                where {merchant_filter("p")} and p.debit like 'card:%' group by 1, 2)
+            select t.merchant_id, t.txn_ref as place
+            from transaction t
+            join card_record r on r.merchant_id = t.merchant_id and r.txn_ref = t.txn_ref
+            left join moved m on m.merchant_id = t.merchant_id and m.reference = t.txn_ref
+            where {merchant_filter("t")} and t.kind = 'card_purchase' and (
+                coalesce(m.amount, 0) <> case t.status when 'successful' then t.amount else 0 end
+                or r.refunded > case t.status when 'successful' then (t.detail ->> 'amount')::bigint else 0 end)""",
+    ),
+    Invariant(
+        "the audit trail is a chain without a gap",
+        f"""select a.merchant_id, 'entry ' || a.seq as place
+            from (select x as entry, x.*, lag(hash, 1, ''::bytea) over w as previous, row_number() over w as place
+                from audit x where {merchant_filter("x")} window w as (partition by merchant_id order by seq)) a
+            where a.seq <> a.place or a.hash <> audit_hash(a.previous, a.entry)""",
+    ),
+)
+
+
+async def check_invariants(
+    connection: Any, merchants: list[int] | None = None, seconds: int | None = None
+) -> list[str]:
+    """One line for every place where a law is broken, in one snapshot of the database. Raises TimeoutError where one
+    law takes longer than `seconds`; without them the connection's own bound holds."""
+    broken = []
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        for law in INVARIANTS:
+            rows = await connection.fetch(law.query + " limit 20", merchants, timeout=seconds)
+            broken += [f"merchant {merchant_id}: {law.description}: {place}" for merchant_id, place in rows]
+    return broken

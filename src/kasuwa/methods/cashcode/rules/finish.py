@@ -1,0 +1,213 @@
+"""How a cashcode ends: redeemed, expired, cancelled or locked. One way for all, with one event. (D32, D39)"""
+
+import msgspec
+
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+    Row,
+)
+from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, subject_of
+from kasuwa.core.references import account_key, fee_hold_key, hold_key
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, end_transaction, transaction_key
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.cashcode.rules.issue import (
+    ACTIVE,
+    CANCELLED,
+    DETAIL_DECODER,
+    EXPIRED,
+    INCOME,
+    JOB_DATA_DECODER,
+    KIND,
+    LOCKED,
+    RAIL,
+    REDEEMED,
+    VAT,
+    WALLET,
+    WALLET_INSUFFICIENT,
+    Cashcode,
+    cashcode_key,
+    expiry_key,
+)
+from kasuwa.methods.cashcode.wire import CancelReply, OrderRequest
+from kasuwa.rails.ports import Answer
+
+# Refusals, in order of precedence.
+UNKNOWN_ORDER = Refusal(INVALID_REQUEST, "Invalid Order Reference")
+ENDED_REFUSALS = {
+    REDEEMED: Refusal(INVALID_REQUEST, "This cashcode was used"),
+    LOCKED: Refusal(INVALID_REQUEST, "This cashcode is locked"),
+    CANCELLED: Refusal(INVALID_REQUEST, "This cashcode was cancelled"),
+    EXPIRED: Refusal(INVALID_REQUEST, "This cashcode has expired"),
+}
+
+MESSAGES = {
+    REDEEMED: "Cash was paid",
+    EXPIRED: "The cashcode expired unused",
+    CANCELLED: "The cashcode was cancelled",
+    LOCKED: "The cashcode is locked after three wrong PINs",
+}
+
+ACCOUNTS = (WALLET, RAIL, INCOME, VAT)
+
+
+class CashcodeRows(msgspec.Struct):
+    """A code as it stands: its row, its transaction, and the job that would end it."""
+
+    code: Cashcode
+    row: Transaction
+    expiry: Job | None
+
+
+def need_code(merchant_id: int, order_ref: str) -> Needs:
+    """Everything that whatever ends a code must see."""
+    transaction = transaction_key(merchant_id, KIND, order_ref)
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Cashcode, cashcode_key(merchant_id, order_ref)),
+        (Transaction, transaction),
+        (Hold, hold_key(transaction)),
+        (Hold, fee_hold_key(transaction)),
+        (Job, expiry_key(merchant_id, order_ref)),
+    )
+    return Needs(rows, ACCOUNTS)
+
+
+def find_cashcode(merchant_id: int, order_ref: str, seen: LoadedRows) -> CashcodeRows | None:
+    code = seen.get(Cashcode, cashcode_key(merchant_id, order_ref))
+    row = seen.get(Transaction, transaction_key(merchant_id, KIND, order_ref))
+    if code is None or row is None:
+        return None
+    return CashcodeRows(code, row, seen.get(Job, expiry_key(merchant_id, order_ref)))
+
+
+def refuse_ended(code: Cashcode, context: Context) -> Refusal | None:
+    """A code whose time is over is expired, also in the moment before its job has run."""
+    if code.state != ACTIVE:
+        return ENDED_REFUSALS[code.state]
+    return ENDED_REFUSALS[EXPIRED] if context.now >= code.expires_at else None
+
+
+# --- the one way to end -------------------------------------------------------------------------------------
+
+
+def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """The end of an active code. What it was made for is asked too, and adds what it has to say."""
+    code, row, expiry = cashcode.code, cashcode.row, cashcode.expiry
+    assert expiry is not None, "a code that stands has its expiry before it"
+    purpose = DETAIL_DECODER.decode(row.detail).purpose
+    unseen = need_source(code, purpose, context, seen)
+    if unseen is not None:
+        return unseen
+    end = end_transaction(
+        context,
+        row,
+        SUCCESSFUL if state == REDEEMED else FAILED,
+        None,
+        MESSAGES[state],
+        KIND,
+        JOB_DATA_DECODER.decode(expiry.work).scenario,
+        charged=paid,
+        event_fields=build_event_fields(row, purpose),
+    )
+    addition = effects_of_purpose(end.row, purpose, context, seen)
+    if isinstance(addition, NeedsMore):
+        return addition
+    ended = msgspec.structs.replace(code, state=state, paid=paid)
+    return Decision(
+        groups=(*end_holds(ended, row, paid, addition), *addition.groups),
+        rows=(end.row, ended, *addition.rows),
+        jobs=(*end.jobs, *addition.jobs),
+        jobs_done=(expiry, *addition.jobs_done),
+        events=(end.event,),
+        notices=addition.notices,
+    )
+
+
+def need_source(
+    code: Cashcode, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
+) -> NeedsMore | None:
+    """The account that pays is known only once the code is; what its errand needs is asked for with it."""
+    if seen.is_loaded(account_key(code.merchant_id, code.source)):
+        return None
+    needs = Needs() if purpose is None else context.purposes[purpose.purpose].needs(context.merchant, purpose.reference)
+    return NeedsMore(Needs(needs.rows, (*needs.accounts, code.source)))
+
+
+def build_event_fields(row: Transaction, purpose: TransactionPurpose | None) -> dict[str, str]:
+    """A cashcode's event names its orderRef as txnRef; a cash-out's is known by its own txnRef. Spec silent: D39"""
+    if purpose is not None:
+        return {"txnRef": row.txn_ref, **subject_of(purpose)}
+    return {"txnRef": row.order_ref, "orderRef": row.order_ref}
+
+
+def end_holds(code: Cashcode, row: Transaction, paid: int, addition: PurposeEffects) -> tuple[PostingGroup, ...]:
+    """Nothing paid, nothing taken: then a hold is voided."""
+    drawn = (Posting(code.source, RAIL, paid, "cash drawn"),) if paid else ()
+    charged = charge_posts(row) if paid else ()
+    if code.source == WALLET:
+        posts = (*drawn, *charged, *addition.posts)
+        return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),)
+    amount = PostingGroup(
+        row.txn_ref, WALLET_INSUFFICIENT, postings=(*drawn, *addition.posts), closes_hold=hold_key(row.key)
+    )
+    if not row.fee + row.vat:
+        return (amount,)
+    return (amount, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=charged, closes_hold=fee_hold_key(row.key)))
+
+
+def charge_posts(row: Transaction) -> tuple[Posting, ...]:
+    posts = (Posting(WALLET, INCOME, row.fee, "cashcode fee"), Posting(WALLET, VAT, row.vat, "VAT on fee"))
+    return tuple(post for post in posts if post.amount)
+
+
+# --- expiry -------------------------------------------------------------------------------------------------
+
+
+def need_expiry(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return need_code(merchant.merchant_id, JOB_DATA_DECODER.decode(job.work).order_ref)
+
+
+def decide_expiry(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """A code that ended while its expiry was being taken up has nothing left to expire."""
+    cashcode = find_cashcode(context.merchant.merchant_id, JOB_DATA_DECODER.decode(job.work).order_ref, seen)
+    assert cashcode is not None
+    if cashcode.code.state != ACTIVE:
+        return Decision()
+    if context.now < cashcode.code.expires_at and cashcode.expiry is not None:
+        return Decision(jobs=(cashcode.expiry,))  # not due yet, whoever runs it: it is put back
+    return end_code(cashcode, EXPIRED, 0, context, seen)
+
+
+# --- cancel -------------------------------------------------------------------------------------------------
+
+
+def need_cancel(request: OrderRequest, merchant: Merchant) -> Needs:
+    return need_code(merchant.merchant_id, request.order_ref)
+
+
+def decide_cancel(request: OrderRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """Cancelling what is cancelled succeeds and changes nothing."""
+    cashcode = find_cashcode(context.merchant.merchant_id, request.order_ref, seen)
+    if cashcode is None:
+        return UNKNOWN_ORDER
+    reply = CancelReply(
+        order_ref=request.order_ref, txn_status="failed", state="cancelled", message=MESSAGES[CANCELLED]
+    )
+    if cashcode.code.state == CANCELLED:
+        return Decision(reply=reply)
+    refusal = refuse_ended(cashcode.code, context)
+    if refusal is not None:
+        return refusal
+    decision = end_code(cashcode, CANCELLED, 0, context, seen)
+    if isinstance(decision, Decision):
+        decision.reply = reply
+    return decision

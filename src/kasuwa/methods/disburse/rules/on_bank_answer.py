@@ -1,0 +1,158 @@
+"""What a bank's answer means for a transfer: post the hold, give it back, or ask again later. (D14, D28)"""
+
+from kasuwa.core.codes import UNREADABLE_ANSWER
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Row,
+)
+from kasuwa.core.purpose import effects_of_purpose, reply_of_purpose, subject_of
+from kasuwa.core.references import fee_hold_key, hold_key
+from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
+from kasuwa.core.transactions import (
+    FAILED,
+    PENDING,
+    PROCESSING,
+    SUCCESSFUL,
+    Transaction,
+    contradiction_notices,
+    end_transaction,
+)
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.disburse.rules.transfer import (
+    INCOME,
+    KIND,
+    MESSAGES,
+    QUERY,
+    RAIL,
+    SEND,
+    STAMP_DUTY,
+    VAT,
+    WALLET,
+    WALLET_INSUFFICIENT,
+    read_work,
+    reply_transfer,
+)
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer
+
+POSTED = (WALLET, RAIL, INCOME, VAT)
+POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
+
+# The bank has spoken and does not say how it ends; where it has not spoken, we are still processing.
+UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
+
+JOB_KINDS = RequeryJobKinds(SEND, QUERY)
+
+BANK_SAYS = "The beneficiary's bank: "
+
+
+def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    rows: tuple[tuple[type[Row], bytes], ...]
+    rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key))
+    accounts: tuple[str, ...] = (WALLET,)
+    if answer.status == ports.SUCCESSFUL:
+        accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
+    source = read_work(job.work).order.source_account
+    if source != WALLET:
+        return Needs((*rows, (Hold, fee_hold_key(job.subject))), (*accounts, source))
+    return Needs(rows, accounts)
+
+
+def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    row = seen.get(Transaction, job.subject)
+    assert row is not None
+    current_job = seen.get(Job, job.key)
+    if row.is_final:
+        return reply_final(row, job, answer, current_job, context, seen)
+    assert current_job is not None
+    age = context.now.timestamp() - read_work(current_job.work).sent_at
+    ending = final_status(answer, age)
+    if ending is None:
+        return schedule_query(row, current_job, answer, context, seen)
+    return end_transfer(row, current_job, answer, ending, context, seen)
+
+
+def reply_final(
+    row: Transaction, job: Job, answer: Answer, current_job: Job | None, context: Context, seen: LoadedRows
+) -> Decision | NeedsMore:
+    """A call-back has ended it meanwhile: whoever waits is told so, in the words of what the transfer was for."""
+    purpose_reply = reply_of_purpose(row, read_work(job.work).order.purpose, context, seen)
+    if isinstance(purpose_reply, NeedsMore):
+        return purpose_reply
+    notices = contradiction_notices(row, final_status(answer, 0) or row.status)
+    return Decision(
+        reply=purpose_reply or reply_transfer(row),
+        notices=notices,
+        jobs_done=() if current_job is None else (current_job,),
+    )
+
+
+def end_transfer(
+    row: Transaction, job: Job, answer: Answer, ending: str, context: Context, seen: LoadedRows
+) -> Decision | NeedsMore:
+    # The bank's words alone ("No sufficient funds") could be read as being about the merchant's own wallet.
+    message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else f"{BANK_SAYS}{answer.message}"
+    work = read_work(job.work)
+    event_fields = {"orderRef": row.order_ref, **subject_of(work.order.purpose)}
+    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario, event_fields=event_fields)
+    added = effects_of_purpose(end.row, work.order.purpose, context, seen)
+    if isinstance(added, NeedsMore):
+        return added
+    return Decision(
+        reply=added.reply or reply_transfer(end.row),
+        groups=(*end_holds(end.row, work.order.source_account, added.posts, seen), *added.groups),
+        rows=(end.row, *added.rows),
+        jobs=(*end.jobs, *added.jobs),
+        jobs_done=(job, *added.jobs_done),
+        events=(end.event,),
+        notices=added.notices,
+    )
+
+
+def end_holds(row: Transaction, source: str, added: tuple[Posting, ...], seen: LoadedRows) -> tuple[PostingGroup, ...]:
+    """Post what was held, or give it back. What a purpose adds to a failure has no hold to go under."""
+    hold, fee_hold = hold_key(row.key), fee_hold_key(row.key)
+    held = [hold] if source == WALLET or seen.get(Hold, fee_hold) is None else [hold, fee_hold]
+    if row.status == FAILED:
+        voided = tuple(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, closes_hold=key) for key in held)
+        return (*voided, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=added)) if added else voided
+    amount, fees = (Posting(source, RAIL, row.amount, "transfer"),), post_fees(row)
+    if source == WALLET:
+        return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=(*amount, *fees, *added), closes_hold=hold),)
+    first = PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=(*amount, *added), closes_hold=hold)
+    return (
+        (first, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=fees, closes_hold=fee_hold))
+        if fees
+        else (first,)
+    )
+
+
+def post_fees(row: Transaction) -> tuple[Posting, ...]:
+    posts = (
+        Posting(WALLET, INCOME, row.fee, "transfer fee"),
+        Posting(WALLET, VAT, row.vat, "VAT on fee"),
+        Posting(WALLET, STAMP_DUTY, row.duty, "stamp duty"),
+    )
+    return tuple(post for post in posts if post.amount)
+
+
+def schedule_query(
+    row: Transaction, job: Job, answer: Answer, context: Context, seen: LoadedRows
+) -> Decision | NeedsMore:
+    work = read_work(job.work)
+    age = context.now.timestamp() - work.sent_at
+    status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
+    kept, again = schedule_requery(row, job, answer, context, age, JOB_KINDS, status, MESSAGES[status])
+    code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
+    added = effects_of_purpose(kept, work.order.purpose, context, seen)
+    if isinstance(added, NeedsMore):
+        return added
+    return Decision(reply=added.reply or reply_transfer(kept, code), rows=(kept,), jobs=(again,))

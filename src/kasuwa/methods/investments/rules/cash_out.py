@@ -1,0 +1,306 @@
+"""The rules of cash-outs: over the counter, by transfer and by cashcode. Postings are in decide.py.
+
+Cash is final with its commit. A transfer and a cashcode hold the money on the savings and are ended by the slices that
+they are borrowed from; what an end means for the savings is said in decide_errands.py.
+"""
+
+import msgspec
+
+from kasuwa.core.accrual import forfeit
+from kasuwa.core.codes import INSUFFICIENT_FUNDS
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+    refuse_fields,
+)
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import TransactionPurpose
+from kasuwa.core.references import account_key
+from kasuwa.core.transactions import SUCCESSFUL
+from kasuwa.core.vault import derive
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.cashcode.rules import issue as cashcode
+from kasuwa.methods.clients.model import NO_BANK_ACCOUNT, BankAccount, Client, bank_account_of, client_key
+from kasuwa.methods.disburse.rules import transfer as disburse
+from kasuwa.methods.investments.model import (
+    CLOSED,
+    CURRENCY,
+    LAYERS_DECODER,
+    SAVINGS_CLOSED,
+    SAVINGS_INSUFFICIENT,
+    UNKNOWN_SAVINGS,
+    WALLET,
+    Savings,
+    SavingsChanges,
+    need_savings,
+    savings_key,
+    set_accrual,
+)
+from kasuwa.methods.investments.rules.dry_run import CASHCODE_CHANNEL, DRY_RUN_MESSAGE, dry_run_cashout, total_repaid
+from kasuwa.methods.investments.rules.savings import debt_groups, record_movement, repay_thrift_debts
+from kasuwa.methods.investments.wire import (
+    CashcodeReply,
+    CashcodeRequest,
+    CashoutFields,
+    CashoutReply,
+    CashoutRequest,
+)
+
+# Refusals, in order of precedence: unknown savings, another's, closed ones, and a client without a bank account.
+NOT_THE_OWNER = refuse_fields(FieldError("client_id", "not the owner of these savings"))
+
+CLOSED_EMPTY = "The savings were empty and are closed"
+
+CASH_OUT = "cashout"
+CASH_OUT_REFERENCE_TYPE = "CO"
+
+# What transfers and cashcodes for savings are made for: decide_errands.py.
+CASHOUT_PURPOSE = "savings-cashout"
+
+PIN_DIGITS = 4
+
+
+def read_savings_id(request: CashoutFields) -> str:
+    return request.savings_id or request.saving_id or ""
+
+
+def check_max_amount(merchant: Merchant, amount: int) -> str | None:
+    """The smallest amount is judged where the balance is known: one below it can be taken out whole."""
+    most = merchant.limits[CURRENCY].max_amount
+    return None if amount <= most else f"at most {format_minor(most)}"
+
+
+def check_same_savings(merchant: Merchant, saving_id: str | None, savings_id: str | None) -> str | None:
+    differ = saving_id is not None and savings_id is not None and saving_id != savings_id
+    return "not the same as saving_id" if differ else None
+
+
+def need_cashout(request: CashoutFields, merchant: Merchant) -> Needs:
+    merchant_id = merchant.merchant_id
+    wallet, client = account_key(merchant_id, WALLET), client_key(merchant_id, request.client_id)
+    needs = need_savings(merchant_id, (read_savings_id(request),), (Client, client), (Account, wallet))
+    return Needs(needs.rows, (*needs.accounts, WALLET))
+
+
+def find_savings(request: CashoutFields, context: Context, seen: LoadedRows) -> Savings | Refusal:
+    savings = seen.get(Savings, savings_key(context.merchant.merchant_id, read_savings_id(request)))
+    if savings is None:
+        return UNKNOWN_SAVINGS
+    if savings.client_id != request.client_id:
+        return NOT_THE_OWNER
+    return SAVINGS_CLOSED if savings.state == CLOSED else savings
+
+
+def prepare_cashout(
+    request: CashoutFields, savings: Savings, context: Context, seen: LoadedRows
+) -> SavingsChanges | Refusal | NeedsMore:
+    """A sheet with the member's thrift debts settled: they are paid before anything is taken out. Spec silent: D35"""
+    changes = SavingsChanges(context, seen)
+    available = changes.account(savings.savings_id).available
+    least = context.merchant.limits[CURRENCY].min_amount
+    if request.amount < least and request.amount != available:
+        return refuse_fields(FieldError("amount", f"at least {format_minor(least)}, or the whole balance"))
+    more = repay_thrift_debts(changes, savings.savings_id, available)
+    if more is not None:
+        return more
+    owed = total_repaid(changes)
+    if owed and available - owed < request.amount:
+        return Refusal(
+            INSUFFICIENT_FUNDS, f"The savings do not cover the amount: {format_minor(owed)} goes to thrift debts first"
+        )
+    return changes
+
+
+def decide_cashout(request: CashoutRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    savings = find_savings(request, context, seen)
+    if isinstance(savings, Refusal):
+        return savings
+    if not request.amount:
+        return close_empty(request, savings, context, seen)
+    client = seen.get(Client, client_key(context.merchant.merchant_id, savings.client_id))
+    assert client is not None
+    account = bank_account_of(client, context.vault.unseal) if request.method == "transfer" else None
+    if request.method == "transfer" and account is None:
+        return NO_BANK_ACCOUNT
+    changes = prepare_cashout(request, savings, context, seen)
+    if not isinstance(changes, SavingsChanges):
+        return changes
+    if request.dry_run:
+        return dry_run_cashout(changes, savings, int(request.amount), request.method, context)
+    if account is not None:
+        return send_cashout(changes, savings, int(request.amount), account, context)
+    return pay_cash(changes, savings, int(request.amount), context)
+
+
+# --- of nothing ---------------------------------------------------------------------------------------------
+
+
+def close_empty(
+    request: CashoutFields, savings: Savings, context: Context, seen: LoadedRows
+) -> Decision | Refusal | NeedsMore:
+    """Closes savings that hold nothing, such as those that nothing was ever paid into. No money moves, so there is no
+    transaction, whatever the method. Contract: investments#close"""
+    sheet = SavingsChanges(context, seen)
+    why = sheet.kept_open_by(savings.savings_id)
+    if why is not None:
+        return refuse_fields(
+            FieldError("amount", f"above zero: the savings cannot be closed by taking nothing, as {why}")
+        )
+    reply = CashoutReply(message=CLOSED_EMPTY, savings_id=savings.savings_id, balance=format_minor(0))
+    if request.dry_run:
+        reply.message, reply.dry_run, reply.explained = DRY_RUN_MESSAGE, True, []
+        return Decision(reply=reply)
+    sheet.close(savings.savings_id)
+    more = sheet.missing_clients()
+    return more or Decision(reply=reply, rows=sheet.rows)
+
+
+# --- in cash ------------------------------------------------------------------------------------------------
+
+
+def balance_after(changes: SavingsChanges, savings_id: str, amount: int) -> str:
+    """The balance that a reply shows: without the amount, and without debts that were settled first."""
+    return format_minor(changes.account(savings_id).available - total_repaid(changes) - amount)
+
+
+def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Context) -> Decision:
+    """The merchant paid it over the counter: its wallet gets it back."""
+    account = changes.account(savings.savings_id)
+    withdraw_savings(changes, savings.savings_id, amount)
+    ending = record_movement(context, CASH_OUT, CASH_OUT_REFERENCE_TYPE, amount, savings, "cash", "Cashout Successful")
+    post = Posting(account.name, WALLET, amount, "savings cash-out")
+    return Decision(
+        reply=CashoutReply(
+            message=ending.row.message,
+            txn_ref=ending.row.txn_ref,
+            txn_status=SUCCESSFUL,
+            savings_id=savings.savings_id,
+            balance=balance_after(changes, savings.savings_id, amount),
+        ),
+        groups=(
+            *debt_groups(changes, savings.savings_id),
+            PostingGroup(ending.row.txn_ref, SAVINGS_INSUFFICIENT, postings=(post,)),
+        ),
+        rows=(ending.row, *changes.rows),
+        jobs=ending.jobs,
+        events=(ending.event,),
+        numbers_used=1,
+    )
+
+
+def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> None:
+    """Money leaves: before maturity what it earned since the last posting is lost, and what is emptied after it
+    closes."""
+    savings = changes.load_savings(savings_id)
+    if changes.today < savings.matures_on:
+        accrual, _ = forfeit(
+            savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), amount, changes.today
+        )
+        set_accrual(savings, accrual)
+    if changes.can_close(savings_id, leaving=amount):
+        changes.close(savings_id)
+
+
+# --- by transfer --------------------------------------------------------------------------------------------
+
+
+def send_cashout(
+    changes: SavingsChanges, savings: Savings, amount: int, account: BankAccount, context: Context
+) -> Decision:
+    """To the client's bank account: held now, and taken when the bank has paid it."""
+    order = disburse.TransferDetail(
+        bank_code=account.bank_code,
+        account_number=account.account_number,
+        sender_name=context.merchant.name,
+        narration=savings.name,
+        source_account=chart.savings(savings.savings_id),
+        purpose=TransactionPurpose(CASHOUT_PURPOSE, savings.savings_id),
+    )
+    decision = disburse.send_money(
+        order,
+        amount,
+        context,
+        context.number,
+        reference_type=CASH_OUT_REFERENCE_TYPE,
+        insufficient_refusal=SAVINGS_INSUFFICIENT,
+    )
+    decision.follow_up = decision.jobs[0]
+    sent = decision.reply
+    decision.reply = CashoutReply(
+        message=sent.message,
+        txn_ref=sent.txn_ref,
+        txn_status=sent.txn_status,
+        savings_id=savings.savings_id,
+        balance=balance_after(changes, savings.savings_id, amount),
+    )
+    prepend_debt_repayments(decision, changes, savings.savings_id)
+    return decision
+
+
+def prepend_debt_repayments(decision: Decision, changes: SavingsChanges, savings_id: str) -> None:
+    """Puts the debts that are paid before money is held into the decision."""
+    if changes.posts:
+        decision.groups = (*debt_groups(changes, savings_id), *decision.groups)
+        decision.rows = (*decision.rows, *changes.rows)
+
+
+# --- by cashcode --------------------------------------------------------------------------------------------
+
+
+def decide_cashcode(request: CashcodeRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    savings = find_savings(request, context, seen)
+    if isinstance(savings, Refusal):
+        return savings
+    if not request.amount:
+        return close_empty(request, savings, context, seen)
+    changes = prepare_cashout(request, savings, context, seen)
+    if not isinstance(changes, SavingsChanges):
+        return changes
+    if request.dry_run:
+        return dry_run_cashout(changes, savings, int(request.amount), "cashcode", context)
+    return issue_cashcode(request, changes, savings, context)
+
+
+def issue_cashcode(
+    request: CashcodeRequest, changes: SavingsChanges, savings: Savings, context: Context
+) -> Decision | NeedsMore:
+    """Held now, and taken when a machine has paid it; a code that ends unused gives it back. Code and PIN are shown
+    once, the PIN only where it was made here. Spec silent: D34"""
+    amount = int(request.amount)
+    order = cashcode.CashcodeOrder(
+        amount=amount,
+        pin=request.pin or make_pin(context),
+        channel=CASHCODE_CHANNEL,
+        digest=b"",
+        source_account=chart.savings(savings.savings_id),
+        insufficient_refusal=SAVINGS_INSUFFICIENT,
+        purpose=TransactionPurpose(CASHOUT_PURPOSE, savings.savings_id),
+    )
+    issued = cashcode.issue_code(order, context, changes.seen)
+    if isinstance(issued, NeedsMore):
+        return issued
+    decision = issued.decision
+    decision.replay_reply = CashcodeReply(
+        message=issued.row.message,
+        txn_ref=issued.row.txn_ref,
+        savings_id=savings.savings_id,
+        balance=balance_after(changes, savings.savings_id, amount),
+    )
+    made_pin = order.pin if request.pin is None else msgspec.UNSET
+    decision.reply = msgspec.structs.replace(decision.replay_reply, cashcode=issued.code_digits, pin=made_pin)
+    prepend_debt_repayments(decision, changes, savings.savings_id)
+    return decision
+
+
+def make_pin(context: Context) -> str:
+    random_bytes = derive(context.entropy, "cash-out pin")
+    return str(int.from_bytes(random_bytes[:16], "big") % 10**PIN_DIGITS).zfill(PIN_DIGITS)

@@ -1,0 +1,84 @@
+"""What payments, transfers and cashcodes are made for: deposits and cash-outs of savings. What became of them comes
+here. (D34)"""
+
+from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules
+from kasuwa.core.transactions import SUCCESSFUL, Transaction
+from kasuwa.ledger import chart
+from kasuwa.methods.investments.model import CLOSED, SavingsChanges, need_savings
+from kasuwa.methods.investments.rules.cash_out import CASHOUT_PURPOSE, withdraw_savings
+from kasuwa.methods.investments.rules.dry_run import total_repaid
+from kasuwa.methods.investments.rules.savings import DEPOSIT_PURPOSE, debt_groups, receive_deposit, repay_thrift_debts
+from kasuwa.methods.investments.wire import CashoutReply
+
+
+def need_purpose(merchant: Merchant, savings_id: str) -> Needs:
+    return need_savings(merchant.merchant_id, (savings_id,))
+
+
+def end_cashout(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+    """The bank has answered on a cash-out, or its cashcode has ended. What was paid leaves the savings only now, under
+    the hold that was made for it."""
+    changes = SavingsChanges(context, seen)
+    available = changes.account(savings_id).available
+    if not row.is_final:
+        return PurposeEffects(reply=reply_cashout(row, savings_id, available))
+    if row.status == SUCCESSFUL:
+        withdraw_savings(changes, savings_id, row.amount)
+        more = changes.missing_clients()
+        return more or PurposeEffects(reply=reply_cashout(row, savings_id, available), rows=changes.rows)
+    # The money comes back. Debts that arose meanwhile are settled from it before it can be taken out again. (D35)
+    available += row.amount
+    more = repay_thrift_debts(changes, savings_id, available)
+    if more is not None:
+        return more
+    reply = reply_cashout(row, savings_id, available - total_repaid(changes))
+    if not changes.posts:
+        return PurposeEffects(reply=reply)
+    return PurposeEffects(reply=reply, groups=debt_groups(changes, savings_id), rows=changes.rows)
+
+
+def reply_ended_cashout(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> CashoutReply:
+    return reply_cashout(row, savings_id, SavingsChanges(context, seen).account(savings_id).available)
+
+
+def reply_cashout(row: Transaction, savings_id: str, balance: int) -> CashoutReply:
+    return CashoutReply(
+        message=row.message,
+        txn_ref=row.txn_ref,
+        txn_status=row.status,
+        savings_id=savings_id,
+        balance=format_minor(balance),
+    )
+
+
+def end_deposit(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+    """A payment into savings has ended. The payment itself brings its amount whole into the savings; debts go on. If
+    the savings were closed meanwhile, what is left of it can be refunded."""
+    changes = SavingsChanges(context, seen)
+    if row.status != SUCCESSFUL:
+        return NO_EFFECTS
+    was_closed = changes.load_savings(savings_id).state == CLOSED
+    more = receive_deposit(changes, savings_id, row.amount)
+    if more is not None:
+        return more
+    surplus = row.amount - total_repaid(changes) if was_closed else 0
+    return PurposeEffects(posts=tuple(changes.posts), rows=changes.rows, surplus=surplus)
+
+
+def end_deposit_refund(savings_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+    """A deposit that came after the savings were closed has been refunded: they are closed again when it was all."""
+    changes = SavingsChanges(context, seen)
+    withdraw_savings(changes, savings_id, amount)
+    return changes.missing_clients() or PurposeEffects(rows=changes.rows)
+
+
+def deposit_account(savings_id: str, currency: str) -> str:
+    return chart.savings(savings_id)
+
+
+CASHOUT_PURPOSE_RULES = PurposeRules(CASHOUT_PURPOSE, need_purpose, end_cashout, final_reply=reply_ended_cashout)
+DEPOSIT_PURPOSE_RULES = PurposeRules(
+    DEPOSIT_PURPOSE, need_purpose, end_deposit, deposit_account, on_refund=end_deposit_refund
+)

@@ -1,0 +1,286 @@
+"""The rules of savings: opened and deposited into. Cash-outs are in decide_cashout.py, postings in decide.py."""
+
+from decimal import Decimal
+
+import msgspec
+
+from kasuwa.core.accrual import MOST_ANNUAL_PERCENT, PARTS_PER_PERCENT, annual_parts, posting_date
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+)
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import TransactionPurpose
+from kasuwa.core.references import account_key, movement_reference, opaque_id
+from kasuwa.core.thrift import repay
+from kasuwa.core.transactions import SUCCESSFUL, FinalTransaction, Transaction, begin_transaction, end_transaction
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key, refuse_inactive
+from kasuwa.methods.investments.model import (
+    CLOSED,
+    CURRENCY,
+    NO_THRIFT_LINKS,
+    PENDING,
+    SAVINGS_CLOSED,
+    SAVINGS_INSUFFICIENT,
+    UNKNOWN_SAVINGS,
+    WALLET,
+    WALLET_INSUFFICIENT,
+    Savings,
+    SavingsChanges,
+    ThriftLinks,
+    has_unseen_rows,
+    need_repayments,
+    need_savings,
+    record_of,
+    savings_key,
+    set_thrift_links,
+)
+from kasuwa.methods.investments.rules.dry_run import (
+    DRY_RUN_MESSAGE,
+    dry_run_payment_deposit,
+    dry_run_wallet_deposit,
+    total_repaid,
+)
+from kasuwa.methods.investments.rules.post_interest import add_to_interest_batch
+from kasuwa.methods.investments.wire import (
+    CreateSavingsRequest,
+    DepositReply,
+    DepositRequest,
+    SavingsReply,
+    ValidateDeposit,
+    ValidateReply,
+)
+from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
+from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
+
+# A term of fifty years: longer ones are a slip of the pen.
+LONGEST_PERIOD = 600
+DEFAULT_TAX_RATE = "10"  # Spec silent: D34
+
+DEPOSIT = "deposit"
+DEPOSIT_REFERENCE_TYPE = "SD"
+
+# What payments for savings are made for: decide_errands.py.
+DEPOSIT_PURPOSE = "savings-deposit"
+
+
+def check_period(merchant: Merchant, period: int) -> str | None:
+    return None if 1 <= period <= LONGEST_PERIOD else f"a number of months from 1 to {LONGEST_PERIOD}"
+
+
+def rate_fits(merchant: Merchant, frequency: str, rate: str) -> str | None:
+    """Contract: investments#rate"""
+    if annual_parts(rate, frequency) <= MOST_ANNUAL_PERCENT * PARTS_PER_PERCENT:
+        return None
+    return f"a rate that comes to at most {MOST_ANNUAL_PERCENT} percent a year"
+
+
+def check_tax_rate(merchant: Merchant, tax_rate: str | None) -> str | None:
+    return None if tax_rate is None or Decimal(tax_rate) <= 100 else "a percentage from 0 to 100"
+
+
+# --- opening ------------------------------------------------------------------------------------------------
+
+
+def need_opening(request: CreateSavingsRequest, merchant: Merchant) -> Needs:
+    return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
+
+
+def decide_opening(request: CreateSavingsRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
+    if client is None:
+        return UNKNOWN_CLIENT
+    refusal = refuse_inactive(client)
+    if refusal is not None:
+        return refusal
+    savings = open_savings(request, context)
+    enrolled = add_to_interest_batch(savings.savings_id, savings.opened_on, context, seen)
+    if isinstance(enrolled, NeedsMore):
+        return enrolled
+    rows, job = enrolled
+    record = record_of(savings, 0, 0, [], savings.opened_on)
+    if request.dry_run:
+        record.savings_id = None
+        return Decision(reply=SavingsReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
+    return Decision(
+        reply=SavingsReply(message="Savings Created", data=record),
+        rows=(savings, adjust_open_accounts(client, 1), *rows),
+        jobs=() if job is None else (job,),
+        numbers_used=1,
+    )
+
+
+def open_savings(request: CreateSavingsRequest, context: Context) -> Savings:
+    merchant_id, today = context.merchant.merchant_id, lagos_day(context.now)
+    savings_id = opaque_id("SV", context.entropy)
+    settings, period = request.interest_settings, int(request.period)
+    return Savings(
+        key=savings_key(merchant_id, savings_id),
+        merchant_id=merchant_id,
+        savings_id=savings_id,
+        number=context.number,
+        client_id=request.client_id,
+        name=request.name,
+        rate=str(settings.interest_rate),
+        frequency=settings.interest_frequency,
+        annual=annual_parts(settings.interest_rate, settings.interest_frequency),
+        tax_applied=bool(request.tax_applied),
+        tax_rate=str(request.tax_rate or DEFAULT_TAX_RATE),
+        period=period,
+        opened_at=context.now,
+        opened_on=today,
+        matures_on=posting_date(today, period),
+        state=PENDING,
+        accrued=0,
+        accrued_rest=0,
+        counted_to=today,
+        months=0,
+        due_interest=0,
+        due_tax=0,
+        detail=NO_THRIFT_LINKS,
+    )
+
+
+# --- a deposit ----------------------------------------------------------------------------------------------
+
+
+def need_deposit(request: DepositRequest, merchant: Merchant) -> Needs:
+    wallet = account_key(merchant.merchant_id, WALLET)
+    paying = need_collect(request.payment_method, request, merchant)
+    needs = need_savings(merchant.merchant_id, (request.savings_id,), (Account, wallet), *paying.rows)
+    return Needs(needs.rows, (*needs.accounts, *paying.accounts, WALLET))
+
+
+def check_currency(merchant: Merchant, currency: str | None) -> str | None:
+    return None if currency in (None, CURRENCY) else f"savings are kept in {CURRENCY}"
+
+
+def decide_deposit(request: DepositRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    savings = seen.get(Savings, savings_key(context.merchant.merchant_id, request.savings_id))
+    if savings is None:
+        return UNKNOWN_SAVINGS
+    if savings.state == CLOSED:
+        return SAVINGS_CLOSED
+    if request.payment_method == "wallet":
+        return deposit_from_wallet(request, savings, context, seen)
+    purpose = TransactionPurpose(DEPOSIT_PURPOSE, savings.savings_id, **payer_metadata(request))
+    amount = int(request.amount)
+    begun = collect_payment(
+        request.payment_method, request, amount, purpose, context, seen, otp_reply_state="validated"
+    )
+    if not request.dry_run or not isinstance(begun, Decision):
+        return begun
+    changes = SavingsChanges(context, seen)
+    more = receive_deposit(changes, savings.savings_id, amount)
+    if more is not None:
+        return more
+    [row] = [row for row in begun.rows if isinstance(row, Transaction)]
+    return dry_run_payment_deposit(changes, savings, row, request.payment_method)
+
+
+def deposit_from_wallet(
+    request: DepositRequest, savings: Savings, context: Context, seen: LoadedRows
+) -> Decision | Refusal | NeedsMore:
+    amount, changes = int(request.amount), SavingsChanges(context, seen)
+    more = receive_deposit(changes, savings.savings_id, amount)
+    if more is not None:
+        return more
+    if request.dry_run:
+        return dry_run_wallet_deposit(changes, savings, amount)
+    account = changes.account(savings.savings_id)
+    bring = Posting(WALLET, account.name, amount, "savings deposit")
+    ending = record_movement(
+        context,
+        DEPOSIT,
+        DEPOSIT_REFERENCE_TYPE,
+        amount,
+        savings,
+        "wallet",
+        "Deposit Successful",
+        request.customer_txnref,
+        payer_metadata(request),
+    )
+    return Decision(
+        reply=DepositReply(
+            message=ending.row.message,
+            txn_ref=ending.row.txn_ref,
+            txn_status="successful",
+            savings_id=savings.savings_id,
+            balance=format_minor(account.available + amount - total_repaid(changes)),
+        ),
+        groups=(PostingGroup(ending.row.txn_ref, WALLET_INSUFFICIENT, postings=(bring, *changes.posts)),),
+        rows=(ending.row, *changes.rows),
+        jobs=ending.jobs,
+        events=(ending.event,),
+        numbers_used=1,
+    )
+
+
+def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """The payer's code for a deposit; a payment for anything else is not known here."""
+    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
+    purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
+    if purpose is None or purpose.purpose != DEPOSIT_PURPOSE:
+        return UNKNOWN_REFERENCE
+    brought = decide_validate(request, context, seen)
+    if not request.dry_run or not isinstance(brought, Decision):
+        return brought
+    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
+
+
+def receive_deposit(changes: SavingsChanges, savings_id: str, amount: int) -> NeedsMore | None:
+    """Money arrives, and what is owed in thrift plans goes on to its creditors."""
+    changes.activate_savings(savings_id)
+    return repay_thrift_debts(changes, savings_id, amount)
+
+
+def repay_thrift_debts(changes: SavingsChanges, savings_id: str, money: int) -> NeedsMore | None:
+    """Pays thrift debts out of money in the savings, the oldest first: the postings are on the sheet then. Returns what
+    must be seen first."""
+    savings = changes.load_savings(savings_id)
+    repayments, left = repay(max(0, money), savings.thrift_links.debts)
+    needs = need_repayments(changes.merchant_id, repayments)
+    if has_unseen_rows(needs, changes.seen):
+        return NeedsMore(needs)
+    if repayments:
+        set_thrift_links(savings, ThriftLinks(savings.thrift_links.plans, left))
+        changes.repay_debts(savings_id, repayments)
+    return changes.missing_clients()
+
+
+def debt_groups(changes: SavingsChanges, savings_id: str) -> tuple[PostingGroup, ...]:
+    """The postings of debts that were settled, as a group of their own."""
+    return (PostingGroup(savings_id, SAVINGS_INSUFFICIENT, postings=tuple(changes.posts)),) if changes.posts else ()
+
+
+def record_movement(
+    context: Context,
+    kind: str,
+    reference_type: str,
+    amount: int,
+    savings: Savings,
+    method: str,
+    message: str,
+    customer_txnref: str | None = None,
+    payer_metadata: dict[str, str] | None = None,
+) -> FinalTransaction:
+    """A movement within the books: no rail, so it is final with the commit that makes it. Its key is made of its own
+    reference, because a customer_txnref may be used more than once. `told_of_payer` is kept with it, and its event does
+    not carry it."""
+    txn_ref = movement_reference(reference_type, context.permutation(context.number), lagos_day(context.now))
+    belongs = {"savings_id": savings.savings_id}
+    row = begin_transaction(context, kind, txn_ref, amount, detail={**belongs, **(payer_metadata or {})})
+    if customer_txnref is None:
+        return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, event_fields=belongs)
+    row = msgspec.structs.replace(row, order_ref=customer_txnref)
+    told = {**belongs, "customer_txnref": customer_txnref}
+    return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, event_fields=told)

@@ -1,0 +1,127 @@
+"""One cycle of a thrift plan: every member pays, one receives, debts are made and repaid; in one group. (D35)"""
+
+from datetime import timedelta
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_moment
+from kasuwa.core.codes import INSUFFICIENT_FUNDS
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+)
+from kasuwa.core.thrift import RETRY_DAYS, MemberFunds, ThriftCycle, is_fully_funded, run_cycle
+from kasuwa.ledger import chart
+from kasuwa.methods.investments.model import (
+    SavingsChanges,
+    ThriftLinks,
+    ThriftMember,
+    has_unseen_rows,
+    need_repayments,
+    need_savings,
+    set_thrift_links,
+)
+from kasuwa.methods.investments.rules.thrift_plan import (
+    COMPLETED,
+    RUNNING,
+    ThriftPlan,
+    leave_plan,
+    members_of,
+    need_members,
+)
+from kasuwa.rails.ports import Answer
+
+# What members can pay is read under the merchant's lock, so that this never answers.
+POT_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The members do not cover the pot")
+
+# Two runs of a plan's job never have the same due time: by it a run knows whether it was run before.
+MIN_RUN_INTERVAL = timedelta(seconds=1)
+
+
+def need_cycle(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return Needs(((Job, job.key), (ThriftPlan, job.subject)), (chart.thrift(job.reference),))
+
+
+def decide_cycle(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    current_job, plan = seen.get(Job, job.key), seen.get(ThriftPlan, job.subject)
+    if current_job is None or current_job.due != job.due or plan is None:
+        return Decision()
+    needs = need_members(plan)
+    if has_unseen_rows(needs, seen):
+        return NeedsMore(needs)
+    members = members_of(plan, seen)
+    needs = need_savings(plan.merchant_id, [member.savings_id for member in members])
+    if has_unseen_rows(needs, seen):
+        return NeedsMore(needs)
+    changes, cycle = SavingsChanges(context, seen), plan.cycle + 1
+    seats = [cycle_member(changes, member) for member in members]
+    if not is_fully_funded(plan.amount, cycle, seats) and plan.tries < RETRY_DAYS:
+        return postpone_cycle(plan, current_job, changes)
+    turn = run_cycle(plan.thrift_id, plan.amount, cycle, seats)
+    needs = need_repayments(plan.merchant_id, turn.repayments)
+    if has_unseen_rows(needs, seen):
+        return NeedsMore(needs)
+    pay_pot(changes, plan, members, turn)
+    return end_cycle(plan, current_job, changes, members)
+
+
+def cycle_member(changes: SavingsChanges, member: ThriftMember) -> MemberFunds:
+    debts = changes.load_savings(member.savings_id).thrift_links.debts
+    return MemberFunds(member.savings_id, changes.account(member.savings_id).available, debts)
+
+
+def postpone_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges) -> Decision:
+    """Somebody is short: nobody pays yet."""
+    day = changes.today + timedelta(days=1)
+    waiting = msgspec.structs.replace(plan, state=RUNNING, tries=plan.tries + 1, next_date=day)
+    again = msgspec.structs.replace(job, attempt=job.attempt + 1, due=lagos_moment(day, 0))
+    return Decision(rows=(waiting,), jobs=(again,))
+
+
+def pay_pot(changes: SavingsChanges, plan: ThriftPlan, members: list[ThriftMember], cycle: ThriftCycle) -> None:
+    """Contributions into the pot, the pot to the one whose turn it is, and its own debts out of that."""
+    pot, recipient = chart.thrift(plan.thrift_id), members[plan.cycle].savings_id
+    for member, paid in zip(members, cycle.contributions, strict=True):
+        if paid:
+            changes.posts.append(Posting(chart.savings(member.savings_id), pot, paid, "thrift contribution"))
+            changes.load_member(plan.thrift_id, member.position).contributed += paid
+    changes.posts.append(Posting(pot, chart.savings(recipient), cycle.pot, "thrift payout"))
+    received = changes.load_member(plan.thrift_id, plan.cycle + 1)
+    received.received += cycle.pot
+    received.paid_on = changes.today
+    for debt in cycle.debts:
+        debtor = changes.load_savings(members[debt.debtor_position - 1].savings_id)
+        set_thrift_links(debtor, ThriftLinks(debtor.thrift_links.plans, (*debtor.thrift_links.debts, debt)))
+        changes.load_member(plan.thrift_id, debt.debtor_position).owed += debt.amount
+    savings = changes.activate_savings(recipient)
+    set_thrift_links(savings, ThriftLinks(savings.thrift_links.plans, cycle.remaining_debts))
+    changes.repay_debts(recipient, cycle.repayments)
+
+
+def end_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges, members: list[ThriftMember]) -> Decision | NeedsMore:
+    done = plan.cycle + 1
+    if done == plan.member_required:
+        for member in members:
+            leave_plan(changes, member.savings_id, plan.thrift_id)
+        changes.close_emptied(member.savings_id for member in members)
+    more = changes.missing_clients()
+    if more is not None:
+        return more
+    group = PostingGroup(plan.thrift_id, POT_INSUFFICIENT, postings=tuple(changes.posts))
+    if done == plan.member_required:
+        ended = msgspec.structs.replace(plan, state=COMPLETED, cycle=done, tries=0, next_date=None)
+        return Decision(groups=(group,), rows=(ended, *changes.rows), jobs_done=(job,))
+    day = plan.date_of_cycle(done + 1)
+    going = msgspec.structs.replace(plan, state=RUNNING, cycle=done, tries=0, next_date=day)
+    # A cycle that was kept waiting past the next one's day is followed by it at once.
+    due = max(lagos_moment(day, 0), job.due + MIN_RUN_INTERVAL)
+    again = msgspec.structs.replace(job, attempt=job.attempt + 1, due=due)
+    return Decision(groups=(group,), rows=(going, *changes.rows), jobs=(again,))

@@ -1,0 +1,330 @@
+"""The rules of thrift plans: made, joined, cancelled, and their cycles. Postings are in decide.py. (D35)
+
+A plan is open until it is full and its day has come, then it runs: one cycle after another, each in one posting group,
+until everybody has received the pot once. Its job is one and the same from cycle to cycle; each run leaves it a later
+due time, so a job that is run twice moves money once.
+"""
+
+from datetime import date, datetime
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.calendar import add_months, lagos_day, lagos_moment
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Refusal,
+    Row,
+    refuse_fields,
+)
+from kasuwa.core.interest_wire import DryRunFigure
+from kasuwa.core.money import LARGEST_AMOUNT, format_minor
+from kasuwa.core.references import job_key, opaque_id, row_key
+from kasuwa.core.thrift import cycle_date
+from kasuwa.methods.investments.model import (
+    CLOSED,
+    SAVINGS_CLOSED,
+    UNKNOWN_PLAN,
+    UNKNOWN_SAVINGS,
+    Savings,
+    SavingsChanges,
+    ThriftLinks,
+    ThriftMember,
+    has_unseen_rows,
+    need_savings,
+    savings_key,
+    set_thrift_links,
+    thrift_member_key,
+)
+from kasuwa.methods.investments.rules.dry_run import DRY_RUN_MESSAGE
+from kasuwa.methods.investments.wire import (
+    MOST_MEMBERS,
+    CancelPlanRequest,
+    CreatePlanRequest,
+    PlanRecord,
+    PlanReply,
+    PlanRequest,
+    SubscribeRequest,
+    SubscriptionRecord,
+    SubscriptionReply,
+)
+
+RUN_CYCLE = "thrift.run_cycle"
+LANE = "thrift"
+
+OPEN = "open"
+RUNNING = "running"
+COMPLETED = "completed"
+CANCELLED = "cancelled"
+
+
+# In months: a plan that starts later than this is a slip of the pen.
+LATEST_START = 120
+
+# Refusals, in order of precedence.
+INVALID_START_DATE = refuse_fields(FieldError("start_date", "today or later, within ten years"))
+SUBSCRIBED = Refusal(INVALID_REQUEST, "These savings are subscribed to the plan already")
+PLAN_FULL = Refusal(INVALID_REQUEST, "The plan is full")
+
+
+def refuse_not_open(plan: "ThriftPlan", what: str) -> Refusal:
+    return Refusal(INVALID_REQUEST, f"The plan is {plan.state}; {what}")
+
+
+# --- rows -------------------------------------------------------------------------------------------------
+
+
+class ThriftPlan(Row):
+    """`begins` is the day of the first cycle, known when the plan is full; `cycle` of its cycles are done."""
+
+    table: ClassVar[str] = "thrift_plan"
+    mutable_columns: ClassVar[tuple[str, ...]] = ("members", "state", "begins", "cycle", "tries", "next_date")
+
+    thrift_id: str
+    number: int
+    name: str
+    amount: int
+    frequency: str
+    start_date: date
+    member_required: int
+    members: int
+    state: str
+    begins: date | None
+    cycle: int
+    tries: int
+    next_date: date | None
+    created_at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    def date_of_cycle(self, cycle: int, today: date | None = None) -> date:
+        """The day of a cycle. A plan that is not full yet begins on its start date, or on the day it fills if that is
+        later: with `today`, as if it filled today."""
+        begins = self.begins or (self.start_date if today is None else max(self.start_date, today))
+        return cycle_date(begins, self.frequency, cycle)
+
+
+def thrift_plan_key(merchant_id: int, thrift_id: str) -> bytes:
+    return row_key(merchant_id, "thrift_plan", thrift_id)
+
+
+def need_members(plan: ThriftPlan) -> Needs:
+    keys = (thrift_member_key(plan.merchant_id, plan.thrift_id, n) for n in range(1, plan.members + 1))
+    return Needs(tuple((ThriftMember, key) for key in keys))
+
+
+def members_of(plan: ThriftPlan, seen: LoadedRows) -> list[ThriftMember]:
+    found = (seen.get(ThriftMember, key) for _, key in need_members(plan).rows)
+    return [member for member in found if member is not None]
+
+
+def plan_record(plan: ThriftPlan, today: date) -> PlanRecord:
+    """A plan that is not full yet shows the first day on which it could begin."""
+    next_date = plan.date_of_cycle(1, today) if plan.state == OPEN and plan.begins is None else plan.next_date
+    return PlanRecord(
+        thrift_id=plan.thrift_id,
+        name=plan.name,
+        amount=format_minor(plan.amount),
+        frequency=plan.frequency,
+        start_date=plan.start_date.isoformat(),
+        member_required=plan.member_required,
+        members=plan.members,
+        state=plan.state,  # type: ignore[arg-type]
+        cycle=plan.cycle,
+        next_date=None if next_date is None else next_date.isoformat(),
+    )
+
+
+def subscription_record(plan: ThriftPlan, member: ThriftMember, today: date) -> SubscriptionRecord:
+    """`payout_date` is when the pot was paid, or will be if nobody keeps it waiting."""
+    return SubscriptionRecord(
+        savings_id=member.savings_id,
+        client_id=member.client_id,
+        position=member.position,
+        payout_date=(member.paid_on or plan.date_of_cycle(member.position, today)).isoformat(),
+        contributed=format_minor(member.contributed),
+        received=format_minor(member.received),
+        owed=format_minor(member.owed),
+    )
+
+
+# --- making and cancelling a plan ---------------------------------------------------------------------------
+
+
+def check_member_count(merchant: Merchant, member_required: int) -> str | None:
+    return None if 2 <= member_required <= MOST_MEMBERS else f"from 2 to {MOST_MEMBERS}"
+
+
+def pot_fits(merchant: Merchant, member_required: int, amount: int) -> str | None:
+    """A member count that is wrong is named by its own rule."""
+    if amount * member_required <= LARGEST_AMOUNT or check_member_count(merchant, member_required) is not None:
+        return None
+    return f"times member_required, the pot is more than {format_minor(LARGEST_AMOUNT)}"
+
+
+def need_nothing(request: CreatePlanRequest, merchant: Merchant) -> Needs:
+    return Needs()
+
+
+def decide_create_plan(request: CreatePlanRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    start, today = date.fromisoformat(request.start_date), lagos_day(context.now)
+    if not today <= start <= add_months(today, LATEST_START):
+        return INVALID_START_DATE
+    merchant_id, thrift_id = context.merchant.merchant_id, opaque_id("TH", context.entropy)
+    plan = ThriftPlan(
+        key=thrift_plan_key(merchant_id, thrift_id),
+        merchant_id=merchant_id,
+        thrift_id=thrift_id,
+        number=context.number,
+        name=request.name,
+        amount=int(request.amount),
+        frequency=request.frequency,
+        start_date=start,
+        member_required=int(request.member_required),
+        members=0,
+        state=OPEN,
+        begins=None,
+        cycle=0,
+        tries=0,
+        next_date=start,
+        created_at=context.now,
+    )
+    record = plan_record(plan, today)
+    if request.dry_run:
+        record.thrift_id = None
+        return Decision(reply=PlanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
+    return Decision(reply=PlanReply(message="Plan Created", data=record), rows=(plan,), numbers_used=1)
+
+
+def need_plan(request: PlanRequest, merchant: Merchant) -> Needs:
+    key = thrift_plan_key(merchant.merchant_id, request.thrift_id)
+    return Needs(((ThriftPlan, key), (Job, job_key(key))))
+
+
+def decide_cancel(request: CancelPlanRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """Before it runs, full or not."""
+    plan = seen.get(ThriftPlan, thrift_plan_key(context.merchant.merchant_id, request.thrift_id))
+    if plan is None:
+        return UNKNOWN_PLAN
+    if plan.state != OPEN:
+        return refuse_not_open(plan, "only an open one can be cancelled")
+    needs = need_members(plan)
+    if has_unseen_rows(needs, seen):
+        return NeedsMore(needs)
+    savings = [member.savings_id for member in members_of(plan, seen)]
+    needs = need_savings(plan.merchant_id, savings)
+    if has_unseen_rows(needs, seen):
+        return NeedsMore(needs)
+    changes = SavingsChanges(context, seen)
+    for savings_id in savings:
+        leave_plan(changes, savings_id, plan.thrift_id)
+    changes.close_emptied(savings)
+    more = changes.missing_clients()
+    if more is not None:
+        return more
+    ended = msgspec.structs.replace(plan, state=CANCELLED, next_date=None)
+    job = seen.get(Job, job_key(plan.key))
+    if request.dry_run:
+        return Decision(reply=PlanReply(message=DRY_RUN_MESSAGE, data=plan_record(ended, changes.today), dry_run=True))
+    return Decision(
+        reply=PlanReply(message="Plan Cancelled", data=plan_record(ended, changes.today)),
+        rows=(ended, *changes.rows),
+        jobs_done=() if job is None else (job,),
+    )
+
+
+def leave_plan(changes: SavingsChanges, savings_id: str, thrift_id: str) -> None:
+    """The plan is over for these savings; debts in it stay."""
+    savings = changes.load_savings(savings_id)
+    thrift_links = savings.thrift_links
+    set_thrift_links(
+        savings, ThriftLinks(tuple(one for one in thrift_links.plans if one != thrift_id), thrift_links.debts)
+    )
+
+
+# --- joining ------------------------------------------------------------------------------------------------
+
+
+def need_subscription(request: SubscribeRequest, merchant: Merchant) -> Needs:
+    plan = (ThriftPlan, thrift_plan_key(merchant.merchant_id, request.thrift_id))
+    return need_savings(merchant.merchant_id, (request.savings_id,), plan)
+
+
+def decide_subscription(request: SubscribeRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    merchant_id = context.merchant.merchant_id
+    plan = seen.get(ThriftPlan, thrift_plan_key(merchant_id, request.thrift_id))
+    savings = seen.get(Savings, savings_key(merchant_id, request.savings_id))
+    if plan is None:
+        return UNKNOWN_PLAN
+    if savings is None:
+        return UNKNOWN_SAVINGS
+    if savings.state == CLOSED:
+        return SAVINGS_CLOSED
+    if plan.thrift_id in savings.thrift_links.plans:
+        return SUBSCRIBED
+    if plan.state != OPEN:
+        return refuse_not_open(plan, "nobody can join it any more")
+    if plan.members >= plan.member_required:
+        return PLAN_FULL
+    return join_plan(plan, savings, context, seen, dry_run=bool(request.dry_run))
+
+
+def join_plan(plan: ThriftPlan, savings: Savings, context: Context, seen: LoadedRows, *, dry_run: bool) -> Decision:
+    """The next position; the last one to come sets the day, and the job of the first cycle."""
+    position = plan.members + 1
+    key = thrift_member_key(plan.merchant_id, plan.thrift_id, position)
+    member = ThriftMember(
+        key, plan.merchant_id, plan.thrift_id, position, savings.savings_id, savings.client_id, 0, 0, 0, None
+    )
+    joined = msgspec.structs.replace(plan, members=position)
+    jobs: tuple[Job, ...] = ()
+    if position == plan.member_required:
+        joined, jobs = schedule_first_cycle(joined, context)
+    today = lagos_day(context.now)
+    record = subscription_record(joined, member, today)
+    if dry_run:
+        reply = SubscriptionReply(
+            message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=plan_figures(joined, record)
+        )
+        return Decision(reply=reply)
+    changes = SavingsChanges(context, seen)
+    linked = changes.load_savings(savings.savings_id)
+    set_thrift_links(linked, ThriftLinks((*linked.thrift_links.plans, plan.thrift_id), linked.thrift_links.debts))
+    reply = SubscriptionReply(message="Subscription Successful", data=record)
+    return Decision(reply=reply, rows=(joined, member, *changes.rows), jobs=jobs)
+
+
+def schedule_first_cycle(plan: ThriftPlan, context: Context) -> tuple[ThriftPlan, tuple[Job, ...]]:
+    """At its start date where it is full by then, else on the day it fills. Spec silent: D35"""
+    today = lagos_day(context.now)
+    begins = max(plan.start_date, today)
+    begun = msgspec.structs.replace(
+        plan, begins=begins, next_date=begins, state=RUNNING if begins == today else plan.state
+    )
+    due, key = max(context.now, lagos_moment(begins, 0)), job_key(plan.key)
+    job = Job(key, plan.merchant_id, RUN_CYCLE, LANE, plan.thrift_id, plan.key, due, due, None, 0, 0, None, "{}")
+    return begun, (job,)
+
+
+def plan_figures(plan: ThriftPlan, record: SubscriptionRecord) -> list[DryRunFigure]:
+    members, amount = plan.member_required, format_minor(plan.amount)
+    whole = format_minor(plan.amount * members)
+    return [
+        DryRunFigure("contribution", amount, f"from the savings in each of {members} cycles, {plan.frequency}"),
+        DryRunFigure(
+            "contributions",
+            whole,
+            f"{members} x {amount}, from {plan.date_of_cycle(1)} to {plan.date_of_cycle(members)}",
+        ),
+        DryRunFigure("pot", whole, f"{members} members' {amount}, into the savings on {record.payout_date}"),
+    ]

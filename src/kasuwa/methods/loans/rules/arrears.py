@@ -1,0 +1,85 @@
+"""What time does to a loan, and what an operator does when time did not help: arrears, penalties, write-off. (D33)
+
+The watch is a job at the midnight of the next day on which something changes: an instalment that becomes late, or
+a penalty of one day more. It reckons the loan up to today, so it may come late itself without harm.
+"""
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day, lagos_moment
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, PostingGroup, Refusal
+from kasuwa.core.loan_interest import sum_amounts
+from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
+from kasuwa.methods.loans.model import (
+    MORE_THAN_OWED,
+    OWING_STATES,
+    UNKNOWN_LOAN,
+    WRITTEN_OFF,
+    Loan,
+    loan_key,
+    need_installments,
+    need_loan,
+    refuse_in_state,
+    waiver_posts,
+)
+from kasuwa.methods.loans.rules.loan_position import compute_position
+from kasuwa.methods.loans.rules.loan_record import record_of
+from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state
+from kasuwa.methods.loans.rules.repay import changed_installments, find_installments, penalty_posts
+from kasuwa.methods.loans.wire import LoanReply
+from kasuwa.rails.ports import Answer
+
+
+def need_arrears_check(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return need_loan(merchant, job.reference)
+
+
+def decide_arrears_check(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    loan, current_job = seen.get(Loan, job.subject), seen.get(Job, job.key)
+    assert loan is not None
+    if current_job is None:
+        return Decision()  # it ended with its loan
+    stored = find_installments(loan, seen)
+    if stored is None:
+        return NeedsMore(need_installments(loan))
+    position = compute_position(loan, stored, lagos_day(context.now))
+    after, day = position.loan, position.next_change_on
+    if after.state != loan.state:
+        after = change_state(after, context, after.state)
+    posts = penalty_posts(stored, position)
+    again = None if day is None else msgspec.structs.replace(current_job, due=lagos_moment(day, 0))
+    return Decision(
+        groups=(PostingGroup(loan.loan_id, MORE_THAN_OWED, postings=posts),) if posts else (),
+        rows=(after, *changed_installments(stored, position.lines)),
+        jobs=(again,) if again is not None else (),
+        jobs_done=(current_job,) if again is None else (),
+    )
+
+
+# --- write-off --------------------------------------------------------------------------------------------------------
+
+
+def need_write_off(loan_id: str, merchant: Merchant) -> Needs:
+    return need_loan(merchant, loan_id)
+
+
+def decide_write_off(loan_id: str, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """Nothing is asked of the client any more: what the books still say is owed goes, as it stands."""
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    if loan is None:
+        return UNKNOWN_LOAN
+    if loan.state not in OWING_STATES:
+        return refuse_in_state(loan.state, "written off")
+    lines = find_installments(loan, seen)
+    if lines is None:
+        return NeedsMore(need_installments(loan))
+    client = seen.get(Client, client_key(loan.merchant_id, loan.client_id))
+    assert client is not None
+    closed = msgspec.structs.replace(change_state(loan, context, WRITTEN_OFF), closed_at=context.now)
+    owed = sum_amounts(line.owed for line in lines)
+    return Decision(
+        reply=LoanReply(message="Loan Written Off", data=record_of(closed, lines, context.now)),
+        groups=(PostingGroup(loan_id, MORE_THAN_OWED, postings=waiver_posts(loan_id, owed, "written off")),),
+        rows=(closed, adjust_open_accounts(client, -1)),
+        jobs_done=arrears_check_jobs(loan, seen),
+    )

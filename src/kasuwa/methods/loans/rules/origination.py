@@ -1,0 +1,346 @@
+"""The rules of a loan until it is paid out: asked for, approved, rejected or withdrawn, disbursed. (D33)
+
+    pending_approval   approve → disbursing → active        the transfer was successful
+                                            → approved      it failed; approve again retries
+                       reject → closed_rejected
+    either             cancel → closed_withdrawn
+
+Approving waits for the transfer as any transfer is waited for; a wallet that is short refuses and changes nothing.
+"""
+
+import msgspec
+
+from kasuwa.core.banks import check_account_number
+from kasuwa.core.calendar import lagos_day, lagos_moment
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Refusal,
+    refuse_fields,
+)
+from kasuwa.core.loan_interest import make_schedule, rate_of
+from kasuwa.core.money import LARGEST_AMOUNT, format_minor
+from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.core.references import account_key, job_key, opaque_id
+from kasuwa.core.requery import MOST_TRAIL
+from kasuwa.core.tariff import calculate_transfer_fees
+from kasuwa.core.transactions import (
+    SUCCESSFUL,
+    Transaction,
+    begin_trail,
+    extend_trail,
+    make_job,
+)
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.clients.model import (
+    NO_BANK_ACCOUNT,
+    UNKNOWN_CLIENT,
+    BankAccount,
+    Client,
+    adjust_open_accounts,
+    bank_account_of,
+    client_key,
+    refuse_inactive,
+)
+from kasuwa.methods.disburse.rules.transfer import WALLET, WALLET_INSUFFICIENT, TransferDetail, send_money
+from kasuwa.methods.loans.model import (
+    ACTIVE,
+    APPROVED,
+    CURRENCY,
+    DISBURSEMENT_PURPOSE,
+    DISBURSING,
+    LOAN_PREFIX,
+    PENDING_APPROVAL,
+    REJECTED,
+    UNKNOWN_LOAN,
+    WITHDRAWN,
+    Loan,
+    LoanInstallment,
+    charge_posts,
+    loan_key,
+    need_installments,
+    need_loan,
+    refuse_in_state,
+)
+from kasuwa.methods.loans.rules.loan_position import LoanPosition, make_installments
+from kasuwa.methods.loans.rules.loan_record import explain_schedule, record_of
+from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
+
+# A year of days, or thirty years of months; a schedule is answered whole.
+MAX_INSTALLMENTS = 366
+
+CHECK_ARREARS = "loans.watch"
+LANE = "loans"
+
+# From which states a step may be taken, what it leads to and what it is called.
+PROCESS_TRANSITIONS = {
+    "approve": (frozenset({PENDING_APPROVAL, APPROVED}), DISBURSING, "approved"),
+    "reject": (frozenset({PENDING_APPROVAL}), REJECTED, "rejected"),
+    "cancel": (frozenset({PENDING_APPROVAL, APPROVED}), WITHDRAWN, "cancelled"),
+}
+
+DISBURSED_MESSAGE = "Loan Disbursed"
+DRY_RUN_MESSAGE = "Nothing was changed: this is what would happen"
+DISBURSING_MESSAGE = "The loan is approved and its disbursement is being processed"
+
+
+# --- what may be asked ------------------------------------------------------------------------------------------
+
+
+def check_amount(merchant: Merchant, amount: int) -> str | None:
+    """Loans have no upper amount. Spec silent: D33"""
+    least = merchant.limits[CURRENCY].min_amount
+    return None if amount >= least else f"at least {format_minor(least)}"
+
+
+def check_period(merchant: Merchant, period: int) -> str | None:
+    return None if 1 <= period <= MAX_INSTALLMENTS else f"a number of installments from 1 to {MAX_INSTALLMENTS}"
+
+
+def check_tax_rate(merchant: Merchant, tax_applied: bool | None, tax_rate: str | None) -> str | None:
+    if tax_rate is None:
+        return "required where tax_applied is true" if tax_applied else None
+    return None if rate_of(tax_rate) <= 1 else "a percentage from 0 to 100"
+
+
+TOO_LARGE = refuse_fields(FieldError("amount", f"with its interest and tax, more than {format_minor(LARGEST_AMOUNT)}"))
+
+
+# --- a loan is asked for ----------------------------------------------------------------------------------------
+
+
+def need_request(request: LoanRequest, merchant: Merchant) -> Needs:
+    return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
+
+
+def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
+    if client is None:
+        return UNKNOWN_CLIENT
+    refusal = refuse_inactive(client)
+    if refusal is not None:
+        return refusal
+    loan = make_loan(request, context)
+    lines = make_schedule(loan.terms, lagos_day(context.now))
+    if sum(line.total for line in lines) > LARGEST_AMOUNT:
+        return TOO_LARGE
+    if request.dry_run:
+        cost = calculate_transfer_fees(context.merchant.tariff, loan.amount)
+        reply = LoanReply(
+            message="This is what the loan would be; nothing was changed",
+            data=record_of(loan, (), context.now, dry_run=True),
+            dry_run=True,
+            explained=explain_schedule(loan.terms, lines, cost),
+        )
+        return Decision(reply=reply)
+    reply = LoanReply(message="Loan Requested", data=record_of(loan, (), context.now))
+    return Decision(reply=reply, rows=(loan, adjust_open_accounts(client, 1)), numbers_used=1)
+
+
+def make_loan(request: LoanRequest, context: Context) -> Loan:
+    """The terms, with the merchant's settings of today: what is agreed does not change when settings do."""
+    merchant, lending = context.merchant, context.merchant.lending
+    loan_id = opaque_id(LOAN_PREFIX, context.entropy)
+    return Loan(
+        key=loan_key(merchant.merchant_id, loan_id),
+        merchant_id=merchant.merchant_id,
+        loan_id=loan_id,
+        number=context.number,
+        client_id=request.client_id,
+        state=PENDING_APPROVAL,
+        amount=int(request.amount),
+        rate=str(request.interest_settings.interest_rate),
+        frequency=request.interest_settings.interest_frequency,
+        period=int(request.period),
+        method=request.method or lending.method,
+        tax_applied=bool(request.tax_applied),
+        tax_rate=str(request.tax_rate or "0"),
+        tolerance_days=lending.tolerance_days,
+        penalty_rate=lending.penalty_rate,
+        transfer=None,
+        aged_to=None,
+        created_at=context.now,
+        disbursed_at=None,
+        closed_at=None,
+        trail=begin_trail(context.now, "requested"),
+    )
+
+
+# --- a loan is approved, rejected or withdrawn --------------------------------------------------------------------
+
+
+def need_process(request: ProcessRequest, merchant: Merchant) -> Needs:
+    loan, wallet = need_loan(merchant, request.loan_id), account_key(merchant.merchant_id, WALLET)
+    return Needs((*loan.rows, (Account, wallet)), (*loan.accounts, WALLET))
+
+
+def decide_process(request: ProcessRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    merchant_id = context.merchant.merchant_id
+    loan = seen.get(Loan, loan_key(merchant_id, request.loan_id))
+    if loan is None:
+        return UNKNOWN_LOAN
+    states, state, named = PROCESS_TRANSITIONS[request.status]
+    if loan.state not in states:
+        return refuse_in_state(loan.state, named)
+    key = client_key(merchant_id, loan.client_id)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((Client, key),)))
+    client = seen.get(Client, key)
+    assert client is not None
+    if state == DISBURSING:
+        decision = approve(loan, client, context)
+        return dry_run_approval(decision, loan, context, seen) if request.dry_run else decision
+    closed = msgspec.structs.replace(change_state(loan, context, state), closed_at=context.now)
+    record = record_of(closed, (), context.now)
+    if request.dry_run:
+        return Decision(reply=LoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
+    reply = LoanReply(message=f"Loan {named.capitalize()}", data=record)
+    return Decision(reply=reply, rows=(closed, adjust_open_accounts(client, -1)))
+
+
+def dry_run_approval(
+    decision: Decision | Refusal, loan: Loan, context: Context, seen: LoadedRows
+) -> Decision | Refusal:
+    """What approving would do if the bank pays, and what it takes from the wallet: nothing of it is done."""
+    if isinstance(decision, Refusal):
+        return decision
+    wallet = seen.get(Account, account_key(loan.merchant_id, WALLET))
+    cost = calculate_transfer_fees(context.merchant.tariff, loan.amount)
+    if wallet is None or wallet.available < loan.amount + cost.total:
+        return WALLET_INSUFFICIENT
+    today = lagos_day(context.now)
+    active = msgspec.structs.replace(loan, state=ACTIVE, disbursed_at=context.now, aged_to=today)
+    return Decision(
+        reply=LoanReply(
+            message=DRY_RUN_MESSAGE,
+            data=record_of(active, make_installments(active, today), context.now),
+            dry_run=True,
+            explained=explain_schedule(loan.terms, make_schedule(loan.terms, today), cost),
+        )
+    )
+
+
+def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
+    """Hold the principal and its fee, and send it to the client's bank account."""
+    refusal = refuse_inactive(client)
+    if refusal is not None:
+        return refusal
+    account = bank_account_of(client, context.vault.unseal)
+    if account is None or check_account_number(context.merchant, account.bank_code, account.account_number):
+        return NO_BANK_ACCOUNT
+    decision = send_money(order_of(loan, account, context), loan.amount, context, context.number, reference_type="LD")
+    (transfer,) = decision.rows
+    assert isinstance(transfer, Transaction)
+    approved = msgspec.structs.replace(change_state(loan, context, DISBURSING), transfer=transfer.txn_ref)
+    decision.reply = reply_disbursement(transfer, approved, (), DISBURSING_MESSAGE, context)
+    decision.rows = (transfer, approved)
+    decision.follow_up = decision.jobs[0]
+    return decision
+
+
+def order_of(loan: Loan, account: BankAccount, context: Context) -> TransferDetail:
+    purpose = TransactionPurpose(DISBURSEMENT_PURPOSE, loan.loan_id)
+    narration = f"Loan {loan.loan_id}"
+    return TransferDetail(account.bank_code, account.account_number, context.merchant.name, narration, WALLET, purpose)
+
+
+def change_state(loan: Loan, context: Context, state: str, message: str = "") -> Loan:
+    """The loan in another state, and the step in its story."""
+    trail = loan.trail
+    if len(trail) < MOST_TRAIL:
+        trail = extend_trail(trail, context.now, state, message)
+    return msgspec.structs.replace(loan, state=state, trail=trail)
+
+
+# --- what became of the disbursement ------------------------------------------------------------------------------
+
+
+def end_disbursement(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects:
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    assert loan is not None
+    assert loan.transfer == row.txn_ref, "one disbursement at a time"
+    if not row.is_final:
+        return PurposeEffects(reply=reply_disbursement(row, loan, (), DISBURSING_MESSAGE, context))
+    if row.status == SUCCESSFUL:
+        return activate_loan(row, loan, context)
+    failed = change_state(loan, context, APPROVED, row.message)
+    return PurposeEffects(reply=reply_disbursement(row, failed, (), failure_message(row), context), rows=(failed,))
+
+
+def reply_disbursement(
+    row: Transaction, loan: Loan, lines: tuple[LoanInstallment, ...], message: str, context: Context
+) -> LoanReply:
+    """The loan with the transfer that pays it out, and how that stands."""
+    return LoanReply(
+        message=message,
+        txn_ref=row.txn_ref,
+        txn_status=row.status,
+        loan_id=loan.loan_id,
+        data=record_of(loan, lines, context.now),
+    )
+
+
+def failure_message(row: Transaction) -> str:
+    return f"The disbursement failed ({row.message}); approve again to retry"
+
+
+def reply_ended_disbursement(
+    row: Transaction, loan_id: str, context: Context, seen: LoadedRows
+) -> LoanReply | NeedsMore:
+    """The loan as it stands now that its transfer is over, for whoever still waits for the bank."""
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    assert loan is not None
+    needs = need_installments(loan)
+    if not all(seen.is_loaded(key) for _, key in needs.rows):
+        return NeedsMore(needs)
+    lines = [seen.get(LoanInstallment, key) for kind, key in needs.rows if kind is LoanInstallment]
+    kept = tuple(line for line in lines if line is not None)
+    message = DISBURSED_MESSAGE if row.status == SUCCESSFUL else failure_message(row)
+    return reply_disbursement(row, loan, kept, message, context)
+
+
+def activate_loan(row: Transaction, loan: Loan, context: Context) -> PurposeEffects:
+    """The client has the money: from today the schedule runs and all of it is owed."""
+    today = lagos_day(context.now)
+    active = msgspec.structs.replace(change_state(loan, context, ACTIVE), disbursed_at=context.now, aged_to=today)
+    position = LoanPosition(active, make_installments(active, today), today)
+    return PurposeEffects(
+        reply=reply_disbursement(row, active, position.lines, DISBURSED_MESSAGE, context),
+        posts=charge_posts(loan.loan_id, position.owed, "agreed"),
+        rows=(active, *position.lines),
+        jobs=schedule_arrears_check(position, context),
+    )
+
+
+def schedule_arrears_check(position: LoanPosition, context: Context) -> tuple[Job, ...]:
+    """The job of the next day on which time alone changes something: one at a time for each loan that is owed."""
+    loan, day = position.loan, position.next_change_on
+    if day is None:
+        return ()
+    job = make_job(context, CHECK_ARREARS, LANE, loan, loan.loan_id, lagos_moment(day, 0), "{}")
+    return (msgspec.structs.replace(job, key=job_key(loan.key)),)
+
+
+def reschedule_arrears_check(position: LoanPosition, seen: LoadedRows) -> tuple[Job, ...]:
+    """The watch, if a schedule that was computed anew asks for something before the day it was set for."""
+    job, day = seen.get(Job, job_key(position.loan.key)), position.next_change_on
+    if job is None or day is None or lagos_moment(day, 0) >= job.due:
+        return ()
+    return (msgspec.structs.replace(job, due=lagos_moment(day, 0)),)
+
+
+def arrears_check_jobs(loan: Loan, seen: LoadedRows) -> tuple[Job, ...]:
+    """What ends with a loan that closes."""
+    job = seen.get(Job, job_key(loan.key))
+    return () if job is None else (job,)
+
+
+DISBURSEMENT_PURPOSE_RULES = PurposeRules(
+    DISBURSEMENT_PURPOSE, need_loan, end_disbursement, final_reply=reply_ended_disbursement
+)

@@ -1,0 +1,301 @@
+"""The rules of a repayment: paid into the merchant's wallet directly, or by a payment made for the loan. (D33)
+
+The merchant says `wallet` where it has the client's money already: then the claim moves alone. Any other payment brings
+the cash itself and credits the loan with its whole amount when it is successful; its fee is the merchant's.
+"""
+
+from typing import Final
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    OperatorNotice,
+    Posting,
+    PostingGroup,
+    Refusal,
+    Row,
+    refuse_fields,
+)
+from kasuwa.core.loan_interest import LoanAmounts, sum_amounts
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.core.references import movement_reference
+from kasuwa.core.transactions import SUCCESSFUL, FinalTransaction, Transaction, begin_transaction, end_transaction
+from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
+from kasuwa.methods.loans.model import (
+    CURRENCY,
+    LENDING_OVERPAID,
+    MORE_THAN_OWED,
+    OWING_STATES,
+    REPAID,
+    REPAYMENT_PURPOSE,
+    UNKNOWN_LOAN,
+    Loan,
+    LoanInstallment,
+    charge_posts,
+    credit_posts,
+    installment_key,
+    loan_account,
+    loan_key,
+    need_installments,
+    need_loan,
+    refuse_in_state,
+    repayment_posts,
+    waiver_posts,
+)
+from kasuwa.methods.loans.rules.loan_position import LoanPosition, RepaymentResult, allocate_repayment, compute_position
+from kasuwa.methods.loans.rules.loan_record import allocation_of, explain_repayment, record_of
+from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
+from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
+from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
+from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
+
+KIND = "repayment"
+DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
+WALLET_METHOD: Final = "wallet"
+
+
+# --- what the loan's books say --------------------------------------------------------------------------------------
+
+
+def find_installments(loan: Loan, seen: LoadedRows) -> tuple[LoanInstallment, ...] | None:
+    """The loan's instalments, or None where they were not asked for yet."""
+    keys = [installment_key(loan.merchant_id, loan.loan_id, n) for n in range(1, loan.period + 1)]
+    if not all(seen.is_loaded(key) for key in keys):
+        return None
+    return tuple(line for line in (seen.get(LoanInstallment, key) for key in keys) if line is not None)
+
+
+def changed_installments(
+    kept: tuple[LoanInstallment, ...], now: tuple[LoanInstallment, ...]
+) -> tuple[LoanInstallment, ...]:
+    return tuple(line for was, line in zip(kept, now, strict=True) if line != was)
+
+
+def penalty_posts(kept: tuple[LoanInstallment, ...], position: LoanPosition) -> tuple[Posting, ...]:
+    """What reckoning to today has charged."""
+    charged = sum(line.penalty for line in position.lines) - sum(line.penalty for line in kept)
+    return charge_posts(position.loan.loan_id, LoanAmounts(penalty=charged), "for lateness")
+
+
+class RepaymentEffects(msgspec.Struct, frozen=True):
+    """All that a repayment writes."""
+
+    result: RepaymentResult
+    posts: tuple[Posting, ...]
+    rows: tuple[Row, ...]
+    jobs: tuple[Job, ...]
+    jobs_done: tuple[Job, ...]
+
+    @property
+    def loan(self) -> Loan:
+        return self.result.after.loan
+
+
+def apply_repayment(
+    loan: Loan, kept: tuple[LoanInstallment, ...], amount: int, context: Context, seen: LoadedRows
+) -> RepaymentEffects:
+    before = compute_position(loan, kept, lagos_day(context.now))
+    done = allocate_repayment(before, amount)
+    after = done.after.loan
+    if after.state != loan.state:
+        after = change_state(after, context, after.state)
+    rows: tuple[Row, ...] = changed_installments(kept, done.after.lines)
+    jobs_done: tuple[Job, ...] = ()
+    if after.state == REPAID:
+        client = seen.get(Client, client_key(loan.merchant_id, loan.client_id))
+        assert client is not None
+        after = msgspec.structs.replace(after, closed_at=context.now)
+        rows, jobs_done = (*rows, adjust_open_accounts(client, -1)), arrears_check_jobs(loan, seen)
+    posts = (
+        *penalty_posts(kept, before),
+        *charge_posts(loan.loan_id, done.added, "by the schedule computed anew"),
+        *repayment_posts(loan.loan_id, sum_amounts(done.paid)),
+        *waiver_posts(loan.loan_id, done.waived, "not used"),
+        *credit_posts(loan.loan_id, done.excess),
+    )
+    position = msgspec.structs.replace(done.after, loan=after)
+    jobs = () if jobs_done else reschedule_arrears_check(position, seen)
+    return RepaymentEffects(msgspec.structs.replace(done, after=position), posts, (after, *rows), jobs, jobs_done)
+
+
+# --- a repayment is asked for -----------------------------------------------------------------------------------------
+
+OTHER_CURRENCY = FieldError("currency", f"{CURRENCY}: what is owed is owed in it")
+
+
+def need_repay(request: RepayRequest, merchant: Merchant) -> Needs:
+    loan = need_loan(merchant, request.loan_id)
+    if request.payment_method == WALLET_METHOD:
+        return loan
+    payer = need_collect(request.payment_method, request, merchant)
+    return Needs((*loan.rows, *payer.rows), (*loan.accounts, *payer.accounts))
+
+
+def decide_repay(request: RepayRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, request.loan_id))
+    if loan is None:
+        return UNKNOWN_LOAN
+    if loan.state not in OWING_STATES:
+        return refuse_in_state(loan.state, "repaid")
+    kept = find_installments(loan, seen)
+    if kept is None:
+        return NeedsMore(need_installments(loan))
+    before = compute_position(loan, kept, lagos_day(context.now))
+    payoff = sum_amounts(before.payoff).total
+    amount = before.default_repayment if request.amount is None else int(request.amount)
+    faults = []
+    if amount > payoff:
+        faults.append(FieldError("amount", f"at most {format_minor(payoff)}, which closes the loan today"))
+    if request.currency not in (None, CURRENCY):
+        faults.append(OTHER_CURRENCY)
+    if faults:
+        return refuse_fields(*faults)
+    credited = apply_repayment(loan, kept, amount, context, seen)
+    paid: Decision | Refusal | NeedsMore
+    if request.payment_method == WALLET_METHOD:
+        paid = repay_from_wallet(request, credited, amount, context)
+    else:
+        purpose = TransactionPurpose(REPAYMENT_PURPOSE, loan.loan_id, **payer_metadata(request))
+        paid = collect_payment(request.payment_method, request, amount, purpose, context, seen)
+    if request.dry_run and isinstance(paid, Decision):
+        return reply_repay_dry_run(request, before, credited, paid, context)
+    return paid
+
+
+def reply_repay_dry_run(
+    request: RepayRequest, before: LoanPosition, credited: RepaymentEffects, paid: Decision, context: Context
+) -> Decision:
+    """What a repayment would do, and what collecting it would cost: nothing else of its decision is kept."""
+    row = paid.rows[0]
+    assert isinstance(row, Transaction)
+    reply = reply_repay(credited, row.amount, context)
+    reply.message = "This is what the repayment would do; nothing was changed"
+    reply.payment_method = request.payment_method
+    reply.dry_run = True
+    reply.explained = explain_repayment(before, credited.result, request.amount, row)
+    return Decision(reply=reply)
+
+
+def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount: int, context: Context) -> Decision:
+    """The wallet has the money already."""
+    row = new_repayment(amount, context, detail_of(request), request.customer_txnref)
+    event_fields = {"loan_id": request.loan_id}
+    event_fields |= (
+        {"orderRef": row.order_ref} if request.customer_txnref is None else {"customer_txnref": row.order_ref}
+    )
+    end = end_transaction(
+        context,
+        row,
+        SUCCESSFUL,
+        None,
+        "Repayment Successful",
+        WALLET_METHOD,
+        context.scenario,
+        event_fields=event_fields,
+    )
+    return Decision(
+        reply=reply_repay(credited, amount, context, end),
+        groups=(PostingGroup(end.row.txn_ref, MORE_THAN_OWED, postings=credited.posts),),
+        rows=(end.row, *credited.rows),
+        jobs=(*end.jobs, *credited.jobs),
+        jobs_done=credited.jobs_done,
+        events=(end.event,),
+        numbers_used=1,
+    )
+
+
+def detail_of(request: RepayRequest) -> dict[str, str]:
+    """What is kept with a repayment that the wallet pays."""
+    return {"loan_id": request.loan_id, **payer_metadata(request)}
+
+
+def new_repayment(
+    amount: int, context: Context, detail: dict[str, str] | None = None, customer_txnref: str | None = None
+) -> Transaction:
+    """A repayment that is final with its commit: nobody outside is asked. Its key is made of its own reference, because
+    a customer_txnref may be used more than once."""
+    txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
+    row = begin_transaction(context, KIND, txn_ref, amount, detail=detail)
+    return row if customer_txnref is None else msgspec.structs.replace(row, order_ref=customer_txnref)
+
+
+def reply_repay(
+    credited: RepaymentEffects, amount: int, context: Context, end: FinalTransaction | None = None
+) -> RepayReply:
+    position = credited.result.after
+    reply = RepayReply(
+        message="Loan Repaid" if credited.loan.state == REPAID else "Repayment Successful",
+        charged_amount=format_minor(amount),
+        currency=CURRENCY,
+        payment_method=WALLET_METHOD,
+        loan_id=credited.loan.loan_id,
+        allocation=allocation_of(credited.result.paid),
+        data=record_of(position.loan, position.lines, context.now),
+    )
+    if end is not None:
+        reply.txn_ref, reply.txn_status = end.row.txn_ref, "successful"
+    return reply
+
+
+# --- by a payment made for the loan -----------------------------------------------------------------------------------
+
+
+def decide_validation(request: ValidateRepayment, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """The payer's code for a repayment; a payment for anything else is not known here."""
+    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
+    purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
+    if purpose is None or purpose.purpose != REPAYMENT_PURPOSE:
+        return UNKNOWN_REFERENCE
+    brought = decide_validate(request, context, seen)
+    if not request.dry_run or not isinstance(brought, Decision):
+        return brought
+    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
+
+
+def end_repayment(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+    """A payment that was successful credits the loan, whatever became of it meanwhile: what the loan has no use for
+    is kept as the client's credit, and an operator is told."""
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    assert loan is not None
+    if row.status != SUCCESSFUL:
+        return NO_EFFECTS
+    if loan.state not in OWING_STATES:
+        notices = (overpayment_notice(row, loan_id, row.amount),)
+        return PurposeEffects(posts=credit_posts(loan_id, row.amount), notices=notices, surplus=row.amount)
+    kept = find_installments(loan, seen)
+    if kept is None:
+        return NeedsMore(need_installments(loan))
+    credited = apply_repayment(loan, kept, row.amount, context, seen)
+    excess = credited.result.excess
+    return PurposeEffects(
+        posts=credited.posts,
+        rows=credited.rows,
+        jobs=credited.jobs,
+        jobs_done=credited.jobs_done,
+        notices=(overpayment_notice(row, loan_id, excess),) if excess else (),
+        surplus=excess,
+    )
+
+
+def end_credit_refund(loan_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects:
+    """What the client paid beyond the loan has been refunded."""
+    return PurposeEffects(posts=(Posting(loan_account("credit", loan_id), LENDING_OVERPAID, amount, "paid back"),))
+
+
+def overpayment_notice(row: Transaction, loan_id: str, excess: int) -> OperatorNotice:
+    return OperatorNotice(
+        row.txn_ref, f"{format_minor(excess)} more than loan {loan_id} had use for: refund it to its client"
+    )
+
+
+REPAYMENT_PURPOSE_RULES = PurposeRules(REPAYMENT_PURPOSE, need_loan, end_repayment, on_refund=end_credit_refund)

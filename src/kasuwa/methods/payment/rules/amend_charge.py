@@ -1,0 +1,140 @@
+"""What the second step of a card payment adds to the first: schedule, split, bearer, references, meta. (D15, D27)
+
+Clients send the same body twice. What only the charge brings counts as if initiate had brought it; what both bring must
+be the same. The price follows where the bearer does.
+"""
+
+from typing import ClassVar, TypeVar
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import Context, FieldError, LoadedRows, Row
+from kasuwa.core.documents import same_document
+from kasuwa.core.pricing import Price, bearer_of
+from kasuwa.core.transactions import Transaction, encode_text
+from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
+from kasuwa.methods.payment.rules import request_charge as ask_rules
+from kasuwa.methods.payment.wire import ChargeCard
+
+AS_INITIATED = "as it was initiated"
+
+R = TypeVar("R", bound=Row)
+
+
+class AmendedTransaction(Transaction):
+    """A transaction whose charge brought its price or reference."""
+
+    mutable_columns: ClassVar[tuple[str, ...]] = (*Transaction.mutable_columns, "order_ref", "fee", "vat")
+
+
+class AmendedPayment(Payment):
+    """A payment whose charge brought more of what it is asked with."""
+
+    mutable_columns: ClassVar[tuple[str, ...]] = (*Payment.mutable_columns, "detail", "charged", "settled")
+
+
+def amend_row(kind: type[R], row: Row, **changes: object) -> R:
+    return msgspec.structs.replace(kind(*msgspec.structs.astuple(row)), **changes)
+
+
+def amend_payment(
+    request: ChargeCard, row: Transaction, payment: Payment, context: Context, seen: LoadedRows
+) -> tuple[Transaction, Payment] | list[FieldError]:
+    """The payment with what its charge brings, or what is wrong with that. Once it is charged, nothing is added."""
+    detail = DETAIL_DECODER.decode(payment.detail)
+    planned = read_charge_plan(request, row, context)
+    if isinstance(planned, list):
+        return planned
+    faults = ask_rules.recurrent_faults(request) + find_differences(request, row, detail, planned, context)
+    wanted = merge_terms(request, detail, planned, context)
+    faults += ask_rules.schedule_conflict_faults(wanted.recurrent is not None, wanted.installments is not None)
+    if faults or row.is_final or payment.stage != INITIATED:
+        return faults or (row, payment)
+    order_ref = row.order_ref or request.customer_txnref or ""
+    if wanted == detail and order_ref == row.order_ref:
+        return row, payment
+    return apply_terms(wanted, order_ref, row, payment, context, seen)
+
+
+def read_charge_plan(
+    request: ChargeCard, row: Transaction, context: Context
+) -> InstallmentTerms | list[FieldError] | None:
+    """The installment plan of the charge, as of the day of initiate: what is due on that day is what is charged."""
+    if request.installment is None:
+        return None
+    planned = ask_rules.read_installment_terms(request.installment, row.amount or None, lagos_day(row.created_at))
+    if isinstance(planned, list):
+        return planned
+    due, wish = planned
+    if due != row.amount:
+        return [FieldError("installment", AS_INITIATED)]
+    return ask_rules.later_faults(wish, context.merchant, row.currency) or wish
+
+
+def find_differences(
+    request: ChargeCard, row: Transaction, detail: PaymentDetail, planned: InstallmentTerms | None, context: Context
+) -> list[FieldError]:
+    """What both steps bring and say differently."""
+    parts = ask_rules.read_split_parts(request)
+    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    wish = ask_rules.read_recurrent_terms(request)
+    found = {
+        "customer_txnref": bool(row.order_ref and request.customer_txnref) and request.customer_txnref != row.order_ref,
+        "meta": bool(detail.meta and request.meta) and not same_document(request.meta or "", detail.meta),
+        "split": bool(detail.split and parts) and parts != detail.split,
+        "bearer": detail.is_bearer_explicit and request.bearer is not None and bearer != detail.bearer,
+        "recurrent": detail.recurrent is not None and wish is not None and wish != detail.recurrent,
+        "is_recurring": detail.recurrent is not None and request.is_recurring is False,
+        "installment": detail.installments is not None and planned is not None and planned != detail.installments,
+    }
+    return [FieldError(name, AS_INITIATED) for name, differs in found.items() if differs]
+
+
+def merge_terms(
+    request: ChargeCard, detail: PaymentDetail, planned: InstallmentTerms | None, context: Context
+) -> PaymentDetail:
+    brought = ask_rules.detail_of(request, context)
+    bearer = brought if request.bearer is not None and not detail.is_bearer_explicit else detail
+    return msgspec.structs.replace(
+        detail,
+        fullname=detail.fullname or brought.fullname,
+        email=detail.email or brought.email,
+        ip=detail.ip or brought.ip,
+        fingerprint=detail.fingerprint or brought.fingerprint,
+        meta=detail.meta or brought.meta,
+        redirect_url=detail.redirect_url or brought.redirect_url,
+        split=detail.split or brought.split,
+        bearer=bearer.bearer,
+        is_bearer_explicit=bearer.is_bearer_explicit,
+        recurrent=detail.recurrent or ask_rules.read_recurrent_terms(request),
+        installments=detail.installments or planned,
+    )
+
+
+def apply_terms(
+    detail: PaymentDetail, order_ref: str, row: Transaction, payment: Payment, context: Context, seen: LoadedRows
+) -> tuple[Transaction, Payment] | list[FieldError]:
+    assert detail.card is not None, "a card payment has its card"
+    before = DETAIL_DECODER.decode(payment.detail)
+    price = Price(row.amount, row.fee, row.vat, payment.charged, payment.settled)
+    bearer = bearer_of(context.merchant.tariff, "customer" if detail.bearer == "customer" else "merchant")
+    if detail.bearer != before.bearer:
+        fee_class = ask_rules.card_fee_class(detail.card)
+        price = ask_rules.price_of(bearer, context.merchant, fee_class, row.currency, row.amount)
+    faults = ask_rules.card_split_faults(
+        detail.split,
+        bearer,
+        detail.card,
+        row.currency,
+        price,
+        detail.installments,
+        context,
+        None if detail.split == before.split else seen,
+    )
+    if faults:
+        return faults
+    return (
+        amend_row(AmendedTransaction, row, order_ref=order_ref, fee=price.fee, vat=price.vat),
+        amend_row(AmendedPayment, payment, detail=encode_text(detail), charged=price.charged, settled=price.settled),
+    )

@@ -1,0 +1,374 @@
+"""The rules of card payments: initiate, charge, validate; and charging a saved card. (D15, D16)
+
+initiate   a session is opened at the rail; what it wants (PIN, OTP, 3-D Secure) is the answer
+charge     the same body again, with that; PIN goes on to completion, OTP and 3-D Secure ask the payer
+validate   the payer's OTP; also straight after initiate
+"""
+
+from base64 import b64encode
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.codes import INVALID_REQUEST, NOT_VALIDATED
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    Refusal,
+    Row,
+    refuse_fields,
+)
+from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, proof_of
+from kasuwa.core.pricing import bearer_of
+from kasuwa.core.references import job_key
+from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario, take_call_scenario
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
+from kasuwa.core.vault import derive
+from kasuwa.methods.payment.model import (
+    AWAITING_3DS,
+    AWAITING_OTP,
+    AWAITING_PAYER,
+    CARD_SUMMARY_DECODER,
+    CHARGE,
+    CHARGING,
+    DETAIL_DECODER,
+    EXPIRED,
+    INITIATED,
+    JOB_DATA_DECODER,
+    KIND,
+    OPEN,
+    OTP_ATTEMPTS_EXHAUSTED,
+    OUTCOME_UNKNOWN,
+    RAIL_CALL_STAGES,
+    RAIL_ROUTES,
+    UNKNOWN_REFERENCE,
+    VALIDATE,
+    VALIDATING,
+    Payment,
+    PaymentJobData,
+    PaymentOrder,
+    SavedCard,
+    begin_payment,
+    find_chargeable_card,
+    payment_key,
+    read_card_test_outcomes,
+    requeue_for_rail,
+    saved_card_key,
+)
+from kasuwa.methods.payment.rules import request_charge as ask_rules
+from kasuwa.methods.payment.rules.amend_charge import amend_payment
+from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
+from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
+
+# Other pages only show something: whoever pays, pays elsewhere.
+PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
+
+# Three codes and no more. Spec silent: D16
+MAX_OTP_ATTEMPTS = 3
+
+# 192 bits.
+PAGE_TOKEN_DIGITS = 48
+
+VALIDATION_NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
+OTP_ATTEMPTS_OVER = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payment has failed")
+PAYMENT_EXPIRED = Refusal(INVALID_REQUEST, "The time for this payment is over and it has failed; begin a new payment")
+
+
+def make_page_token(context: Context) -> str:
+    """What a payer's page is found by: nobody guesses it."""
+    return derive(context.entropy, "page").hex()[:PAGE_TOKEN_DIGITS]
+
+
+# --- initiate -------------------------------------------------------------------------------------------------------
+
+
+def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
+    return ask_rules.need_split(request, merchant)
+
+
+def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    order = build_card_order(request, context, seen)
+    return order if isinstance(order, Refusal) else begin_payment(order, context, OPEN)
+
+
+def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
+    country, currency = ask_rules.country_and_currency(request)
+    card, today = request.card, lagos_day(context.now)
+    faults = ask_rules.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
+    faults += ask_rules.card_money_faults(country, currency)
+    faults += ask_rules.recurrent_faults(request)
+    faults += ask_rules.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
+    now = ask_rules.amount_to_charge(request, currency, context)
+    if isinstance(now, list):
+        return refuse_fields(*faults, *now)
+    amount, instalments = now
+    facts = ask_rules.summarize_card(context, request.card)
+    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    price = ask_rules.price_of(bearer, context.merchant, ask_rules.card_fee_class(facts), currency, amount)
+    parts = ask_rules.read_split_parts(request)
+    faults += ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    if faults:
+        return refuse_fields(*faults)
+    detail = msgspec.structs.replace(
+        ask_rules.detail_of(request, context),
+        card=facts,
+        page_token=make_page_token(context),
+        recurrent=ask_rules.read_recurrent_terms(request),
+        installments=instalments,
+    )
+    return PaymentOrder(
+        method="card",
+        currency=currency,
+        price=price,
+        detail=detail,
+        customer_txnref=request.customer_txnref or "",
+        card_secrets=ask_rules.read_card_secrets(request.card),
+    )
+
+
+# --- charge -------------------------------------------------------------------------------------------------------
+
+
+def need_payment(txn_ref: str, merchant: Merchant) -> Needs:
+    key = transaction_key(merchant.merchant_id, KIND, txn_ref)
+    rows: tuple[tuple[type[Row], bytes], ...]
+    rows = ((Transaction, key), (Payment, payment_key(merchant.merchant_id, txn_ref)), (Job, job_key(key)))
+    return Needs(rows)
+
+
+def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
+    return Needs((*need_payment(request.txn_ref, merchant).rows, *ask_rules.need_split(request, merchant).rows))
+
+
+def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    row, payment, job = find_payment(request.txn_ref, context.merchant, seen)
+    if row is None or payment is None or payment.method != "card":
+        return UNKNOWN_REFERENCE
+    terms = amend_payment(request, row, payment, context, seen)
+    faults = charge_faults(request, row, payment, context)
+    if isinstance(terms, list) or faults:
+        return refuse_fields(*faults, *(terms if isinstance(terms, list) else ()))
+    if row.is_final or payment.stage != INITIATED:
+        # Repeated while the payer is awaited, the same step; after the end, the result. Spec silent: D15
+        return Decision(
+            reply=reply_payment(row, payment, context.public_url), in_progress=payment.stage in RAIL_CALL_STAGES
+        )
+    assert job is not None
+    row, amended = terms
+    work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), amount=amended.charged)
+    scenario, faults_left = next_call_scenario(context, work)
+    secrets = ask_rules.read_card_secrets(request.card)
+    sent = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
+    rows = advance_stage(row, amended, CHARGING, context, "charged")
+    job = requeue_for_rail(job, CHARGE, sent, context)
+    reply = reply_payment(*rows, context.public_url)
+    return Decision(reply=reply, rows=rows, jobs=(job,), follow_up=job, secrets=secrets, injected_faults=faults_left)
+
+
+def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[FieldError]:
+    """What differs from the first step. Spec silent: D15"""
+    faults = []
+    card, detail = request.card, DETAIL_DECODER.decode(payment.detail)
+    if payment.auth and request.auth_type not in (None, payment.auth):
+        faults.append(FieldError("auth_type", f"{payment.auth}, as apply_auth said"))
+    if request.amount is not None and request.amount != row.amount:
+        faults.append(FieldError("amount", "as it was initiated"))
+    if request.currency is not None and request.currency != row.currency:
+        faults.append(FieldError("currency", "as it was initiated"))
+    said = ask_rules.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
+    if detail.card is None or said != detail.card.hash:
+        faults.append(FieldError("card.card_no", "the card that was initiated"))
+    if payment.auth == "PIN" and card.pin is None:
+        faults.append(FieldError("card.pin", "required"))
+    return faults
+
+
+def find_payment(
+    txn_ref: str, merchant: Merchant, seen: LoadedRows
+) -> tuple[Transaction | None, Payment | None, Job | None]:
+    key = transaction_key(merchant.merchant_id, KIND, txn_ref)
+    payment = seen.get(Payment, payment_key(merchant.merchant_id, txn_ref))
+    return seen.get(Transaction, key), payment, seen.get(Job, job_key(key))
+
+
+def next_call_scenario(context: Context, work: PaymentJobData) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
+    """How this step's call goes: as this request says, else a planned fault, else as the earlier step said."""
+    random_number = int.from_bytes(context.entropy[:8], "big")
+    planned, left = take_call_scenario(
+        context.scenario, context.injected_faults, RAIL_ROUTES[work.method].fault_rail, random_number
+    )
+    if planned == NO_SCENARIO:
+        return msgspec.structs.replace(work.scenario, http=None), left
+    return planned, left
+
+
+def renew_job_data(
+    work: PaymentJobData, payment: Payment, context: Context, scenario: Scenario, told: SandboxOutcome
+) -> PaymentJobData:
+    return msgspec.structs.replace(
+        work, sent_at=context.now.timestamp(), session=payment.session, test_outcomes=told, scenario=scenario
+    )
+
+
+def read_otp_test_outcomes(work: PaymentJobData, otp: str | None, merchant: Merchant) -> SandboxOutcome:
+    """What the payer's code tells the test environment, beside what the card told; in live, nothing."""
+    return (
+        msgspec.structs.replace(work.test_outcomes, proof=proof_of(otp))
+        if merchant.environment == "test"
+        else DEFAULT_OUTCOME
+    )
+
+
+def advance_stage(
+    row: Transaction, payment: Payment, stage: str, context: Context, step: str
+) -> tuple[Transaction, Payment]:
+    trail = extend_trail(row.trail, context.now, step)
+    return msgspec.structs.replace(row, trail=trail), msgspec.structs.replace(payment, stage=stage)
+
+
+# --- validate -------------------------------------------------------------------------------------------------------
+
+
+def need_validate(request: ValidateRequest, merchant: Merchant) -> Needs:
+    return need_payment(request.txn_ref, merchant)
+
+
+def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    return submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=AWAITING_OTP)
+
+
+class ChallengeAnswer(msgspec.Struct, frozen=True):
+    """What a payer does on a page of ours: approve, with a code where one is asked for, or decline (None). It is on no
+    wire of the API, and says nothing of itself in a trace."""
+
+    txn_ref: str
+    otp: str | None
+
+    def __repr__(self) -> str:
+        return "AnswerChallenge(…)"
+
+
+def need_challenge(request: ChallengeAnswer, merchant: Merchant) -> Needs:
+    return need_payment(request.txn_ref, merchant)
+
+
+def answer_challenge(request: ChallengeAnswer, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    """The payer has answered on a page: 3-D Secure, or a wallet's hand-off. Spec silent: D15, D24"""
+    _, payment, _ = find_payment(request.txn_ref, context.merchant, seen)
+    if payment is not None and payment.method not in PAGE_APPROVED_METHODS:
+        return VALIDATION_NOT_AWAITED
+    awaited = AWAITING_3DS if payment is not None and payment.method == "card" else AWAITING_PAYER
+    return submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=awaited)
+
+
+def submit_code(
+    txn_ref: str, otp: str | None, context: Context, seen: LoadedRows, *, awaited_stage: str
+) -> Decision | Refusal:
+    """The payer's code goes to the rail; None says that the payer declined."""
+    row, payment, job = find_payment(txn_ref, context.merchant, seen)
+    if row is None or payment is None:
+        return UNKNOWN_REFERENCE
+    if payment.stage in RAIL_CALL_STAGES:
+        return Decision(reply=reply_payment(row, payment, context.public_url), in_progress=True)
+    if row.is_final:
+        return reply_final_outcome(row, payment)
+    if payment.stage == OUTCOME_UNKNOWN and may_need_code(payment):
+        # What became of the last step is not known yet: it may have been taken, and no answer may deny it.
+        return Decision(reply=reply_payment(row, payment, context.public_url))
+    straight = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
+    if payment.stage != awaited_stage and not (straight and awaited_stage == expected_stage(payment.auth)):
+        return VALIDATION_NOT_AWAITED
+    if context.now >= payment.expires_at:
+        # Whoever ends it is a moment late.
+        return PAYMENT_EXPIRED
+    assert job is not None
+    work = JOB_DATA_DECODER.decode(job.work)
+    scenario, faults_left = next_call_scenario(context, work)
+    told = read_otp_test_outcomes(work, otp, context.merchant)
+    job = requeue_for_rail(job, VALIDATE, renew_job_data(work, payment, context, scenario, told), context)
+    rows = advance_stage(row, payment, VALIDATING, context, "validated")
+    return Decision(
+        reply=reply_payment(*rows, context.public_url),
+        rows=rows,
+        jobs=(job,),
+        follow_up=job,
+        secrets=PayerCode(otp),
+        injected_faults=faults_left,
+    )
+
+
+def expected_stage(auth: str) -> str:
+    return AWAITING_3DS if auth == "3DSecure" else AWAITING_OTP
+
+
+def may_need_code(payment: Payment) -> bool:
+    """A card whose initiate was lost may: which authentication its bank wants is not known yet."""
+    return payment.method == "account" or (payment.method == "card" and payment.auth in ("", "OTP", "3DSecure"))
+
+
+def reply_final_outcome(row: Transaction, payment: Payment) -> Decision | Refusal:
+    """What a code is answered after the end: the outcome of a successful payment, else why it is too late. Spec silent:
+    D7, D16"""
+    if row.status == SUCCESSFUL:
+        return Decision(reply=reply_validated(reply_completed(row, payment)))
+    late = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}
+    failed = Refusal(INVALID_REQUEST, f"This payment has failed ({row.message}) and awaits no validation")
+    return late.get(row.code or "", failed)
+
+
+class PayerCode(msgspec.Struct, frozen=True):
+    """The payer's code on its way to the rail, in memory alone."""
+
+    otp: str | None
+
+    def __repr__(self) -> str:
+        return "Code(…)"
+
+
+# --- a saved card ---------------------------------------------------------------------------------------------------
+
+
+def need_token_charge(request: ChargeToken, merchant: Merchant) -> Needs:
+    saved = (SavedCard, saved_card_key(merchant.merchant_id, request.token))
+    return Needs((saved, *ask_rules.need_split(request, merchant).rows))
+
+
+def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    order = build_token_order(request, context, seen)
+    return order if isinstance(order, Refusal) else begin_payment(order, context, CHARGE)
+
+
+def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
+    country, currency = ask_rules.country_and_currency(request)
+    saved = find_chargeable_card(context.merchant.merchant_id, request.token, seen)
+    faults = [] if saved is not None else [FieldError("token", "no saved card has this token")]
+    faults += ask_rules.card_money_faults(country, currency)
+    faults += ask_rules.unsupported_schedule_faults(request, installments=True)
+    now = ask_rules.amount_to_charge(request, currency, context)
+    if isinstance(now, list):
+        faults += now
+    if faults or saved is None or isinstance(now, list):
+        return refuse_fields(*faults)
+    amount, instalments = now
+    facts = CARD_SUMMARY_DECODER.decode(saved.detail)
+    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    price = ask_rules.price_of(bearer, context.merchant, ask_rules.card_fee_class(facts), currency, amount)
+    parts = ask_rules.read_split_parts(request)
+    faults = ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    if faults:
+        return refuse_fields(*faults)
+    detail = msgspec.structs.replace(ask_rules.detail_of(request, context), card=facts, installments=instalments)
+    return PaymentOrder(
+        method="token",
+        currency=currency,
+        price=price,
+        detail=detail,
+        customer_txnref=request.customer_txnref or "",
+        saved_card=saved,
+        sealed_card=b64encode(saved.sealed).decode(),
+    )

@@ -1,0 +1,163 @@
+"""A payment made for another slice: a loan's repayment, a deposit. What loans and savings borrow of payments.
+
+Every payment type is taken, in one step where it can be: a card is opened and charged at once, and its code is brought
+by `bring_code`. The errand says what it is for, and its purpose is asked at the end (core/purpose.py).
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+from kasuwa.core.action import FieldRule, PreflightContext
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Refusal,
+    refuse_fields,
+)
+from kasuwa.core.documents import Document
+from kasuwa.core.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
+from kasuwa.core.purpose import TransactionPurpose
+from kasuwa.methods.payment.model import CHARGE, PaymentOrder, SavedCard, begin_payment, saved_card_key
+from kasuwa.methods.payment.rules.channels import (
+    build_account_order,
+    build_bank_transfer_order,
+    build_mobile_money_order,
+    build_phone_order,
+    build_qr_order,
+    build_ussd_order,
+)
+from kasuwa.methods.payment.rules.charge_card import build_card_order, build_token_order, decide_validate, need_validate
+from kasuwa.methods.payment.wire import (
+    Account,
+    Card,
+    ChargeAccount,
+    ChargeMobileMoney,
+    ChargePhone,
+    ChargeShown,
+    ChargeToken,
+    ChargeUssd,
+    Country,
+    InitiateCard,
+    Url,
+    User,
+    ValidateRequest,
+)
+from kasuwa.methods.payment.wire_reply import PaymentReply
+
+__all__ = ["PaymentReply", "ValidateRequest", "decide_validate", "need_validate"]
+
+CollectMethod = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]
+
+
+class PayerFields(msgspec.Struct, kw_only=True):
+    """How somebody pays: the fields of every payment type, beside the `payment_method` that chooses among them."""
+
+    card: Card | None = None
+    token: Reference | None = None
+    account: Account | None = None
+    bank: Literal["gtb", "zenith"] | None = None
+    phonenumber: Phone | None = None
+    accountnumber: AccountNumber | None = None
+    business_name: ShortText | None = None
+    type: Literal["paga", "paga_connect", "ghana", "mpesa"] | None = None
+    network: ShortText | None = None
+    redirect_url: Url | None = None
+    country: Country | None = None
+    currency: Currency | None = None
+    user: User | None = None
+    ip: ShortText | None = None
+    fingerprint: ShortText | None = None
+    customer_txnref: Reference | None = None
+    meta: Document | None = None
+
+
+# What each type must bring, and who reads it.
+REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
+    "card": ("card",),
+    "token": ("token",),
+    "account": ("account",),
+    "ussd": ("bank",),
+    "phone": ("phonenumber",),
+    "qrpay": (),
+    "bank_transfer": (),
+    "mobile_money": ("type",),
+}
+
+
+def required_for(method: str) -> str:
+    return f"required for {method}"
+
+
+def require_field(name: str) -> FieldRule:
+    """A field that a way of paying needs, missed beside whatever else is wrong."""
+
+    def reason(merchant: Merchant, preflight: PreflightContext, method: str, value: Any) -> str | None:
+        return required_for(method) if value is None and name in REQUIRED_FIELDS.get(method, ()) else None
+
+    return FieldRule(("payment_method", name), reason, is_preflight=True)
+
+
+PAYER_RULES = tuple(require_field(name) for names in REQUIRED_FIELDS.values() for name in names)
+
+
+class PaymentChannel(msgspec.Struct, frozen=True):
+    request: type[msgspec.Struct]
+    build_order: Callable[..., PaymentOrder | Refusal | NeedsMore]
+    fields: tuple[str, ...]
+
+
+PAYMENT_CHANNELS = {
+    "card": PaymentChannel(InitiateCard, build_card_order, ("card",)),
+    "token": PaymentChannel(ChargeToken, build_token_order, ("token",)),
+    "account": PaymentChannel(ChargeAccount, build_account_order, ("account",)),
+    "ussd": PaymentChannel(ChargeUssd, build_ussd_order, ("bank", "phonenumber", "accountnumber")),
+    "phone": PaymentChannel(ChargePhone, build_phone_order, ("phonenumber",)),
+    "qrpay": PaymentChannel(ChargeShown, build_qr_order, ("business_name",)),
+    "bank_transfer": PaymentChannel(ChargeShown, build_bank_transfer_order, ("business_name",)),
+    "mobile_money": PaymentChannel(ChargeMobileMoney, build_mobile_money_order, ("type", "phonenumber", "network")),
+}
+SHARED_FIELDS = ("country", "currency", "redirect_url", "user", "customer_txnref")
+
+
+def payer_metadata(fields: PayerFields) -> dict[str, str]:
+    """What the merchant tells of the payer, for an errand or for the detail of a movement from the wallet."""
+    said = {"meta": fields.meta, "ip": fields.ip, "fingerprint": fields.fingerprint}
+    return {name: str(value) for name, value in said.items() if value}
+
+
+def need_collect(method: str, fields: PayerFields, merchant: Merchant) -> Needs:
+    if method != "token" or fields.token is None:
+        return Needs()
+    return Needs(((SavedCard, saved_card_key(merchant.merchant_id, fields.token)),))
+
+
+def collect_payment(
+    method: str,
+    fields: PayerFields,
+    amount: int,
+    purpose: TransactionPurpose,
+    context: Context,
+    seen: LoadedRows,
+    otp_reply_state: str = "",
+) -> Decision | Refusal | NeedsMore:
+    """Begin a payment for an errand. The fee is the merchant's; `state` is what a 202 for a code says besides."""
+    missing = [
+        FieldError(name, required_for(method)) for name in REQUIRED_FIELDS[method] if getattr(fields, name) is None
+    ]
+    if missing:
+        return refuse_fields(*missing)
+    channel = PAYMENT_CHANNELS[method]
+    given: dict[str, Any] = {name: getattr(fields, name) for name in (*channel.fields, *SHARED_FIELDS)}
+    request = channel.request(amount=Amount(amount), bearer="merchant", **given)
+    order = channel.build_order(request, context, seen)
+    if not isinstance(order, PaymentOrder):
+        return order
+    detail = msgspec.structs.replace(order.detail, purpose=purpose, otp_reply_state=otp_reply_state)
+    return begin_payment(msgspec.structs.replace(order, detail=detail), context, CHARGE)

@@ -1,0 +1,183 @@
+"""Money that customers transfer into an account they were shown: exact, too little, too much, too late. (D23)
+
+exact       the payment succeeds
+too little  rail:debit → unapplied, and the rest is awaited; it goes back if the time runs out
+too much    the payment succeeds, the excess goes back
+too late    rail:debit → unapplied → rail:debit: it goes back at once
+
+Into a personalized account nobody asked for an amount, and nothing is awaited: whatever comes is a payment of its own
+that has succeeded. (D37)
+"""
+
+import msgspec
+
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+    Row,
+    refuse_fields,
+)
+from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT, PERSONALIZED, PersonalizedAccountRow, personalized_key
+from kasuwa.core.pricing import price_collection
+from kasuwa.core.references import hold_key, job_key
+from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.payment.model import (
+    CHARGE,
+    KIND,
+    WALLET_INSUFFICIENT,
+    Payment,
+    PaymentDetail,
+    PaymentJobData,
+    PaymentOrder,
+    make_payment,
+    make_transaction,
+    payment_key,
+    rail_account,
+)
+from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts, unapplied_account
+from kasuwa.methods.payment.rules.replies import underpaid_message
+from kasuwa.methods.payment.rules.request_charge import HOME_CURRENCY
+from kasuwa.methods.payment.wire import PayAccountRequest
+from kasuwa.methods.payment.wire_reply import InboundReply
+
+UNKNOWN_ACCOUNT = refuse_fields(FieldError("accountNumber", "no customer was shown this account"))
+RETURNED = "The payment is over; the money goes back to the payer"
+APPROVED, APPROVED_MESSAGE = "00", "Approved or completed successfully"
+
+
+def need_inbound(request: PayAccountRequest, merchant: Merchant) -> Needs:
+    return Needs()
+
+
+def decide_inbound(request: PayAccountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """Whose account it is stands in the directory; another merchant's is as unknown as nobody's."""
+    key = token_key(context.vault, ACCOUNT, request.account_number)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((TokenIndexEntry, key),)))
+    entry = seen.get(TokenIndexEntry, key)
+    if entry is None or entry.merchant_id != context.merchant.merchant_id:
+        return UNKNOWN_ACCOUNT
+    what, _, reference = entry.reference.partition(" ")
+    if what == PERSONALIZED:
+        return receive_personalized(reference, request, context, seen)
+    assert what == PAYMENT, what
+    return receive_transfer(reference, int(request.amount), context, seen)
+
+
+# --- into a payment's own account -----------------------------------------------------------------------------------
+
+
+def receive_transfer(txn_ref: str, amount: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    key = transaction_key(context.merchant.merchant_id, KIND, txn_ref)
+    if not seen.is_loaded(key):
+        return NeedsMore(need_receipt(txn_ref, context.merchant))
+    row = seen.get(Transaction, key)
+    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, txn_ref))
+    job = seen.get(Job, job_key(key))
+    assert row is not None
+    assert payment is not None
+    if row.is_final or job is None or context.now > payment.expires_at:
+        return return_late_transfer(row, amount)
+    return apply_transfer(row, payment, job, amount, context, seen)
+
+
+def need_receipt(txn_ref: str, merchant: Merchant) -> Needs:
+    key = transaction_key(merchant.merchant_id, KIND, txn_ref)
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Transaction, key),
+        (Payment, payment_key(merchant.merchant_id, txn_ref)),
+        (Job, job_key(key)),
+        (Hold, hold_key(key)),
+    )
+    return Needs(rows, accounts_of_transfer())
+
+
+def accounts_of_transfer() -> tuple[str, ...]:
+    return finish_accounts(PaymentJobData(0, "bank_transfer", 0, HOME_CURRENCY))
+
+
+def return_late_transfer(row: Transaction, amount: int) -> Decision:
+    rail, parked = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
+    posts = (Posting(rail, parked, amount, "late payment"), Posting(parked, rail, amount, "returned to the payer"))
+    reply = InboundReply(txn_status=row.status, txn_ref=row.txn_ref, message=RETURNED)  # type: ignore[arg-type]
+    return Decision(reply=reply, groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts),))
+
+
+def apply_transfer(
+    row: Transaction, payment: Payment, job: Job, amount: int, context: Context, seen: LoadedRows
+) -> Decision | NeedsMore:
+    rail, parked = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
+    arrived = PostingGroup(
+        row.txn_ref, WALLET_INSUFFICIENT, postings=(Posting(rail, parked, amount, "inbound transfer"),)
+    )
+    more = msgspec.structs.replace(payment, received=payment.received + amount)
+    if more.received < payment.charged:
+        message = underpaid_message(more.received, payment.charged)
+        kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "underpaid", message))
+        reply = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=message)
+        return Decision(reply=reply, groups=(arrived,), rows=(kept, more))
+    decision = end_payment(row, more, job, SUCCESSFUL, APPROVED, APPROVED_MESSAGE, context, seen)
+    if isinstance(decision, NeedsMore):
+        return decision
+    decision.groups = (arrived, *decision.groups)
+    excess = more.received - payment.charged
+    message = "Paid" if not excess else "Paid; the excess goes back to the payer"
+    decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message=message)
+    return decision
+
+
+# --- into a personalized account ------------------------------------------------------------------------------------
+
+
+def receive_personalized(
+    reference: str, request: PayAccountRequest, context: Context, seen: LoadedRows
+) -> Decision | Refusal | NeedsMore:
+    key = personalized_key(context.merchant.merchant_id, reference)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((PersonalizedAccountRow, key),), accounts_of_transfer()))
+    account = seen.get(PersonalizedAccountRow, key)
+    assert account is not None, "the directory and the account were written together"
+    order = build_personalized_order(account, request, context)
+    row = make_transaction(order, context.number, context)
+    payment = make_payment(order, row, CHARGE, context)
+    decision = end_payment(row, payment, None, SUCCESSFUL, APPROVED, APPROVED_MESSAGE, context, seen)
+    if isinstance(decision, NeedsMore):
+        return decision
+    decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message="Paid")
+    decision.numbers_used = 1
+    return decision
+
+
+def build_personalized_order(
+    account: PersonalizedAccountRow, request: PayAccountRequest, context: Context
+) -> PaymentOrder:
+    """The payment that nobody asked for, as if it had been. The payer decides what comes, and no limit can refuse what
+    is here already; the fee is out of it, because nobody was told to pay one on top. By the account's reference all
+    of its payments are found again. Spec silent: D37"""
+    return PaymentOrder(
+        method="bank_transfer",
+        currency=HOME_CURRENCY,
+        price=price_collection(
+            context.merchant.tariff, "bank_transfer", HOME_CURRENCY, int(request.amount), "merchant"
+        ),
+        detail=PaymentDetail(
+            fullname=request.sender_name or account.account_name,
+            email=account.email,
+            business_name=account.account_name,
+            provider=account.bank_name,
+            inbound_account_number=account.account_number,
+            account_reference=account.reference,
+        ),
+        customer_txnref=account.reference,
+    )

@@ -1,0 +1,283 @@
+"""Refunds: all or a part of a payment goes back to the payer, out of the wallet. (D18)
+
+    requested    hold   wallet                       amount
+    successful   wallet → rail:<card|debit|mobile>   amount; the fee stays where it is
+    failed       the hold is voided
+
+What is under way counts as gone, on the payment's own row: refunds at once can never exceed the charge.
+"""
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    NewHold,
+    Posting,
+    PostingGroup,
+    Refusal,
+    Row,
+    refuse_fields,
+)
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, subject_of, unseen_needs
+from kasuwa.core.references import hold_key, movement_reference
+from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
+from kasuwa.core.scenario import take_call_scenario
+from kasuwa.core.transactions import (
+    FAILED,
+    PENDING,
+    SUCCESSFUL,
+    Transaction,
+    begin_transaction,
+    contradiction_notices,
+    encode_text,
+    end_transaction,
+    make_transaction_job,
+    transaction_key,
+)
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.payment.model import (
+    DETAIL_DECODER,
+    FACTS_DECODER,
+    JOB_DATA_DECODER,
+    KIND,
+    RAIL_ROUTES,
+    UNKNOWN_REFERENCE,
+    Payment,
+    PaymentJobData,
+    payment_key,
+    rail_account,
+)
+from kasuwa.methods.payment.rules.scheduled_charges import CHARGE_JOB_KINDS
+from kasuwa.methods.payment.wire import RefundRequest
+from kasuwa.methods.payment.wire_reply import RefundReply
+from kasuwa.rails.ports import Answer
+
+REFUND = "refund"
+SEND_REFUND = "payment.refund"
+QUERY_REFUND = "payment.ask_refund"
+
+PAYMENT_NOT_SUCCESSFUL = Refusal(INVALID_REQUEST, "Only a successful payment can be refunded")
+METHOD_NOT_REFUNDABLE = Refusal(INVALID_REQUEST, "Payments of this type cannot be paid back")
+USED_FOR_LOAN_OR_SAVINGS = Refusal(
+    INVALID_REQUEST, "This payment was used for a loan or savings; only what was paid beyond that can be refunded"
+)
+WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the refund; fund it and try again")
+
+SOURCE_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The savings do not hold this money any more")
+
+MESSAGES = {SUCCESSFUL: "Refund Successful", PENDING: "Refund Pending", FAILED: "Refund Failed"}
+
+
+class RefundDetail(msgspec.Struct, frozen=True):
+    payment: str
+    comment: str
+    method: str
+
+
+REFUND_DETAIL_DECODER: "msgspec.json.Decoder[RefundDetail]" = msgspec.json.Decoder(RefundDetail)
+
+
+def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref)),
+        (Payment, payment_key(merchant.merchant_id, request.txn_ref)),
+    )
+    return Needs(rows, tuple(chart.wallet(currency) for currency in merchant.limits))
+
+
+def decide_refund(request: RefundRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    merchant = context.merchant
+    row = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref))
+    payment = seen.get(Payment, payment_key(merchant.merchant_id, request.txn_ref))
+    if row is None or payment is None:
+        return UNKNOWN_REFERENCE
+    if row.status != SUCCESSFUL:
+        return PAYMENT_NOT_SUCCESSFUL
+    if not is_merchant_payment(payment.detail) and not FACTS_DECODER.decode(payment.facts).surplus:
+        return USED_FOR_LOAN_OR_SAVINGS
+    if not RAIL_ROUTES[payment.method].can_refund:
+        return METHOD_NOT_REFUNDABLE
+    if request.amount > refundable(payment):
+        return refuse_fields(
+            FieldError("amount", f"at most {format_minor(refundable(payment))}, what is left to refund")
+        )
+    source, unseen = find_refund_source(payment, row.currency, context, seen)
+    return unseen or start_refund(request, row, payment, source, context)
+
+
+def find_refund_source(
+    payment: Payment, currency: str, context: Context, seen: LoadedRows
+) -> tuple[str, NeedsMore | None]:
+    """The account that a refund is paid from: the wallet, or where the payment's money went; and what must be seen for
+    a payment that was made for a loan or savings."""
+    payment_purpose = DETAIL_DECODER.decode(payment.detail).purpose
+    if payment_purpose is None or is_merchant_payment(payment.detail):
+        return chart.wallet(currency), None
+    purpose: PurposeRules = context.purposes[payment_purpose.purpose]
+    account = (
+        None
+        if purpose.destination_account is None
+        else purpose.destination_account(payment_purpose.reference, currency)
+    )
+    return account or chart.wallet(currency), unseen_needs(purpose, payment_purpose, context, seen)
+
+
+def is_merchant_payment(detail: str) -> bool:
+    """Whether its money went to the merchant, as that of a recurrence or an instalment plan does too."""
+    purpose = DETAIL_DECODER.decode(detail).purpose
+    return purpose is None or purpose.purpose in CHARGE_JOB_KINDS
+
+
+def refundable(payment: Payment) -> int:
+    """What is left to refund."""
+    whole = refundable_total(payment.detail, payment.facts, payment.charged)
+    return whole - payment.refunded - payment.refunding
+
+
+def refundable_total(detail: str, facts: str, charged: int) -> int:
+    """What could be refunded at first: of a payment that was made for a loan or savings, what that had no use for."""
+    return charged if is_merchant_payment(detail) else FACTS_DECODER.decode(facts).surplus
+
+
+def start_refund(
+    request: RefundRequest, paid_transaction: Transaction, payment: Payment, source: str, context: Context
+) -> Decision:
+    """Hold the money, count it as going, and write the job that tells the rail."""
+    amount = int(request.amount)
+    txn_ref = movement_reference("RF", context.permutation(context.number), lagos_day(context.now))
+    random_number = int.from_bytes(context.entropy[:8], "big")
+    scenario, faults = take_call_scenario(
+        context.scenario, context.injected_faults, RAIL_ROUTES[payment.method].fault_rail, random_number
+    )
+    row = begin_transaction(
+        context,
+        REFUND,
+        txn_ref,
+        amount,
+        currency=paid_transaction.currency,
+        status=PENDING,
+        message=MESSAGES[PENDING],
+        detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method),
+    )
+    work = PaymentJobData(
+        sent_at=context.now.timestamp(),
+        method=payment.method,
+        amount=amount,
+        currency=paid_transaction.currency,
+        session=payment.session,
+        refund_of=paid_transaction.txn_ref,
+        scenario=scenario,
+    )
+    going = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
+    job = make_transaction_job(context, SEND_REFUND, RAIL_ROUTES[payment.method].rail, row, encode_text(work))
+    reserve = NewHold(hold_key(row.key), source, amount)
+    short = WALLET_INSUFFICIENT if source == chart.wallet(paid_transaction.currency) else SOURCE_INSUFFICIENT
+    return Decision(
+        reply=reply_refund(row, going),
+        groups=(PostingGroup(txn_ref, short, new_holds=(reserve,)),),
+        rows=(row, going),
+        jobs=(job,),
+        numbers_used=1,
+        follow_up=job,
+        injected_faults=faults,
+    )
+
+
+def reply_refund(row: Transaction, payment: Payment) -> RefundReply:
+    return RefundReply(
+        txn_ref=payment.txn_ref,
+        refund_ref=row.txn_ref,
+        txn_status=row.status,  # type: ignore[arg-type]
+        amount=format_minor(row.amount),
+        currency=row.currency,
+        refunded_amount=format_minor(payment.refunded),
+        refundable_amount=format_minor(refundable(payment)),
+        message=row.message,
+    )
+
+
+# --- what the rail says ---------------------------------------------------------------------------------------------
+
+REFUND_JOB_KINDS = RequeryJobKinds(SEND_REFUND, QUERY_REFUND)
+
+
+def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    work = JOB_DATA_DECODER.decode(job.work)
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (Transaction, job.subject),
+        (Hold, hold_key(job.subject)),
+        (Job, job.key),
+    )
+    return Needs(rows, (chart.wallet(work.currency), rail_account(work.method, work.currency)))
+
+
+def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    row = seen.get(Transaction, job.subject)
+    assert row is not None
+    key = payment_key(context.merchant.merchant_id, REFUND_DETAIL_DECODER.decode(row.detail).payment)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((Payment, key),)))
+    payment, current_job = seen.get(Payment, key), seen.get(Job, job.key)
+    assert payment is not None
+    if row.is_final or current_job is None:
+        notices = contradiction_notices(row, final_status(answer, 0) or row.status)
+        return Decision(
+            reply=reply_refund(row, payment), notices=notices, jobs_done=() if current_job is None else (current_job,)
+        )
+    age = context.now.timestamp() - JOB_DATA_DECODER.decode(current_job.work).sent_at
+    ending = final_status(answer, age)
+    if ending is None:
+        kept, again = schedule_requery(
+            row, current_job, answer, context, age, REFUND_JOB_KINDS, PENDING, MESSAGES[PENDING]
+        )
+        return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))
+    return end_refund(row, payment, current_job, answer, ending, context, seen)
+
+
+def end_refund(
+    row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context, seen: LoadedRows
+) -> Decision | NeedsMore:
+    source, unseen = find_refund_source(payment, row.currency, context, seen)
+    purpose = DETAIL_DECODER.decode(payment.detail).purpose
+    if unseen is not None:
+        return unseen
+    paid_back = ending == SUCCESSFUL
+    message = MESSAGES[SUCCESSFUL] if paid_back else f"{MESSAGES[FAILED]}: {answer.message}"
+    work = JOB_DATA_DECODER.decode(job.work)
+    event_fields = {"refundOf": payment.txn_ref, **subject_of(purpose)}
+    added: PurposeEffects | NeedsMore = NO_EFFECTS
+    if paid_back and purpose is not None and not is_merchant_payment(payment.detail):
+        rule = context.purposes[purpose.purpose].end_refund
+        added = NO_EFFECTS if rule is None else rule(purpose.reference, row.amount, context, seen)
+    if isinstance(added, NeedsMore):
+        return added
+    end = end_transaction(context, row, ending, answer.code, message, REFUND, work.scenario, event_fields=event_fields)
+    left = msgspec.structs.replace(
+        payment,
+        refunding=payment.refunding - row.amount,
+        refunded=payment.refunded + (row.amount if paid_back else 0),
+        refunds=payment.refunds + 1,
+    )
+    post = Posting(source, rail_account(payment.method, row.currency), row.amount, "refund")
+    posts = (post, *added.posts) if paid_back else ()
+    # A refund's event belongs to its payment, after the payment's own.
+    event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1)
+    return Decision(
+        reply=reply_refund(end.row, left),
+        groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),),
+        rows=(end.row, left, *added.rows),
+        jobs=end.jobs,
+        jobs_done=(job,),
+        events=(event,),
+    )

@@ -1,0 +1,223 @@
+"""A payment as its merchant is told of it, wherever it stands. (D15–D24)"""
+
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import UNSET
+
+from kasuwa.core.codes import UNREADABLE_ANSWER
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import subject_of
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
+from kasuwa.methods.payment.model import (
+    AWAITING_3DS,
+    AWAITING_OTP,
+    AWAITING_PAYER,
+    DETAIL_DECODER,
+    EXPIRED,
+    FACTS_DECODER,
+    INITIATED,
+    OTP_ATTEMPTS_EXHAUSTED,
+    PAYER_TIMEOUT,
+    PENDING_MESSAGE,
+    CardSummary,
+    Payment,
+    PaymentDetail,
+)
+from kasuwa.methods.payment.wire_reply import CardReply, PaymentReply
+
+OTP_PROMPT = "Enter the OTP that the bank sent to the customer"
+MESSAGES = {
+    "OTP": "Validate with the OTP",
+    "PIN": "Charge with the card's PIN",
+    "3DSecure": "Let the customer verify with the bank at authURL",
+    "ussd": "The customer dials the code",
+    "phone": "The customer approves on the telephone",
+    "qrpay": "The customer scans the code",
+    "bank_transfer": "The customer pays into the account",
+    "mobile_money": "The customer approves with the provider",
+}
+COMPLETED = {SUCCESSFUL: "Charge Successful", FAILED: "Charge Failed"}
+# Whose words a decline is told in, so that "No sufficient funds" is not read as the merchant's wallet.
+DECLINED_BY = {
+    "card": "the card's bank",
+    "token": "the card's bank",
+    "account": "the account's bank",
+    "bank_transfer": "the bank",
+    "ussd": "the bank",
+    "qrpay": "the payer's bank",
+    "phone": "the operator",
+    "mobile_money": "the provider",
+}
+EXPIRES_SECONDS = int(PAYER_TIMEOUT.total_seconds())
+
+
+class PaymentProgress(Protocol):
+    """Where a payment stands, as far as its payer's next step depends on it: a `Payment`, or what verify reads."""
+
+    @property
+    def txn_ref(self) -> str: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def charged(self) -> int: ...
+
+    @property
+    def received(self) -> int: ...
+
+    @property
+    def stage(self) -> str: ...
+
+    @property
+    def auth(self) -> str: ...
+
+    @property
+    def facts(self) -> str: ...
+
+
+def reply_payment(row: Transaction, payment: Payment, public_url: str, code: int = 200) -> PaymentReply:
+    if row.is_final:
+        return reply_completed(row, payment)
+    detail = DETAIL_DECODER.decode(payment.detail)
+    reply = reply_step(payment, detail, public_url) or reply_pending(payment, code)
+    return msgspec.structs.replace(reply, **subject_of(detail.purpose))
+
+
+def reply_pending(payment: Payment, code: int) -> PaymentReply:
+    """The reply while the rail is to be asked."""
+    status = 201 if code == UNREADABLE_ANSWER else 200
+    return PaymentReply(
+        status=status,  # type: ignore[arg-type]
+        txn_ref=payment.txn_ref,
+        txn_status="pending",
+        message=PENDING_MESSAGE,
+    )
+
+
+def reply_step(payment: PaymentProgress, detail: PaymentDetail, public_url: str) -> PaymentReply | None:
+    """The step that the payer or the merchant must take next; None while the rail is to be asked."""
+    if payment.stage == INITIATED:
+        return reply_initiated(payment, detail, public_url)
+    if payment.stage in (AWAITING_OTP, AWAITING_3DS):
+        return reply_challenge(payment, detail, public_url)
+    if payment.stage == AWAITING_PAYER:
+        return reply_payer_step(payment, detail, public_url)
+    return None
+
+
+def page_url(public_url: str, detail: PaymentDetail) -> str:
+    return f"{public_url}/pay/{detail.page_token}"
+
+
+def reply_initiated(payment: PaymentProgress, detail: PaymentDetail, public_url: str) -> PaymentReply:
+    reply = PaymentReply(status=202, txn_ref=payment.txn_ref, apply_auth=payment.auth, message=MESSAGES[payment.auth])
+    if payment.auth == "OTP":
+        reply.validate = OTP_PROMPT
+    if payment.auth == "3DSecure":
+        reply.auth_url = page_url(public_url, detail)
+    return reply
+
+
+def reply_challenge(payment: PaymentProgress, detail: PaymentDetail, public_url: str) -> PaymentReply:
+    reply = PaymentReply(status=202, txn_ref=payment.txn_ref, message=MESSAGES[payment.auth])
+    if payment.method == "card":
+        reply.fraud_status = FACTS_DECODER.decode(payment.facts).fraud
+    if payment.stage == AWAITING_3DS:
+        reply.auth_url = page_url(public_url, detail)
+        return reply
+    reply.auth_type = "OTP"
+    reply.validate = OTP_PROMPT
+    reply.state = detail.otp_reply_state or UNSET
+    return reply
+
+
+def reply_payer_step(payment: PaymentProgress, detail: PaymentDetail, public_url: str) -> PaymentReply:
+    """What the payer is shown, by the payment's type."""
+    reply = PaymentReply(status=202, txn_ref=payment.txn_ref, auth_type="device", message=MESSAGES[payment.method])
+    if payment.method == "ussd":
+        reply.auth_type = "ussd"
+        reply.ussd_code = FACTS_DECODER.decode(payment.facts).ussd_code
+        reply.expires = EXPIRES_SECONDS
+    elif payment.method == "phone" and detail.enrolment:
+        reply.enrolment = True
+    elif payment.method == "qrpay":
+        reply.qr_code = detail.qr
+        reply.qr_image = f"{page_url(public_url, detail)}/qr.svg"
+        reply.expires = EXPIRES_SECONDS
+    elif payment.method == "bank_transfer":
+        add_account_fields(reply, payment, detail)
+    elif payment.method == "mobile_money" and detail.page_token:
+        reply.auth_type = UNSET
+        reply.auth_url = page_url(public_url, detail)
+    return reply
+
+
+def add_account_fields(reply: PaymentReply, payment: PaymentProgress, detail: PaymentDetail) -> None:
+    reply.account_number = detail.inbound_account_number
+    reply.account_name = detail.business_name
+    reply.bank_name = detail.provider
+    reply.account_expires = EXPIRES_SECONDS
+    reply.amount = format_minor(payment.charged)
+    if payment.received:
+        reply.message = underpaid_message(payment.received, payment.charged)
+
+
+def underpaid_message(received: int, charged: int) -> str:
+    return f"{format_minor(received)} of {format_minor(charged)} has arrived; the rest is awaited"
+
+
+def completed_message(status: str, method: str, code: str | None, said: str) -> str:
+    """How a payment ended, and for a failed one who says why: its rail's code came with it, or it was ended here."""
+    if status == SUCCESSFUL or not said:
+        return COMPLETED[status]
+    own = code is None or code in (EXPIRED, OTP_ATTEMPTS_EXHAUSTED)
+    return f"{COMPLETED[status]}: {said}" if own else f"{COMPLETED[status]}: {DECLINED_BY[method]} says: {said}"
+
+
+def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
+    detail = DETAIL_DECODER.decode(payment.detail)
+    reply = PaymentReply(
+        txn_ref=payment.txn_ref,
+        txn_status=row.status,  # type: ignore[arg-type]
+        message=completed_message(row.status, payment.method, row.code, row.message),
+        bank_message=row.message,
+        fullname=detail.fullname,
+        email=detail.email,
+        charged_amount=format_minor(payment.charged if row.status == SUCCESSFUL else 0),
+        fraud_status=FACTS_DECODER.decode(payment.facts).fraud,
+        currency=row.currency,
+        payment_method=payment.method,
+        meta=meta_of(detail),
+        **subject_of(detail.purpose),
+    )
+    if detail.card is not None:
+        reply.card = card_reply(detail.card)
+    if row.status != FAILED and payment.token is not None:
+        reply.card_token = payment.token
+    return reply
+
+
+def meta_of(detail: PaymentDetail) -> Any:
+    """The `meta` of a payment's request for a reply, as the text it is; UNSET where there was none."""
+    return raw_document(detail.meta or ("" if detail.purpose is None else detail.purpose.meta))
+
+
+def raw_document(text: str) -> Any:
+    return msgspec.Raw(text.encode()) if text else UNSET
+
+
+def reply_validated(completed: PaymentReply) -> PaymentReply:
+    return PaymentReply(
+        txn_ref=completed.txn_ref,
+        txn_status=completed.txn_status,
+        message="Validation Successful",
+        card_token=completed.card_token,
+        loan_id=completed.loan_id,
+        savings_id=completed.savings_id,
+    )
+
+
+def card_reply(card: CardSummary) -> CardReply:
+    return msgspec.convert(card, CardReply, from_attributes=True)

@@ -1,0 +1,281 @@
+"""From what a merchant sent to a payment that may begin: who pays, in which currency, what it costs, for whom.
+
+Faults that depend on more than one field, or on the day, are found here and named together.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+
+from kasuwa.core.calendar import lagos_day, lagos_moment
+from kasuwa.core.cards import find_bin
+from kasuwa.core.decision import Context, FieldError, LoadedRows, Merchant, Needs, Row
+from kasuwa.core.magic import SAMPLE_CARD
+from kasuwa.core.merchant import check_amount_limits
+from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
+from kasuwa.core.schedule import Frequency, amount_due, check_recurrence_value, plan_installments
+from kasuwa.core.splits import SplitShare, check_and_split, check_share
+from kasuwa.core.tariff import Bearer, FeeClass
+from kasuwa.methods.payment.model import CardSummary, InstallmentTerms, PaymentDetail, RecurrentTerms
+from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_key
+from kasuwa.methods.payment.wire import Card, ChargeToken, InitiateCard, Installment, PaymentFields, Recurrent, User
+from kasuwa.rails.ports import CardSecrets
+
+HOME_COUNTRY, HOME_CURRENCY = "NG", "NGN"
+# Cards are charged in their country's currency, or in dollars.
+CARD_CURRENCIES = {"NG": ("NGN", "USD"), "GH": ("GHS", "USD"), "KE": ("KES", "USD"), "US": ("USD",)}
+
+NO_PRICE = Price(amount=0, fee=0, vat=0, charged=0, settled=0)
+
+
+# --- cards --------------------------------------------------------------------------------------------------------
+
+
+def card_hash(context: Context, number: str, month: str, year: str) -> str:
+    said = f"card {context.merchant.merchant_id} {number} {month} {year}"
+    return context.vault.fingerprint(said.encode())
+
+
+def summarize_card(context: Context, card: Card) -> CardSummary:
+    issuer = find_bin(card.card_no)
+    return CardSummary(
+        hash=card_hash(context, card.card_no, card.expiry_month, card.expiry_year),
+        mask=f"{card.card_no[:6]}{'*' * (len(card.card_no) - 10)}{card.card_no[-4:]}",
+        bin=issuer.bin,
+        brand=issuer.brand,
+        type=issuer.type,
+        issuer=issuer.issuer,
+        country=issuer.country,
+    )
+
+
+def read_card_secrets(card: Card) -> CardSecrets:
+    return CardSecrets(str(card.card_no), card.expiry_month, card.expiry_year, card.ccv, card.pin or "")
+
+
+def expiry_faults(
+    expiry_month: str, expiry_year: str, today: date, merchant: Merchant, number: str = ""
+) -> list[FieldError]:
+    """A card is good until the end of its month. In test, the card of the public clients' READMEs is good with any
+    expiry. Spec silent: D15"""
+    if merchant.environment == "test" and number == SAMPLE_CARD:
+        return []
+    month, year = int(expiry_month), 2000 + int(expiry_year)
+    if (year, month) >= (today.year, today.month):
+        return []
+    return [FieldError("card.expiry_year" if year < today.year else "card.expiry_month", "the card has expired")]
+
+
+# --- country and currency -----------------------------------------------------------------------------------------
+
+
+def card_money_faults(country: str, currency: str) -> list[FieldError]:
+    allowed = CARD_CURRENCIES.get(country)
+    if allowed is None:
+        return [FieldError("country", "one of " + ", ".join(CARD_CURRENCIES))]
+    return [] if currency in allowed else [FieldError("currency", f"{' or '.join(allowed)} in {country}")]
+
+
+def home_money_faults(country: str, currency: str) -> list[FieldError]:
+    """Everything that Nigerian banks and telephones do, they do in naira."""
+    faults = [] if country == HOME_COUNTRY else [FieldError("country", f"{HOME_COUNTRY} for this payment type")]
+    return (
+        faults
+        if currency == HOME_CURRENCY
+        else [*faults, FieldError("currency", f"{HOME_CURRENCY} for this payment type")]
+    )
+
+
+def country_and_currency(request: PaymentFields) -> tuple[str, str]:
+    return request.country or HOME_COUNTRY, str(request.currency or HOME_CURRENCY)
+
+
+def reason_at(field: str, faults: list[FieldError]) -> str | None:
+    return next((fault.reason for fault in faults if fault.field == field), None)
+
+
+def limit_faults(merchant: Merchant, currency: str, amount: int) -> list[FieldError]:
+    reason = check_amount_limits(merchant, currency, amount)
+    return [] if reason is None else [FieldError("amount", reason)]
+
+
+# --- price and split ----------------------------------------------------------------------------------------------
+
+
+def price_of(bearer: Bearer, merchant: Merchant, fee_class: FeeClass, currency: str, amount: int) -> Price:
+    if not amount:
+        return NO_PRICE
+    return price_collection(merchant.tariff, fee_class, currency, amount, bearer)
+
+
+def settled_amounts(
+    bearer: Bearer,
+    merchant: Merchant,
+    fee_class: FeeClass,
+    currency: str,
+    price: Price,
+    installments: InstallmentTerms | None,
+) -> list[int]:
+    """What each charge settles, those to come too. What only saves the card settles nothing."""
+    later = () if installments is None else installments.later_charges
+    prices = [price, *(price_of(bearer, merchant, fee_class, currency, amount) for _, amount in later)]
+    return [each.settled for each in prices if each.charged]
+
+
+def read_split_parts(request: PaymentFields) -> tuple[SplitShare, ...]:
+    return tuple(
+        SplitShare(
+            part.ref_code,
+            None if part.percentage is None else str(part.percentage),
+            None if part.share is None and part.fixed is None else int(part.share or part.fixed or 0),
+        )
+        for part in request.split or ()
+    )
+
+
+def need_split(request: PaymentFields, merchant: Merchant) -> Needs:
+    rows: tuple[tuple[type[Row], bytes], ...] = tuple(
+        (Beneficiary, beneficiary_key(merchant.merchant_id, part.ref_code)) for part in request.split or ()
+    )
+    return Needs(rows)
+
+
+def split_faults(
+    parts: Sequence[SplitShare], currency: str, settled: Sequence[int], context: Context, seen: LoadedRows
+) -> list[FieldError]:
+    """`settled` is what each charge settles that is to be split so: now, and by instalments."""
+    faults = []
+    if parts and currency != HOME_CURRENCY:
+        unpaid = f"no beneficiary can be paid in {currency}: their bank accounts are in {HOME_CURRENCY}"
+        faults.append(FieldError("split", unpaid))
+    if len({part.ref_code for part in parts}) != len(parts):
+        faults.append(FieldError("split", "each ref_code once"))
+    for n, part in enumerate(parts):
+        reason = check_share(part)
+        if reason is not None:
+            faults.append(FieldError(f"split.{n}", reason))
+        if seen.get(Beneficiary, beneficiary_key(context.merchant.merchant_id, part.ref_code)) is None:
+            faults.append(FieldError(f"split.{n}.ref_code", "no beneficiary has this ref_code"))
+    return faults or division_faults(parts, settled)
+
+
+def division_faults(parts: Sequence[SplitShare], settled: Sequence[int]) -> list[FieldError]:
+    divided = (check_and_split(each, parts) for each in settled)
+    return [FieldError("split", reason) for reason in divided if isinstance(reason, str)][:1]
+
+
+def card_split_faults(
+    parts: tuple[SplitShare, ...],
+    bearer: Bearer,
+    facts: CardSummary,
+    currency: str,
+    price: Price,
+    installments: InstallmentTerms | None,
+    context: Context,
+    seen: LoadedRows | None,
+) -> list[FieldError]:
+    """`seen` has the beneficiaries; None where the parts were accepted before and only the charges have changed."""
+    if not parts:
+        return []
+    fee_class = card_fee_class(facts)
+    settled = settled_amounts(bearer, context.merchant, fee_class, currency, price, installments)
+    return division_faults(parts, settled) if seen is None else split_faults(parts, currency, settled, context, seen)
+
+
+# --- schedules ----------------------------------------------------------------------------------------------------
+
+
+def recurrent_faults(request: InitiateCard) -> list[FieldError]:
+    """`recurrent` alone implies `is_recurring`; one that says no contradicts it. Spec silent: D25"""
+    recurrent = request.recurrent
+    if recurrent is None:
+        return []
+    if request.is_recurring is False:
+        return [FieldError("is_recurring", "true or absent, where recurrent says when")]
+    reason = None if recurrent.value is None else check_recurrence_value(frequency_of(recurrent), recurrent.value)
+    return [] if reason is None else [FieldError("recurrent.value", reason)]
+
+
+def schedule_conflict_faults(recurrent: bool, installment: bool) -> list[FieldError]:
+    """One payment has one schedule. Spec silent: D25, D26"""
+    return [FieldError("installment", "not together with recurrent")] if recurrent and installment else []
+
+
+def frequency_of(recurrent: Recurrent) -> Frequency:
+    return recurrent.frequency or "monthly"
+
+
+def read_recurrent_terms(request: InitiateCard) -> RecurrentTerms | None:
+    if request.recurrent is None:
+        return None
+    return RecurrentTerms(frequency_of(request.recurrent), request.recurrent.value)
+
+
+def read_installment_terms(
+    installment: Installment, amount: int | None, today: date
+) -> tuple[int, InstallmentTerms] | list[FieldError]:
+    """What is due today and what later, or what is wrong. Spec silent: D26"""
+    figures = {day: str(figure) for day, figure in installment.payment_schedule.items()}
+    plan = plan_installments(int(installment.total), figures)
+    if isinstance(plan, str):
+        return [FieldError("installment.payment_schedule", plan)]
+    if plan[0].due < today:
+        return [FieldError("installment.payment_schedule", "no date before today")]
+    due = amount_due(plan, today)
+    if amount is not None and amount != due:
+        return [FieldError("amount", "what is due today by the schedule, or absent")]
+    later = tuple((lagos_moment(part.due).isoformat(), part.amount) for part in plan if part.due > today)
+    return due, InstallmentTerms(int(installment.total), later)
+
+
+def amount_to_charge(
+    request: InitiateCard | ChargeToken, currency: str, context: Context
+) -> tuple[int, InstallmentTerms | None] | list[FieldError]:
+    """What is to be charged now, and what follows by instalments."""
+    amount = None if request.amount is None else int(request.amount)
+    if request.installment is None:
+        if amount is None:
+            return [FieldError("amount", "required")]
+        return limit_faults(context.merchant, currency, amount) or (amount, None)
+    planned = read_installment_terms(request.installment, amount, lagos_day(context.now))
+    if isinstance(planned, list):
+        return planned
+    due, wish = planned
+    faults = limit_faults(context.merchant, currency, due) if due else []
+    return faults + later_faults(wish, context.merchant, currency) or (due, wish)
+
+
+def later_faults(wish: InstallmentTerms, merchant: Merchant, currency: str) -> list[FieldError]:
+    reasons = {check_amount_limits(merchant, currency, later) for _, later in wish.later_charges}
+    return [FieldError("installment.payment_schedule", f"parts {reason}") for reason in reasons if reason is not None]
+
+
+# --- who pays -----------------------------------------------------------------------------------------------------
+
+
+def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
+    user = request.user or User()
+    return PaymentDetail(
+        country=request.country or HOME_COUNTRY,
+        fullname=" ".join(filter(None, (user.firstname, user.lastname))),
+        email=user.email or "",
+        ip=user.ip or "",
+        fingerprint=user.fingerprint or "",
+        meta=str(request.meta or ""),
+        redirect_url=request.redirect_url or "",
+        bearer=bearer_of(context.merchant.tariff, request.bearer),
+        is_bearer_explicit=request.bearer is not None,
+        split=read_split_parts(request),
+    )
+
+
+def unsupported_schedule_faults(request: PaymentFields, *, installments: bool = False) -> list[FieldError]:
+    """What is asked of a payment whose payer cannot be charged again by us. Spec silent: D25, D26"""
+    asked = {"is_recurring": request.is_recurring or None, "recurrent": request.recurrent}
+    faults = [FieldError(name, "card payments only") for name, value in asked.items() if value is not None]
+    if request.installment is not None and not installments:
+        faults.append(FieldError("installment", "card and token payments only"))
+    return faults
+
+
+def card_fee_class(facts: CardSummary) -> FeeClass:
+    return card_class(facts.country)

@@ -1,0 +1,100 @@
+"""The rules of the test environment's own actions."""
+
+from datetime import datetime, timedelta
+
+from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    LoadedRows,
+    Merchant,
+    Needs,
+    PostingGroup,
+    Refusal,
+    refuse_fields,
+)
+from kasuwa.core.money import MINOR_PER_MAJOR, MOST_DIGITS, format_minor
+from kasuwa.core.references import account_key
+from kasuwa.core.scenario import InjectedFault
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest, FundRequest
+
+# The outside never runs short, so this answer is only there to fill its place.
+FUNDING_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet cannot take so much")
+NO_DURATION = Refusal(INVALID_REQUEST, "Say seconds, minutes, hours or days, or until")
+BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward")
+TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
+
+LAST_YEAR = 9000
+
+# As many digits as the largest amount has: far below what the books can keep, so that no later credit reaches it.
+MAX_WALLET_BALANCE = 10**MOST_DIGITS * MINOR_PER_MAJOR
+WALLET_FULL = refuse_fields(FieldError("amount", f"the wallet would hold more than {MOST_DIGITS} digits"))
+
+# They stand in the merchant's book, which every request reads.
+MAX_PLANNED_FAULTS = 100
+TOO_MANY_FAULTS = Refusal(INVALID_REQUEST, "So many faults are planned already; clear them with kind none")
+
+
+def check_advance(merchant: Merchant, *forms: object) -> str | None:
+    """What is wrong with the forms of an advance, of which the last is `until`."""
+    *stretch, until = forms
+    both = until is not None and any(part is not None for part in stretch)
+    return "until, or seconds, minutes, hours and days; not both" if both else None
+
+
+def check_fault_rail(merchant: Merchant, kind: str, rail: str | None) -> str | None:
+    """What is wrong with the rail of a fault, for its field `rail`."""
+    return "required" if rail is None and kind != "none" else None
+
+
+def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
+    currency = request.currency or "NGN"
+    wallet = (Account, account_key(merchant.merchant_id, chart.wallet(currency)))
+    return Needs((wallet,), (chart.wallet(currency), chart.outside("funding", currency)))
+
+
+def decide_fund(request: FundRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    currency = str(request.currency or "NGN")
+    wallet = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
+    if request.amount + (0 if wallet is None else wallet.posted) >= MAX_WALLET_BALANCE:
+        return WALLET_FULL
+    post = chart.make_funding_posting(currency, int(request.amount))
+    return Decision(
+        reply=DoneReply(message=f"{currency} {format_minor(request.amount)} added to the wallet"),
+        groups=(PostingGroup("funding", FUNDING_INSUFFICIENT, postings=(post,)),),
+    )
+
+
+def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
+    return Needs()
+
+
+def decide_fault(request: FaultRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    if request.kind == "none":
+        left = tuple(fault for fault in context.injected_faults if request.rail not in (None, fault.rail))
+        rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
+        return Decision(reply=DoneReply(message=f"{rails} as usual again"), injected_faults=left)
+    assert request.rail is not None, "its rule asks for one"
+    if len(context.injected_faults) >= MAX_PLANNED_FAULTS:
+        return TOO_MANY_FAULTS
+    percent = 100 if request.probability is None else request.probability
+    planned = InjectedFault(request.rail, request.kind, request.times, int(percent))
+    reply = DoneReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")
+    return Decision(reply=reply, injected_faults=(*context.injected_faults, planned))
+
+
+def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusal:
+    """Where an advance goes. Only forward."""
+    stretch = [request.seconds, request.minutes, request.hours, request.days]
+    if request.until is None and all(part is None for part in stretch):
+        return NO_DURATION
+    if request.until is not None:
+        return request.until.plain() if request.until >= now else BACKWARDS
+    seconds, minutes, hours, days = (part or 0 for part in stretch)
+    total = seconds + minutes * 60 + hours * 3600 + days * 86400
+    if total > (datetime(LAST_YEAR, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():
+        return TOO_FAR
+    return now + timedelta(seconds=total)

@@ -1,0 +1,382 @@
+"""The money of virtual cards: created, funded, withdrawn from, terminated. A card's balance is an account.
+
+Postings, where the wallet is of the card's currency (D12):
+
+    create      wallet → card             amount
+                wallet → income:card      issuance fee          wallet → tax:vat    its VAT
+    fund        wallet → card             amount
+                wallet → income:card      funding fee           wallet → tax:vat    its VAT
+    withdraw    card → wallet             amount
+    terminate   card → wallet             all that is left
+                (fees of these two, where the tariff has any, as above)
+
+A USD card of a merchant without a USD wallet is paid for in NGN, through the operator's positions:
+
+    wallet:NGN → fx:NGN      the sum at the sell rate           fx:USD → card, income:card, tax:vat
+    card → fx:USD            amount                             fx:NGN → wallet:NGN    at the buy rate
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from kasuwa.core.calendar import add_months, lagos_day, lagos_moment
+from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+    refuse_fields,
+)
+from kasuwa.core.exchange_rates import HOME, ExchangeRate, kobo_from_sale, kobo_to_buy
+from kasuwa.core.issuing import make_pan, mask_pan
+from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.references import account_key, opaque_id
+from kasuwa.core.tariff import CardTariff, FeeBreakdown, calculate_flat_fees, calculate_funding_fees
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.core.transactions import encode_text, make_job
+from kasuwa.core.vault import derive
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.virtualcard.model import (
+    ACTIVE,
+    BLOCKED,
+    CARD_FUNDING,
+    CARD_FUNDING_DEBIT,
+    CARD_ISSUANCE_FEE,
+    CARD_TERMINATED,
+    CARD_TERMINATION,
+    CARD_WITHDRAWAL,
+    PAN_ENTRY,
+    TERMINATED,
+    UNKNOWN_CARD,
+    Card,
+    CardEntry,
+    Cardholder,
+    balance_of,
+    card_key,
+    derive_cvv,
+    encode_limits,
+    has_all_rows,
+    make_card_records,
+    pan_aad,
+    reply_card,
+    show_card,
+    vat_entries,
+)
+from kasuwa.methods.virtualcard.wire import AmountRequest, CardRequest, CreateRequest, DoneReply
+
+MONTHLY_FEE_JOB = "virtualcard.monthly"
+LANE = "virtualcard"
+
+# How long a card is good for. Spec silent: D38
+VALIDITY_MONTHS = 36
+# A number of a range is taken by chance once in a while; that all of these are is not chance any more.
+CANDIDATES = 8
+
+# Refusals, in order of precedence; UNKNOWN_CARD and CARD_TERMINATED come first.
+CARD_BLOCKED = Refusal(INVALID_REQUEST, "The card is blocked; unblock it first")
+CARD_EXPIRED = Refusal(INVALID_REQUEST, "The card has expired")
+NO_RATE = Refusal(INVALID_REQUEST, "There is no exchange rate for the card's currency; hold a wallet in it")
+NO_FREE_CARD_NUMBER = Refusal(ERROR, "No card number was found; nothing was changed, try again")
+CARD_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The card does not cover the amount")
+WALLET_INSUFFICIENT = Refusal(
+    INSUFFICIENT_FUNDS, "The wallet does not cover the amount and its fee; fund it and try again"
+)
+
+
+# --- which wallet, and how it is reached --------------------------------------------------------------------
+
+
+class WalletDebit(msgspec.Struct, frozen=True):
+    """So much for one account."""
+
+    account: str
+    amount: int
+    kind: str
+
+
+class FundingSource(msgspec.Struct, frozen=True):
+    """Where the money of a card comes from and goes to: the wallet of its currency, or at a rate the one in NGN."""
+
+    currency: str
+    rate: ExchangeRate | None = None
+
+    def debit_wallet(self, debits: Iterable[WalletDebit]) -> tuple[Posting, ...]:
+        """From the wallet to these accounts of the card's currency."""
+        wanted = [piece for piece in debits if piece.amount]
+        if self.rate is None:
+            return tuple(Posting(chart.wallet(self.currency), p.account, p.amount, p.kind) for p in wanted)
+        if not wanted:
+            return ()
+        cost = kobo_to_buy(self.rate, sum(piece.amount for piece in wanted))
+        bought = Posting(chart.wallet(HOME), chart.fx_position_account(HOME), cost, f"{self.currency} bought")
+        position = chart.fx_position_account(self.currency)
+        return (bought, *(Posting(position, piece.account, piece.amount, piece.kind) for piece in wanted))
+
+    def credit_wallet(self, account: str, amount: int, kind: str) -> tuple[Posting, ...]:
+        """From an account of the card's currency to the wallet. The position itself need not be given to itself."""
+        if self.rate is None:
+            posts = [Posting(account, chart.wallet(self.currency), amount, kind)]
+        else:
+            position, worth = chart.fx_position_account(self.currency), kobo_from_sale(self.rate, amount)
+            given = [] if account == position else [Posting(account, position, amount, kind)]
+            posts = [
+                *given,
+                Posting(chart.fx_position_account(HOME), chart.wallet(HOME), worth, f"{self.currency} sold"),
+            ]
+        return tuple(post for post in posts if post.amount)
+
+
+def money_accounts(account: str, currency: str) -> tuple[str, ...]:
+    """All that may move with a card: which of the wallets does is known when they are seen."""
+    at_home = (account, chart.wallet(currency), chart.income("card", currency), chart.tax("vat", currency))
+    if currency == HOME:
+        return at_home
+    return (*at_home, chart.wallet(HOME), chart.fx_position_account(HOME), chart.fx_position_account(currency))
+
+
+def find_funding_source(currency: str, context: Context, seen: LoadedRows) -> FundingSource | Refusal:
+    """The wallet of the card's currency if the merchant has one, else that in NGN. Spec silent: D12"""
+    own = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
+    if currency == HOME or own is not None:
+        return FundingSource(currency)
+    rate = context.merchant.exchange_rates.get(currency)
+    return NO_RATE if rate is None else FundingSource(currency, rate)
+
+
+def fee_debits(charge: FeeBreakdown, currency: str, kind: str) -> tuple[WalletDebit, ...]:
+    vat = WalletDebit(chart.tax("vat", currency), charge.vat, "VAT on fee")
+    return WalletDebit(chart.income("card", currency), charge.fee, kind), vat
+
+
+def tariff_of(merchant: Merchant, currency: str) -> CardTariff:
+    return merchant.tariff.virtual_card.of_currency(currency)
+
+
+# --- create -------------------------------------------------------------------------------------------------
+
+
+def check_initial_amount(merchant: Merchant, currency: str, amount: int) -> str | None:
+    limits, tariff = merchant.limits[currency], tariff_of(merchant, currency)
+    least = max(limits.min_amount, minor_of(tariff.min_initial))
+    most = min(limits.max_amount, minor_of(tariff.max_balance))
+    return None if least <= amount <= most else f"between {format_minor(least)} and {format_minor(most)}"
+
+
+def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
+    """A new card's account and number are drawn by luck: the rule asks for them when it has drawn."""
+    return Needs()
+
+
+def decide_create(request: CreateRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    ranges, merchant_id = context.issuing.ranges, context.merchant.merchant_id
+    network = request.card_type or next(iter(ranges))
+    if network not in ranges:
+        return refuse_fields(FieldError("card_type", f"one of {', '.join(ranges)}"))
+    currency, short_id = str(request.currency), opaque_id("", derive(context.entropy, "card"))
+    account = chart.card(short_id, currency)
+    random_seeds = [derive(context.entropy, f"pan {merchant_id} {n}") for n in range(CANDIDATES)]
+    pans = [make_pan(ranges[network], random_number) for random_number in random_seeds]
+    entries = {pan: token_key(context.vault, PAN_ENTRY, pan) for pan in pans}
+    wanted = Needs(tuple((TokenIndexEntry, key) for key in entries.values()), money_accounts(account, currency))
+    if not has_all_rows(wanted, merchant_id, seen):
+        return NeedsMore(wanted)
+    pan = next((pan for pan, key in entries.items() if seen.get(TokenIndexEntry, key) is None), None)
+    if pan is None:
+        return NO_FREE_CARD_NUMBER
+    funding_source = find_funding_source(currency, context, seen)
+    if isinstance(funding_source, Refusal):
+        return funding_source
+    card, job = make_card(request, context, short_id, network, pan)
+    return issue_card(int(request.amount), context, funding_source, card, pan, job)
+
+
+def make_card(request: CreateRequest, context: Context, short_id: str, network: str, pan: str) -> tuple[Card, Job]:
+    today, billing = lagos_day(context.now), request.billing
+    reference = f"{context.issuing.label}|GVC|{max(0, int(context.now.timestamp()))}|{short_id}"
+    key = card_key(context.merchant.merchant_id, reference)
+    holder = Cardholder(
+        billing.address, billing.name, billing.city, billing.state, str(billing.postal_code), request.country or "NG"
+    )
+    card = Card(
+        key=key,
+        merchant_id=context.merchant.merchant_id,
+        reference=reference,
+        short_id=short_id,
+        currency=str(request.currency),
+        network=network,
+        mask=mask_pan(pan),
+        sealed_pan=context.seal(pan_aad(key), pan.encode()),
+        expiration=add_months(today, VALIDITY_MONTHS).isoformat()[:7],
+        state=ACTIVE,
+        detail=encode_text(holder),
+        limits=encode_limits(request.limits),
+        spent_on=today.isoformat(),
+        spent_day=0,
+        spent_month=0,
+        unpaid=0,
+        fee_job=b"",
+        created_at=context.now,
+    )
+    first_fee = lagos_moment(add_months(today, 1), 0)
+    job = make_job(context, MONTHLY_FEE_JOB, LANE, card, reference, first_fee, encode_text({"month": 1}))
+    card.fee_job = job.key
+    return card, job
+
+
+def issue_card(
+    amount: int, context: Context, funding_source: FundingSource, card: Card, pan: str, job: Job
+) -> Decision:
+    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).issuance)
+    funding = WalletDebit(card.account, amount, "card funding")
+    posts = funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card issuance fee")))
+    lines = make_card_records(
+        context,
+        card,
+        context.number,
+        CardEntry(CARD_FUNDING_DEBIT, amount),
+        CardEntry(CARD_ISSUANCE_FEE, charge.fee),
+        *vat_entries(charge.vat, f"VAT on {CARD_ISSUANCE_FEE}"),
+        CardEntry(CARD_FUNDING, amount),
+    )
+    data = show_card(card, amount)
+    shown = msgspec.structs.replace(data, cardpan=pan, cvv=derive_cvv(context, pan, card.expiration))
+    return Decision(
+        reply=reply_card(card, shown, "Created Successfully"),
+        replay_reply=reply_card(card, data, "Created Successfully"),
+        groups=(PostingGroup(card.reference, WALLET_INSUFFICIENT, postings=posts),),
+        rows=(card, *lines, make_token_entry(context, PAN_ENTRY, pan, card.reference)),
+        jobs=(job,),
+        numbers_used=len(lines),
+    )
+
+
+# --- fund, withdraw, terminate ------------------------------------------------------------------------------
+
+
+class CardPosition(msgspec.Struct, frozen=True):
+    """A card with all that its money needs in sight."""
+
+    card: Card
+    funding_source: FundingSource
+    balance: int
+    fee_job: Job | None
+
+
+def find_card_position(reference: str, context: Context, seen: LoadedRows) -> CardPosition | Refusal | NeedsMore:
+    merchant_id = context.merchant.merchant_id
+    card = seen.get(Card, card_key(merchant_id, reference))
+    if card is None:
+        return UNKNOWN_CARD
+    if card.state == TERMINATED:
+        return CARD_TERMINATED
+    wanted = Needs(((Job, card.fee_job),), money_accounts(card.account, card.currency))
+    if not has_all_rows(wanted, merchant_id, seen):
+        return NeedsMore(wanted)
+    funding_source = find_funding_source(card.currency, context, seen)
+    if isinstance(funding_source, Refusal):
+        return funding_source
+    return CardPosition(card, funding_source, balance_of(card, seen), seen.get(Job, card.fee_job))
+
+
+def need_amount(request: AmountRequest, merchant: Merchant) -> Needs:
+    return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
+
+
+def decide_fund(request: AmountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    position = find_card_position(request.reference, context, seen)
+    if not isinstance(position, CardPosition):
+        return position
+    card, amount = position.card, int(request.amount)
+    if request.currency not in (None, card.currency):
+        return refuse_fields(FieldError("currency", other_currency(card)))
+    if card.state == BLOCKED:
+        return CARD_BLOCKED
+    if card.is_expired(context.now):
+        return CARD_EXPIRED
+    fault = check_funding(context.merchant, position, amount)
+    if fault is not None:
+        return refuse_fields(FieldError("amount", fault))
+    charge = calculate_funding_fees(context.merchant.tariff, card.currency, amount)
+    funding = WalletDebit(card.account, amount, "card funding")
+    posts = position.funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card funding fee")))
+    debit, credit = CardEntry(CARD_FUNDING_DEBIT, amount, charge.fee), CardEntry(CARD_FUNDING, amount, charge.fee)
+    vat = vat_entries(charge.vat, "VAT on Card Funding Fee")
+    lines = make_card_records(context, card, context.number, debit, *vat, credit)
+    return Decision(
+        reply=DoneReply(message="Virtual card funded successfully"),
+        groups=(PostingGroup(card.reference, WALLET_INSUFFICIENT, postings=posts),),
+        rows=lines,
+        numbers_used=len(lines),
+    )
+
+
+def other_currency(card: Card) -> str:
+    """Amounts are in the card's currency; read as another one they would be many times too much or too little."""
+    return f"{card.currency}, or left out: the currency of this card"
+
+
+def check_funding(merchant: Merchant, position: CardPosition, amount: int) -> str | None:
+    limits, most = merchant.limits[position.card.currency], tariff_of(merchant, position.card.currency).max_balance
+    if not limits.min_amount <= amount <= limits.max_amount:
+        return f"between {format_minor(limits.min_amount)} and {format_minor(limits.max_amount)}"
+    if position.balance + amount > minor_of(most):
+        return f"a card may hold at most {format_minor(minor_of(most))}"
+    return None
+
+
+def decide_withdraw(request: AmountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """Also from a blocked or an expired card: the money is the merchant's. Spec silent: D38"""
+    position = find_card_position(request.reference, context, seen)
+    if not isinstance(position, CardPosition):
+        return position
+    card, amount = position.card, int(request.amount)
+    if request.currency not in (None, card.currency):
+        return refuse_fields(FieldError("currency", other_currency(card)))
+    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).withdraw)
+    posts = position.funding_source.credit_wallet(card.account, amount, "card withdrawal")
+    vat = vat_entries(charge.vat, "VAT on Card Withdrawal Fee")
+    lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_WITHDRAWAL, amount, charge.fee))
+    return Decision(
+        reply=DoneReply(message="Withdrawal Successful"),
+        groups=(
+            PostingGroup(card.reference, CARD_INSUFFICIENT, postings=posts),
+            *fee_groups(position, charge, "card withdrawal fee"),
+        ),
+        rows=lines,
+        numbers_used=len(lines),
+    )
+
+
+def decide_terminate(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    position = find_card_position(request.reference, context, seen)
+    if not isinstance(position, CardPosition):
+        return position
+    card, left = position.card, position.balance
+    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).terminate)
+    posts = position.funding_source.credit_wallet(card.account, left, "card termination")
+    emptied = (PostingGroup(card.reference, CARD_INSUFFICIENT, postings=posts),) if posts else ()
+    vat = vat_entries(charge.vat, "VAT on Card Termination Fee")
+    lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_TERMINATION, left, charge.fee))
+    return Decision(
+        reply=DoneReply(message="Card terminated successfully"),
+        groups=(*emptied, *fee_groups(position, charge, "card termination fee")),
+        rows=(msgspec.structs.replace(card, state=TERMINATED), *lines),
+        jobs_done=() if position.fee_job is None else (position.fee_job,),
+        numbers_used=len(lines),
+    )
+
+
+def fee_groups(position: CardPosition, charge: FeeBreakdown, kind: str) -> tuple[PostingGroup, ...]:
+    """What taking money off a card costs, from the wallet that has just got it."""
+    posts = position.funding_source.debit_wallet(fee_debits(charge, position.card.currency, kind))
+    return (PostingGroup(position.card.reference, WALLET_INSUFFICIENT, postings=posts),) if posts else ()

@@ -1,0 +1,104 @@
+"""A card used as a payment card, by this or another merchant: the rules behind the `Issuer` port.
+
+Who asks has its own books, and this rule sees only the card's: the two meet in a rail's call, never in one decision.
+The order has a key; what was answered under it once is answered again, and nothing more happens.
+"""
+
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.scenario import Scenario
+from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, transaction_key
+from kasuwa.methods.virtualcard.model import Card, card_key
+from kasuwa.methods.virtualcard.rules.purchase import (
+    KIND,
+    PURCHASE_DETAIL_DECODER,
+    AuthorizationRequest,
+    PurchaseDetail,
+    authorize_purchase,
+    digest_purchase,
+    response_code_meanings,
+    scripted_decline,
+)
+from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, PurchaseOrder, RefundOrder
+
+# The kind under which the directory lists an order's key, so that whoever asked can ask after it.
+ORDER_KEY = "issuer order"
+
+DUPLICATE = "94"
+INVALID = "13"
+NO_SUCH_CARD = "14"
+
+
+def answer_of(row: Transaction) -> Answer:
+    status = ports.SUCCESSFUL if row.status == SUCCESSFUL else ports.FAILED
+    return Answer(status, row.code, row.message, {"txnRef": row.txn_ref})
+
+
+def answer_code(code: str, status: str = ports.FAILED) -> Answer:
+    return Answer(status, code, response_code_meanings()[code])
+
+
+def need_authorization(order: PurchaseOrder, reference: str, merchant: Merchant) -> Needs:
+    key = transaction_key(merchant.merchant_id, KIND, order.key)
+    return Needs(((Card, card_key(merchant.merchant_id, reference)), (Transaction, key)))
+
+
+def decide_authorization(
+    order: PurchaseOrder, reference: str, context: Context, seen: LoadedRows
+) -> Decision | NeedsMore:
+    merchant_id = context.merchant.merchant_id
+    detail = PurchaseDetail(reference, order.amount, order.currency, order.merchant_name, order.category)
+    first = seen.get(Transaction, transaction_key(merchant_id, KIND, order.key))
+    if first is not None:
+        is_same = first.digest == digest_purchase(detail, context)
+        return Decision(reply=answer_of(first) if is_same else answer_code(DUPLICATE))
+    card = seen.get(Card, card_key(merchant_id, reference))
+    if card is None:
+        return Decision(reply=answer_code(NO_SUCH_CARD, ports.NOT_FOUND))
+    asked = AuthorizationRequest(
+        order.amount, order.currency, order.merchant_name, order.category, order.cvv, order.expiry
+    )
+    authorised = authorize_purchase(card, asked, order.key, Scenario(rr=order.scenario.rr), context, seen)
+    if isinstance(authorised, NeedsMore):
+        return authorised
+    row, decision = authorised
+    decision.reply = answer_of(row)
+    decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    return decision
+
+
+def need_refund_order(order: RefundOrder, merchant: Merchant) -> Needs:
+    merchant_id = merchant.merchant_id
+    purchase, refund = (KIND, order.purchase_key), (REFUND_KIND, order.key)
+    return Needs(tuple((Transaction, transaction_key(merchant_id, kind, key)) for kind, key in (purchase, refund)))
+
+
+def replay_refund(order: RefundOrder, first: Transaction, context: Context, seen: LoadedRows) -> Decision:
+    purchase = seen.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.purchase_key))
+    is_same = purchase is not None and first.batch_ref == purchase.txn_ref
+    if not is_same or PURCHASE_DETAIL_DECODER.decode(first.detail).amount != order.amount:
+        return Decision(reply=answer_code(DUPLICATE))
+    return Decision(reply=answer_of(first))
+
+
+def decide_refund_order(order: RefundOrder, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    first = seen.get(Transaction, transaction_key(context.merchant.merchant_id, REFUND_KIND, order.key))
+    if first is not None:
+        return replay_refund(order, first, context, seen)
+    told = scripted_decline(Scenario(rr=order.scenario.rr))
+    if told is not None:
+        return Decision(reply=Answer(ports.FAILED, told.code, told.message))
+    refund = find_purchase_refund(order.purchase_key, order.amount, context, seen)
+    if isinstance(refund, NeedsMore):
+        return refund
+    given = refund_purchase(refund, order.key, context, seen) if isinstance(refund, PurchaseRefund) else refund
+    if isinstance(given, NeedsMore):
+        return given
+    if isinstance(given, Refusal):
+        return Decision(reply=Answer(ports.FAILED, INVALID, given.message))
+    row, decision = given
+    decision.reply = answer_of(row)
+    decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    return decision

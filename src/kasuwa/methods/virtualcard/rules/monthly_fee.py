@@ -1,0 +1,94 @@
+"""The monthly fee: one job per card, due at 00:00 Lagos on the day of issue, which reschedules itself. (D38)
+
+Postings:
+
+    paid      card → income:card     fee        card → tax:vat     its VAT
+    not       nothing; the third month in a row blocks the card
+
+The day is counted from the day of issue each time, so a card of the 31st pays on the 28th of February and on the
+31st of March. A terminated card has no job, and an expired one pays no more.
+"""
+
+import msgspec
+
+from kasuwa.core.calendar import add_months, lagos_day, lagos_moment
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Posting, PostingGroup
+from kasuwa.core.tariff import FeeBreakdown, calculate_flat_fees
+from kasuwa.core.transactions import encode_text
+from kasuwa.ledger import chart
+from kasuwa.methods.virtualcard.model import (
+    BLOCKED,
+    DECLINED,
+    MONTHLY_FEE,
+    TERMINATED,
+    VAT_ON_MONTHLY_FEE,
+    Card,
+    CardEntry,
+    balance_of,
+    has_all_rows,
+    make_card_records,
+    vat_entries,
+)
+from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, tariff_of
+from kasuwa.rails.ports import Answer
+
+# So many unpaid months in a row block a card. Spec silent: D38
+MAX_UNPAID_MONTHS = 3
+
+
+class MonthlyFeeJobData(msgspec.Struct, frozen=True):
+    """The job's work: which month after the issue it is."""
+
+    month: int
+
+
+JOB_DATA_DECODER: "msgspec.json.Decoder[MonthlyFeeJobData]" = msgspec.json.Decoder(MonthlyFeeJobData)
+
+
+def need_monthly_fee(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return Needs(((Card, job.subject), (Job, job.key)))
+
+
+def decide_monthly_fee(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    card, current_job = seen.get(Card, job.subject), seen.get(Job, job.key)
+    if current_job is None or current_job.due != job.due:
+        return Decision()  # terminated while this was on its way, or this month was taken by another run
+    if context.now < current_job.due:
+        return Decision(jobs=(current_job,))  # not due yet, whoever runs it: it is put back
+    assert card is not None
+    if card.state == TERMINATED or card.is_expired(context.now):
+        return Decision(jobs_done=(current_job,))
+    accounts = (card.account, chart.income("card", card.currency), chart.tax("vat", card.currency))
+    wanted = Needs((), accounts)
+    if not has_all_rows(wanted, card.merchant_id, seen):
+        return NeedsMore(wanted)
+    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).monthly)
+    if not charge.total:
+        return Decision(jobs=(next_fee_job(card, current_job),))
+    return charge_monthly_fee(
+        card, charge, context, balance_of(card, seen) >= charge.total, next_fee_job(card, current_job)
+    )
+
+
+def charge_monthly_fee(card: Card, charge: FeeBreakdown, context: Context, is_covered: bool, job: Job) -> Decision:
+    if not is_covered:
+        lines = make_card_records(context, card, context.number, CardEntry(MONTHLY_FEE, charge.fee, status=DECLINED))
+        unpaid = card.unpaid + 1
+        state = BLOCKED if unpaid >= MAX_UNPAID_MONTHS else card.state
+        changed = msgspec.structs.replace(card, unpaid=unpaid, state=state)
+        return Decision(rows=(changed, *lines), jobs=(job,), numbers_used=1)
+    taken = (*vat_entries(charge.vat, VAT_ON_MONTHLY_FEE), CardEntry(MONTHLY_FEE, charge.fee))
+    lines = make_card_records(context, card, context.number, *taken)
+    changes = (msgspec.structs.replace(card, unpaid=0),) if card.unpaid else ()
+    posts = (
+        Posting(card.account, chart.income("card", card.currency), charge.fee, "card monthly fee"),
+        Posting(card.account, chart.tax("vat", card.currency), charge.vat, "VAT on fee"),
+    )
+    group = PostingGroup(card.reference, CARD_INSUFFICIENT, postings=tuple(post for post in posts if post.amount))
+    return Decision(groups=(group,), rows=(*changes, *lines), jobs=(job,), numbers_used=len(lines))
+
+
+def next_fee_job(card: Card, job: Job) -> Job:
+    month = JOB_DATA_DECODER.decode(job.work).month + 1
+    due = lagos_moment(add_months(lagos_day(card.created_at), month), 0)
+    return msgspec.structs.replace(job, due=due, attempt=job.attempt + 1, work=encode_text(MonthlyFeeJobData(month)))

@@ -1,0 +1,334 @@
+"""Purchases with a virtual card: authorised or declined at once, and refunded.
+
+Postings of a purchase, under its txnRef:
+
+    approved    card → rail:issuer                              the amount
+                card → fx, fx → rail:issuer                     in another currency, at the operator's rate
+    refunded    see decide_refund.py
+
+A shop is either the sandbox's (`PUT /sandbox` card_purchase) or a payment of this or another merchant, which comes
+through the `Issuer` port (decide_issuer.py), under a key of its own.
+"""
+
+from functools import cache
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+)
+from kasuwa.core.exchange_rates import HOME, foreign_to_raise, kobo_to_buy
+from kasuwa.core.money import format_minor
+from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.references import movement_reference
+from kasuwa.core.scenario import Scenario, take_call_scenario
+from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.transactions import (
+    FAILED,
+    SUCCESSFUL,
+    FinalTransaction,
+    Transaction,
+    begin_transaction,
+    end_transaction,
+)
+from kasuwa.core.vault import is_equal_constant_time
+from kasuwa.ledger import chart
+from kasuwa.methods.virtualcard.model import (
+    BLOCKED,
+    CARD_LIMITS_DECODER,
+    CARD_PURCHASE,
+    DECLINED,
+    DONE,
+    PAN_ENTRY,
+    TERMINATED,
+    UNKNOWN_CARD,
+    Card,
+    CardEntry,
+    CardLimits,
+    balance_of,
+    card_key,
+    derive_cvv,
+    has_all_rows,
+    make_card_records,
+    unseal_pan,
+)
+from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT
+from kasuwa.methods.virtualcard.wire import PurchaseReply, PurchaseRequest
+
+KIND = "card_purchase"
+REFERENCE_TYPE = "CP"
+METHOD = "virtual_card"
+RAIL = "issuer"
+
+APPROVED = "00"
+ISSUER_UNREACHABLE = "91"
+
+
+@cache
+def response_code_meanings() -> dict[str, str]:
+    return {row["code"]: row["meaning"] for row in load_reference_data("response_codes")["iso8583"]}
+
+
+class Decline(msgspec.Struct, frozen=True):
+    """Why a card does not pay: the issuer's code, and its reason where the code alone does not say it."""
+
+    code: str
+    reason: str = ""
+
+    @property
+    def message(self) -> str:
+        return self.reason or response_code_meanings().get(self.code, "Declined")
+
+
+# In order of precedence.
+CARD_TERMINATED_DECLINE = Decline("78", "The card is terminated")
+CARD_BLOCKED_DECLINE = Decline("62", "The card is blocked")
+CARD_EXPIRED_DECLINE = Decline("54")
+WRONG_CVV = Decline("82")
+CURRENCY_NOT_SUPPORTED = Decline("57", "The card does not pay in this currency")
+OVER_TRANSACTION_LIMIT = "Exceeds the card's limit of {} for one transaction"
+OVER_DAILY_LIMIT = "Exceeds the card's limit of {} for a day"
+OVER_MONTHLY_LIMIT = "Exceeds the card's limit of {} for a month"
+OVER_LIMIT_CODE = "61"
+WRONG_CATEGORY = Decline("57", "The card may not be used in this category of shops")
+INSUFFICIENT_FUNDS = Decline("51")
+
+
+class AuthorizationRequest(msgspec.Struct, frozen=True):
+    """What a shop asks for, whichever way it came. CVV and expiry are checked where they were given."""
+
+    amount: int
+    currency: str | None
+    merchant_name: str
+    category: str | None
+    cvv: str | None
+    expiry: str | None
+
+
+class PurchaseDetail(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is kept of a purchase as its detail: the card, and what the shop asked for in its own currency."""
+
+    card: str
+    amount: int
+    currency: str
+    merchant_name: str = ""
+    category: str | None = None
+
+
+PURCHASE_DETAIL_DECODER: "msgspec.json.Decoder[PurchaseDetail]" = msgspec.json.Decoder(PurchaseDetail)
+
+
+# --- what it costs ------------------------------------------------------------------------------------------
+
+
+class PurchaseCost(msgspec.Struct, frozen=True):
+    """What the card pays, and the postings by which the shop's rail gets what it asked for."""
+
+    amount: int
+    posts: tuple[Posting, ...]
+
+
+def price_purchase(card: Card, amount: int, currency: str, context: Context) -> PurchaseCost | None:
+    """None where nobody changes the one currency into the other. A shop may ask for nothing, to see whether a card is
+    good: then nothing moves."""
+    if not amount:
+        return PurchaseCost(0, ())
+    rail = chart.rail(RAIL, currency)
+    if currency == card.currency:
+        return PurchaseCost(amount, (Posting(card.account, rail, amount, "card purchase"),))
+    foreign = {card.currency, currency} - {HOME}
+    rate = context.merchant.exchange_rates.get(foreign.pop()) if len(foreign) == 1 else None
+    if rate is None:
+        return None
+    billed = kobo_to_buy(rate, amount) if card.currency == HOME else foreign_to_raise(rate, amount)
+    sold = Posting(card.account, chart.fx_position_account(card.currency), billed, "card purchase")
+    return PurchaseCost(billed, (sold, Posting(chart.fx_position_account(currency), rail, amount, "card purchase")))
+
+
+def purchase_accounts(card: Card, currency: str) -> tuple[str, ...]:
+    rail = chart.rail(RAIL, currency)
+    if currency == card.currency:
+        return card.account, rail
+    return card.account, rail, chart.fx_position_account(card.currency), chart.fx_position_account(currency)
+
+
+# --- whether it is paid -------------------------------------------------------------------------------------
+
+
+def find_decline(
+    card: Card, request: AuthorizationRequest, cost: PurchaseCost | None, context: Context, seen: LoadedRows
+) -> Decline | None:
+    if card.state == TERMINATED:
+        return CARD_TERMINATED_DECLINE
+    if card.state == BLOCKED:
+        return CARD_BLOCKED_DECLINE
+    if card.is_expired(context.now) or request.expiry not in (None, card.expiration):
+        return CARD_EXPIRED_DECLINE
+    if request.cvv is not None and not is_equal_constant_time(
+        request.cvv.encode(), derive_card_cvv(card, context).encode()
+    ):
+        return WRONG_CVV
+    if cost is None:
+        return CURRENCY_NOT_SUPPORTED
+    bounds = CARD_LIMITS_DECODER.decode(card.limits)
+    over = find_exceeded_limit(card, bounds, cost.amount, context)
+    if over is not None:
+        return over
+    if bounds.categories and request.category not in bounds.categories:
+        return WRONG_CATEGORY
+    return INSUFFICIENT_FUNDS if cost.amount > balance_of(card, seen) else None
+
+
+def derive_card_cvv(card: Card, context: Context) -> str:
+    return derive_cvv(context, unseal_pan(context, card), card.expiration)
+
+
+def find_exceeded_limit(card: Card, bounds: CardLimits, amount: int, context: Context) -> Decline | None:
+    spent = add_spending(card, amount, context)
+    checks = (
+        (OVER_TRANSACTION_LIMIT, bounds.per_transaction, amount),
+        (OVER_DAILY_LIMIT, bounds.per_day, spent.spent_day),
+        (OVER_MONTHLY_LIMIT, bounds.per_month, spent.spent_month),
+    )
+    for words, most, would_be in checks:
+        if most is not None and would_be > most:
+            return Decline(OVER_LIMIT_CODE, words.format(f"{card.currency} {format_minor(most)}"))
+    return None
+
+
+def add_spending(card: Card, amount: int, context: Context) -> Card:
+    """The card with so much more spent, in the Lagos day and month that it now is. What is refunded later stays
+    spent: a limit bounds what a thief could take, and would not if shops could give it back."""
+    today = lagos_day(context.now).isoformat()
+    day = card.spent_day if card.spent_on == today else 0
+    month = card.spent_month if card.spent_on[:7] == today[:7] else 0
+    return msgspec.structs.replace(card, spent_on=today, spent_day=day + amount, spent_month=month + amount)
+
+
+def authorize_purchase(
+    card: Card, request: AuthorizationRequest, key: str | None, scenario: Scenario, context: Context, seen: LoadedRows
+) -> tuple[Transaction, Decision] | NeedsMore:
+    """The final transaction, and all that follows from it but the reply."""
+    currency = request.currency or card.currency
+    wanted = Needs((), purchase_accounts(card, currency))
+    if not has_all_rows(wanted, card.merchant_id, seen):
+        return NeedsMore(wanted)
+    cost = price_purchase(card, request.amount, currency, context)
+    decline = scripted_decline(scenario) or find_decline(card, request, cost, context, seen)
+    detail = PurchaseDetail(card.reference, request.amount, currency, request.merchant_name, request.category)
+    event_fields = {"reference": card.reference}
+    if decline is not None or cost is None:
+        refused = decline or CURRENCY_NOT_SUPPORTED
+        row = begin_purchase(card, detail, None, key, context)
+        end = end_transaction(
+            context, row, FAILED, refused.code, refused.message, METHOD, scenario, event_fields=event_fields
+        )
+        return end.row, record_purchase(card, end, DECLINED, context)
+    row = begin_purchase(card, detail, cost, key, context)
+    end = end_transaction(
+        context,
+        row,
+        SUCCESSFUL,
+        APPROVED,
+        response_code_meanings()[APPROVED],
+        METHOD,
+        scenario,
+        event_fields=event_fields,
+    )
+    decision = record_purchase(card, end, DONE, context)
+    # The balance was seen under its lock; were it wrong all the same, the floor refuses.
+    decision.groups = (PostingGroup(row.txn_ref, CARD_INSUFFICIENT, postings=cost.posts),) if cost.posts else ()
+    decision.rows = (*decision.rows, add_spending(card, cost.amount, context))
+    return end.row, decision
+
+
+def scripted_decline(scenario: Scenario) -> Decline | None:
+    """As the test environment was told: an answer, or a line that is cut, which a shop hears as "inoperative"."""
+    if scenario.http is not None:
+        return Decline(ISSUER_UNREACHABLE)
+    return None if scenario.rr in (None, APPROVED) else Decline(str(scenario.rr))
+
+
+def begin_purchase(
+    card: Card, detail: PurchaseDetail, cost: PurchaseCost | None, key: str | None, context: Context
+) -> Transaction:
+    """A purchase is what the card pays for it; one that is declined has no bill, and is what the shop asked for."""
+    txn_ref = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
+    return begin_transaction(
+        context,
+        KIND,
+        txn_ref,
+        detail.amount if cost is None else cost.amount,
+        currency=detail.currency if cost is None else card.currency,
+        order_ref=key,
+        digest=digest_purchase(detail, context),
+        detail=detail,
+    )
+
+
+def digest_purchase(detail: PurchaseDetail, context: Context) -> bytes:
+    return context.digest(msgspec.msgpack.encode(detail))
+
+
+def record_purchase(card: Card, end: FinalTransaction, status: str, context: Context) -> Decision:
+    row = end.row
+    told = CardEntry(CARD_PURCHASE, row.amount, status=status, txn_ref=row.txn_ref, currency=row.currency)
+    lines = make_card_records(context, card, context.number + 1, told)
+    return Decision(rows=(row, *lines), jobs=end.jobs, events=(end.event,), numbers_used=2)
+
+
+# --- a shop of the sandbox ----------------------------------------------------------------------------------
+
+
+def need_purchase(request: PurchaseRequest, merchant: Merchant) -> Needs:
+    if request.reference is None:
+        return Needs()
+    return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
+
+
+def decide_purchase(request: PurchaseRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    card = find_card(request, context, seen)
+    if not isinstance(card, Card):
+        return card
+    random_number = int.from_bytes(context.entropy[:8], "big")
+    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, RAIL, random_number)
+    category = request.category or request.mcc
+    currency = None if request.currency is None else str(request.currency)
+    asked = AuthorizationRequest(
+        int(request.amount), currency, request.merchant_name or "", category, request.cvv, request.expiry
+    )
+    authorised = authorize_purchase(card, asked, None, scenario, context, seen)
+    if isinstance(authorised, NeedsMore):
+        return authorised
+    row, decision = authorised
+    decision.reply = reply = PurchaseReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
+    if row.status == FAILED:
+        reply.message = f"Declined: the card's issuer says: {row.message}"
+    decision.injected_faults = faults
+    return decision
+
+
+def find_card(request: PurchaseRequest, context: Context, seen: LoadedRows) -> Card | Refusal | NeedsMore:
+    """By its reference, or by its number where that is a card of this merchant."""
+    merchant_id, reference = context.merchant.merchant_id, request.reference
+    if reference is None:
+        place = token_key(context.vault, PAN_ENTRY, request.cardpan or "")
+        if not seen.is_loaded(place):
+            return NeedsMore(Needs(((TokenIndexEntry, place),)))
+        entry = seen.get(TokenIndexEntry, place)
+        if entry is None or entry.merchant_id != merchant_id:
+            return UNKNOWN_CARD
+        reference = entry.reference
+    key = card_key(merchant_id, reference)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((Card, key),)))
+    return seen.get(Card, key) or UNKNOWN_CARD

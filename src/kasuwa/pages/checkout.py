@@ -1,0 +1,135 @@
+"""Payments as payers' pages find and answer them: by a token, through the directory, under the same rules as every
+request."""
+
+from typing import Any, Protocol
+
+import msgspec
+
+from kasuwa.core.action import Write
+from kasuwa.core.codes import NOT_VALIDATED
+from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.reading import Reader
+from kasuwa.core.transactions import Transaction
+from kasuwa.core.vault import Vault
+from kasuwa.db import token_index
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.progress import RequestProgress
+from kasuwa.methods.payment import store
+from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
+from kasuwa.methods.payment.model import (
+    AWAITING_3DS,
+    AWAITING_PAYER,
+    DETAIL_DECODER,
+    INITIATED,
+    PAGE,
+    Payment,
+    PaymentDetail,
+)
+from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, ChallengeAnswer
+from kasuwa.methods.payment.rules.replies import reply_payment
+from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.pages.checkout_view import CheckoutView
+
+# Which page shows a payment. The others have nothing that a payer could do or see in a browser.
+PAGE_BY_METHOD = {"card": "challenge", "mobile_money": "handoff", "qrpay": "qr", "bank_transfer": "transfer"}
+# A challenge may be answered straight after initiate, as an OTP may. Spec silent: D15
+AWAITING_STAGES = {"challenge": (INITIATED, AWAITING_3DS), "handoff": (AWAITING_PAYER,)}
+THREE_D_SECURE = "3DSecure"
+
+WRONG_CODE = "The code is not right. Please try again; tries left: {}"
+BANK_UNREACHABLE = "Your bank cannot be reached for a moment. Nothing was charged: please try again"
+ANSWER_NOT_RECEIVED = "Your answer has not arrived yet. Please try again in a moment"
+PAYMENT_NOT_FOUND = "This payment is not here any more. Please ask the shop"
+
+
+class WriteRunner(Protocol):
+    async def run_write(self, action: Write, request: Any, merchant: Merchant, progress: RequestProgress) -> Any:
+        """What a rule answers, after its job has been run where it has one. What is durable when it raises is in
+        `progress`."""
+        ...
+
+
+class CheckoutPayments:
+    def __init__(
+        self, reader: Reader, vault: Vault, merchants: MerchantDirectory, writes: WriteRunner, public_url: str
+    ) -> None:
+        self._reader = reader
+        self._vault = vault
+        self._merchants = merchants
+        self._writes = writes
+        self._public_url = public_url
+
+    async def find(self, token: str) -> CheckoutView | None:
+        found = await token_index.find_owner(self._reader, self._vault, PAGE, token)
+        return None if found is None else await self._load_view(*found)
+
+    async def _load_view(self, merchant_id: int, reference: str) -> CheckoutView | None:
+        merchant = await self._merchants.get_by_id(merchant_id)
+        rows = await store.read_payment(reference, merchant, self._reader)
+        return None if rows is None else build_view(*rows, merchant, self._public_url)
+
+    async def answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
+        found = await token_index.find_owner(self._reader, self._vault, PAGE, token)
+        if found is None:
+            return PAYMENT_NOT_FOUND
+        merchant_id, reference = found
+        merchant = await self._merchants.get_by_id(merchant_id)
+        reply = await self._writes.run_write(ANSWER_CHALLENGE, ChallengeAnswer(reference, otp), merchant, progress)
+        bill = await self._load_view(merchant_id, reference)
+        if bill is None:
+            return PAYMENT_NOT_FOUND
+        if not bill.is_awaiting_payer:
+            return bill
+        return explain_rejection(reply, bill)
+
+
+def explain_rejection(reply: Any, bill: CheckoutView) -> str:
+    """Why a payer is still asked, in a payer's words."""
+    if not isinstance(reply, Refusal):
+        return ANSWER_NOT_RECEIVED
+    return WRONG_CODE.format(bill.attempts_left) if reply.code == NOT_VALIDATED else BANK_UNREACHABLE
+
+
+def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_url: str) -> CheckoutView | None:
+    """What the payer may see, or None where the payment has no page."""
+    kind = PAGE_BY_METHOD.get(payment.method)
+    if kind is None or (kind == "challenge" and payment.auth != THREE_D_SECURE):
+        return None
+    detail = DETAIL_DECODER.decode(payment.detail)
+    stages = AWAITING_STAGES.get(kind)
+    return CheckoutView(
+        reference=payment.txn_ref,
+        page_kind=kind,
+        status=row.status,
+        is_awaiting_payer=not row.is_final and (stages is None or payment.stage in stages),
+        merchant_name=detail.business_name or merchant.name,
+        amount=payment.charged,
+        currency=row.currency,
+        expires_at=payment.expires_at,
+        is_test=merchant.environment == "test",
+        redirect_url=detail.redirect_url or None,
+        result_json=msgspec.json.encode(payer_reply(row, payment, public_url)),
+        attempts_left=MAX_OTP_ATTEMPTS - payment.tries,
+        received_amount=payment.received,
+        **page_fields(kind, detail),
+    )
+
+
+def payer_reply(row: Transaction, payment: Payment, public_url: str) -> PaymentReply:
+    """The reply of the API without `meta`, which is the merchant's and not the payer's."""
+    return msgspec.structs.replace(reply_payment(row, payment, public_url), meta=msgspec.UNSET)
+
+
+def page_fields(kind: str, detail: PaymentDetail) -> dict[str, str]:
+    """What one kind of page shows and the others do not."""
+    if kind == "challenge":
+        return {"card": "" if detail.card is None else detail.card.mask}
+    if kind == "handoff":
+        return {"provider": detail.provider.partition("_")[0].title()}
+    if kind == "qr":
+        return {"payload": detail.qr}
+    return {
+        "account_number": detail.inbound_account_number,
+        "account_name": detail.business_name,
+        "bank_name": detail.provider,
+    }

@@ -1,0 +1,136 @@
+"""Cards that were issued here, in front of the card rail: payments with them are asked of our own issuer.
+
+A number of our issuing ranges is nobody else's, so it never leaves the house; any other goes on to the rail behind.
+The two merchants have their own books: here the payment's waits for an answer, there the card's gives it.
+
+These cards have a CVV and neither a PIN nor a telephone. So a payment with one is complete with its charge: it is
+announced as PIN, the one authentication that goes on to completion, and whichever PIN comes is right. A saved card has
+no CVV either, and is charged without: its holder has paid this merchant with the CVV before. Spec silent: D15
+
+Nothing is kept here. The session only says whose card it was; what became of an order is asked of the issuer by its
+key, also where nobody heard of a session: an answer that was lost may have been a purchase. The order says whether
+its card was issued here, so that a query without the card's number does not go to the rail behind.
+"""
+
+import msgspec
+
+from kasuwa.core.issuing import CardIssuingSettings
+from kasuwa.core.scenario import Scenario
+from kasuwa.rails import ports
+from kasuwa.rails.ports import (
+    Answer,
+    CardSecrets,
+    CollectionOrder,
+    CollectionRail,
+    IssuerRail,
+    NoAnswer,
+    PurchaseOrder,
+    RefundOrder,
+    Unavailable,
+)
+
+SESSION = "issued"
+AUTH = "PIN"
+FACTS = {"session": SESSION}
+
+APPROVED = "00"
+SESSION_NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+NOT_ISSUED = Answer(ports.FAILED, "14", "Invalid card number", FACTS)
+SESSION_OPENED = Answer(ports.SUCCESSFUL, APPROVED, "", {**FACTS, "auth": AUTH})
+IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request in progress", FACTS)
+
+# In the test environment a line that refuses calls is back by then (sandbox.md).
+OUTAGE_SECONDS = 5.0
+
+
+class IssuedCardRail:
+    def __init__(self, others: CollectionRail, issuer: IssuerRail, issuing: CardIssuingSettings) -> None:
+        self._card_rail = others
+        self._issuer = issuer
+        self._issuing = issuing
+
+    async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        if not self._is_issued_here(order, card):
+            return await self._card_rail.begin(order, card)
+        http = scenario_of(order).http
+        if http is not None:
+            raise (Unavailable if http == "unavailable" else NoAnswer)(f"the issuer: {http}")
+        return SESSION_OPENED
+
+    async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        if not self._is_issued_here(order, card):
+            return await self._card_rail.charge(order, card)
+        assert card is not None, "a card is charged by its number"
+        answer = await self._issuer.authorize(purchase_of(order, card))
+        if answer.status == ports.NOT_FOUND:
+            return NOT_ISSUED
+        return IN_PROGRESS if order.scenario.delay > 0 else with_issued_session(answer)
+
+    async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
+        assert order.session != SESSION, "a card that was issued here asks for no code"
+        return await self._card_rail.validate(order, otp)
+
+    async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        found = await self._ask_after(order, card)
+        return found or await self._card_rail.query(order, card)
+
+    async def refund(self, order: CollectionOrder) -> Answer:
+        if may_be_issued_here(order):
+            wanted = RefundOrder(order.key, order.refund_of, order.amount)
+            answer = await self._issuer.refund(msgspec.structs.replace(wanted, scenario=scenario_of(order)))
+            if answer.status == ports.SUCCESSFUL and order.scenario.delay > 0:
+                return IN_PROGRESS
+            if answer.status != ports.NOT_FOUND or order.session == SESSION:
+                return answer
+        return await self._card_rail.refund(order)
+
+    async def query_refund(self, order: CollectionOrder) -> Answer:
+        found = await self._ask_after(order, None)
+        return found or await self._card_rail.query_refund(order)
+
+    def _is_issued_here(self, order: CollectionOrder, card: CardSecrets | None) -> bool:
+        return (
+            order.session == SESSION
+            or order.is_issued_here
+            or (card is not None and self._issuing.is_own_number(card.number))
+        )
+
+    async def _ask_after(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | None:
+        """What our issuer knows of an order; None where it is somebody else's."""
+        if not may_be_issued_here(order):
+            return None
+        if order.is_issued_here and order.step == ports.BEGIN:
+            # A session of ours keeps nothing: it is as open as when it was begun.
+            return SESSION_OPENED if order.scenario.http != "reset" else SESSION_NOT_FOUND
+        answer = await self._issuer.query(order.key)
+        if answer.status == ports.NOT_FOUND:
+            return answer if self._is_issued_here(order, card) else None
+        return with_issued_session(answer) if order.age_seconds >= order.scenario.delay else IN_PROGRESS
+
+
+def may_be_issued_here(order: CollectionOrder) -> bool:
+    return order.session in (SESSION, "")
+
+
+def with_issued_session(answer: Answer) -> Answer:
+    return msgspec.structs.replace(answer, facts=FACTS)
+
+
+def purchase_of(order: CollectionOrder, card: CardSecrets) -> PurchaseOrder:
+    return PurchaseOrder(
+        key=order.key,
+        pan=card.number,
+        expiry=f"20{card.expiry_year}-{card.expiry_month}",
+        cvv=None if order.method == "token" else card.cvv,
+        amount=order.amount,
+        currency=order.currency,
+        merchant_name=order.merchant_name,
+        scenario=scenario_of(order),
+    )
+
+
+def scenario_of(order: CollectionOrder) -> Scenario:
+    """How this call was told to go: a line that refused the first is there for the next."""
+    if order.scenario.http == "unavailable" and order.age_seconds >= OUTAGE_SECONDS:
+        return msgspec.structs.replace(order.scenario, http=None)
+    return order.scenario

@@ -1,0 +1,31 @@
+"""How many requests a merchant may send: a token bucket each, in wall time. Spec silent: D9"""
+
+import time
+
+import msgspec
+
+
+class Bucket(msgspec.Struct):
+    tokens: float
+    filled_at: float
+
+
+class RateLimiter:
+    def __init__(self) -> None:
+        self._buckets: dict[int, Bucket] = {}
+
+    def wait_seconds(self, merchant_id: int, rate: tuple[int, int] | None) -> float:
+        """0 when the request may go on; else how long until one may."""
+        if rate is None:
+            return 0.0
+        per_second, burst = rate
+        now = time.monotonic()
+        bucket = self._buckets.get(merchant_id)
+        if bucket is None:
+            bucket = self._buckets[merchant_id] = Bucket(float(burst), now)
+        bucket.tokens = min(float(burst), bucket.tokens + (now - bucket.filled_at) * per_second)
+        bucket.filled_at = now
+        if bucket.tokens < 1.0:
+            return (1.0 - bucket.tokens) / per_second
+        bucket.tokens -= 1.0
+        return 0.0

@@ -1,0 +1,110 @@
+"""From a body's words to a row of the action tables."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import field
+
+from kasuwa.core.action import Action, ApiMethod
+from kasuwa.core.codes import INVALID_METHOD
+from kasuwa.core.decision import FieldError, Refusal, refuse_fields
+
+
+class Envelope(msgspec.Struct):
+    """The fields that select an action; all else is read later, by the action's own type."""
+
+    action: Any = None
+    inquire: Any = None
+    request: Any = None
+    type: Any = None
+    method: Any = None
+    status: Any = None
+    payment_type: Any = field(name="paymentType", default=None)
+
+
+VARIANT_FIELDS = {"type": "type", "method": "method", "status": "status", "paymentType": "payment_type"}
+
+
+class ActionVariants(msgspec.Struct):
+    """The rows that share an action's name: one without a variant at most, the others by their field."""
+
+    default: Action | None = None
+    variants: dict[tuple[str, str], Action] = msgspec.field(default_factory=dict)
+
+    def select(self, envelope: Envelope) -> Action | Refusal:
+        for (name, value), action in self.variants.items():
+            if getattr(envelope, VARIANT_FIELDS[name]) == value:
+                return action
+        return self.misspelled(envelope) or self.default or self.no_variant()
+
+    def misspelled(self, envelope: Envelope) -> Refusal | None:
+        """Refuses a variant in other capitals: it would be read as the action without a variant. Spec silent: D4"""
+        for name, value in self.variants:
+            said = getattr(envelope, VARIANT_FIELDS[name])
+            if isinstance(said, str) and said.strip().lower() == value.lower():
+                return refuse_fields(FieldError(name, f"{value}, spelled so"))
+        return None
+
+    def no_variant(self) -> Refusal:
+        """The action is known, and which of its variants is meant is not said."""
+        names = {name for name, _ in self.variants}
+        return refuse_fields(*(FieldError(name, "one of " + self.values(name)) for name in sorted(names)))
+
+    def values(self, name: str) -> str:
+        return ", ".join(value for of, value in self.variants if of == name)
+
+
+class Route(msgspec.Struct):
+    """`choices` are by selector and name; `no_action` is the reply where none of them is named."""
+
+    method: ApiMethod
+    choices: dict[tuple[str, str], ActionVariants]
+    no_action: Refusal
+
+    def select_action(self, envelope: Envelope) -> Action | Refusal:
+        for selector in self.method.selectors:
+            said = getattr(envelope, selector)
+            if isinstance(said, str):
+                choice = self.choices.get((selector, said))
+                return self.no_action if choice is None else choice.select(envelope)
+        return self.no_action
+
+
+def find_action(path: Route, fields: Mapping[str, Any]) -> Action | None:
+    """The row that the fields of a body select, or None where they select none."""
+    found = path.select_action(msgspec.convert(dict(fields), Envelope))
+    return None if isinstance(found, Refusal) else found
+
+
+def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
+    table = {}
+    for method in methods:
+        choices: dict[tuple[str, str], ActionVariants] = {}
+        for action in method.actions:
+            for selector in selectors_of(method, action):
+                choice = choices.setdefault((selector, action.name), ActionVariants())
+                if action.variant is None:
+                    choice.default = action
+                else:
+                    choice.variants[action.variant] = action
+        table["/" + method.name] = Route(method, choices, no_action(method, choices))
+    return table
+
+
+def no_action(method: ApiMethod, choices: Iterable[tuple[str, str]]) -> Refusal:
+    """Names everything that the path takes: a mistyped action is found at a glance. Spec silent: D4"""
+    named: dict[str, list[str]] = {}
+    for selector, name in choices:
+        named.setdefault(selector, []).append(name)
+    # What `inquire` selects may be sent as `action` too: it is named once.
+    lists = {", ".join(names): selector for selector, names in reversed(named.items())}
+    told = "; or ".join(f"{selector}, one of {names}" for names, selector in reversed(lists.items()))
+    return Refusal(INVALID_METHOD, f"Invalid method call: /{method.name} takes {told}")
+
+
+def selectors_of(method: ApiMethod, action: Action) -> list[str]:
+    taken = {other.selector for other in method.actions}
+    if action.selector is not None:
+        return [action.selector]
+    return [selector for selector in method.selectors if selector not in taken]

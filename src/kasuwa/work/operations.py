@@ -1,0 +1,32 @@
+"""The engine behind commands: what acts on the world around the books, in every environment."""
+
+from datetime import datetime
+
+from kasuwa.core.decision import Merchant
+from kasuwa.db import deliveries, jobs
+from kasuwa.db.batch import Book, business_now
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.connections import Pool
+
+SELECT_HAS_WEBHOOK = "select listens from book where merchant_id = $1"
+
+
+class CommonOperations:
+    def __init__(self, operators: Pool, clock: DatabaseClock) -> None:
+        self._operators = operators
+        self._clock = clock
+
+    async def close(self) -> None:
+        """Nothing goes on behind a request here."""
+
+    async def business_now(self, merchant: Merchant) -> datetime:
+        [record] = await self._operators.fetch(jobs.SELECT_MERCHANT_STATE, merchant.merchant_id)
+        return business_now(Book(*record), self._clock.now())
+
+    async def resend(self, merchant: Merchant, first: int, last: int) -> int | None:
+        """How many events were put on their way again; None where the merchant has no endpoint."""
+        if not await self._operators.fetchval(SELECT_HAS_WEBHOOK, merchant.merchant_id):
+            return None
+        now = await self.business_now(merchant)
+        async with self._operators.acquire() as connection:
+            return await deliveries.resend_events(connection, merchant.merchant_id, first, last, now)

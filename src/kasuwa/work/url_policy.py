@@ -1,0 +1,147 @@
+"""Which URLs and addresses we talk to: never ourselves, a network nearby, or a cloud's own services. (D39)
+
+Read from text alone; what a name resolves to is checked by the same table when it is used (egress.py).
+"""
+
+import re
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
+from typing import NamedTuple
+
+from yarl import URL
+
+MAX_URL_CHARS = 2048
+
+LOOPBACK = "loopback"
+PRIVATE = "a private network"
+LINK_LOCAL = "link-local, where clouds keep their metadata"
+RESERVED = "reserved"
+MULTICAST = "multicast"
+DOCUMENTATION = "for documentation"
+BENCHMARKING = "for benchmarking"
+TRANSLATED = "an IPv4 address inside an IPv6 address"
+METADATA = "a cloud's own services"
+
+# The first match counts. `ipaddress.is_global` lets through a third of these, so they are spelled out. (D39)
+DENIED = tuple(
+    (ip_network(network), reason)
+    for network, reason in (
+        ("0.0.0.0/8", "this host, unspecified"),
+        ("10.0.0.0/8", PRIVATE),
+        ("100.64.0.0/10", "a carrier's private network"),
+        ("127.0.0.0/8", LOOPBACK),
+        ("168.63.129.16/32", METADATA),
+        ("169.254.0.0/16", LINK_LOCAL),
+        ("172.16.0.0/12", PRIVATE),
+        ("192.0.0.0/24", RESERVED),
+        ("192.0.2.0/24", DOCUMENTATION),
+        ("192.31.196.0/24", "for name server traps"),
+        ("192.52.193.0/24", "for multicast tunnels"),
+        ("192.88.99.0/24", "for 6to4 relays"),
+        ("192.168.0.0/16", PRIVATE),
+        ("192.175.48.0/24", "for name server traps"),
+        ("198.18.0.0/15", BENCHMARKING),
+        ("198.51.100.0/24", DOCUMENTATION),
+        ("203.0.113.0/24", DOCUMENTATION),
+        ("224.0.0.0/4", MULTICAST),
+        ("255.255.255.255/32", "broadcast"),
+        ("240.0.0.0/4", RESERVED),
+        ("::/128", "this host, unspecified"),
+        ("::1/128", LOOPBACK),
+        ("::/96", TRANSLATED),
+        ("::ffff:0:0/96", TRANSLATED),
+        ("::ffff:0:0:0/96", TRANSLATED),
+        ("64:ff9b::/96", TRANSLATED),
+        ("64:ff9b:1::/48", TRANSLATED),
+        ("100::/63", "for discarding"),
+        ("2001::/32", "a Teredo tunnel"),
+        ("2001:2::/48", BENCHMARKING),
+        ("2001::/23", RESERVED),
+        ("2001:db8::/32", DOCUMENTATION),
+        ("2002::/16", "a 6to4 tunnel"),
+        ("2620:4f:8000::/48", "for name server traps"),
+        ("3fff::/20", DOCUMENTATION),
+        ("fc00::/7", PRIVATE),
+        ("fe80::/10", LINK_LOCAL),
+        ("fec0::/10", PRIVATE),
+        ("ff00::/8", MULTICAST),
+        # Public IPv6 is 2000::/3; the rest has not been given to anybody.
+        ("::/3", RESERVED),
+        ("4000::/2", RESERVED),
+        ("8000::/1", RESERVED),
+    )
+)
+
+LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
+INTERNAL_SUFFIXES = (".local", ".localdomain", ".internal", ".home.arpa")
+NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*", re.ASCII)
+# Such a host is a number to some readers and a name to others: 127.1, 2130706433, 0x7f.1.
+ENDS_IN_A_NUMBER = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)\.*", re.ASCII)
+AUTHORITY = re.compile(r"[^/?#]*//([^/?#]*)")
+
+
+class Target(NamedTuple):
+    url: URL
+    origin: str
+
+
+def address_fault(address: str, *, loopback_allowed: bool) -> str | None:
+    """Why we do not talk to an IP address. One with a zone (`%eth0`) is of some network nearby, whatever it says."""
+    try:
+        found = ip_address("" if "%" in address else address)
+    except ValueError:
+        return "The host is not an address"
+    for network, reason in DENIED:
+        if found.version == network.version and found in network:
+            if reason is LOOPBACK and loopback_allowed:
+                return None
+            return f"The host's address is not allowed: {reason}"
+    return None
+
+
+def url_fault(url: str, *, environment: str, loopback_allowed: bool) -> str | None:
+    """What is wrong with a URL, as far as its text tells: what its host resolves to is looked at when it is used."""
+    target = parse_target(url, environment, loopback_allowed)
+    return target if isinstance(target, str) else None
+
+
+@lru_cache(maxsize=4096)
+def parse_target(url: str, environment: str, loopback_allowed: bool) -> Target | str:
+    """The URL as it will be connected to, or what is wrong with it. The same reading serves the check and the
+    connection: two readers that differ about a host are how such checks are passed."""
+    if len(url) > MAX_URL_CHARS:
+        return "The URL is longer than 2,048 characters"
+    if not url.isprintable() or " " in url or "\\" in url:
+        return "The URL has characters that a URL cannot have"
+    try:
+        found = URL(url)
+        origin = f"{found.scheme}://{found.raw_host}:{found.port}"
+    except ValueError:
+        return "This is not a URL"
+    if found.scheme not in ("http", "https"):
+        return "The URL does not begin with http:// or https://"
+    if found.scheme == "http" and environment != "test":
+        return "The URL does not begin with https://"
+    authority = AUTHORITY.match(url)
+    if authority is None or not found.raw_host or found.port == 0:
+        return "The URL has no host, or no port that can be used"
+    if "@" in authority[1]:
+        return "The URL has a user name or a password in it"
+    fault = host_fault(found.raw_host, loopback_allowed=loopback_allowed and environment == "test")
+    return fault or Target(found, origin)
+
+
+def host_fault(host: str, *, loopback_allowed: bool) -> str | None:
+    """What is wrong with a host as the URL's reader gives it: lower case, no brackets, names in their ASCII form."""
+    if ":" in host:
+        return address_fault(host, loopback_allowed=loopback_allowed)
+    if ENDS_IN_A_NUMBER.fullmatch(host):
+        fault = address_fault(host, loopback_allowed=loopback_allowed)
+        return fault and fault.replace("not an address", "not four decimal numbers with dots between")
+    if not NAME.fullmatch(host):
+        return "The host is not a name"
+    if host in LOOPBACK_NAMES or host.endswith(".localhost"):
+        return None if loopback_allowed else f"The host's name is not allowed: {LOOPBACK}"
+    if "." not in host or host.endswith(INTERNAL_SUFFIXES):
+        return "The host's name is not a public one"
+    return None

@@ -1,0 +1,206 @@
+"""Showing again who one is: to replace a second factor, for what matters most, and for much money; and the cookies."""
+
+import base64
+from collections.abc import Iterator
+
+import msgspec
+import pyotp
+import pytest
+
+from kasuwa.console.routes import PAGES
+from tests.console.test_signing_in import (
+    PASSWORD,
+    accept_invitation,
+    next_code,
+    offered_secret,
+    set_up_codes,
+    sign_in,
+)
+from tests.console.visitor import PageReply, Visitor, sign_in_link
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment, Deployments
+
+pytestmark = pytest.mark.xdist_group("console")
+
+SECRET = base64.b64encode(bytes(range(32))).decode()
+# What asks again who it is, besides much money: written by hand, against the table of routes.
+CONFIRMS = {
+    "/settings/key",
+    "/settings/webhook",
+    "/team",
+    "/team/{user_id}/role",
+    "/team/{user_id}/invite",
+    "/team/{user_id}/disable",
+    "/operator/merchants",
+    "/operator/merchants/{mid}/limits",
+    "/operator/merchants/{mid}/invite",
+    "/operator/approvals/{kind}",
+    "/operator/approvals/{approval_id}/{verdict}",
+}
+
+
+def forget_who_it_is(deployment: Deployment, email: str) -> None:
+    """As if the password had been given an hour ago."""
+    deployment.fetch(
+        "update console_session set verified_at = now() - interval '1 hour'"
+        " where user_id = (select user_id from console_user where email = $1)",
+        email,
+    )
+
+
+def person_of(deployment: Deployment, shop: MerchantClient, role: str = "merchant:owner") -> tuple[Visitor, str]:
+    """Somebody with a password."""
+    visitor = Visitor(deployment)
+    email, link = sign_in_link(deployment, role, shop.mid, "invitation")
+    visitor.get(link)
+    assert visitor.post(link, password=PASSWORD, again=PASSWORD).http == 303
+    visitor.get("/account")
+    return visitor, email
+
+
+def hidden_fields(page: PageReply) -> dict[str, str]:
+    """The fields that a page holds for the next form."""
+    pieces = page.text.split('<input type="hidden" name="')[1:]
+    return {piece.partition('"')[0]: piece.partition('value="')[2].partition('"')[0] for piece in pieces}
+
+
+# --- the second factor --------------------------------------------------------------------------------------------
+
+
+def test_a_second_factor_is_replaced_with_password_and_code_and_ends_other_sessions(deployment: Deployment) -> None:
+    visitor, other = Visitor(deployment), Visitor(deployment)
+    email = accept_invitation(deployment, visitor)
+    secret = set_up_codes(visitor)
+    sign_in(other, email)
+    other.get("/sign-in/code")
+    assert other.post("/sign-in/code", code=next_code(secret)).http == 303
+    assert other.get("/account").http == 200
+    fresh, sealed = offered_secret(visitor.get("/account/second-factor"))
+    given = {"sealed": sealed, "code": pyotp.TOTP(fresh).now()}
+    deployment.fetch("update console_user set totp_step = totp_step - 2 where email = $1", email)
+    current = {"current_code": pyotp.TOTP(secret).now()}
+    assert 'id="fault-current"' in visitor.post("/account/second-factor", **given, **current).text
+    wrong = visitor.post("/account/second-factor", **given, current=PASSWORD, current_code="000000")
+    assert (wrong.http, 'id="fault-current-code"' in wrong.text) == (422, True)
+    assert visitor.post("/account/second-factor", **given, current="wrong", **current).http == 422
+    assert other.get("/account").http == 200
+    assert visitor.post("/account/second-factor", **given, current=PASSWORD, **current).http == 303
+    assert (visitor.get("/account").http, other.get("/account").http) == (200, 303)
+
+
+# --- what matters most --------------------------------------------------------------------------------------------
+
+
+def test_what_asks_again_who_it_is_is_what_was_meant() -> None:
+    assert {page.path for page in PAGES if page.needs_step_up} == CONFIRMS
+    assert all(page.http_method == "POST" for page in PAGES if page.needs_step_up)
+
+
+def test_a_key_is_rolled_only_by_who_shows_again_who_they_are(deployment: Deployment, shop: MerchantClient) -> None:
+    owner, email = person_of(deployment, shop)
+    forget_who_it_is(deployment, email)
+    asked = owner.post("/settings/key", overlap="24")
+    assert (asked.http, hidden_fields(asked)["overlap"]) == (401, "24")
+    keys = "select count(*) from merchant_key join merchant using (merchant_id) where mid = $1"
+    assert deployment.fetch(keys, shop.mid)[0][0] == 1
+    wrong = owner.post("/settings/key", overlap="24", confirm_password="wrong")
+    assert (wrong.http, hidden_fields(wrong)["overlap"], deployment.fetch(keys, shop.mid)[0][0]) == (401, "24", 1)
+    assert owner.post("/settings/key", overlap="24", confirm_password=PASSWORD).http == 200
+    assert deployment.fetch(keys, shop.mid)[0][0] == 2
+    assert owner.post("/settings/webhook", url="").http == 303, "it holds for a while"
+
+
+def test_who_has_a_second_factor_gives_a_code_and_a_password_is_not_enough(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    owner, email = person_of(deployment, shop)
+    secret = set_up_codes(owner)
+    forget_who_it_is(deployment, email)
+    assert owner.post("/team", email="x@example.com", role="merchant:finance", confirm_password=PASSWORD).http == 401
+    deployment.fetch("update console_user set totp_step = totp_step - 2 where email = $1", email)
+    code = pyotp.TOTP(secret).now()
+    colleague = f"by-code.{shop.mid}@example.com"
+    assert owner.post("/team", email=colleague, role="merchant:finance", confirm_code=code).http == 303
+    forget_who_it_is(deployment, email)
+    assert owner.post("/settings/webhook", url="", confirm_code=code).http == 401, "a code works once"
+
+
+def test_guesses_at_the_password_in_a_stolen_session_are_slowed_down(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    owner, email = person_of(deployment, shop)
+    forget_who_it_is(deployment, email)
+    for _ in range(5):
+        assert owner.post("/settings/webhook", url="", confirm_password="a guess").http == 401
+    slowed = owner.post("/settings/webhook", url="", confirm_password=PASSWORD)
+    assert (slowed.http, "too many wrong tries" in slowed.words) == (401, True)
+
+
+ORDER = {"bankcode": "058", "accountnumber": "0000000000"}
+
+
+def test_much_money_leaves_only_after_it_was_shown_again_who_sends_it(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    owner, email = person_of(deployment, shop, "merchant:finance")
+    shop.put("sandbox", action="fund_wallet", currency="NGN", amount="9000000.00")
+    forget_who_it_is(deployment, email)
+    before = shop.wallet()
+    assert owner.post("/transfers/send", **ORDER, amount="999999.99", orderRef="small").http == 303
+    after_small = shop.wallet()
+    assert after_small.balance < before.balance
+    large = {**ORDER, "amount": "1000000.00", "orderRef": "large", "narration": "Invoice & more"}
+    asked = owner.post("/transfers/send", **large)
+    assert (asked.http, hidden_fields(asked)["orderRef"]) == (401, "large")
+    orders = msgspec.json.encode([{**ORDER, "amount": "600000.00"}, {**ORDER, "amount": "400000.00"}]).decode()
+    assert owner.post("/transfers/bulk/send", orders=orders).http == 401
+    body = '{"action":"transfer","amount":"1000000.00","bankcode":"058","accountnumber":"0000000000","orderRef":"t"}'
+    assert owner.post("/docs/disburse/transfer", body=body).http == 401
+    assert shop.wallet() == after_small
+    assert owner.post("/transfers/send", **large, confirm_password=PASSWORD).http == 303
+    assert shop.verify("large")["txnStatus"] == "successful"
+
+
+def test_what_is_typed_in_secret_is_not_held_by_the_page_that_asks(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    owner, email = person_of(deployment, shop)
+    forget_who_it_is(deployment, email)
+    asked = owner.post("/cashcodes/new/generate", amount="2000000.00", pin="2580", channel="ATM", orderRef="c1")
+    assert (asked.http, "2580" in asked.text, hidden_fields(asked)["orderRef"]) == (401, False, "c1")
+
+
+# --- cookies ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def behind_tls(deployments: Deployments) -> Iterator[Deployment]:
+    """A live console that people reach by https; a proxy would end the TLS."""
+    settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET}
+    with deployments.fresh("tls", **settings, KASUWA_CONSOLE_URL="https://console.example.com") as running:
+        yield running
+
+
+def test_cookies_are_bound_to_the_host_where_the_console_is_reached_by_https(behind_tls: Deployment) -> None:
+    visitor = Visitor(behind_tls)
+    _, link = sign_in_link(behind_tls, "operator:admin", purpose="invitation")
+    visitor.get(link)
+    answer = visitor.post(link, password=PASSWORD, again=PASSWORD)
+    attributes = answer.headers["set-cookie"].lower()
+    assert all(word in attributes for word in ("__host-kasuwa_session=", "secure", "httponly", "path=/"))
+    assert "domain" not in attributes
+    assert all(name.startswith("__Host-") for name in visitor.cookies)
+    assert visitor.get("/account/second-factor").http == 200
+    plain = Visitor(behind_tls)
+    plain.cookies["kasuwa_session"] = visitor.cookies["__Host-kasuwa_session"]
+    assert plain.get("/account/second-factor").http == 303, (
+        "a cookie that any page of the domain could set is not taken"
+    )
+
+
+def test_on_a_laptop_cookies_have_plain_names(deployment: Deployment) -> None:
+    visitor = Visitor(deployment)
+    email = accept_invitation(deployment, visitor)
+    sign_in(visitor, email)
+    assert "kasuwa_session" in visitor.cookies
+    assert not any(name.startswith("__Host-") for name in visitor.cookies)

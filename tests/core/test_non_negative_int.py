@@ -1,0 +1,31 @@
+"""Whole numbers on the wire: a member count, a number of months."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.decoding import decode
+from kasuwa.core.fields import WHOLE_REASON, NonNegativeInt
+from tests.rule_context import MERCHANT
+
+
+class Agreed(msgspec.Struct, kw_only=True):
+    count: NonNegativeInt | None = None
+
+
+def agreed(name: str, said: str) -> Any:
+    return decode(Agreed, f'{{"{name}":{said}}}'.encode(), (), MERCHANT)
+
+
+@pytest.mark.parametrize(
+    ("said", "count"), [("0", 0), ("12", 12), ('"12"', 12), ('"007"', 7), ("3.0", 3), ('"3.0"', 3)]
+)
+def test_a_whole_number_may_come_as_text(said: str, count: int) -> None:
+    assert agreed("count", said).count == count
+
+
+@pytest.mark.parametrize("said", ["-1", "1.5", "1e1", "true", '" "', '"+1"', '"1 "', '"٣"', "1234567890", "{}"])
+def test_what_is_no_whole_number_is_refused_with_the_reason(said: str) -> None:
+    [fault] = agreed("count", said)
+    assert (fault.field, fault.reason) == ("count", WHOLE_REASON)

@@ -1,0 +1,138 @@
+"""The little that a writer and a database do around a batch, in memory.
+
+The shelf hands rows out, takes what a desk changed, and complains about a change that PostgreSQL would refuse.
+So `batch.py` is driven as the writer drives it, with nothing to wait for.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import Decision, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.references import account_key, book_key
+from kasuwa.db.batch import (
+    BatchState,
+    Book,
+    Deployment,
+    IdempotencyRecord,
+    Result,
+    RuleFailure,
+    Submission,
+    decide_batch,
+)
+from kasuwa.db.locked_batch import MAX_DECIDE_ROUNDS
+from kasuwa.db.time_slices import run_to_completion
+from kasuwa.ledger.chart import Account
+from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD
+
+
+class MemoryDatabase:
+    """All that was ever committed."""
+
+    def __init__(self, merchants: Iterable[int] = MERCHANTS) -> None:
+        self.rows: dict[bytes, Row] = {}
+        self.postings: list[Any] = []
+        self.events: list[Any] = []
+        self.notices: list[Any] = []
+        self.deeds: list[Any] = []
+        for merchant_id in merchants:
+            self.rows[book_key(merchant_id)] = Book(book_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None)
+
+    def batch_state(
+        self, submissions: list[Submission], wall: datetime = WALL, world: Deployment = WORLD
+    ) -> BatchState:
+        desk = BatchState(world, wall)
+        for merchant_id in {made.merchant.merchant_id for made in submissions}:
+            desk.add_merchant_state(msgspec.structs.replace(self.book(merchant_id)))
+        self.fill(desk, submissions)
+        return desk
+
+    def fill(self, desk: BatchState, submissions: list[Submission]) -> None:
+        for made in submissions:
+            self.fetch(desk, made, made.needs)
+            if made.idempotency_claim is not None:
+                self.fetch(desk, made, Needs(((IdempotencyRecord, made.idempotency_claim.key),)))
+
+    def fetch(self, desk: BatchState, made: Submission, needs: Needs) -> None:
+        for key in desk.request_rows(made, needs):
+            if key not in desk.rows:
+                desk.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
+
+    def run(self, submissions: list[Submission], wall: datetime = WALL, world: Deployment = WORLD) -> list[Result]:
+        """Decide a batch and commit it."""
+        desk = self.batch_state(submissions, wall, world)
+        results = self.decide(desk, submissions)
+        self.commit(desk)
+        return results
+
+    def decide(self, desk: BatchState, submissions: list[Submission]) -> list[Result]:
+        """What is on the shelf must not be changed behind its back."""
+        before = msgspec.msgpack.encode(list(self.rows.values()))
+        results = run_to_completion(decide_batch(desk, submissions))
+        for _ in range(MAX_DECIDE_ROUNDS):
+            for n, result in enumerate(results):
+                if isinstance(result, NeedsMore):
+                    merchant_id = submissions[n].merchant.merchant_id
+                    self.fetch(desk, submissions[n], result.needs)
+                    desk.open_missing_accounts(merchant_id, result.needs.accounts)
+                    results[n] = run_to_completion(desk.decide(submissions[n]))
+        assert msgspec.msgpack.encode(list(self.rows.values())) == before
+        desk.raise_versions()
+        return results
+
+    def commit(self, desk: BatchState) -> None:
+        for key, row in desk.inserted_rows.items():
+            assert key not in self.rows, f"{row} is there already"
+        for key, row in desk.updated_rows.items():
+            assert key in desk.inserted_rows or changes_only(self.rows[key], row)
+        for key in desk.deleted_jobs:
+            assert key in self.rows, "deleted what is not there"
+        self.rows |= desk.updated_rows | desk.inserted_rows
+        for key in desk.deleted_jobs:
+            del self.rows[key]
+        for merchant_id in desk.written_merchants:
+            self.rows[book_key(merchant_id)] = desk.merchant_states[merchant_id]
+        self.postings += desk.postings
+        self.events += desk.events
+        self.notices += desk.notices
+        self.deeds += desk.audit_rows
+
+    def book(self, merchant_id: int) -> Book:
+        book = self.rows[book_key(merchant_id)]
+        assert isinstance(book, Book)
+        return book
+
+    def all(self, kind: type[Any], merchant_id: int) -> list[Any]:
+        return [row for row in self.rows.values() if isinstance(row, kind) and row.merchant_id == merchant_id]
+
+    def contents(self, *, versions: bool = True) -> tuple[Any, ...]:
+        """Everything there is, to be compared: with or without the versions, which count batches."""
+        rows = [row if versions or not isinstance(row, Book) else without_version(row) for row in self.rows.values()]
+        return sorted(rows, key=lambda row: row.key), self.postings, self.events, self.notices
+
+
+def without_version(book: Book) -> Book:
+    return msgspec.structs.replace(book, version=0)
+
+
+def changes_only(old: Row, new: Row) -> bool:
+    fixed = [name for name in old.__struct_fields__ if name not in old.mutable_columns]
+    return type(old) is type(new) and all(getattr(old, name) == getattr(new, name) for name in fixed)
+
+
+def wallet_of(shelf: MemoryDatabase, merchant_id: int = 1) -> Account:
+    account = shelf.rows[account_key(merchant_id, WALLET)]
+    assert isinstance(account, Account)
+    return account
+
+
+def visible_result(result: Result) -> tuple[Any, ...]:
+    """A result as whoever asked would see it."""
+    if isinstance(result, Refusal):
+        return ("refused", result.code, result.message)
+    if isinstance(result, RuleFailure):
+        return ("broken", type(result.error).__name__)
+    assert isinstance(result, Decision)
+    return ("done", msgspec.json.encode(result.reply), result.in_progress)

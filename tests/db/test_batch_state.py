@@ -1,0 +1,387 @@
+"""The desk of a batch, case by case: spoiled decisions, parts, numbers, jobs and clocks."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.calendar import NEVER
+from kasuwa.core.decision import (
+    AuditEntry,
+    Context,
+    Decision,
+    Event,
+    Job,
+    LoadedRows,
+    Needs,
+    NeedsMore,
+    NewHold,
+    Posting,
+    PostingGroup,
+    Refusal,
+)
+from kasuwa.core.references import book_key, hold_key
+from kasuwa.core.scenario import InjectedFault
+from kasuwa.db.batch import (
+    JOB_LEASE,
+    Deployment,
+    IdempotencyClaim,
+    InconsistentBatchState,
+    RuleFailure,
+    Submission,
+    business_now,
+    decide_batch,
+)
+from kasuwa.db.time_slices import run_to_completion
+from kasuwa.ledger.apply import LedgerError
+from tests.db.memory_database import MemoryDatabase, visible_result, wallet_of
+from tests.db.toy import (
+    ACCOUNTS,
+    OUTSIDE,
+    RAIL,
+    SHORT,
+    WALL,
+    WALLET,
+    WORLD,
+    Ticket,
+    ToyRequest,
+    job_key,
+    merchant,
+    submission,
+    ticket_key,
+)
+
+HOUR = timedelta(hours=1)
+
+
+def deciding(rule: Callable[[Context, LoadedRows], Any], claim: IdempotencyClaim | None = None) -> Submission:
+    return Submission(merchant(1), Needs((), ACCOUNTS), rule, b"luck".ljust(32), claim)
+
+
+def answering(decision: Decision) -> Submission:
+    return deciding(lambda context, seen: decision)
+
+
+def posting(amount: int, debit: str = OUTSIDE, credit: str = WALLET) -> PostingGroup:
+    return PostingGroup("move", SHORT, (Posting(debit, credit, amount, "move"),))
+
+
+def funded(amount: int = 1_000) -> MemoryDatabase:
+    shelf = MemoryDatabase()
+    shelf.run([submission(ToyRequest("fund", amount=amount))])
+    return shelf
+
+
+def set_clock(shelf: MemoryDatabase, **fields: Any) -> None:
+    shelf.rows[book_key(1)] = msgspec.structs.replace(shelf.book(1), **fields)
+
+
+# --- decisions that break ---------------------------------------------------------------------------------------
+
+
+def join_badly(parts: list[Any]) -> Any:
+    raise ZeroDivisionError
+
+
+SPOILING = {
+    "its join raises": Decision(combine=join_badly),
+    "a part cannot be made": Decision(combine=Decision, sub_decisions=map(join_badly, [[]])),
+    "a part is none the ledger takes": Decision(combine=Decision, sub_decisions=(Decision(groups=(posting(0),)),)),
+    "an event is not text": Decision(groups=(posting(5),), events=(Event("x", "toy", b"\xff"),)),
+    "a fault cannot be kept": Decision(injected_faults=(object(),)),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("decision", SPOILING.values(), ids=SPOILING)
+def test_a_decision_that_breaks_while_it_is_put_down_spoils_the_desk(decision: Decision) -> None:
+    shelf = funded()
+    before = msgspec.msgpack.encode(list(shelf.rows.values()))
+    batch = [submission(ToyRequest("spend", amount=10)), answering(decision)]
+    desk = shelf.batch_state(batch)
+    with pytest.raises(InconsistentBatchState):
+        run_to_completion(decide_batch(desk, batch))
+    assert msgspec.msgpack.encode(list(shelf.rows.values())) == before
+
+
+def test_after_a_spoiled_batch_the_others_go_on_fresh_desks() -> None:
+    shelf = funded()
+    with pytest.raises(InconsistentBatchState):
+        shelf.run([submission(ToyRequest("spend", amount=10)), answering(Decision(combine=join_badly))])
+    shelf.run([submission(ToyRequest("spend", amount=10))])
+    assert wallet_of(shelf).posted == 990
+
+
+@pytest.mark.parametrize("answer", [None, "text", 5, (Refusal(104, "x"),)])
+def test_a_rule_that_answers_something_else_is_broken(answer: object) -> None:
+    assert isinstance(funded().run([deciding(lambda context, seen: answer)])[0], RuleFailure)
+
+
+@pytest.mark.parametrize("error", [KeyError("row"), AssertionError(), LedgerError("x"), RecursionError()])
+def test_what_a_rule_raises_is_kept_for_the_log(error: Exception) -> None:
+    def rule(context: Context, seen: LoadedRows) -> Decision:
+        raise error
+
+    result = funded().run([deciding(rule)])[0]
+    assert isinstance(result, RuleFailure)
+    assert result.error is error
+
+
+def test_a_hold_is_ended_once_within_one_decision_too() -> None:
+    shelf = funded()
+    shelf.run([submission(ToyRequest("start"))])
+    end = PostingGroup("a", SHORT, closes_hold=hold_key(ticket_key(ToyRequest("start"))))
+    made = answering(Decision("twice", (end, end)))
+    made.needs = submission(ToyRequest("start")).needs
+    assert visible_result(shelf.run([made])[0]) == ("broken", "LedgerFault")
+    assert wallet_of(shelf).held == 100
+
+
+def test_a_hold_is_made_once_within_one_decision_too() -> None:
+    shelf = funded()
+    reserve = PostingGroup("a", SHORT, new_holds=(NewHold(b"hold".ljust(16), WALLET, 100),))
+    assert visible_result(shelf.run([answering(Decision("twice", (reserve, reserve)))])[0]) == ("broken", "LedgerFault")
+    assert wallet_of(shelf).held == 0
+
+
+def test_a_later_group_of_a_decision_sees_what_an_earlier_one_moved() -> None:
+    shelf = funded(100)
+    decision = Decision("both", (posting(60, WALLET, RAIL), posting(60, WALLET, RAIL)))
+    assert shelf.run([answering(decision)])[0] == SHORT
+    decision = Decision("three", (posting(60, WALLET, RAIL), posting(20), posting(60, WALLET, RAIL)))
+    assert visible_result(shelf.run([answering(decision)])[0])[0] == "done"
+    assert wallet_of(shelf).posted == 0
+    assert [row.group_seq for row in shelf.postings] == [1, 2, 3, 4]
+
+
+def test_a_rule_that_asks_for_more_changes_nothing_by_asking() -> None:
+    shelf = funded()
+    batch = [submission(ToyRequest("ask_more"))]
+    desk = shelf.batch_state(batch)
+    assert isinstance(run_to_completion(decide_batch(desk, batch))[0], NeedsMore)
+    assert not any((desk.inserted_rows, desk.updated_rows, desk.deleted_jobs, desk.postings, desk.written_merchants))
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def test_parts_stand_or_fall_each_on_its_own() -> None:
+    shelf = funded(100)
+    parts = (
+        Decision("first", (posting(70, WALLET, RAIL),)),
+        Decision("short", (posting(70, WALLET, RAIL),), events=(Event("x", "toy", b"x"),)),
+        Refusal(104, "bad"),
+        Decision("last", (posting(30, WALLET, RAIL),), events=(Event("y", "toy", b"y"),)),
+    )
+    whole = Decision(
+        numbers_used=5,
+        sub_decisions=parts,
+        combine=lambda became: Decision([visible_result(part)[:2] for part in became]),
+    )
+    result = shelf.run([answering(whole)])[0]
+    assert isinstance(result, Decision)
+    assert result.reply == [("done", b'"first"'), ("refused", 301), ("refused", 104), ("done", b'"last"')]
+    assert wallet_of(shelf).posted == 0
+    assert [event.reference for event in shelf.events] == ["y"]
+    assert (shelf.book(1).numbers, shelf.book(1).events) == (5, 1)
+
+
+# --- numbers and luck -----------------------------------------------------------------------------------------------
+
+
+def test_a_number_is_given_again_only_when_it_was_not_used() -> None:
+    given: list[int] = []
+
+    def take(used: int, outcome: Any) -> Submission:
+        def rule(context: Context, seen: LoadedRows) -> Any:
+            given.append(context.number)
+            return Decision("x", numbers_used=used) if outcome is None else outcome
+
+        return deciding(rule)
+
+    shelf = funded()
+    shelf.run([take(1, None), take(9, SHORT), take(3, None), take(0, None), take(1, None)])
+    shelf.run([take(1, None)])
+    assert given == [1, 2, 2, 5, 5, 6]
+    assert shelf.book(1).numbers == 6
+
+
+def test_with_a_seed_luck_follows_from_what_happened_before_and_replays() -> None:
+    seeded = Deployment(WORLD.vault, WORLD.number_permutation, b"seed")
+
+    def lucks(world: Deployment) -> list[bytes]:
+        shelf, seen_luck = MemoryDatabase(), []
+
+        def rule(context: Context, seen: LoadedRows) -> Decision:
+            seen_luck.append(context.entropy)
+            return Decision("x", (posting(1),), numbers_used=1)
+
+        for _ in range(3):
+            shelf.run([deciding(rule)], world=world)
+        return seen_luck
+
+    assert lucks(seeded) == lucks(seeded)
+    assert len(set(lucks(seeded))) == 3
+    assert set(lucks(WORLD)) == {b"luck".ljust(32)}
+
+
+def test_with_a_seed_who_asks_for_more_keeps_its_luck_and_has_its_own() -> None:
+    """What a rule drew by luck it finds when it is run again; and two that drew before anything happened differ."""
+    seeded = Deployment(WORLD.vault, WORLD.number_permutation, b"seed")
+    drawn: dict[int, list[bytes]] = {0: [], 1: []}
+
+    def drawing(n: int) -> Submission:
+        def rule(context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+            drawn[n].append(context.entropy)
+            key = context.entropy[:16]
+            return Decision("x", numbers_used=1) if seen.is_loaded(key) else NeedsMore(Needs(((Ticket, key),)))
+
+        return deciding(rule)
+
+    MemoryDatabase().run([drawing(0), drawing(1)], world=seeded)
+    assert [len(lucks) for lucks in drawn.values()] == [2, 2]
+    assert all(first == again for first, again in drawn.values())
+    assert drawn[0] != drawn[1]
+
+
+def test_deeds_are_put_down_with_their_decision_and_not_without() -> None:
+    deed = AuditEntry("ada", "looked", "KSW|GVC|1|x")
+    shelf = funded()
+    shelf.run([answering(Decision("x", (posting(10**9, WALLET, RAIL),), audit_entries=(deed,)))])
+    assert shelf.deeds == []
+    version = shelf.book(1).version
+    shelf.run([answering(Decision("x", audit_entries=(deed,)))])
+    assert [(row.merchant_id, row.actor, row.about) for row in shelf.deeds] == [(1, "ada", "KSW|GVC|1|x")]
+    assert shelf.book(1).version == version + 1
+
+
+# --- jobs and clocks ------------------------------------------------------------------------------------------------
+
+
+def job_of(shelf: MemoryDatabase) -> Job:
+    job = shelf.rows[job_key(ToyRequest("start"))]
+    assert isinstance(job, Job)
+    return job
+
+
+def test_the_job_that_is_run_at_once_is_leased_to_who_asked() -> None:
+    shelf = funded()
+    shelf.run([submission(ToyRequest("start"))])
+    assert (job_of(shelf).leased_until, job_of(shelf).claims, job_of(shelf).run_at) == (WALL + JOB_LEASE, 1, WALL)
+
+
+def test_a_job_for_later_is_nobodys() -> None:
+    shelf = funded()
+    shelf.run([submission(ToyRequest("start"))])
+    shelf.run([submission(ToyRequest("try_later"))])
+    assert (job_of(shelf).leased_until, job_of(shelf).claims, job_of(shelf).attempt) == (None, 0, 1)
+
+
+def test_a_job_that_is_done_is_dropped_and_one_that_began_in_the_same_batch_is_never_written() -> None:
+    shelf = funded()
+    batch = [submission(ToyRequest("start")), submission(ToyRequest("finish"))]
+    desk = shelf.batch_state(batch)
+    run_to_completion(decide_batch(desk, batch))
+    assert job_key(ToyRequest("start")) not in {*desk.inserted_rows, *desk.updated_rows, *desk.deleted_jobs}
+    shelf.run([submission(ToyRequest("start", ref="b"))])
+    shelf.run([submission(ToyRequest("try_later", ref="b")), submission(ToyRequest("finish", ref="b"))])
+    assert shelf.all(Job, 1) == []
+
+
+@pytest.mark.parametrize(
+    ("clock", "due", "run_at"),
+    [
+        ({"clock_offset": 0}, WALL + HOUR, WALL + HOUR),
+        ({"clock_offset": 3_600_000_000}, WALL + 3 * HOUR, WALL + 2 * HOUR),
+        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 9 * HOUR, WALL),
+        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 8 * HOUR, NEVER),
+    ],
+)
+def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
+    clock: dict[str, Any], due: datetime, run_at: datetime
+) -> None:
+    shelf = funded()
+    set_clock(shelf, **clock)
+    job = Job(b"job".ljust(16), 1, "toy", "toy", "a", b"", due, due, None, 0, 0, None, "{}")
+    shelf.run([answering(Decision("x", jobs=(job,)))])
+    assert shelf.all(Job, 1)[0].run_at == run_at
+
+
+@pytest.mark.parametrize("clock", [{"clock_offset": -5}, {"clock_fixed": WALL - HOUR}])
+def test_a_moved_clock_is_seen_by_the_next_and_written_to_its_book(clock: dict[str, Any]) -> None:
+    shelf, seen_times = funded(), []
+    set_clock(shelf, **clock)
+
+    def look(context: Context, seen: LoadedRows) -> Decision:
+        seen_times.append(context.now)
+        return Decision("x")
+
+    batch = [answering(Decision("moved", sandbox_clock=WALL + HOUR)), deciding(look)]
+    desk = shelf.batch_state(batch)
+    run_to_completion(decide_batch(desk, batch))
+    assert seen_times == [WALL + HOUR]
+    assert desk.written_merchants == {1}
+    assert business_now(desk.merchant_states[1], WALL) == WALL + HOUR
+
+
+def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
+    shelf, seen_faults = funded(), []
+
+    def look(context: Context, seen: LoadedRows) -> Decision:
+        seen_faults.append(context.injected_faults)
+        return Decision("x", injected_faults=())
+
+    planned = (InjectedFault("bank", "reset", 2),)
+    shelf.run([answering(Decision("planned", injected_faults=planned)), deciding(look), deciding(look)])
+    assert seen_faults == [planned, ()]
+    assert shelf.book(1).faults is None
+
+
+# --- what a rule sees -------------------------------------------------------------------------------------------
+
+
+def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbours() -> None:
+    """Two submissions of one batch share the rows that were fetched, not the sight of them."""
+    shelf, ask = funded(), ToyRequest("start")
+    shelf.run([submission(ask)])
+    ticket, job = ticket_key(ask), job_key(ask)
+    found: list[tuple[bool, bool]] = []
+
+    def look(context: Context, seen: LoadedRows) -> Decision:
+        found.append((seen.is_loaded(ticket), seen.is_loaded(job)))
+        return Decision("looked")
+
+    neighbour = submission(ToyRequest("fund"))
+    neighbour.needs = Needs(((Ticket, ticket), (Job, job)), ACCOUNTS)
+    only_ticket = Submission(merchant(1), Needs(((Ticket, ticket),)), look, bytes(32))
+    shelf.run([neighbour, only_ticket, deciding(look)])
+    assert found == [(True, False), (False, False)]
+
+
+def test_a_row_that_was_not_asked_for_cannot_be_read_beside_one_who_asked() -> None:
+    shelf, ask = funded(), ToyRequest("start")
+    shelf.run([submission(ask)])
+    reading = deciding(lambda context, seen: Decision(seen.get(Ticket, ticket_key(ask))))
+    neighbour = submission(ToyRequest("finish"))
+    result = shelf.run([neighbour, reading])[1]
+    assert isinstance(result, RuleFailure)
+    assert isinstance(result.error, KeyError)
+
+
+def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbour_has_a_part_of_it() -> None:
+    """A rule that tells by one key whether all of its needs are there is right whatever arrived with it."""
+    shelf, ask = funded(), ToyRequest("start")
+    shelf.run([submission(ask)])
+    ticket, job = ticket_key(ask), job_key(ask)
+
+    def look(context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+        if not seen.is_loaded(ticket):
+            return NeedsMore(Needs(((Ticket, ticket), (Job, job))))
+        return Decision(seen.get(Job, job) is not None)
+
+    neighbour = deciding(lambda context, seen: Decision("looked"))
+    neighbour.needs = Needs(((Ticket, ticket),))
+    result = shelf.run([neighbour, deciding(look)])[1]
+    assert isinstance(result, Decision)
+    assert result.reply is True

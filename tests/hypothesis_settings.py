@@ -1,0 +1,10 @@
+"""Hypothesis without a stopwatch: a slow or busy machine must not fail a test."""
+
+from hypothesis import HealthCheck, settings
+
+
+def without_deadline(max_examples: int = 100) -> settings:
+    return settings(deadline=None, max_examples=max_examples, suppress_health_check=[HealthCheck.too_slow])
+
+
+NO_DEADLINE = without_deadline()

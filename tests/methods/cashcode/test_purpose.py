@@ -1,0 +1,159 @@
+"""A code that is paid out of another account, for another slice: what it holds, and who is asked at its end."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Outcome,
+    Posting,
+    Refusal,
+    Row,
+)
+from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.core.references import row_key
+from kasuwa.core.transactions import Transaction
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, INCOME, RAIL, VAT, WALLET, CashcodeOrder, issue_code
+from tests.methods.cashcode.codes import InMemoryCashcodes
+from tests.rule_context import MERCHANT, context
+
+SAVINGS = "savings:SV1:NGN"
+SAVINGS_SHORT = Refusal(301, "The savings do not cover it")
+PENALTY = Posting(WALLET, SAVINGS, 7, "what the purpose adds")
+
+
+class Book(Row):
+    """The row that the purpose's rule looks at."""
+
+    note: str = ""
+
+
+BOOK = Book(row_key(MERCHANT.merchant_id, "book of savings", "SV1"), MERCHANT.merchant_id)
+
+
+def need_savings(merchant: Merchant, reference: str) -> Needs:
+    assert reference == "SV1"
+    return Needs(((Book, BOOK.key),), (SAVINGS,))
+
+
+def end_savings(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+    kept = seen.get(Book, BOOK.key)
+    assert kept is not None
+    return PurposeEffects(posts=(PENALTY,), rows=(msgspec.structs.replace(kept, note=row.status),))
+
+
+PURPOSES = {"savings": PurposeRules("savings", need_savings, end_savings)}
+
+
+def given() -> Context:
+    made = context()
+    made.purposes = PURPOSES
+    return made
+
+
+def issued(channel: str) -> tuple[InMemoryCashcodes, str]:
+    table = InMemoryCashcodes(BOOK)
+    order = CashcodeOrder(
+        amount=200_000,
+        pin="1234",
+        channel=channel,
+        digest=b"",
+        source_account=SAVINGS,
+        insufficient_refusal=SAVINGS_SHORT,
+        purpose=TransactionPurpose("savings", "SV1"),
+    )
+    shown: list[str] = []
+
+    def rule(context: Context, seen: LoadedRows) -> Outcome:
+        made = issue_code(order, context, seen)
+        if isinstance(made, NeedsMore):
+            return made
+        shown[:] = [made.code_digits]
+        return made.decision
+
+    decision = table.decide(rule, Needs((), (SAVINGS, WALLET)), given())
+    assert isinstance(decision, Decision)
+    table.apply(decision)
+    return table, shown[0]
+
+
+def ended(table: InMemoryCashcodes, way: str, code: str, channel: str) -> Decision:
+    said: dict[str, Any] = {"cashcode": code, "channel": channel, "amount": "2000.00"}
+    txn_ref = table.one(Transaction).txn_ref
+    if way == "cancelled":
+        outcome = table.cancel(txn_ref, given())
+    elif way == "expired":
+        job = table.one(Job)
+        outcome = table.expire(job, msgspec.structs.replace(given(), now=job.due))
+    elif way == "locked":
+        for _ in range(2):
+            wrong = table.redeem(given(), **said, pin="0000")
+            assert isinstance(wrong, Decision)
+            table.apply(wrong)
+        outcome = table.redeem(given(), **said, pin="0000")
+    else:
+        outcome = table.redeem(given(), **said, pin="1234")
+    assert isinstance(outcome, Decision), outcome
+    return outcome
+
+
+def test_the_amount_is_held_on_the_source_and_the_fee_on_the_wallet() -> None:
+    table, _ = issued("ATM")
+    held = {row.account: row.amount for row in table.rows.values() if isinstance(row, Hold)}
+    assert held == {SAVINGS: 200_000, WALLET: 10_750}
+    row = table.one(Transaction)
+    assert row.order_ref == row.txn_ref
+
+
+def test_each_account_answers_for_itself_when_it_is_short() -> None:
+    order = CashcodeOrder(
+        amount=1, pin="1234", channel="ATM", digest=b"", source_account=SAVINGS, insufficient_refusal=SAVINGS_SHORT
+    )
+
+    def rule(context: Context, seen: LoadedRows) -> Outcome:
+        made = issue_code(order, context, seen)
+        return made if isinstance(made, NeedsMore) else made.decision
+
+    decision = InMemoryCashcodes().decide(rule, Needs(), given())
+    assert isinstance(decision, Decision)
+    assert [group.shortfall_refusal for group in decision.groups] == [SAVINGS_SHORT, FEE_INSUFFICIENT]
+
+
+@pytest.mark.parametrize("channel", ["ATM", "POS"])
+def test_redeemed_it_is_the_source_that_pays_and_the_purpose_is_asked(channel: str) -> None:
+    table, code = issued(channel)
+    decision = ended(table, "redeemed", code, channel)
+    drawn, *charged = decision.groups
+    assert drawn.postings == (Posting(SAVINGS, RAIL, 200_000, "cash drawn"), PENALTY)
+    fee = (Posting(WALLET, INCOME, 10_000, "cashcode fee"), Posting(WALLET, VAT, 750, "VAT on fee"))
+    assert [group.postings for group in charged] == ([fee] if channel == "ATM" else [])
+    assert [row.note for row in decision.rows if isinstance(row, Book)] == ["successful"]
+    assert table.rounds <= 3, "the purpose may still ask for more"
+
+
+@pytest.mark.parametrize("way", ["expired", "cancelled", "locked"])
+def test_unused_it_returns_to_the_source_and_the_purpose_is_asked(way: str) -> None:
+    table, code = issued("ATM")
+    decision = ended(table, way, code, "ATM")
+    assert {group.closes_hold for group in decision.groups} == {
+        row.key for row in table.rows.values() if isinstance(row, Hold)
+    }
+    assert [post for group in decision.groups for post in group.postings] == [PENALTY]
+    assert [row.note for row in decision.rows if isinstance(row, Book)] == ["failed"]
+
+
+def test_its_event_carries_the_cash_outs_own_reference() -> None:
+    table, code = issued("ATM")
+    [event] = ended(table, "redeemed", code, "ATM").events
+    said = msgspec.json.decode(event.payload)
+    assert said["txnRef"] == table.one(Transaction).txn_ref
+    assert "orderRef" not in said

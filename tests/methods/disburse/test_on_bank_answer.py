@@ -1,0 +1,294 @@
+"""What a bank's answer means for a transfer: every answer, at every age, on every state (D14, D28)."""
+
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kasuwa.core.decision import Posting, PostingGroup
+from kasuwa.core.requery import MOST_TRAIL, next_requery_at
+from kasuwa.core.scenario import Scenario
+from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
+from kasuwa.methods.disburse.rules.on_bank_answer import need_answer
+from kasuwa.methods.disburse.rules.transfer import (
+    INCOME,
+    QUERY,
+    RAIL,
+    SEND,
+    STAMP_DUTY,
+    VAT,
+    WALLET,
+    WALLET_INSUFFICIENT,
+)
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer
+from tests.hypothesis_settings import NO_DEADLINE, without_deadline
+from tests.methods.disburse.orders import DUTY_ON, FREE, SentTransfer
+from tests.rule_context import NOW, context, merchant
+
+DAY = 24 * 3600
+
+APPROVED = Answer(ports.SUCCESSFUL, "00", "Approved or completed successfully")
+DECLINED = Answer(ports.FAILED, "51", "No sufficient funds")
+IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request processing in progress")
+SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
+WORKING = Answer(ports.PROCESSING, "09", "Transfer is being processed")
+NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+GIBBERISH = Answer(ports.UNREADABLE, "ZZ", "The bank's answer could not be read")
+REFUSED = Answer(ports.UNAVAILABLE, None, "The rail is not available")
+OPEN = [IN_PROGRESS, SILENT, WORKING, NOT_FOUND, GIBBERISH, REFUSED]
+
+
+# --- the end ----------------------------------------------------------------------------------------------------
+
+
+def test_a_success_posts_amount_fee_and_vat_under_the_hold() -> None:
+    sent = SentTransfer.new()
+    decision = sent.receive_answer(APPROVED)
+    posts = (
+        Posting(WALLET, RAIL, 500_000, "transfer"),
+        Posting(WALLET, INCOME, 1_000, "transfer fee"),
+        Posting(WALLET, VAT, 75, "VAT on fee"),
+    )
+    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, posts, closes_hold=sent.hold.key),)
+    assert sum(post.amount for post in posts) == sent.hold.amount
+
+
+def test_stamp_duty_is_posted_where_it_is_on_and_a_free_transfer_posts_the_amount_alone() -> None:
+    taxed = SentTransfer.new(context(merchant=merchant(tariff=DUTY_ON)), amount="10000.00")
+    assert taxed.receive_answer(APPROVED).groups[0].postings[-1] == Posting(WALLET, STAMP_DUTY, 5_000, "stamp duty")
+    assert sum(post.amount for post in taxed.receive_answer(APPROVED).groups[0].postings) == taxed.hold.amount
+    free = SentTransfer.new(context(merchant=merchant(tariff=FREE)))
+    assert free.receive_answer(APPROVED).groups[0].postings == (Posting(WALLET, RAIL, 500_000, "transfer"),)
+
+
+def test_a_failure_gives_the_hold_back_and_says_what_the_bank_said() -> None:
+    sent = SentTransfer.new()
+    decision = sent.receive_answer(DECLINED)
+    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, closes_hold=sent.hold.key),)
+    assert (decision.reply.txn_status, decision.reply.message) == (
+        FAILED,
+        "The beneficiary's bank: No sufficient funds",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "message"),
+    [
+        (APPROVED, SUCCESSFUL, "Transfer Successful"),
+        (DECLINED, FAILED, "The beneficiary's bank: No sufficient funds"),
+    ],
+)
+def test_the_end_is_written_with_its_time_code_and_story(answer: Answer, status: str, message: str) -> None:
+    sent = SentTransfer.new()
+    decision = sent.receive_answer(answer, age=7)
+    (row,) = decision.rows
+    assert isinstance(row, Transaction)
+    assert (row.status, row.code, row.message) == (status, answer.code, message)
+    assert row.final_at == NOW + timedelta(seconds=7)
+    assert [entry["step"] for entry in msgspec.json.decode(row.trail)] == ["requested", status]
+    assert decision.jobs_done == (sent.job,)
+    assert decision.reply.status == 200
+    assert sent.row.status == PROCESSING  # what was given is left alone
+
+
+@pytest.mark.parametrize(("answer", "charged"), [(APPROVED, "5000.00"), (DECLINED, "0.00")])
+def test_the_end_has_exactly_one_event_with_the_payload_of_the_contract(answer: Answer, charged: str) -> None:
+    sent = SentTransfer.new()
+    (event,) = sent.receive_answer(answer).events
+    assert (event.reference, event.kind) == (sent.row.txn_ref, "transfer")
+    assert msgspec.json.decode(event.payload) == {
+        "status": 200,
+        "txnStatus": answer.status,
+        "txnRef": sent.row.txn_ref,
+        "chargedAmount": charged,
+        "paymentMethod": "transfer",
+        "endpoint": "test",
+        "orderRef": "order-1042",
+        "currency": "NGN",
+    }
+
+
+def test_a_merchant_that_listens_gets_a_delivery_in_the_same_decision() -> None:
+    assert SentTransfer.new().receive_answer(APPROVED).jobs == ()
+    sent = SentTransfer.new(context(listens=True, scenario=Scenario(webhook="dup")))
+    (job,) = sent.receive_answer(APPROVED, age=3).jobs
+    assert (job.kind, job.lane, job.reference) == ("webhook.deliver", "webhook", sent.row.txn_ref)
+    assert job.due == NOW + timedelta(seconds=3)
+    assert msgspec.json.decode(job.work) == {"webhook": "dup"}
+    assert job.key != sent.job.key
+
+
+@pytest.mark.parametrize("answer", [APPROVED, DECLINED, *OPEN])
+def test_every_account_that_a_decision_moves_was_asked_for(answer: Answer) -> None:
+    sent = SentTransfer.new(context(merchant=merchant(tariff=DUTY_ON)), amount="10000.00")
+    names = set(need_answer(sent.job, answer, sent.merchant).accounts)
+    for group in sent.receive_answer(answer, age=DAY).groups:
+        assert {name for post in group.postings for name in (post.debit, post.credit)} | {WALLET} <= names
+
+
+# --- not yet ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "code", "kind", "envelope"),
+    [
+        (IN_PROGRESS, PENDING, "09", QUERY, 200),
+        (SILENT, PROCESSING, "unknown", QUERY, 200),
+        (WORKING, PROCESSING, "09", QUERY, 200),
+        (NOT_FOUND, PENDING, "25", QUERY, 200),
+        (GIBBERISH, PENDING, "ZZ", QUERY, 201),
+        (REFUSED, PROCESSING, "unavailable", SEND, 200),
+    ],
+)
+def test_what_does_not_end_a_transfer_is_asked_after_and_only_what_was_never_taken_in_is_sent_again(
+    answer: Answer, status: str, code: str, kind: str, envelope: int
+) -> None:
+    sent = SentTransfer.new()
+    decision = sent.receive_answer(answer)
+    (row,), (job,) = decision.rows, decision.jobs
+    assert isinstance(row, Transaction)
+    assert (row.status, row.code, row.final_at) == (status, code, None)
+    assert (job.kind, job.key, job.attempt, job.work) == (kind, sent.job.key, 1, sent.job.work)
+    assert (decision.reply.status, decision.reply.txn_status) == (envelope, status)
+    assert (decision.groups, decision.events, decision.jobs_done, decision.notices) == ((), (), (), ())
+    assert (sent.job.kind, sent.job.attempt) == (SEND, 0)  # what was given is left alone
+
+
+@pytest.mark.parametrize("age", [1.0, 5.0, 1800.0, DAY - 1.0, DAY - 0.001])
+def test_not_found_is_no_failure_before_a_day_has_passed(age: float) -> None:
+    assert SentTransfer.new().receive_answer(NOT_FOUND, age).reply.txn_status == PENDING
+
+
+@pytest.mark.parametrize("age", [DAY, DAY + 0.5, 3.0 * DAY])
+def test_not_found_is_a_failure_after_a_day(age: float) -> None:
+    decision = SentTransfer.new().receive_answer(NOT_FOUND, age)
+    assert decision.reply.txn_status == FAILED
+    assert decision.groups[0].postings == ()
+    assert len(decision.events) == 1
+
+
+@pytest.mark.parametrize("answer", [IN_PROGRESS, SILENT, WORKING, GIBBERISH, REFUSED])
+def test_nothing_else_becomes_a_failure_by_age(answer: Answer) -> None:
+    decision = SentTransfer.new().receive_answer(answer, age=30.0 * DAY)
+    assert decision.reply.txn_status in (PENDING, PROCESSING)
+    assert len(decision.jobs) == 1
+
+
+def test_a_rail_that_refuses_a_question_says_nothing_of_what_was_sent_and_is_asked_again() -> None:
+    sent = SentTransfer.new()
+    asked = sent.after(sent.receive_answer(SILENT))
+    assert asked.receive_answer(REFUSED, age=6).jobs[0].kind == QUERY
+
+
+def test_a_story_that_never_ends_does_not_grow_for_ever_and_is_always_json() -> None:
+    sent = SentTransfer.new()
+    for hour in range(400):
+        sent = sent.after(sent.receive_answer(IN_PROGRESS, age=hour * 3600.0 + 1))
+    assert len(sent.row.trail) < MOST_TRAIL + 500
+    assert len(msgspec.json.decode(sent.row.trail)) > 20
+    (row,) = sent.receive_answer(APPROVED, age=400 * 3600.0).rows
+    assert isinstance(row, Transaction)
+    assert msgspec.json.decode(row.trail)[-1]["step"] == SUCCESSFUL
+
+
+@pytest.mark.parametrize("said", ['"', "\\", '"},{"at":"', "\n", "💸"])
+def test_whatever_a_bank_says_is_kept_to_the_letter(said: str) -> None:
+    (row,) = SentTransfer.new().receive_answer(Answer(ports.FAILED, "05", said)).rows
+    assert isinstance(row, Transaction)
+    assert msgspec.json.decode(row.trail)[-1]["said"] == row.message == f"The beneficiary's bank: {said}"
+
+
+# --- final is final ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", [APPROVED, DECLINED, *OPEN])
+@pytest.mark.parametrize("first", [APPROVED, DECLINED])
+@pytest.mark.parametrize("job_is_gone", [True, False])
+def test_a_final_state_stays_and_who_contradicts_it_is_raised_to_the_operator(
+    first: Answer, answer: Answer, job_is_gone: bool
+) -> None:
+    sent = SentTransfer.new()
+    (row,) = sent.receive_answer(first).rows
+    assert isinstance(row, Transaction)
+    ended = SentTransfer(row, sent.job, sent.hold, sent.merchant, sent.listens)
+    decision = ended.receive_answer(answer, age=2.0 * DAY, job_is_gone=job_is_gone)
+    contradicts = answer.status in (SUCCESSFUL, FAILED) and answer.status != first.status
+    assert (decision.rows, decision.groups, decision.events, decision.jobs) == ((), (), (), ())
+    assert (decision.reply.txn_status, decision.reply.message) == (first.status, row.message)
+    assert decision.jobs_done == (() if job_is_gone else (sent.job,))
+    assert len(decision.notices) == contradicts
+    if contradicts:
+        assert decision.notices[0].reference == row.txn_ref
+        assert f"is {first.status}, but its rail now says {answer.status}" in decision.notices[0].what
+
+
+# --- the ladder -------------------------------------------------------------------------------------------------
+
+LADDER = [5, 30, 120, 600, 1800, *range(3600, DAY + 1, 3600)]
+
+starts = st.integers(min_value=0, max_value=60 * 365 * DAY * 10**6).map(
+    lambda after: datetime(1975, 1, 1, tzinfo=NOW.tzinfo) + timedelta(microseconds=after)
+)
+
+
+def climb(sent: SentTransfer, answer: Answer, rungs: int) -> list[float]:
+    """The ages at which a transfer is asked after when every ask comes to the microsecond."""
+    ages, age, decision = [], 0.0, sent.receive_answer(answer, 0.0)
+    for _ in range(rungs):
+        if not decision.jobs:
+            break
+        sent = sent.after(decision)
+        age = (sent.job.due - sent.row.created_at) / timedelta(seconds=1)
+        ages.append(age)
+        decision = sent.receive_answer(answer, age)
+    return ages
+
+
+@without_deadline(60)
+@given(starts)
+def test_an_unknown_outcome_climbs_the_ladder_of_the_contract_and_hits_a_day_exactly(start: datetime) -> None:
+    assert climb(SentTransfer.new(context(start)), IN_PROGRESS, len(LADDER)) == LADDER
+
+
+@without_deadline(60)
+@given(starts)
+def test_what_never_arrived_has_failed_at_exactly_a_day(start: datetime) -> None:
+    assert climb(SentTransfer.new(context(start)), NOT_FOUND, 100) == LADDER
+
+
+@pytest.mark.parametrize("answer", OPEN)
+def test_every_open_answer_climbs_the_same_ladder(answer: Answer) -> None:
+    assert climb(SentTransfer.new(), answer, 12) == LADDER[:12]
+
+
+@NO_DEADLINE
+@given(st.integers(min_value=0, max_value=400 * DAY * 10**6), starts)
+def test_the_next_ask_is_always_ahead_and_on_the_next_rung(age_microseconds: int, start: datetime) -> None:
+    now = start + timedelta(microseconds=age_microseconds)
+    age = now.timestamp() - start.timestamp()
+    rung = (next_requery_at(now, age) - start) / timedelta(seconds=1)
+    assert rung > age
+    hourly = (age_microseconds // (3600 * 10**6) + 1) * 3600
+    after = [*LADDER[:5], hourly] if age_microseconds < 1800 * 10**6 else [hourly, hourly + 3600]
+    assert any(abs(rung - step) < 2e-6 for step in after if step > age - 0.002), (rung, after)
+
+
+def test_the_ladder_is_the_one_of_the_contract() -> None:
+    assert LADDER[:6] == [5, 30, 120, 600, 1800, 3600]
+    assert all(later - earlier == 3600 for earlier, later in pairwise(LADDER[5:]))
+    assert LADDER[-1] == DAY
+
+
+def times(decision_age: float, answer: Answer, **kwargs: Any) -> datetime:
+    return SentTransfer.new(**kwargs).receive_answer(answer, decision_age).jobs[0].due
+
+
+def test_a_late_ask_goes_on_with_the_next_rung_and_skips_none_ahead() -> None:
+    assert times(31.5, IN_PROGRESS) == NOW + timedelta(seconds=120)
+    assert times(1800.0, IN_PROGRESS) == NOW + timedelta(seconds=3600)
+    assert times(5 * 3600.0 + 12, IN_PROGRESS) == NOW + timedelta(hours=6)

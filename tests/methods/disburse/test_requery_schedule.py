@@ -1,0 +1,159 @@
+"""A transfer and the sandbox bank together: from the order to its end, with business time as the only clock.
+
+The step, the bank and the rule are the real ones; what the writer and the worker add in between is to keep the
+rows and to wait until a job falls due.
+"""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.app import rails_of
+from kasuwa.core.decision import Decision
+from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
+from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
+from kasuwa.methods.disburse.rules.transfer import QUERY, SEND
+from kasuwa.methods.disburse.steps import call_bank
+from kasuwa.rails import ports
+from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
+from kasuwa.rails.sandbox.bank import SandboxBank
+from kasuwa.rails.unconfigured import NoBank
+from kasuwa.settings import Settings
+from tests.methods.disburse.orders import SentTransfer
+from tests.rule_context import context
+
+ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
+DAY = 24 * 3600
+SANDBOX = rails_of(Settings())
+
+
+def with_bank(bank: BankRail) -> Rails:
+    return msgspec.structs.replace(SANDBOX, bank=bank)
+
+
+def call(rails: Rails, sent: SentTransfer, age: float) -> Answer:
+    """As the stepper does it: a rail that refuses or says nothing is an answer too."""
+    now = sent.row.created_at + timedelta(seconds=age)
+    try:
+        return asyncio.run(call_bank(rails, sent.job, now, None))
+    except Unavailable:
+        return RAIL_UNAVAILABLE
+    except NoAnswer:
+        return RAIL_SILENT
+
+
+def follow(rails: Rails, scenario: Scenario = NO_SCENARIO, **changes: Any) -> list[tuple[float, str, str]]:
+    """The story of a transfer until it is final or three days old: age, what was done, what it became."""
+    sent, age = SentTransfer.new(context(scenario=scenario), **changes), 0.0
+    story: list[tuple[float, str, str]] = []
+    while age <= 3 * DAY:
+        decision: Decision = sent.receive_answer(call(rails, sent, age), age)
+        story.append((age, sent.job.kind, decision.reply.txn_status))
+        if decision.reply.txn_status in FINAL:
+            break
+        sent = sent.after(decision)
+        age = (sent.job.due - sent.row.created_at) / timedelta(seconds=1)
+    return story
+
+
+@pytest.mark.parametrize("row", ACCOUNTS, ids=lambda row: row["account"])
+def test_every_magic_account_ends_as_and_when_its_table_says(row: dict[str, Any]) -> None:
+    story = follow(SANDBOX, accountnumber=row["account"])
+    age, _, status = story[-1]
+    assert (age, status) == (row["after_seconds"], row["final"])
+
+
+@pytest.mark.parametrize("row", ACCOUNTS, ids=lambda row: row["account"])
+def test_with_v_1_every_magic_account_is_processing_first_and_ends_alike(row: dict[str, Any]) -> None:
+    account = row["account"]
+    story = follow(SANDBOX, accountnumber=f"{account[:8]}1{account[9]}")
+    assert story[0][2] == PROCESSING
+    assert (story[-1][0], story[-1][2]) == (max(row["after_seconds"], 5), row["final"])
+
+
+@pytest.mark.parametrize("account", ["0000000020", "0000005120", "0000009900"])
+def test_what_waits_to_be_told_is_asked_after_for_ever(account: str) -> None:
+    story = follow(SANDBOX, accountnumber=account)
+    assert {status for _, _, status in story} == {PENDING}
+    assert story[-1][0] == 3 * DAY
+
+
+def test_only_the_first_call_sends_and_all_others_ask() -> None:
+    for account in ("0000000900", "0000002500", "0000000020"):
+        verbs = [verb for _, verb, _ in follow(SANDBOX, accountnumber=account)]
+        assert verbs[0] == SEND
+        assert set(verbs[1:]) == {QUERY}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "age", "status"),
+    [
+        (Scenario(http="timeout"), 5, SUCCESSFUL),
+        (Scenario(http="500"), 5, SUCCESSFUL),
+        (Scenario(http="reset"), DAY, FAILED),
+        (Scenario(http="unavailable"), 5, SUCCESSFUL),
+        (Scenario(rr="05"), 0, FAILED),
+        (Scenario(rr="91"), 5, FAILED),
+        (Scenario(delay=6), 30, SUCCESSFUL),
+        (Scenario(delay=600, rr="51"), 600, FAILED),
+        (Scenario(delay=601), 1800, SUCCESSFUL),
+        (Scenario(rr="51", http="timeout"), 5, FAILED),
+    ],
+)
+def test_a_scenario_ends_a_transfer_at_the_next_rung(scenario: Scenario, age: int, status: str) -> None:
+    story = follow(SANDBOX, scenario)
+    assert (story[-1][0], story[-1][2]) == (age, status)
+
+
+def test_where_there_is_no_bank_a_transfer_stays_processing_and_is_sent_again_and_again() -> None:
+    story = follow(with_bank(NoBank()))
+    assert {(verb, status) for _, verb, status in story} == {(SEND, PROCESSING)}
+
+
+class Recorder(SandboxBank):
+    """A bank that was never reached, or answered somebody who died: it notes what it is asked."""
+
+    def __init__(self, known: Answer) -> None:
+        self.known = known
+        self.heard: list[str] = []
+
+    async def query(self, order: ports.TransferOrder) -> Answer:
+        self.heard.append(f"query {order.key}")
+        return self.known
+
+    async def transfer(self, order: ports.TransferOrder) -> Answer:
+        self.heard.append(f"transfer {order.key}")
+        return await super().transfer(order)
+
+
+NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+PAID = Answer(ports.SUCCESSFUL, "00", "Approved")
+
+
+@pytest.mark.parametrize(
+    ("claims", "known", "verbs"),
+    [
+        (1, PAID, ["transfer"]),  # the request itself
+        (2, PAID, ["query"]),  # taken over, and the bank had it
+        (2, NOT_FOUND, ["query", "transfer"]),  # taken over, and the bank never saw it
+    ],
+)
+def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
+    claims: int, known: Answer, verbs: list[str]
+) -> None:
+    sent, bank = SentTransfer.new(), Recorder(known)
+    sent.job.claims = claims
+    assert call(with_bank(bank), sent, 25.0).status == SUCCESSFUL
+    assert bank.heard == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
+
+
+def test_what_was_asked_after_and_not_found_is_not_sent_again() -> None:
+    sent, bank = SentTransfer.new(), Recorder(NOT_FOUND)
+    sent.job.kind = QUERY
+    sent.job.claims = 2
+    assert call(with_bank(bank), sent, 25.0).status == ports.NOT_FOUND
+    assert bank.heard == [f"query {sent.job.merchant_id} {sent.row.txn_ref}"]

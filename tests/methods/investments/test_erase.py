@@ -1,0 +1,18 @@
+"""A deposit from the wallet forgets what was told of its payer, and keeps its savings."""
+
+import msgspec
+
+from kasuwa.core.purpose import payer_in, subject_in
+from kasuwa.core.transactions import begin_transaction
+from kasuwa.methods.investments.rules.erase import ErasableDeposit, erase_payer_metadata
+from tests.rule_context import NOW, context
+
+
+def test_what_was_told_with_a_deposit_is_forgotten_and_its_savings_are_kept() -> None:
+    told = {"savings_id": "SV1", "meta": '{"till":3}', "ip": "102.89.2.1", "fingerprint": "f0"}
+    row = begin_transaction(context(NOW), "deposit", "GP|SD|1", 100, detail=told)
+    assert payer_in(row.detail) == {"ip": "102.89.2.1", "fingerprint": "f0"}
+    left = erase_payer_metadata(ErasableDeposit(*msgspec.structs.astuple(row)))
+    assert (subject_in(left.detail), payer_in(left.detail)) == ({"savings_id": "SV1"}, {})
+    assert msgspec.json.decode(left.detail) == {"savings_id": "SV1"}
+    assert msgspec.structs.replace(left, detail=row.detail) == ErasableDeposit(*msgspec.structs.astuple(row))

@@ -1,0 +1,202 @@
+"""A merchant that lends, for the pure tests: its books on a shelf, a client, a bank that answers as told, and time.
+
+Everything goes the way of the service, from the bytes of a request to the desk of a batch; only the writer and the
+database are missing. After each step the books must say what the schedule says.
+"""
+
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
+from typing import Any
+
+import msgspec
+
+from kasuwa.app import PURPOSES
+from kasuwa.core.action import Step, Write
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, PostingGroup, Refusal, refuse_fields
+from kasuwa.core.decoding import decode
+from kasuwa.core.loan_interest import LendingSettings
+from kasuwa.core.references import Permutation, account_key
+from kasuwa.db.batch import Deployment, RuleFailure, Submission
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.clients.model import ACTIVE, Client, client_key
+from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.disburse.rules.transfer import WALLET
+from kasuwa.methods.loans.actions import LOANS
+from kasuwa.methods.loans.model import (
+    PARTS,
+    WRITTEN_OFF,
+    Loan,
+    LoanInstallment,
+    installment_key,
+    loan_account,
+    loan_key,
+)
+from kasuwa.rails import ports
+from kasuwa.rails.ports import NO_CALL_MADE, Answer
+from tests.db.memory_database import MemoryDatabase
+from tests.rule_context import VAULT, merchant
+
+START = datetime(2026, 1, 31, 9, 0, tzinfo=UTC)
+OPENING = 10**13
+
+GOOD = Answer(ports.SUCCESSFUL, "00", "Approved or completed successfully")
+BAD = Answer(ports.FAILED, "05", "Do not honour")
+SLOW = Answer(ports.UNKNOWN, "09", "Request processing in progress")
+
+TERMS: dict[str, Any] = {
+    "client_id": "CL1",
+    "interestSettings": {"interestRate": "10", "interestFrequency": "every_month"},
+    "amount": "1000.00",
+    "period": 4,
+}
+BANK = {"account_number": "0040000008", "bank_code": "058"}
+
+WRITES = {action.name: action for action in LOANS.actions if isinstance(action, Write)}
+STEPS: dict[str, Step] = {step.kind: step for method in (DISBURSE, LOANS) for step in method.steps}
+
+
+@cache
+def world() -> Deployment:
+    return Deployment(VAULT, Permutation(bytes(32)), None, PURPOSES)
+
+
+class Lender:
+    def __init__(self, start: datetime = START, opening: int = OPENING, **lending: Any) -> None:
+        self.merchant = merchant(lending=LendingSettings(**lending))
+        self.merchant_id = self.merchant.merchant_id
+        self.database = MemoryDatabase([self.merchant_id])
+        self.now = start
+        self.entropy = 0
+        self.add_client("CL1")
+        if opening:
+            self.fund(opening)
+
+    # --- the world ------------------------------------------------------------------------------------------------
+
+    def add_client(self, client_id: str, status: str = ACTIVE, bank: Any = BANK) -> None:
+        told = {"firstname": "Ada", "lastname": "Obi"} | ({"bankAccount": bank} if bank else {})
+        key = client_key(self.merchant_id, client_id)
+        detail = msgspec.json.encode(told).decode()
+        self.database.rows[key] = Client(
+            *(key, self.merchant_id, client_id, 1, status, False, 0, None, None, None, detail, START, START, None)
+        )
+
+    def fund(self, amount: int) -> None:
+        post = chart.make_funding_posting("NGN", amount)
+        group = PostingGroup("funding", Refusal(301, "no"), postings=(post,))
+        self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
+
+    def submit(self, needs: Needs, rule: Any) -> Decision | Refusal:
+        self.database.book(self.merchant_id).clock_fixed = self.now
+        self.entropy += 1
+        submission = Submission(self.merchant, needs, rule, self.entropy.to_bytes(32, "big"))
+        (result,) = self.database.run([submission], self.now, world())
+        if isinstance(result, RuleFailure):
+            raise result.error
+        assert isinstance(result, Decision | Refusal)
+        self.check_books()
+        return result
+
+    # --- what a merchant does ---------------------------------------------------------------------------------------
+
+    def ask(self, name: str, said: dict[str, Any], bank: Answer = GOOD) -> Any:
+        """The reply, or the refusal, to a request; where it orders a transfer the bank answers so."""
+        row = WRITES[name]
+        given = {field: value for field, value in said.items() if value is not None}
+        request = decode(row.request, msgspec.json.encode(given), row.rules, self.merchant)
+        if isinstance(request, tuple):
+            return refuse_fields(*request)
+        decision = self.submit(row.needs(request, self.merchant), partial(row.decide, request))
+        if isinstance(decision, Decision) and decision.follow_up is not None:
+            decision = self.receive_answer(decision.follow_up, bank)
+        return decision if isinstance(decision, Refusal) else decision.reply
+
+    def request(self, **changes: Any) -> Any:
+        return self.ask("request", TERMS | changes)
+
+    def process(self, loan_id: str, status: str = "approve", bank: Answer = GOOD) -> Any:
+        return self.ask("process", {"loan_id": loan_id, "status": status}, bank)
+
+    def repay(self, loan_id: str, amount: str | None = None, **more: Any) -> Any:
+        return self.ask("repay", {"loan_id": loan_id, "payment_method": "wallet", "amount": amount, **more})
+
+    def lend(self, **changes: Any) -> str:
+        """A loan that is paid out today."""
+        loan_id = self.request(**changes).data.loan_id
+        assert self.process(loan_id).data.state == "active"
+        return str(loan_id)
+
+    def receive_answer(self, job: Job, answer: Answer) -> Decision | Refusal:
+        step = STEPS[job.kind]
+        return self.submit(step.needs(job, answer, self.merchant), partial(step.decide, job, answer))
+
+    def waiting(self, kind: str = "loans.watch") -> list[Job]:
+        jobs = [job for job in self.database.all(Job, self.merchant_id) if job.kind == kind]
+        return sorted(jobs, key=lambda job: job.due)
+
+    def pass_days(self, days: int) -> None:
+        """Time goes on, and what falls due on the way is done, in order."""
+        until = self.now + timedelta(days=days)
+        while (job := next(iter(self.waiting()), None)) is not None and job.due <= until:
+            self.now = max(self.now, job.due)
+            self.receive_answer(job, NO_CALL_MADE)
+        self.now = until
+
+    # --- what can be seen -------------------------------------------------------------------------------------------
+
+    def loan(self, loan_id: str) -> Loan:
+        row = self.database.rows[loan_key(self.merchant_id, loan_id)]
+        assert isinstance(row, Loan)
+        return row
+
+    def lines(self, loan_id: str) -> list[LoanInstallment]:
+        keys = [installment_key(self.merchant_id, loan_id, n) for n in range(1, self.loan(loan_id).period + 1)]
+        return [row for row in (self.database.rows.get(key) for key in keys) if isinstance(row, LoanInstallment)]
+
+    def client(self, client_id: str = "CL1") -> Client:
+        row = self.database.rows[client_key(self.merchant_id, client_id)]
+        assert isinstance(row, Client)
+        return row
+
+    def balance(self, name: str) -> int:
+        row = self.database.rows.get(account_key(self.merchant_id, name))
+        return row.posted if isinstance(row, Account) else 0
+
+    def owed(self, loan_id: str) -> dict[str, int]:
+        return {part: self.balance(loan_account(part, loan_id)) for part in PARTS}
+
+    def lending(self, what: str) -> int:
+        return self.balance(chart.lending(what, "NGN"))
+
+    def wallet(self) -> int:
+        return self.balance(WALLET)
+
+    @property
+    def today(self) -> str:
+        return lagos_day(self.now).isoformat()
+
+    def check_books(self) -> None:
+        """The laws of ledger/invariants.py that need no SQL."""
+        assert sum(row.posted for row in self.database.all(Account, self.merchant_id)) == 0
+        for loan in self.database.all(Loan, self.merchant_id):
+            lines = self.lines(loan.loan_id)
+            given_up = loan.state == WRITTEN_OFF
+            for part in PARTS:
+                owed = 0 if given_up else sum(getattr(line.owed, part) for line in lines)
+                assert self.balance(loan_account(part, loan.loan_id)) == owed, (loan.loan_id, part)
+            if loan.disbursed_at is not None:
+                assert sum(line.principal for line in lines) == loan.amount
+        for client in self.database.all(Client, self.merchant_id):
+            loans = [one for one in self.database.all(Loan, self.merchant_id) if one.client_id == client.client_id]
+            assert client.open_accounts == sum(not one.state.startswith("closed_") for one in loans)
+
+
+def context_at(lender: Lender) -> Context:
+    """For rules that are called without a desk."""
+    return Context(lender.merchant, lender.now, bytes(32), 1, lambda n: n, lambda said: said, VAULT, purposes=PURPOSES)
+
+
+def seen_by(lender: Lender, *keys: bytes) -> LoadedRows:
+    return LoadedRows({key: lender.database.rows.get(key) for key in keys})

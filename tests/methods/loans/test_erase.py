@@ -1,0 +1,20 @@
+"""A repayment from the wallet forgets what was told of its payer, and keeps its loan."""
+
+import msgspec
+
+from kasuwa.core.purpose import subject_in
+from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
+from kasuwa.methods.loans.rules.repay import detail_of, new_repayment
+from kasuwa.methods.loans.wire import RepayRequest
+from tests.methods.loans.in_memory_lender import Lender, context_at
+
+
+def test_what_was_told_with_a_repayment_is_forgotten_and_its_loan_is_kept() -> None:
+    said = {"loan_id": "LN1", "payment_method": "wallet", "ip": "102.89.2.1", "fingerprint": "f0"}
+    request = msgspec.convert(said, RepayRequest)
+    row = new_repayment(100, context_at(Lender()), detail_of(request))
+    assert "102.89.2.1" in row.detail
+    kept = erase_payer_metadata(msgspec.convert(row, ErasableRepayment, from_attributes=True))
+    assert subject_in(kept.detail) == {"loan_id": "LN1"}
+    assert msgspec.json.decode(kept.detail) == {"loan_id": "LN1"}
+    assert (kept.amount, kept.txn_ref) == (row.amount, row.txn_ref)

@@ -1,0 +1,303 @@
+"""A desk for the pure tests of payments: it keeps rows and books in memory, as the writer keeps them, and asks nobody.
+
+Rules see what they asked for and nothing else, `More` is answered, and groups go through the ledger itself: a rule that
+forgets to ask for an account, or moves money twice, fails here as it would there.
+"""
+
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.action import PreflightContext, Write
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Event,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    OperatorNotice,
+    Refusal,
+    Row,
+)
+from kasuwa.core.decoding import decode
+from kasuwa.core.purpose import PurposeRules
+from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
+from kasuwa.core.transactions import Transaction, transaction_key
+from kasuwa.ledger.apply import LedgerChanges, apply_group
+from kasuwa.ledger.chart import Account, open_account
+from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.payment.actions import ANSWER_CHALLENGE, PAYMENT, PURPOSES, RESOURCES, SANDBOX
+from kasuwa.methods.payment.model import KIND, Payment, payment_key
+from kasuwa.methods.payment.rules.charge_card import ChallengeAnswer
+from kasuwa.methods.payment.rules.scheduled_charges import Plan
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer
+from tests.rule_context import MERCHANT, NOW, context
+
+STEPS = {step.kind: step for method in (PAYMENT, DISBURSE) for step in method.steps}
+WRITES = [action for action in (*PAYMENT.actions, *RESOURCES, *SANDBOX) if isinstance(action, Write)]
+URL = "https://pay.example"
+
+OPENED = Answer(ports.SUCCESSFUL, "00", "", {"session": "S-1", "auth": "OTP"})
+APPROVED = Answer(ports.SUCCESSFUL, "00", "Approved")
+DECLINED = Answer(ports.FAILED, "51", "Insufficient Funds")
+IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request in progress")
+WORKING = Answer(ports.PROCESSING, "09", "Being processed")
+NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+GIBBERISH = Answer(ports.UNREADABLE, "ZZ", "The rail's answer could not be read")
+WRONG = Answer(ports.WRONG_CODE, None, "The OTP is not right")
+SILENT, REFUSED, NOBODY_ASKED = ports.RAIL_SILENT, ports.RAIL_UNAVAILABLE, ports.NO_CALL_MADE
+
+
+def opened(auth: str) -> Answer:
+    return Answer(ports.SUCCESSFUL, "00", "", {"session": "S-1", "auth": auth})
+
+
+def challenge(auth: str = "device", **facts: str) -> Answer:
+    return Answer(ports.CHALLENGE, None, "", {"auth": auth, **facts})
+
+
+def action_named(name: str, variant: str | None = None) -> Write:
+    found = [row for row in WRITES if row.name == name and (row.variant or ("", None))[1] == variant]
+    assert len(found) == 1, (name, variant)
+    return found[0]
+
+
+class InMemoryPayments:
+    def __init__(
+        self,
+        now: datetime = NOW,
+        of: Merchant = MERCHANT,
+        *,
+        funds: int = 0,
+        listens: bool = False,
+        purposes: tuple[PurposeRules, ...] = (),
+    ) -> None:
+        self.purposes = {purpose.name: purpose for purpose in (*PURPOSES, *purposes)}
+        self.now = now
+        self.merchant = of
+        self.listens = listens
+        self.rows: dict[bytes, Row] = {}
+        self.accounts: dict[str, Account] = {}
+        self.events: list[Event] = []
+        self.notices: list[OperatorNotice] = []
+        self.faults: tuple[InjectedFault, ...] = ()
+        self.number = 0
+        self.decisions = 0
+        if funds:
+            self.account("wallet:main:NGN").posted = funds
+            self.account("outside:funding:NGN").posted = -funds
+
+    # --- the books ---------------------------------------------------------------------------------------------------
+
+    def account(self, name: str) -> Account:
+        return self.accounts.setdefault(name, open_account(self.merchant.merchant_id, name))
+
+    def balance(self, name: str) -> int:
+        return self.account(name).posted
+
+    def balances(self) -> dict[str, int]:
+        return {name: account.posted for name, account in self.accounts.items() if account.posted}
+
+    # --- deciding ----------------------------------------------------------------------------------------------------
+
+    def context(self, scenario: Scenario = NO_SCENARIO) -> Context:
+        return context(
+            self.now,
+            merchant=self.merchant,
+            number=self.number + 1,
+            scenario=scenario,
+            faults=self.faults,
+            listens=self.listens,
+            entropy=blake2b(str(self.decisions).encode(), digest_size=32).digest(),
+            purposes=self.purposes,
+            public_url=URL,
+        )
+
+    def decide(self, needs: Needs, rule: Any, scenario: Scenario = NO_SCENARIO) -> Decision | Refusal:
+        """Run a rule as the writer does, and keep what it decided."""
+        self.decisions += 1
+        shown: dict[bytes, Row | None] = {}
+        accounts: set[str] = set()
+        given = self.context(scenario)
+        while True:
+            shown |= {key: self.rows.get(key) for _, key in needs.rows}
+            accounts |= set(needs.accounts)
+            outcome = rule(given, LoadedRows(shown))
+            if not isinstance(outcome, NeedsMore):
+                break
+            known = len(shown), len(accounts)
+            needs = outcome.needs
+            wanted = {key for _, key in needs.rows} | shown.keys(), set(needs.accounts) | accounts
+            assert (len(wanted[0]), len(wanted[1])) > known, "a rule asks for what it has seen"
+        if isinstance(outcome, Refusal):
+            return outcome
+        assert isinstance(outcome, Decision)
+        return self.keep(outcome, shown, accounts)
+
+    def keep(self, decision: Decision, shown: dict[bytes, Row | None], asked: set[str]) -> Decision | Refusal:
+        changed, rows = dict(self.accounts), dict(self.rows)
+        for group in decision.groups:
+            books = {name: changed.get(name) or open_account(self.merchant.merchant_id, name) for name in asked}
+            done = apply_group(books, {**shown, **rows}, group, self.merchant.merchant_id)
+            if not isinstance(done, LedgerChanges):
+                return group.shortfall_refusal
+            changed |= done.accounts
+            rows |= {hold.key: hold for hold in done.holds.values()}
+        for row in (*decision.rows, *decision.jobs):
+            assert row.key in shown or row.key not in rows, f"{row.table} is written over unseen"
+            rows[row.key] = row
+        for job in decision.jobs_done:
+            del rows[job.key]
+        self.accounts, self.rows = changed, rows
+        self.events += decision.events
+        self.notices += decision.notices
+        self.number += decision.numbers_used
+        self.faults = self.faults if decision.injected_faults is None else decision.injected_faults
+        assert sum(self.balances().values()) == 0
+        return decision
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    def put(self, name: str, variant: str | None = None, scenario: Scenario = NO_SCENARIO, /, **said: Any) -> Any:
+        """What a request is answered: its decision, its refusal, or the tuple of its faults."""
+        action = action_named(name, variant)
+        given = {field: value for field, value in said.items() if value is not None}
+        foresight = PreflightContext(self.now, None)
+        request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant, foresight)
+        if isinstance(request, tuple):
+            return request
+        needs = action.needs(request, self.merchant)
+        return self.decide(needs, lambda given, seen: action.decide(request, given, seen), scenario)
+
+    def answer_page(self, txn_ref: str, otp: str | None) -> Any:
+        request = ChallengeAnswer(txn_ref, otp)
+        needs = ANSWER_CHALLENGE.needs(request, self.merchant)
+        return self.decide(needs, lambda given, seen: ANSWER_CHALLENGE.decide(request, given, seen))
+
+    def receive_answer(self, job: Job, answer: Answer) -> Any:
+        """What a rail's answer to a job means."""
+        step = STEPS[job.kind]
+        needs = step.needs(job, answer, self.merchant)
+        return self.decide(needs, lambda given, seen: step.decide(job, answer, given, seen))
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    def transaction(self, txn_ref: str, kind: str = KIND) -> Transaction:
+        row = self.rows[transaction_key(self.merchant.merchant_id, kind, txn_ref)]
+        assert isinstance(row, Transaction)
+        return row
+
+    def payment(self, txn_ref: str) -> Payment:
+        row = self.rows[payment_key(self.merchant.merchant_id, txn_ref)]
+        assert isinstance(row, Payment)
+        return row
+
+    def jobs(self, subject: bytes | None = None) -> list[Job]:
+        found = [row for row in self.rows.values() if isinstance(row, Job)]
+        return [job for job in found if subject is None or (job.subject == subject and job.lane != "webhook")]
+
+    def of_type(self, kind: type[Row]) -> list[Any]:
+        return [row for row in self.rows.values() if type(row) is kind]
+
+    def plan(self) -> Plan:
+        (plan,) = self.of_type(Plan)
+        assert isinstance(plan, Plan)
+        return plan
+
+    def advance(self, **stretch: float) -> None:
+        self.now += timedelta(**stretch)
+
+
+class PaymentInProgress:
+    """One payment at a desk, and its one job."""
+
+    def __init__(self, desk: InMemoryPayments, decision: Any) -> None:
+        assert isinstance(decision, Decision), decision
+        row = decision.rows[0]
+        assert isinstance(row, Transaction)
+        self.desk = desk
+        self.txn_ref = row.txn_ref
+        self.begun = decision
+
+    @property
+    def row(self) -> Transaction:
+        return self.desk.transaction(self.txn_ref)
+
+    @property
+    def payment(self) -> Payment:
+        return self.desk.payment(self.txn_ref)
+
+    @property
+    def job(self) -> Job:
+        (job,) = self.desk.jobs(self.row.key)
+        return job
+
+    @property
+    def state(self) -> tuple[str, str, str | None]:
+        """Its status and stage, and what its job does next."""
+        jobs = self.desk.jobs(self.row.key)
+        assert len(jobs) <= 1
+        return self.row.status, self.payment.stage, jobs[0].kind if jobs else None
+
+    def receive_answer(self, answer: Answer, **stretch: float) -> Any:
+        self.desk.advance(**stretch)
+        return self.desk.receive_answer(self.job, answer)
+
+
+CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
+ACCOUNT = {"accountnumber": "0000000000", "bankcode": "058"}
+BODIES: dict[str, dict[str, Any]] = {
+    "account": {"account": ACCOUNT},
+    "ussd": {"bank": "gtb"},
+    "phone": {"phonenumber": "08031234567"},
+    "qrpay": {},
+    "bank_transfer": {},
+    "mobile_money": {"type": "paga", "redirect_url": "https://shop.example/back"},
+}
+# What each rail answers when it begins, and the payer is to act.
+BEGUN = {
+    "account": challenge("OTP"),
+    "ussd": challenge("ussd", ussd_code="*737*000*1234#"),
+    "phone": challenge(),
+    "qrpay": challenge(),
+    "bank_transfer": challenge(),
+    "mobile_money": challenge("redirect"),
+}
+
+
+def initiate(desk: InMemoryPayments, **changes: Any) -> PaymentInProgress:
+    return PaymentInProgress(desk, desk.put("initiate", "card", **{"amount": "1500.00", "card": CARD, **changes}))
+
+
+def charge(desk: InMemoryPayments, paying: PaymentInProgress, auth: str, **changes: Any) -> Any:
+    return desk.put("charge", "card", **{"txnRef": paying.txn_ref, "auth_type": auth, "card": CARD, **changes})
+
+
+def begin(desk: InMemoryPayments, method: str, **changes: Any) -> PaymentInProgress:
+    return PaymentInProgress(desk, desk.put("charge", method, **{"amount": "1500.00", **BODIES[method], **changes}))
+
+
+def paid_card(desk: InMemoryPayments, **changes: Any) -> PaymentInProgress:
+    """A completed card payment, by PIN."""
+    paying = initiate(desk, **changes)
+    paying.receive_answer(opened("PIN"))
+    charge(desk, paying, "PIN")
+    paying.receive_answer(APPROVED)
+    assert paying.row.status == "successful"
+    return paying
+
+
+def charge_token(desk: InMemoryPayments, token: str, **changes: Any) -> PaymentInProgress:
+    return PaymentInProgress(desk, desk.put("charge", "token", **{"token": token, "amount": "1500.00", **changes}))
+
+
+def fields_of(refused: Any) -> list[str]:
+    """The fields that a refusal names."""
+    faults = refused.field_errors if isinstance(refused, Refusal) else refused
+    return [fault.field for fault in faults]

@@ -1,0 +1,64 @@
+"""A merchant's till for the tests over HTTP: the steps of a payment, and what most of them say."""
+
+from typing import Any
+
+from tests.merchant_client import MerchantClient, new_reference
+
+VISA_OK = "4111110000000013"
+MASTERCARD_OK = "5123450000000016"
+AUTH = {"OTP": "000", "PIN": "100", "3DSecure": "200"}
+OTP = "123456"
+
+
+def card(number: str = VISA_OK, auth: str = "OTP", **changes: str) -> dict[str, str]:
+    return {
+        "card_no": number,
+        "expiry_month": "12",
+        "expiry_year": "30",
+        "ccv": AUTH[auth],
+        "pin": "1234",
+        **changes,
+    }
+
+
+class PaymentClient:
+    def __init__(self, shop: MerchantClient) -> None:
+        self.shop = shop
+
+    def pay(self, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+        said = {name: value for name, value in fields.items() if value is not None}
+        return self.shop.put("payment", headers=headers, **said).body
+
+    def body(self, **changes: Any) -> dict[str, Any]:
+        user = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
+        return {"paymentType": "card", "user": user, "amount": "1500.00", **changes}
+
+    def initiate(self, given: dict[str, str], headers: dict[str, str] | None = None, **changes: Any) -> Any:
+        return self.pay(headers, action="initiate", card=given, **self.body(**changes))
+
+    def charge(self, begun: Any, given: dict[str, str], headers: dict[str, str] | None = None, **changes: Any) -> Any:
+        said = self.body(**{"txnRef": begun["txnRef"], "auth_type": begun["apply_auth"], **changes})
+        return self.pay(headers, action="charge", card=given, **said)
+
+    def validate(self, txn_ref: str, otp: str = OTP, headers: dict[str, str] | None = None, **fields: Any) -> Any:
+        return self.pay(headers, action="validate", txnRef=txn_ref, otp=otp, **fields)
+
+    def verify(self, txn_ref: str) -> Any:
+        return self.pay(action="verify", txnRef=txn_ref)
+
+    def refund(self, txn_ref: str, amount: Any, headers: dict[str, str] | None = None) -> Any:
+        return self.pay(headers, action="refund", txnRef=txn_ref, amount=amount)
+
+    def paid(self, number: str = VISA_OK, auth: str = "PIN", **changes: Any) -> Any:
+        """A completed card payment, by PIN."""
+        given = card(number, auth)
+        begun = self.initiate(given, **changes)
+        assert begun["status"] == 202, begun
+        return self.charge(begun, given, **changes)
+
+    def token(self, number: str = VISA_OK) -> str:
+        return str(self.paid(number)["cardToken"])
+
+    def charge_token(self, token: str, headers: dict[str, str] | None = None, **changes: Any) -> Any:
+        said = {"amount": "1500.00", "customer_txnref": new_reference("basket"), **changes}
+        return self.pay(headers, action="charge", paymentType="token", token=token, **said)

@@ -1,0 +1,183 @@
+"""What only the charge of a card payment brings counts as if initiate had brought it; what both bring must agree."""
+
+from typing import Any
+
+import pytest
+
+from kasuwa.core.decision import Decision
+from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER
+from kasuwa.methods.payment.rules.scheduled_charges import TERMS_DECODER
+from tests.methods.payment.in_memory_payments import (
+    APPROVED,
+    DECLINED,
+    InMemoryPayments,
+    PaymentInProgress,
+    charge,
+    fields_of,
+    initiate,
+    opened,
+)
+
+DAILY = {"is_recurring": True, "recurrent": {"frequency": "daily", "value": "10"}}
+INSTALLMENT = {"payment_schedule": {"05-01-2026": "1500", "05-02-2026": "500"}, "total": "2000.00"}
+OTHER_INSTALLMENT = {"payment_schedule": {"05-01-2026": "1500", "05-03-2026": "500"}, "total": "2000.00"}
+
+
+@pytest.fixture
+def desk() -> InMemoryPayments:
+    return InMemoryPayments(funds=100_000)
+
+
+def begun(desk: InMemoryPayments, **changes: Any) -> PaymentInProgress:
+    paying = initiate(desk, **changes)
+    paying.receive_answer(opened("PIN"))
+    return paying
+
+
+def beneficiary(desk: InMemoryPayments) -> str:
+    made = desk.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
+    return str(made.reply.ref_code)
+
+
+def brought(desk: InMemoryPayments) -> dict[str, dict[str, Any]]:
+    """Every field that the charge may bring alone."""
+    return {
+        "split": {"split": [{"ref_code": beneficiary(desk), "percentage": "50"}]},
+        "bearer": {"bearer": "customer"},
+        "recurrent": DAILY,
+        "installment": {"installment": INSTALLMENT},
+        "customer_txnref": {"customer_txnref": "basket-9"},
+        "redirect_url": {"redirect_url": "https://shop.example/done"},
+        "user": {"user": {"firstname": "Ada", "email": "ada@example.com", "ip": "102.89.2.1", "fingerprint": "f0"}},
+        "meta": {"meta": {"basket": 7, "lines": [{"sku": "a", "price": 1.50}]}},
+    }
+
+
+NAMES = ("split", "bearer", "recurrent", "installment", "customer_txnref", "redirect_url", "user", "meta")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_only_the_charge_brings_ends_as_if_initiate_had_brought_it(desk: InMemoryPayments, name: str) -> None:
+    fields = brought(desk)[name]
+    first, second = begun(desk, **fields), begun(desk)
+    balances: list[dict[str, int]] = []
+    for paying, said in ((first, fields), (second, fields)):
+        before = desk.balances()
+        assert isinstance(charge(desk, paying, "PIN", **said), Decision)
+        paying.receive_answer(APPROVED)
+        assert paying.row.status == "successful"
+        balances.append({at: amount - before.get(at, 0) for at, amount in desk.balances().items()})
+    moved = [{at: amount for at, amount in each.items() if amount} for each in balances]
+    assert moved[0] == moved[1]
+    for attribute in ("order_ref", "amount", "fee", "vat"):
+        assert getattr(first.row, attribute) == getattr(second.row, attribute)
+    for attribute in ("charged", "settled"):
+        assert getattr(first.payment, attribute) == getattr(second.payment, attribute)
+    details = [DETAIL_DECODER.decode(paying.payment.detail) for paying in (first, second)]
+    terms = ("split", "bearer", "recurrent", "instalments", "redirect_url")
+    same = (*terms, "fullname", "email", "ip", "fingerprint", "meta")
+    assert [getattr(details[0], one) for one in same] == [getattr(details[1], one) for one in same]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_both_steps_bring_alike_is_charged(desk: InMemoryPayments, name: str) -> None:
+    fields = brought(desk)[name]
+    paying = begun(desk, **fields)
+    decision = charge(desk, paying, "PIN", **fields)
+    assert isinstance(decision, Decision)
+    assert type(decision.rows[1]).__name__ == "Payment"
+
+
+def test_a_bearer_brought_by_the_charge_is_charged_at_the_rail(desk: InMemoryPayments) -> None:
+    paying = begun(desk)
+    charge(desk, paying, "PIN", bearer="customer")
+    assert JOB_DATA_DECODER.decode(paying.job.work).amount == paying.payment.charged > 150_000
+    assert paying.payment.settled >= 150_000
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "named"),
+    [
+        ({"bearer": "merchant"}, {"bearer": "customer"}, ["bearer"]),
+        (DAILY, {"recurrent": {"frequency": "weekly", "value": "1"}}, ["recurrent"]),
+        (DAILY, {"is_recurring": False}, ["is_recurring"]),
+        ({"installment": INSTALLMENT}, {"installment": OTHER_INSTALLMENT}, ["installment"]),
+        ({"customer_txnref": "a"}, {"customer_txnref": "b"}, ["customer_txnref"]),
+        ({"meta": {"basket": 7}}, {"meta": {"basket": 8}}, ["meta"]),
+        ({"meta": {"basket": 7}}, {"meta": {"basket": 7, "till": 1}}, ["meta"]),
+        ({"meta": {"basket": True}}, {"meta": {"basket": 1}}, ["meta"]),
+        (DAILY, {"installment": INSTALLMENT}, ["installment"]),
+        ({"installment": INSTALLMENT}, DAILY, ["installment"]),
+        ({}, {"installment": {"payment_schedule": {"05-02-2026": "100"}, "total": "100.00"}}, ["amount"]),
+        ({}, {"split": [{"ref_code": "RSnobody", "percentage": "50"}]}, ["split.0.ref_code"]),
+        ({}, {"recurrent": {"value": "31"}}, ["recurrent.value"]),
+        ({"bearer": "merchant", "customer_txnref": "a"}, {"bearer": "customer", "customer_txnref": "b"}, None),
+    ],
+)
+def test_what_the_charge_says_otherwise_is_named_and_nothing_changes(
+    desk: InMemoryPayments, first: dict[str, Any], second: dict[str, Any], named: list[str] | None
+) -> None:
+    paying = begun(desk, **first)
+    before = dict(desk.rows)
+    assert sorted(fields_of(charge(desk, paying, "PIN", **second))) == (named or ["bearer", "customer_txnref"])
+    assert desk.rows == before
+
+
+def test_a_meta_with_its_fields_in_another_order_is_the_same(desk: InMemoryPayments) -> None:
+    paying = begun(desk, meta={"a": {"x": 1, "y": 2}, "b": [1.50]})
+    kept = DETAIL_DECODER.decode(paying.payment.detail).meta
+    assert isinstance(charge(desk, paying, "PIN", meta={"b": [1.50], "a": {"y": 2, "x": 1}}), Decision)
+    assert DETAIL_DECODER.decode(paying.payment.detail).meta == kept
+
+
+def test_two_different_splits_are_refused(desk: InMemoryPayments) -> None:
+    one, other = beneficiary(desk), beneficiary(desk)
+    paying = begun(desk, split=[{"ref_code": one, "percentage": "50"}])
+    assert fields_of(charge(desk, paying, "PIN", split=[{"ref_code": other, "percentage": "50"}])) == ["split"]
+
+
+def test_parts_that_exceed_what_a_brought_plan_settles_are_refused(desk: InMemoryPayments) -> None:
+    """The split came with initiate, the smaller later part with the charge."""
+    paying = begun(desk, split=[{"ref_code": beneficiary(desk), "share": "600.00"}])
+    assert fields_of(charge(desk, paying, "PIN", installment=INSTALLMENT)) == ["split"]
+
+
+def test_nothing_is_added_once_the_card_was_charged(desk: InMemoryPayments) -> None:
+    paying = begun(desk)
+    charge(desk, paying, "PIN")
+    paying.receive_answer(DECLINED)
+    again = charge(desk, paying, "PIN", customer_txnref="late")
+    assert isinstance(again, Decision)
+    assert (again.rows, paying.row.order_ref) == ((), "")
+
+
+def test_the_authentication_may_be_left_out_of_the_charge(desk: InMemoryPayments) -> None:
+    paying = begun(desk)
+    assert isinstance(desk.put("charge", "card", txnRef=paying.txn_ref, card=CARD_AGAIN), Decision)
+
+
+CARD_AGAIN = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
+
+
+# --- recurrent alone --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("recurrent", "frequency", "value"),
+    [
+        ({"frequency": "daily"}, "daily", 10),
+        ({"frequency": "weekly"}, "weekly", 1),
+        ({"frequency": "monthly"}, "monthly", 5),
+        ({}, "monthly", 5),
+        ({"value": "12"}, "monthly", 12),
+    ],
+)
+def test_recurrent_alone_makes_a_plan_and_both_its_fields_may_be_left_out(
+    desk: InMemoryPayments, recurrent: dict[str, str], frequency: str, value: int
+) -> None:
+    """Monday 5 January 2026, 10:30 in Lagos."""
+    paying = begun(desk, recurrent=recurrent)
+    charge(desk, paying, "PIN", recurrent=recurrent)
+    paying.receive_answer(APPROVED)
+    terms = TERMS_DECODER.decode(desk.plan().detail)
+    assert (terms.frequency, terms.value, terms.amount) == (frequency, value, 150_000)

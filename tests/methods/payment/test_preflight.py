@@ -1,0 +1,97 @@
+"""One reply names what is wrong with a payment's form and what it would be refused for besides. (D4)"""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.action import PreflightContext
+from kasuwa.core.decoding import decode
+from kasuwa.methods.loans.wire import RepayRequest
+from kasuwa.methods.payment.rules.collect import PAYER_RULES
+from tests.methods.payment.in_memory_payments import ACCOUNT, CARD, InMemoryPayments, fields_of
+from tests.rule_context import MERCHANT, NOW
+
+EXPIRED = {**CARD, "expiry_month": "12", "expiry_year": "25"}
+EXPIRED_THIS_YEAR = {**CARD, "expiry_month": "01", "expiry_year": "26"}
+
+REFUSED: list[tuple[str, str, dict[str, Any], list[str]]] = [
+    (
+        "initiate",
+        "card",
+        {"card": EXPIRED, "amount": "0.50", "country": "FR"},
+        ["amount", "card.expiry_year", "country"],
+    ),
+    ("initiate", "card", {"card": CARD, "amount": "10.00", "currency": "KES"}, ["currency"]),
+    ("charge", "token", {"token": "nobody", "amount": "0.10", "currency": "KES"}, ["amount", "currency"]),
+    (
+        "charge",
+        "account",
+        {"account": {"accountnumber": "1234567890", "bankcode": "058"}, "amount": "0.10", "country": "GH"},
+        ["account.accountnumber", "amount", "country"],
+    ),
+    ("charge", "account", {"account": {**ACCOUNT, "bankcode": "999"}, "amount": "9.00"}, ["account.bankcode"]),
+    (
+        "charge",
+        "ussd",
+        {"bank": "zenith", "amount": "9.00", "currency": "USD"},
+        ["accountnumber", "currency", "phonenumber"],
+    ),
+    ("charge", "phone", {"phonenumber": "08031234567", "amount": "0.10", "country": "KE"}, ["amount", "country"]),
+    ("charge", "qrpay", {"amount": "0.10", "currency": "GHS", "country": "GH"}, ["amount", "country", "currency"]),
+    ("charge", "bank_transfer", {"amount": "0.10"}, ["amount"]),
+    ("charge", "mobile_money", {"type": "ghana", "amount": "9.00"}, ["country", "currency", "network", "phonenumber"]),
+    ("charge", "mobile_money", {"type": "paga", "amount": "9.00"}, ["redirect_url"]),
+]
+
+
+@pytest.mark.parametrize(("name", "variant", "said", "named"), REFUSED)
+def test_what_would_be_refused_is_named_beside_a_fault_of_form(
+    name: str, variant: str, said: dict[str, Any], named: list[str]
+) -> None:
+    desk = InMemoryPayments()
+    found = fields_of(desk.put(name, variant, **said, bearer="nobody"))
+    assert sorted(found) == sorted([*named, "bearer"])
+
+
+@pytest.mark.parametrize(("name", "variant", "said", "named"), REFUSED)
+def test_the_same_is_refused_where_the_form_is_right(
+    name: str, variant: str, said: dict[str, Any], named: list[str]
+) -> None:
+    desk = InMemoryPayments()
+    found = set(fields_of(desk.put(name, variant, **said)))
+    assert found >= set(named)
+    # A token is looked for among kept rows, which is done when all is decided.
+    assert found - set(named) <= {"token"}
+
+
+def test_a_card_of_an_earlier_month_of_this_year_has_expired() -> None:
+    desk = InMemoryPayments()
+    desk.advance(days=60)
+    found = fields_of(desk.put("initiate", "card", card=EXPIRED_THIS_YEAR, amount="9.00", bearer="nobody"))
+    assert sorted(found) == ["bearer", "card.expiry_month"]
+
+
+def test_what_cannot_be_read_hides_only_what_hangs_on_it() -> None:
+    desk = InMemoryPayments()
+    said = {"type": "ghana", "amount": "x", "currency": "GHS", "country": "KE"}
+    assert sorted(fields_of(desk.put("charge", "mobile_money", **said))) == [
+        "amount",
+        "country",
+        "network",
+        "phonenumber",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"payment_method": "ussd", "amount": "x"}, ["amount", "bank"]),
+        ({"payment_method": "card", "amount": "x"}, ["amount", "card"]),
+        ({"payment_method": "wallet", "amount": "x"}, ["amount"]),
+        ({"payment_method": "cheque", "amount": "1.00"}, ["payment_method"]),
+    ],
+)
+def test_what_a_way_of_repaying_needs_is_named_beside_a_fault_of_form(said: dict[str, Any], named: list[str]) -> None:
+    body, foresight = msgspec.json.encode({"loan_id": "LN1", **said}), PreflightContext(NOW, None)
+    assert sorted(fields_of(decode(RepayRequest, body, PAYER_RULES, MERCHANT, foresight))) == named

@@ -1,0 +1,180 @@
+"""What a payment costs: exactly what `charges` said it would, for every type, currency, bearer and amount. (D13)"""
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kasuwa.core.decision import Merchant, Refusal, refuse_fields
+from kasuwa.core.decoding import decode
+from kasuwa.core.money import format_minor
+from kasuwa.methods.payment.lookups import CHARGES_RULES, show_charges
+from kasuwa.methods.payment.wire import ChargesRequest
+from kasuwa.methods.payment.wire_reply import ChargesReply
+from tests.hypothesis_settings import without_deadline
+from tests.methods.payment.in_memory_payments import (
+    APPROVED,
+    BODIES,
+    CARD,
+    InMemoryPayments,
+    PaymentInProgress,
+    fields_of,
+    paid_card,
+)
+from tests.rule_context import MERCHANT, merchant
+
+FOREIGN = {**CARD, "card_no": "4242424242424242"}
+PAGA = BODIES["mobile_money"]
+GHANA = {"type": "ghana", "phonenumber": "0240000001", "network": "MTN", "country": "GH", "currency": "GHS"}
+MPESA = {"type": "mpesa", "phonenumber": "0700000001", "country": "KE", "currency": "KES"}
+
+# How a payment is asked for, and how its price is: (action, variant, body, the fields of `charges`).
+WAYS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
+    "card": ("initiate", "card", {"card": CARD}, {"type": "card"}),
+    "card by number": ("initiate", "card", {"card": CARD}, {"card_no": CARD["card_no"]}),
+    "card by bin": ("initiate", "card", {"card": CARD}, {"card_no": CARD["card_no"][:6]}),
+    "foreign card": ("initiate", "card", {"card": FOREIGN}, {"card_no": FOREIGN["card_no"]}),
+    "card in dollars": ("initiate", "card", {"card": CARD, "currency": "USD"}, {"type": "card", "currency": "USD"}),
+    "token": ("charge", "token", {}, {"type": "token"}),
+    "paga": ("charge", "mobile_money", PAGA, {"type": "mobile_money"}),
+    "ghana": ("charge", "mobile_money", GHANA, {"type": "mobile_money", "country": "GH", "currency": "GHS"}),
+    "mpesa": ("charge", "mobile_money", MPESA, {"type": "mobile_money", "country": "KE", "currency": "KES"}),
+    **{name: ("charge", name, body, {"type": name}) for name, body in BODIES.items() if name != "mobile_money"},
+}
+DEAR = {"collection": {"card_local": {"percent": "3.77", "flat": "123.45"}, "phone": {"percent": "0.01"}}}
+MERCHANTS = (MERCHANT, merchant(tariff=DEAR), merchant(tariff={"bearer_default": "customer"}))
+
+
+def charges(of: Merchant, **said: Any) -> ChargesReply | Refusal:
+    given = {name: value for name, value in said.items() if value is not None}
+    request = decode(ChargesRequest, msgspec.json.encode(given), CHARGES_RULES, of)
+    return refuse_fields(*request) if isinstance(request, tuple) else show_charges(request, of, NO_RAILS)
+
+
+NO_RAILS: Any = None
+
+
+@given(
+    st.sampled_from(sorted(WAYS)),
+    st.one_of(st.integers(1, 300_000), st.integers(1, 2_000_000_000)),
+    st.sampled_from(["merchant", "customer", "account", None]),
+    st.sampled_from(MERCHANTS),
+)
+@without_deadline(400)
+def test_a_payment_costs_exactly_what_charges_said(way: str, amount: int, bearer: str | None, of: Merchant) -> None:
+    name, variant, body, priced = WAYS[way]
+    said = {"amount": format_minor(amount), "bearer": bearer}
+    told = charges(of, **said, **priced)
+    desk = InMemoryPayments(of=of)
+    if way == "token":
+        body = {"token": paid_card(desk).payment.token}
+    asked = desk.put(name, variant, **said, **body)
+    if isinstance(told, Refusal):
+        # Outside of what a merchant takes, both say so, alike.
+        assert isinstance(asked, Refusal)
+        assert asked.field_errors == told.field_errors
+        return
+    paying = PaymentInProgress(desk, asked)
+    row, payment, price = paying.row, paying.payment, told.data
+    kept = (row.amount, row.fee, row.vat, payment.charged, payment.settled)
+    said_before = (price.amount, price.fee, price.vat, price.total_charge, price.settled)
+    assert tuple(format_minor(figure) for figure in kept) == said_before
+    assert (price.currency, payment.charged) == (row.currency, row.fee + row.vat + payment.settled)
+
+
+@given(st.integers(100, 2_000_000), st.sampled_from(["card", "account", "phone"]), st.sampled_from(MERCHANTS))
+@without_deadline(100)
+def test_what_was_said_is_what_is_posted(amount: int, way: str, of: Merchant) -> None:
+    told = charges(of, amount=format_minor(amount), type=way)
+    assert isinstance(told, ChargesReply)
+    desk = InMemoryPayments(of=of)
+    if way == "card":
+        paying = paid_card(desk, amount=format_minor(amount))
+    else:
+        paying = PaymentInProgress(desk, desk.put("charge", way, amount=format_minor(amount), **BODIES[way]))
+        paying.receive_answer(APPROVED)
+    posted = [desk.balance(f"{name}:NGN") for name in ("wallet:main", "income:collection", "tax:vat")]
+    assert [format_minor(figure) for figure in posted] == [told.data.settled, told.data.fee, told.data.vat]
+    assert paying.row.status == "successful"
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({}, ["type"]),
+        ({"type": "mobile_money", "country": "US"}, ["country"]),
+        ({"type": "card", "amount": "0.99"}, ["amount"]),
+        ({"type": "card", "amount": "10000000.01"}, ["amount"]),
+        ({"type": "card", "currency": "USD", "amount": "0.49"}, ["amount"]),
+        ({"amount": "x"}, ["amount", "type"]),
+        ({"type": "mobile_money", "country": "US", "amount": "0.99"}, ["country", "amount"]),
+        ({"type": "mobile_money", "country": "GH"}, ["currency"]),
+        ({"type": "mobile_money", "country": "GH", "currency": "KES"}, ["currency"]),
+        ({"type": "mobile_money", "country": "NG", "currency": "GHS"}, ["currency"]),
+        ({"type": "mobile_money", "currency": "USD"}, ["currency"]),
+        ({"type": "account", "card_no": "512345"}, ["card_no"]),
+        ({"type": "account", "card_no": "512345", "currency": "USD"}, ["card_no", "currency"]),
+        ({"type": "card", "card_no": "512345", "currency": "KES"}, ["currency"]),
+        ({"card_no": "512345", "currency": "KES", "amount": "x"}, ["amount", "currency"]),
+        ({"card_no": "512345", "country": "FR"}, ["country"]),
+        ({"currency": "USD"}, ["type"]),
+    ],
+)
+def test_a_price_that_cannot_be_asked_for_names_why(said: dict[str, str], named: list[str]) -> None:
+    assert fields_of(charges(MERCHANT, **{"amount": "100.00", **said})) == named
+
+
+@pytest.mark.parametrize("country", [None, "NG", "GH", "KE", "US", "FR"])
+@pytest.mark.parametrize("currency", [None, "NGN", "USD", "GHS", "KES"])
+@pytest.mark.parametrize("way", sorted({"card", "account", "ussd", "phone", "qrpay", "bank_transfer"}))
+def test_what_no_payment_can_be_made_in_has_no_price(way: str, country: str | None, currency: str | None) -> None:
+    name, variant, body, priced = WAYS[way]
+    money = {field: said for field, said in (("country", country), ("currency", currency)) if said is not None}
+    told = charges(MERCHANT, amount="100.00", **priced, **money)
+    asked = InMemoryPayments().put(name, variant, amount="100.00", **{**body, **money})
+    assert isinstance(told, Refusal) == isinstance(asked, Refusal)
+    if isinstance(told, Refusal) and isinstance(asked, Refusal):
+        assert told.field_errors == asked.field_errors
+
+
+@pytest.mark.parametrize(("currency", "country"), [("GHS", "GH"), ("KES", "KE"), ("NGN", "NG"), (None, "NG")])
+def test_a_wallets_currency_says_its_country(currency: str | None, country: str) -> None:
+    told = charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency)
+    assert isinstance(told, ChargesReply)
+    assert told == charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency, country=country)
+
+
+def test_the_bearer_is_said_back_as_it_is_meant() -> None:
+    for said, meant in (("account", "merchant"), ("customer", "customer"), (None, "merchant")):
+        told = charges(MERCHANT, amount="100.00", type="card", bearer=said)
+        assert isinstance(told, ChargesReply)
+        assert told.data.bearer == meant
+
+
+@given(st.integers(100, 10_000_000), st.lists(st.integers(1, 99), min_size=1, max_size=4))
+@without_deadline(100)
+def test_every_instalment_costs_what_charges_says_of_it(total: int, cuts: list[int]) -> None:
+    parts = sorted({0, 100, *cuts})
+    percentages = [late - early for early, late in pairwise(parts)]
+    days = [f"{5 + n:02d}-01-2026" for n in range(len(percentages))]
+    schedule = dict(zip(days, percentages, strict=True))
+    desk = InMemoryPayments()
+    token = paid_card(desk).payment.token
+    plan = {"payment_schedule": schedule, "total": format_minor(total)}
+    asked = desk.put("charge", "token", token=token, installment=plan)
+    assume(not isinstance(asked, Refusal))
+    paying = PaymentInProgress(desk, asked)
+    paying.receive_answer(APPROVED)
+    amounts = [paying.row.amount]
+    while jobs := [job for job in desk.jobs() if job.lane == "schedule"]:
+        desk.now = jobs[0].due
+        charge = PaymentInProgress(desk, desk.receive_answer(jobs[0], APPROVED))
+        told = charges(MERCHANT, amount=format_minor(charge.row.amount), type="token")
+        assert isinstance(told, ChargesReply)
+        assert (told.data.fee, told.data.vat) == (format_minor(charge.row.fee), format_minor(charge.row.vat))
+        amounts.append(charge.row.amount)
+        charge.receive_answer(APPROVED)
+    assert sum(amounts) == total

@@ -1,0 +1,106 @@
+"""What is sealed of cards opens in its own row alone: ciphertexts that are swapped between two rows do not open."""
+
+from base64 import b64encode
+
+import msgspec
+import pytest
+
+from kasuwa.core.vault import UnsealError
+from kasuwa.methods.payment.model import JOB_DATA_DECODER, SavedCard, payment_key, saved_card_key
+from kasuwa.methods.payment.steps import unseal_saved_card
+from tests.methods.payment.in_memory_payments import (
+    APPROVED,
+    NOBODY_ASKED,
+    InMemoryPayments,
+    charge,
+    charge_token,
+    initiate,
+    opened,
+    paid_card,
+)
+from tests.rule_context import VAULT, merchant
+
+OTHER_CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
+
+
+def test_the_card_of_a_payment_under_way_does_not_open_in_another_payment() -> None:
+    desk = InMemoryPayments()
+    first, second = initiate(desk), initiate(desk, card=OTHER_CARD)
+    sealed = first.payment.sealed_card, second.payment.sealed_card
+    for paying, card in ((first, sealed[1]), (second, sealed[0])):
+        key = payment_key(desk.merchant.merchant_id, paying.txn_ref)
+        desk.rows[key] = msgspec.structs.replace(paying.payment, sealed_card=card)
+    first.receive_answer(opened("PIN"))
+    charge(desk, first, "PIN")
+    with pytest.raises(UnsealError):
+        first.receive_answer(APPROVED)
+
+
+def test_a_saved_card_does_not_open_under_another_token() -> None:
+    desk = InMemoryPayments()
+    tokens = [paid_card(desk).payment.token or ""]
+    second = initiate(desk, card=OTHER_CARD)
+    second.receive_answer(opened("PIN"))
+    charge(desk, second, "PIN", card=OTHER_CARD)
+    second.receive_answer(APPROVED)
+    tokens.append(second.payment.token or "")
+    keys = [saved_card_key(desk.merchant.merchant_id, token) for token in tokens]
+    one, other = (desk.rows[key] for key in keys)
+    assert isinstance(one, SavedCard)
+    assert isinstance(other, SavedCard)
+    assert unseal_saved_card(charge_token(desk, tokens[0]).job, VAULT) is not None
+    desk.rows[keys[0]] = msgspec.structs.replace(one, sealed=other.sealed)
+    desk.rows[keys[1]] = msgspec.structs.replace(other, sealed=one.sealed)
+    for token in tokens:
+        with pytest.raises(UnsealError):
+            unseal_saved_card(charge_token(desk, token).job, VAULT)
+
+
+def test_a_saved_card_in_a_job_does_not_open_under_another_token_or_for_another_merchant() -> None:
+    desk = InMemoryPayments()
+    token = paid_card(desk).payment.token or ""
+    job = charge_token(desk, token).job
+    work = JOB_DATA_DECODER.decode(job.work)
+    moved = msgspec.structs.replace(job, merchant_id=job.merchant_id + 1)
+    renamed = msgspec.structs.replace(
+        job, work=msgspec.json.encode(msgspec.structs.replace(work, token="aaaaaaaa.1")).decode()
+    )
+    for other in (moved, renamed):
+        with pytest.raises(UnsealError):
+            unseal_saved_card(other, VAULT)
+
+
+def test_a_plans_charge_does_not_open_a_card_that_was_put_in_its_place() -> None:
+    desk = InMemoryPayments()
+    first = paid_card(desk, recurrent={"frequency": "daily", "value": "12"})
+    second = initiate(desk, card=OTHER_CARD)
+    second.receive_answer(opened("PIN"))
+    charge(desk, second, "PIN", card=OTHER_CARD)
+    second.receive_answer(APPROVED)
+    keys = [saved_card_key(desk.merchant.merchant_id, paying.payment.token or "") for paying in (first, second)]
+    one, other = (desk.rows[key] for key in keys)
+    assert isinstance(one, SavedCard)
+    assert isinstance(other, SavedCard)
+    desk.rows[keys[0]] = msgspec.structs.replace(one, sealed=other.sealed)
+    (due,) = desk.jobs(desk.plan().key)
+    desk.now = due.due
+    decision = desk.receive_answer(due, NOBODY_ASKED)
+    (job,) = decision.jobs
+    assert JOB_DATA_DECODER.decode(job.work).sealed_card == b64encode(other.sealed).decode()
+    with pytest.raises(UnsealError):
+        unseal_saved_card(job, VAULT)
+
+
+def test_what_live_keeps_of_a_payment_says_nothing_of_pin_or_code() -> None:
+    """What the values tell is read in the test environment alone."""
+    for environment, pin in (("test", "55"), ("live", "")):
+        desk = InMemoryPayments(of=merchant(environment))
+        wrong = {**OTHER_CARD, "ccv": "100", "pin": "0000"}
+        paying = initiate(desk, card=wrong)
+        paying.receive_answer(opened("PIN"))
+        charge(desk, paying, "PIN", card=wrong)
+        assert JOB_DATA_DECODER.decode(paying.job.work).test_outcomes.pin == pin
+        asked = initiate(desk)
+        asked.receive_answer(opened("OTP"))
+        desk.put("validate", txnRef=asked.txn_ref, otp="000000")
+        assert JOB_DATA_DECODER.decode(asked.job.work).test_outcomes.proof == ("wrong" if environment == "test" else "")

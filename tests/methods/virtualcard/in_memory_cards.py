@@ -1,0 +1,153 @@
+"""A merchant's books in memory, for the rules of cards: what is asked is decided and put down as the writer would."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.action import Write
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, PostingGroup, Refusal, Row
+from kasuwa.core.decoding import decode
+from kasuwa.core.exchange_rates import ExchangeRate
+from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.references import account_key
+from kasuwa.db.batch import RuleFailure, Submission
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.virtualcard.actions import SANDBOX, VIRTUALCARD
+from kasuwa.methods.virtualcard.model import Card, CardRecord, card_key
+from kasuwa.methods.virtualcard.rules.issuer_port import (
+    decide_authorization,
+    decide_refund_order,
+    need_authorization,
+    need_refund_order,
+)
+from kasuwa.methods.virtualcard.rules.monthly_fee import decide_monthly_fee, need_monthly_fee
+from kasuwa.rails.ports import NO_CALL_MADE, Answer, PurchaseOrder, RefundOrder
+from tests.db.memory_database import MemoryDatabase
+from tests.db.toy import WALL, WORLD
+
+ACTIONS: dict[str, Write] = {
+    action.name: action for action in (*VIRTUALCARD.actions, *SANDBOX) if isinstance(action, Write)
+}
+BILLING = {"address": "12 Marina Road", "name": "Ada Obi", "city": "Lagos", "state": "Lagos", "postal_code": "101241"}
+RATE = ExchangeRate(150_000, 154_000)
+NEVER_SHORT = Refusal(301, "never")
+
+
+class InMemoryCards:
+    """One merchant: its books, its clock, and its luck, which is a new one each time."""
+
+    def __init__(
+        self, *, wallets: dict[str, int], exchange: dict[str, ExchangeRate] | None = None, **settings: Any
+    ) -> None:
+        rates = {"USD": RATE} if exchange is None else exchange
+        self.merchant: Merchant = make_merchant(7, "GP0000007", "Ada", "test", MerchantSettings(**settings), rates)
+        self.database = MemoryDatabase([7])
+        self.now: datetime = WALL
+        self.entropy = 0
+        for currency, amount in wallets.items():
+            self.fund_wallet(currency, amount)
+
+    def fund_wallet(self, currency: str, amount: int) -> None:
+        post = chart.make_funding_posting(currency, amount)
+        made = Decision(groups=(PostingGroup("funding", NEVER_SHORT, postings=(post,)),))
+        self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: made)
+
+    def make(self, needs: Needs, rule: Callable[[Context, LoadedRows], Any]) -> Submission:
+        self.entropy += 1
+        return Submission(self.merchant, needs, rule, self.entropy.to_bytes(32, "big"))
+
+    def submit(self, needs: Needs, rule: Callable[[Context, LoadedRows], Any]) -> Decision | Refusal:
+        [result] = self.database.run([self.make(needs, rule)], wall=self.now, world=WORLD)
+        if isinstance(result, RuleFailure):
+            raise result.error
+        assert isinstance(result, Decision | Refusal), result
+        return result
+
+    def read(self, action: str, **fields: Any) -> tuple[Needs, Callable[[Context, LoadedRows], Any]]:
+        """What a request of an action needs, and its rule with the request filled in."""
+        row = ACTIONS[action]
+        request = decode(row.request, msgspec.json.encode(fields), row.rules, self.merchant)
+        assert isinstance(request, row.request), request
+        return row.needs(request, self.merchant), partial(row.decide, request)
+
+    def ask(self, action: str, /, **fields: Any) -> Any:
+        """The reply, or the refusal."""
+        result = self.submit(*self.read(action, **fields))
+        return result.reply if isinstance(result, Decision) else result
+
+    def create(self, **fields: Any) -> str:
+        said = {"billing": BILLING, "amount": "100", "currency": "USD", **fields}
+        return str(self.ask("create", **said).card_data.reference)
+
+    # --- the port ---------------------------------------------------------------------------------------------
+
+    def authorise(self, order: PurchaseOrder, reference: str) -> Answer:
+        needs = need_authorization(order, reference, self.merchant)
+        result = self.submit(needs, partial(decide_authorization, order, reference))
+        assert isinstance(result, Decision)
+        assert isinstance(result.reply, Answer)
+        return result.reply
+
+    def refund(self, order: RefundOrder) -> Answer:
+        result = self.submit(need_refund_order(order, self.merchant), partial(decide_refund_order, order))
+        assert isinstance(result, Decision)
+        assert isinstance(result.reply, Answer)
+        return result.reply
+
+    # --- time -------------------------------------------------------------------------------------------------
+
+    def jobs(self) -> list[Job]:
+        return sorted(self.database.all(Job, 7), key=lambda job: job.due)
+
+    def pass_time(self, until: datetime) -> None:
+        """Run everything that falls due on the way."""
+        while self.jobs() and self.jobs()[0].due <= until:
+            job = self.jobs()[0]
+            self.now = max(self.now, job.due)
+            self.run(job)
+        self.now = max(self.now, until)
+
+    def pass_days(self, days: int) -> None:
+        self.pass_time(self.now + timedelta(days=days))
+
+    def run(self, job: Job) -> None:
+        needs = need_monthly_fee(job, NO_CALL_MADE, self.merchant)
+        self.submit(needs, partial(decide_monthly_fee, job, NO_CALL_MADE))
+
+    # --- looking ----------------------------------------------------------------------------------------------
+
+    def balance(self, name: str) -> int:
+        account = self.database.rows.get(account_key(7, name))
+        return account.posted if isinstance(account, Account) else 0
+
+    def wallet(self, currency: str = "USD") -> int:
+        return self.balance(chart.wallet(currency))
+
+    def row(self, reference: str) -> Card:
+        card = self.database.rows[card_key(7, reference)]
+        assert isinstance(card, Card)
+        return card
+
+    def on_card(self, reference: str) -> int:
+        return self.balance(self.row(reference).account)
+
+    def records(self, reference: str) -> list[CardRecord]:
+        """Oldest first."""
+        found = [record for record in self.database.all(CardRecord, 7) if record.card == self.row(reference).key]
+        return sorted(found, key=lambda record: record.number)
+
+    def rows(self) -> list[Row]:
+        return list(self.database.rows.values())
+
+
+def dollars() -> InMemoryCards:
+    return InMemoryCards(wallets={"NGN": 1_000_000_000, "USD": 1_000_000})
+
+
+def naira() -> InMemoryCards:
+    """A merchant without a wallet in USD."""
+    return InMemoryCards(wallets={"NGN": 1_000_000_000})

@@ -1,0 +1,31 @@
+"""The laws of cards are seen to be broken when they are: each is planted once behind the service's back."""
+
+import pytest
+
+from tests.methods.virtualcard.card_client import CardClient
+from tests.running import Deployment
+
+MINE = "merchant_id = (select merchant_id from merchant where mid = $1)"
+EMPTY = "a terminated card is empty and has no job, any other has one at most"
+TOOK = "a card purchase took its amount from a card if it was paid, and gave no more back; a declined one nothing"
+
+
+@pytest.mark.parametrize(
+    ("plant", "mend", "law"),
+    [
+        ("card set state = 'terminated'", "card set state = 'active'", EMPTY),
+        ("transaction set status = 'failed'", "transaction set status = 'successful'", TOOK),
+        ("transaction set amount = 1001", "transaction set amount = 1000", TOOK),
+        ("card_record set refunded = 1001", "card_record set refunded = 0", TOOK),
+    ],
+)
+def test_a_broken_law_is_named(deployment: Deployment, plant: str, mend: str, law: str) -> None:
+    shop = deployment.open_shop()
+    with shop.connection:
+        card = CardClient(shop)
+        card.buy("10.00")
+        assert deployment.broken_invariants([shop.mid]) == []
+        deployment.fetch(f"update {plant} where {MINE}", shop.mid)
+        assert [line for line in deployment.broken_invariants([shop.mid]) if law in line]
+        deployment.fetch(f"update {mend} where {MINE}", shop.mid)
+        assert deployment.broken_invariants([shop.mid]) == []

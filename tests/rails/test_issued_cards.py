@@ -1,0 +1,185 @@
+"""Cards issued here in front of the card rail: which go to our issuer, which on, and what is asked after whom."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.issuing import DEFAULT_ISSUING
+from kasuwa.core.magic import outcome_of_card
+from kasuwa.core.scenario import Scenario
+from kasuwa.rails import ports
+from kasuwa.rails.issued_cards import IssuedCardRail
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
+from kasuwa.rails.sandbox.collection import SandboxCards
+
+PAID = Answer(ports.SUCCESSFUL, "00", "Approved", {"txnRef": "GP|CP|1"})
+SHORT = Answer(ports.FAILED, "51", "Insufficient funds", {"txnRef": "GP|CP|2"})
+NEVER = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+
+OURS = CardSecrets("4000001234567899", "03", "29", "321", "1111")
+THEIRS = CardSecrets("4111110000000013", "12", "30", "100", "1234")
+
+
+class Desk:
+    """The issuer, as it was told to answer; it remembers what it was asked."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.asked: list[Any] = []
+
+    async def authorize(self, order: PurchaseOrder) -> Answer:
+        self.asked.append(order)
+        return self.answer
+
+    async def refund(self, order: RefundOrder) -> Answer:
+        self.asked.append(order)
+        return self.answer
+
+    async def query(self, key: str) -> Answer:
+        self.asked.append(key)
+        return self.answer
+
+
+def rail(answer: Answer = PAID) -> tuple[IssuedCardRail, Desk]:
+    desk = Desk(answer)
+    return IssuedCardRail(SandboxCards(), desk, DEFAULT_ISSUING), desk
+
+
+def order(method: str = "card", **changes: Any) -> CollectionOrder:
+    plain = CollectionOrder("7 GP1", method, 150_000, "NGN", merchant_name="Ada Stores")
+    return msgspec.structs.replace(plain, **changes)
+
+
+def run(call: Any) -> Answer:
+    answer: Answer = asyncio.run(call)
+    return answer
+
+
+# --- ours -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_card_of_ours_begins_with_nobody_asked() -> None:
+    cards, desk = rail()
+    begun = run(cards.begin(order(), OURS))
+    assert (begun.status, begun.facts) == (ports.SUCCESSFUL, {"session": "issued", "auth": "PIN"})
+    assert desk.asked == []
+
+
+def test_its_charge_is_a_purchase_under_the_merchants_key() -> None:
+    cards, desk = rail()
+    answer = run(cards.charge(order(session="issued"), OURS))
+    assert (answer.status, answer.code, answer.facts) == (ports.SUCCESSFUL, "00", {"session": "issued"})
+    assert desk.asked == [PurchaseOrder("7 GP1", OURS.number, "2029-03", "321", 150_000, "NGN", "Ada Stores")]
+
+
+def test_a_saved_card_is_charged_without_its_cvv() -> None:
+    cards, desk = rail()
+    answer = run(cards.charge(order("token"), msgspec.structs.replace(OURS, cvv="")))
+    assert (answer.facts, desk.asked[0].cvv) == ({"session": "issued"}, None)
+
+
+def test_a_card_without_a_cvv_is_asked_for_with_none_that_could_be_right() -> None:
+    cards, desk = rail()
+    run(cards.charge(order(session="issued"), msgspec.structs.replace(OURS, cvv="")))
+    assert desk.asked[0].cvv == ""
+
+
+def test_a_decline_is_the_issuers_and_a_number_never_issued_is_invalid() -> None:
+    declined = run(rail(SHORT)[0].charge(order(session="issued"), OURS))
+    assert (declined.status, declined.code, declined.message) == (ports.FAILED, "51", "Insufficient funds")
+    unknown = run(rail(NEVER)[0].charge(order(session="issued"), OURS))
+    assert (unknown.status, unknown.code) == (ports.FAILED, "14")
+
+
+@pytest.mark.parametrize("answer", [PAID, SHORT, NEVER])
+def test_what_became_of_it_is_asked_by_its_key(answer: Answer) -> None:
+    cards, desk = rail(answer)
+    for asked, card in ((order(session="issued"), None), (order("token"), OURS)):
+        heard = run(cards.query(asked, card))
+        assert (heard.status, heard.code) == (answer.status, answer.code)
+    assert desk.asked == ["7 GP1", "7 GP1"]
+
+
+@pytest.mark.parametrize(("http", "status"), [("timeout", ports.SUCCESSFUL), ("reset", ports.NOT_FOUND)])
+def test_a_lost_session_of_an_issued_card_is_found_here_and_not_at_the_rail_behind(http: str, status: str) -> None:
+    cards, desk = rail(NEVER)
+    told = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
+    lost = order(step=ports.BEGIN, issued=True, told=told, age_seconds=5, scenario=Scenario(http=http))
+    found = run(cards.query(lost, None))
+    assert found.status == status
+    assert found.facts == ({"session": "issued", "auth": "PIN"} if status == ports.SUCCESSFUL else {})
+    assert desk.asked == []
+
+
+def test_a_charge_of_an_issued_card_that_never_arrived_is_not_asked_of_the_rail_behind() -> None:
+    told = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
+    lost = order(step=ports.CHARGE, issued=True, told=told, age_seconds=5)
+    assert run(rail(NEVER)[0].query(lost, None)).status == ports.NOT_FOUND
+
+
+def test_it_is_refunded_by_the_keys_of_both() -> None:
+    cards, desk = rail()
+    back = order(key="7 GP|RF|1", refund_of="7 GP1", amount=400, session="issued")
+    assert run(cards.refund(back)).status == run(cards.query_refund(back)).status == ports.SUCCESSFUL
+    assert desk.asked == [RefundOrder("7 GP|RF|1", "7 GP1", 400), "7 GP|RF|1"]
+
+
+def test_a_delay_is_heard_in_its_time() -> None:
+    cards, _ = rail()
+    later = Scenario(delay=60)
+    waiting = order(session="issued", scenario=later)
+    assert run(cards.charge(waiting, OURS)).status == ports.UNKNOWN
+    assert run(cards.query(waiting, None)).status == ports.UNKNOWN
+    assert run(cards.query(msgspec.structs.replace(waiting, age_seconds=60), None)).status == ports.SUCCESSFUL
+    assert run(cards.refund(waiting)).status == ports.UNKNOWN
+    assert run(rail(SHORT)[0].refund(waiting)).status == ports.FAILED
+
+
+@pytest.mark.parametrize(("http", "raised"), [("unavailable", Unavailable), ("reset", NoAnswer), ("timeout", NoAnswer)])
+def test_a_line_may_break_before_anything_was_begun(http: str, raised: type[Exception]) -> None:
+    cards, _ = rail()
+    with pytest.raises(raised):
+        run(cards.begin(order(scenario=Scenario(http=http)), OURS))
+
+
+def test_a_line_that_refused_is_back_for_the_next_call() -> None:
+    cards, desk = rail()
+    refused = order("token", scenario=Scenario(http="unavailable", webhook="dup"))
+    run(cards.charge(refused, OURS))
+    run(cards.charge(msgspec.structs.replace(refused, age_seconds=5), OURS))
+    assert [asked.scenario.http for asked in desk.asked] == ["unavailable", None]
+
+
+# --- somebody else's ------------------------------------------------------------------------------------------------
+
+
+def test_any_other_card_goes_on_to_the_rail_behind_and_our_issuer_hears_nothing() -> None:
+    cards, desk = rail()
+    begun = run(cards.begin(order(), THEIRS))
+    assert begun.facts["auth"] == "PIN"
+    session = begun.facts["session"]
+    assert session != "issued"
+    known = order(session=session)
+    for call in (cards.charge(known, THEIRS), cards.refund(known)):
+        assert run(call).status == ports.SUCCESSFUL
+    assert run(cards.validate(known, "123456")).status == ports.SUCCESSFUL
+    told = outcome_of_card(THEIRS.number, THEIRS.cvv, THEIRS.pin)
+    late = msgspec.structs.replace(known, step=ports.CHARGE, sandbox_outcome=told, age_seconds=5)
+    for call in (cards.query(late, None), cards.query_refund(late)):
+        assert run(call).status == ports.SUCCESSFUL
+    assert run(cards.charge(order("token"), THEIRS)).facts["session"].startswith("sbx-")
+    assert desk.asked == []
+
+
+def test_where_nobody_heard_of_a_session_our_issuer_is_asked_first() -> None:
+    """Begun and charged in one step, and whoever did it died: it may have been a purchase."""
+    lost = order(age_seconds=5)
+    assert run(rail(PAID)[0].query(lost, None)).status == ports.SUCCESSFUL
+    cards, desk = rail(NEVER)
+    assert run(cards.query(lost, None)).status == ports.NOT_FOUND
+    assert run(cards.query(order("token", age_seconds=5), THEIRS)).status == ports.SUCCESSFUL
+    assert run(cards.query_refund(lost)).status == ports.SUCCESSFUL
+    assert run(cards.refund(lost)).status == ports.SUCCESSFUL
+    assert len(desk.asked) == 4

@@ -1,0 +1,49 @@
+"""What the pure tests of every slice give to a rule: a merchant, and a context that a test can read through."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from kasuwa.core.decision import Context, Merchant
+from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
+from kasuwa.core.vault import Vault
+
+NOW = datetime(2026, 1, 5, 9, 30, 0, 123_457, tzinfo=UTC)
+
+
+def merchant(environment: str = "test", **settings: Any) -> Merchant:
+    return make_merchant(7, "GP0000007", "Ada Stores", environment, MerchantSettings(**settings))
+
+
+MERCHANT = merchant()
+VAULT = Vault(bytes(32))
+
+
+def context(
+    now: datetime = NOW,
+    *,
+    merchant: Merchant = MERCHANT,
+    number: int = 1,
+    scenario: Scenario = NO_SCENARIO,
+    faults: tuple[InjectedFault, ...] = (),
+    listens: bool = False,
+    entropy: bytes = bytes(32),
+    purposes: Mapping[str, Any] = {},
+    public_url: str = "",
+) -> Context:
+    """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
+    return Context(
+        merchant=merchant,
+        now=now,
+        entropy=entropy,
+        number=number,
+        permutation=lambda given: given + 1_000,
+        digest=lambda said: said,
+        vault=VAULT,
+        scenario=scenario,
+        injected_faults=faults,
+        has_webhook=listens,
+        purposes=purposes,
+        public_url=public_url,
+    )

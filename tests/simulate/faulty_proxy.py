@@ -1,0 +1,100 @@
+"""A line to PostgreSQL that can fall ill: it forwards, holds back or loses what is sent, on connections that stay open.
+
+passing      bytes go both ways
+deaf         what the server answers is thrown away: a request arrives, its answer does not
+mute         what the client sends is thrown away: the request never arrives
+frozen       nothing moves in either direction, and nothing is lost: it arrives when the line thaws
+refusing     connections are cut, and new ones are closed at once
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from kasuwa.db import embedded
+
+CHUNK = 65536
+
+
+class FaultyProxy:
+    """A TCP address that leads to the socket of a cluster. Its `state` may be set at any time, from any thread."""
+
+    def __init__(self, cluster: embedded.Cluster) -> None:
+        self._inside = str(embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}")
+        self._state = "passing"
+        self._port = 0
+        self._open: set[asyncio.StreamWriter] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def dsn(self) -> str:
+        return f"postgresql://kasuwa@127.0.0.1:{self._port}/kasuwa?sslmode=disable"
+
+    @property
+    def state(self) -> str:
+        return self._state
+
+    @state.setter
+    def state(self, state: str) -> None:
+        self._state = state
+        if state == "refusing" and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._cut)
+
+    def _cut(self) -> None:
+        for writer in self._open:
+            writer.transport.abort()
+
+    async def _let_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._state == "refusing":
+            writer.transport.abort()
+            return
+        answers, requests = await asyncio.open_unix_connection(self._inside)
+        self._open |= {writer, requests}
+        try:
+            await asyncio.gather(self._carry(reader, requests, "mute"), self._carry(answers, writer, "deaf"))
+        finally:
+            self._open -= {writer, requests}
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, losing: str) -> None:
+        with contextlib.suppress(OSError):
+            while said := await reader.read(CHUNK):
+                while self._state == "frozen":
+                    await asyncio.sleep(0.005)
+                if self._state != losing:
+                    writer.write(said)
+        with contextlib.suppress(OSError, RuntimeError):
+            writer.close()
+
+    @contextlib.asynccontextmanager
+    async def open(self):  # type: ignore[no-untyped-def]
+        """Listen within the running loop."""
+        self._loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(self._let_in, "127.0.0.1", self._port)
+        self._port = server.sockets[0].getsockname()[1]
+        try:
+            yield self
+        finally:
+            server.close()
+            self._cut()
+
+    @contextlib.contextmanager
+    def open_in_thread(self) -> Iterator["FaultyProxy"]:
+        """Listen in a thread of its own, for processes that a test starts."""
+        listening, over = threading.Event(), threading.Event()
+
+        async def listen() -> None:
+            async with self.open():
+                listening.set()
+                while not over.is_set():
+                    await asyncio.sleep(0.02)
+
+        thread = threading.Thread(target=lambda: asyncio.run(listen()), daemon=True)
+        thread.start()
+        listening.wait(30)
+        try:
+            yield self
+        finally:
+            over.set()
+            thread.join(30)

@@ -1,0 +1,407 @@
+"""The machine that sends what Hypothesis thinks of to a running service and to the model, and compares.
+
+After every step it asks every law of ledger/invariants.py of this merchant's books, and compares with the model: the reply,
+every account of the books with what it has and holds, the wallets as the API tells them, and whatever the step touched
+as the API tells it; when time has passed, all that was open and all cards, savings and loans. At the end of a sequence
+everything is looked at once more, so that what was over has stayed so.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, TypeVar
+
+import hypothesis.strategies as st
+from hypothesis import assume
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from kasuwa.ledger.invariants import INVARIANTS
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment
+from tests.simulate.model import Model
+from tests.simulate.model_books import FAILED, SUCCESSFUL, Reply, Txn, money
+from tests.simulate.model_rails import (
+    AT_ONCE,
+    BY_ACCOUNT,
+    BY_SCENARIO,
+    CHARGE_BY_SCENARIO,
+    CUSTOMERS,
+    DECLINED,
+    PAYER_CARDS,
+    PENDING_BY_SCENARIO,
+)
+
+T = TypeVar("T")
+
+# Half a second past a whole one: so nothing that a step begins can fall due at a midnight.
+START = "2026-01-05T09:30:00.500+01:00"
+
+# A law's query looks at all merchants or at some; for one alone its plan is made once and uses the indexes.
+SCOPE = re.compile(r"\(\$1::bigint\[\] is null or ((?:\w+\.)?merchant_id) = any\(\$1\)\)")
+ACCOUNTS = "select name, posted, held from account where merchant_id = $1 and (posted <> 0 or held <> 0)"
+PLANNER_SETTINGS = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off"
+
+
+def combine_invariants() -> str:
+    """All laws in one statement: what it returns breaks one of them."""
+    parts = []
+    for number, law in enumerate(INVARIANTS):
+        query, found = SCOPE.subn(r"\1 = $1", law.query)
+        assert found, law.description
+        parts.append(f"(select {number} as law, found.place from ({query}) found)")
+    return " union all ".join(parts)
+
+
+class AuditedDeployment:
+    """A running service, and a look into its books from outside."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self._laws: Any = None
+        self._accounts: Any = None
+
+    def open_shop(self) -> tuple[MerchantClient, int]:
+        shop = self.deployment.open_shop(now=START)
+        [[merchant_id]] = self.deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)
+        return shop, merchant_id
+
+    def read_books(self, merchant_id: int) -> tuple[list[str], dict[str, tuple[int, int]]]:
+        """The laws that are broken in a merchant's books, and what its accounts have and hold."""
+
+        async def read(connection: Any) -> Any:
+            if self._laws is None:
+                await connection.execute(PLANNER_SETTINGS)
+                self._laws = await connection.prepare(combine_invariants())
+                self._accounts = await connection.prepare(ACCOUNTS)
+            return await self._laws.fetch(merchant_id), await self._accounts.fetch(merchant_id)
+
+        broken, accounts = self.deployment.run_on_connection(read)
+        return [f"{INVARIANTS[law].says}: {place}" for law, place in broken], {
+            row[0]: (row[1], row[2]) for row in accounts
+        }
+
+
+# --- what is tried --------------------------------------------------------------------------------------------------
+
+# Around every bound of the tariff; the large ones empty a wallet, or are too large for anything.
+AMOUNTS = (100, 12_345, 150_000, 249_999, 250_000, 500_000, 500_001, 5_000_000, 5_000_001, 12_666_667)
+OUTER = (50, 400_000_000, 990_000_000, 1_000_000_000, 1_000_000_001)
+AMOUNT_CHOICES = st.sampled_from(AMOUNTS)
+ANY_AMOUNT = st.sampled_from((*AMOUNTS, *OUTER))
+OTHER_AMOUNT = 777_777
+# Where an act is bound to be refused as things stand, another that can be done is taken; but now and then not.
+TRY_REFUSED = st.sampled_from((False, False, False, True))
+# Which of several, the newest first.
+PICK = st.sampled_from((0, 0, 0, 1, 1, 2, 3, 5, 8))
+CURRENCIES = st.sampled_from(("NGN", "NGN", "USD"))
+
+TRANSFER_CASES = st.sampled_from(
+    [(account, "") for account in BY_ACCOUNT] + [("0000000000", said) for said in BY_SCENARIO]
+)
+BILLS = st.sampled_from([(paycode, customer) for paycode, known in CUSTOMERS.items() for customer in known])
+BILL_SUMS = st.sampled_from((50_000, 123_456, 4_999, 100_000_001))
+# Mostly none.
+SCENARIOS = st.sampled_from(("",) * 12 + tuple(PENDING_BY_SCENARIO))
+CHARGE_SCENARIOS = st.sampled_from(("",) * 8 + tuple(CHARGE_BY_SCENARIO))
+
+# Cards that pay come up more often than all others.
+PLAIN_CARD = "4111110000000013"
+NUMBERS = st.sampled_from((*PAYER_CARDS, PLAIN_CARD, "4111110000050018", "4111110000090014", "4242424242424242"))
+IMMEDIATE_CARD_NUMBERS = st.sampled_from(
+    [number for number in PAYER_CARDS if PAYER_CARDS[number].charge in (AT_ONCE, DECLINED)]
+)
+PINS = st.sampled_from(("1234", "1234", "1234", "1234", "0000", "9999"))
+OTPS = st.sampled_from(("123456", "123456", "000000", "111111", "999999"))
+BEARERS = st.sampled_from(("merchant", "customer"))
+MOST_USD = 500_000
+
+
+class RailMachine(RuleBasedStateMachine):
+    """What the machine compares, and the rules of what goes through a rail. The others are in machine_accounts.py."""
+
+    def __init__(self, world: AuditedDeployment, model: type[Model]) -> None:
+        super().__init__()
+        self.world = world
+        self.model = model(datetime.fromisoformat(START))
+        # What the service calls the model's things.
+        self.ids: dict[str, str] = {}
+        self.touched: list[str] = []
+
+    @initialize(going=st.integers(0, 9))
+    def open_shop(self, going: int) -> None:
+        """Hypothesis tries the simplest of everything first: fifty times the simplest step, which shows nothing."""
+        assume(going)
+        self.shop, self.merchant_id = self.world.open_shop()
+
+    def teardown(self) -> None:
+        """At the end of a sequence that went well everything is looked at, also what was over long ago."""
+        if hasattr(self, "shop"):
+            if sys.exc_info()[0] is None:
+                for key in (*self.model.txns, *self.model.cards, *self.model.savings, *self.model.loans):
+                    self.compare_view(key)
+            self.shop.connection.close()
+
+    # --- asking and comparing ----------------------------------------------------------------------------------------
+
+    def send_and_compare(self, expected: Reply, method: str, scenario: str = "", /, **fields: Any) -> Any:
+        headers = {"x-sandbox-scenario": scenario} if scenario else None
+        said = {name: value for name, value in fields.items() if value is not None}
+        http, body = self.shop.put(method, headers=headers, **said)
+        assert http == 200, (method, said, body)
+        self.compare(expected, body, said)
+        return body
+
+    def compare(self, expected: Reply, body: Any, said: Any) -> None:
+        """All that the model says must be so; of what it does not say nothing is asked."""
+        figures = {name: value for name, value in expected.items() if name != "word"}
+        found = {name: restrict_to_expected(body.get(name), value) for name, value in figures.items()}
+        assert_same(found, figures, said, body)
+        assert expected.get("word", "").lower() in str(body).lower(), (said, expected, body)
+
+    def pick(self, several: Iterable[T], number: int) -> T:
+        """One of several, the last first."""
+        listed = list(several)
+        return listed[-1 - number % len(listed)]
+
+    def txns(self, kind: str) -> list[Txn]:
+        return [txn for txn in self.model.txns.values() if txn.kind == kind]
+
+    @invariant()
+    def check_against_model(self) -> None:
+        broken, accounts = self.world.read_books(self.merchant_id)
+        assert broken == [], broken
+        names = {*self.model.posted, *self.model.held}
+        figures = {self.service_account_name(name): (self.model.posted[name], self.model.held[name]) for name in names}
+        assert_same(accounts, {name: both for name, both in figures.items() if both != (0, 0)})
+        lines = self.shop.put("resources", inquire="wallet").body["data"]
+        assert_same({line["currency"]: line for line in lines}, {c: self.model.wallet(c) for c in ("NGN", "USD")})
+        touched, self.touched = dict.fromkeys(self.touched), []
+        for key in touched:
+            self.compare_view(key)
+
+    def service_account_name(self, name: str) -> str:
+        kind, owner, currency = name.split(":")
+        return f"{kind}:{self.ids.get(owner, owner).rpartition('|')[2]}:{currency}"
+
+    # --- a thing as the API tells it ----------------------------------------------------------------------------------
+
+    def compare_view(self, key: str) -> None:
+        model = self.model
+        if key in model.cards:
+            body = self.shop.put("virtualcard", action="get", reference=self.ids[key]).body
+            self.compare(model.expected_card(key), body["card_data"], key)
+        elif key in model.savings:
+            body = self.shop.put("investments", action="view_savings", savings_id=self.ids[key]).body
+            self.compare(model.expected_savings(key), body["data"], key)
+        elif key in model.loans:
+            body = self.shop.put("loans", action="view", loan_id=self.ids[key]).body
+            self.compare(model.expected_loan(key), body["data"], key)
+        elif key in model.payments:
+            self.send_and_compare(model.verify_payment(key), "payment", action="verify", customer_txnref=key)
+        elif key in model.codes:
+            self.send_and_compare(
+                model.expected_cashcode(key), "cashcode", action="verify", orderRef=self.ids.get(key, key)
+            )
+        elif key in model.txns and model.txns[key].kind in ("transfer", "bill") and not self.is_hidden(model.txns[key]):
+            method = "disburse" if model.txns[key].kind == "transfer" else "bills"
+            self.send_and_compare(
+                model.expected_verification(model.txns[key]), method, action="verify", txnRef=self.ids.get(key, key)
+            )
+
+    def is_hidden(self, txn: Txn) -> bool:
+        """Of a transfer that pays a loan out no reply tells the reference."""
+        return txn.purpose in self.model.loans
+
+    def time_dependent_keys(self) -> list[str]:
+        model = self.model
+        going_on = [txn.key for txn in model.txns.values() if not txn.is_final]
+        return [*going_on, *model.cards, *model.savings, *model.loans]
+
+    # --- transfers and bills ------------------------------------------------------------------------------------------
+
+    @rule(act=st.sampled_from(("new", "new", "same", "changed")), amount=ANY_AMOUNT, how=TRANSFER_CASES, number=PICK)
+    def transfer(self, act: str, amount: int, how: tuple[str, str], number: int) -> None:
+        sent = [txn for txn in self.txns("transfer") if txn.request]
+        if act == "new" or not sent:
+            self.send_transfer(self.model.new_key("t"), amount, *how)
+            return
+        first = self.pick(sent, number)
+        self.send_transfer(first.key, OTHER_AMOUNT if act == "changed" else first.request[0], first.request[1], "")
+
+    def send_transfer(self, key: str, amount: int, account: str, scenario: str) -> None:
+        expected = self.model.transfer(key, amount, account, scenario)
+        order = {"amount": money(amount), "bankcode": "058", "accountnumber": account, "orderRef": key}
+        self.send_and_compare(expected, "disburse", scenario, action="transfer", **order)
+        self.touched.append(key)
+
+    @rule(
+        act=st.sampled_from(("new", "new", "same", "changed", "once more")),
+        bill=BILLS,
+        amount=BILL_SUMS,
+        scenario=SCENARIOS,
+        number=PICK,
+    )
+    def bill(self, act: str, bill: tuple[str, str], amount: int, scenario: str, number: int) -> None:
+        """Once more: the same under another orderRef, which soon after the first is taken for a mistake."""
+        paid = self.txns("bill")
+        if act == "new" or not paid:
+            self.send_bill(self.model.new_key("b"), *bill, amount, scenario)
+            return
+        first = self.pick(paid, number)
+        key = self.model.new_key("b") if act == "once more" else first.key
+        paycode, customer, sum_then = first.request
+        self.send_bill(key, paycode, customer, OTHER_AMOUNT if act == "changed" else sum_then, scenario)
+
+    def send_bill(self, key: str, paycode: str, customer: str, amount: int, scenario: str) -> None:
+        expected = self.model.pay_bill(key, paycode, customer, amount, scenario)
+        order = {"paycode": paycode, "reference": customer, "amount": money(amount), "orderRef": key}
+        self.send_and_compare(expected, "bills", scenario, action="pay", **order)
+        self.touched.append(key)
+
+    @precondition(lambda self: self.may_settle())
+    @rule(number=PICK, status=st.sampled_from((SUCCESSFUL, FAILED)))
+    def settle(self, number: int, status: str) -> None:
+        """The rail's call-back, also for what is over."""
+        txn = self.pick(self.callback_candidates(), number)
+        expected = self.model.call_back(txn.key, status)
+        self.send_and_compare(
+            expected, "sandbox", action="settle", txnRef=self.ids.get(txn.key, txn.key), outcome=status
+        )
+        self.touched += [txn.key, txn.purpose]
+
+    def callback_candidates(self) -> list[Txn]:
+        """What is open comes last, so that it is picked first."""
+        kinds = ("transfer", "bill", "payment", "refund")
+        found = [txn for txn in self.model.txns.values() if txn.kind in kinds and not self.is_hidden(txn)]
+        return sorted(found, key=lambda txn: not txn.is_final)
+
+    # --- card payments ------------------------------------------------------------------------------------------------
+
+    def plastic(self, number: str, cvv: str, pin: str) -> dict[str, str]:
+        return {"card_no": number, "expiry_month": "12", "expiry_year": "60", "ccv": cvv, "pin": pin}
+
+    @rule(
+        plastic=NUMBERS, currency=CURRENCIES, amount=AMOUNT_CHOICES, bearer=BEARERS, pin=PINS, scenario=CHARGE_SCENARIOS
+    )
+    def pay_by_pin(self, plastic: str, currency: str, amount: int, bearer: str, pin: str, scenario: str) -> None:
+        """Both steps of a card whose holder gives a PIN."""
+        key = self.model.new_key("p")
+        amount = min(amount, MOST_USD) if currency == "USD" else amount
+        expected = self.model.pay_by_pin(key, plastic, currency, amount, bearer, pin, scenario)
+        said: dict[str, Any] = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
+        said |= {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        begun = self.send_and_compare({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **said)
+        said |= {"txnRef": begun["txnRef"], "auth_type": "PIN"}
+        self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **said))
+
+    @rule(
+        act=st.sampled_from(("OTP", "token", "token")),
+        plastic=NUMBERS,
+        currency=CURRENCIES,
+        amount=AMOUNT_CHOICES,
+        bearer=BEARERS,
+        scenario=SCENARIOS,
+        number=PICK,
+    )
+    def pay(self, act: str, plastic: str, currency: str, amount: int, bearer: str, scenario: str, number: int) -> None:
+        """By a saved card, or with a card whose holder is sent an OTP."""
+        key = self.model.new_key("p")
+        amount = min(amount, MOST_USD) if currency == "USD" else amount
+        said: dict[str, Any] = {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        if act == "token" and self.tokens():
+            of = self.pick(self.tokens(), number)
+            said |= {"paymentType": "token", "token": self.ids[f"token of {of}"]}
+            expected = self.model.charge_token(key, of, currency, amount, scenario)
+            self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **said))
+            return
+        expected = self.model.begin_otp(key, plastic, currency, amount, bearer)
+        said |= {"paymentType": "card", "bearer": bearer, "card": self.plastic(plastic, "000", "1234")}
+        self.keep_payment(key, self.send_and_compare(expected, "payment", action="initiate", **said))
+
+    def keep_payment(self, key: str, body: Any) -> None:
+        self.ids[key] = body["txnRef"]
+        self.keep_token(key, body)
+        self.touched.append(key)
+
+    @rule(
+        act=st.sampled_from(("new", "pay", "pay", "pay")),
+        amount=AMOUNT_CHOICES,
+        part=st.sampled_from((1, 1, 2, 0)),
+        number=PICK,
+        stubborn=TRY_REFUSED,
+    )
+    def inbound(self, act: str, amount: int, part: int, number: int, stubborn: bool) -> None:
+        """The payer is shown an account; or somebody pays into one what is missing, a part of it, or too much."""
+        shown = [payment for payment in self.model.payments.values() if not payment.number]
+        if not stubborn:
+            shown = [payment for payment in shown if not self.model.txns[payment.key].is_final]
+        if act == "new" or not shown:
+            key = self.model.new_key("p")
+            said = {"paymentType": "bank_transfer", "amount": money(amount), "customer_txnref": key}
+            body = self.send_and_compare(self.model.await_transfer(key, amount), "payment", action="charge", **said)
+            self.ids[f"account of {key}"] = body["accountNumber"]
+            self.keep_payment(key, body)
+            return
+        payment = self.pick(shown, number)
+        missing = max(1, payment.charged - payment.received)
+        paid = max(1, missing // part) if part else missing + 1
+        said = {"accountNumber": self.ids[f"account of {payment.key}"], "amount": money(paid)}
+        self.send_and_compare(self.model.pay_in(payment.key, paid), "sandbox", action="pay_account", **said)
+        self.touched.append(payment.key)
+
+    def keep_token(self, key: str, body: Any) -> None:
+        if "cardToken" in body:
+            self.ids[f"token of {key}"] = body["cardToken"]
+
+    def tokens(self) -> list[str]:
+        return [key for key in self.model.payments if f"token of {key}" in self.ids]
+
+    @precondition(lambda self: self.model.payments)
+    @rule(number=PICK, otp=OTPS, stubborn=TRY_REFUSED)
+    def validate(self, number: int, otp: str, stubborn: bool) -> None:
+        payments = list(self.model.payments.values())
+        key = self.pick(
+            [payment for payment in payments if stubborn or payment.is_awaiting_otp] or payments, number
+        ).key
+        expected = self.model.validate(key, otp)
+        body = self.send_and_compare(expected, "payment", action="validate", txnRef=self.ids[key], otp=otp)
+        self.keep_token(key, body)
+        self.touched.append(key)
+
+    @precondition(lambda self: self.model.payments)
+    @rule(
+        number=PICK,
+        part=st.sampled_from(("all", "third", "third", "little", "too much")),
+        scenario=SCENARIOS,
+        stubborn=TRY_REFUSED,
+    )
+    def refund(self, number: int, part: str, scenario: str, stubborn: bool) -> None:
+        payments = list(self.model.payments.values())
+        paid = [payment for payment in payments if stubborn or self.model.can_refund(payment)]
+        if not paid:
+            self.pay_by_pin(PLAIN_CARD, "NGN", OTHER_AMOUNT, "merchant", "1234", "")
+            return
+        payment, key = self.pick(paid, number), self.model.new_key("r")
+        left = self.model.refundable(payment)
+        amount = {"all": max(1, left), "third": left // 3 + 1, "little": 100, "too much": left + 1}[part]
+        expected = self.model.refund(key, payment.key, amount, scenario)
+        body = self.send_and_compare(
+            expected, "payment", scenario, action="refund", txnRef=self.ids[payment.key], amount=money(amount)
+        )
+        if "refundRef" in body:
+            self.ids[key] = body["refundRef"]
+        self.touched.append(payment.key)
+
+
+def assert_same(found: dict[str, Any], expected: dict[str, Any], *context: Any) -> None:
+    """Two tables are one; where they are not, what differs is told: found first, then expected."""
+    names = [name for name in {**found, **expected} if found.get(name) != expected.get(name)]
+    assert not names, ({name: (found.get(name), expected.get(name)) for name in names}, *context)
+
+
+def restrict_to_expected(found: Any, expected: Any) -> Any:
+    """Of an object, only what the model speaks of."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        return {name: found.get(name) for name in expected}
+    return found

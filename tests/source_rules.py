@@ -1,0 +1,337 @@
+"""The rules of the house as functions: each looks at parsed sources and says in sentences what breaks it.
+
+`test_tidy.py` runs them, and those of house_sql.py, over the repository; and over small offenders, so that a
+rule that sees nothing is noticed. They read syntax only: nothing is imported or run.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+LONGEST_FILE = 500
+LONGEST_FUNCTION = 70
+
+# Who may import whom (design/house.md): a room to the rooms, or single modules of rooms, that it may use.
+MAY_IMPORT = {
+    "core": {"core"},
+    "ledger": {"ledger", "core"},
+    "rails": {"rails", "core"},
+    "db": {"db", "core", "ledger"},
+    "methods": {"core", "ledger.chart", "rails.ports"},
+    "web": {"web", "core", "db", "observe"},
+    "work": {"work", "core", "db", "ledger.chart", "rails.ports", "observe"},
+    "pages": {"pages", "core", "db", "ledger", "methods", "observe"},
+    "console": {"console", "core", "db", "ledger", "methods", "observe"},
+    "observe": {"observe"},
+    "settings": {"core"},
+    "parent": set(),
+    "readiness": {"db", "observe", "settings"},
+}
+COMPOSITION_ROOTS = {"app", "app_console", "prepare", "supervise", "doctor", "listen", "commands", "__main__"}
+# Slices do not import each other, but these may borrow the others' decide rules.
+SLICE_IMPORTS = {
+    "payment": {"disburse"},
+    "loans": {"payment", "disburse", "clients"},
+    "investments": {"payment", "disburse", "cashcode", "clients"},
+}
+
+VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
+
+IMPURE_MODULES = {
+    *("asyncio", "asyncpg", "concurrent", "multiprocessing", "select", "signal", "socket", "ssl", "subprocess"),
+    *("glob", "http", "io", "os", "pathlib", "shutil", "sqlite3", "sys", "tempfile", "threading", "urllib"),
+    *("random", "secrets", "time", "uuid"),
+    *("aiohttp", "granian", "httpx", "logging", "psycopg", "requests", "structlog"),
+}
+CLOCK_FUNCTIONS = {"now", "utcnow", "today", "monotonic", "perf_counter"}
+IMPURE_BUILTINS = {"open", "print", "input", "exec", "eval", "__import__"}
+
+
+class Source:
+    """One file: `place` is its path below src/kasuwa, or below the repository for tests and bench."""
+
+    def __init__(self, place: str, text: str) -> None:
+        self.path = place
+        self.text = text
+        self.tree = ast.parse(text)
+
+    @property
+    def module(self) -> str:
+        return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+    @property
+    def package(self) -> str:
+        return self.module.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @cached_property
+    def docstrings(self) -> set[int]:
+        owners = [node for node in ast.walk(self.tree) if isinstance(node, DOCUMENTED) and node.body]
+        first = [owner.body[0] for owner in owners]
+        return {id(node.value) for node in first if isinstance(node, ast.Expr)}
+
+    def imports(self) -> Iterator[tuple[str, str]]:
+        """What is imported as (module, name); the name is empty for a plain import."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, "") for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield from ((node.module or "", alias.name) for alias in node.names)
+
+    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def read_all(folder: str, below: str = "") -> list[Source]:
+    root = REPOSITORY / folder
+    paths = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
+    return [Source(below + path.relative_to(root).as_posix(), path.read_text()) for path in paths]
+
+
+# --- imports ------------------------------------------------------------------------------------------------------
+
+
+def imported_modules(source: Source, modules: set[str]) -> Iterator[str]:
+    """The modules of ours that a file imports, below kasuwa."""
+    for module, name in source.imports():
+        if module == "kasuwa" or module.startswith("kasuwa."):
+            inside = module.removeprefix("kasuwa").lstrip(".")
+            longer = f"{inside}.{name}".strip(".")
+            yield longer if longer in modules else inside
+
+
+def may_import(source: Source, target: str) -> bool:
+    if source.package in COMPOSITION_ROOTS:
+        return True
+    if source.package == target.partition(".")[0] == "methods":
+        mine, theirs = source.module.split(".")[1:2], target.split(".")[1:2]
+        borrowed = target.split(".")[2:3] and target.split(".")[2].startswith("decide")
+        return mine == theirs or bool(borrowed and mine and theirs and theirs[0] in SLICE_IMPORTS.get(mine[0], set()))
+    return any(target == allowed or target.startswith(f"{allowed}.") for allowed in MAY_IMPORT.get(source.package, ()))
+
+
+def wrong_imports(sources: list[Source]) -> list[str]:
+    modules = {source.module for source in sources}
+    return [
+        f"{source.path} imports {target}"
+        for source in sources
+        for target in sorted(set(imported_modules(source, modules)))
+        if not may_import(source, target)
+    ]
+
+
+def relative_imports(sources: Iterable[Source]) -> list[str]:
+    return [
+        f"{source.path}:{node.lineno} imports relative to itself"
+        for source in sources
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+
+
+def cycles(sources: list[Source]) -> list[str]:
+    modules = {source.module for source in sources}
+    graph = {
+        source.module: sorted({t for t in imported_modules(source, modules) if t in modules}) for source in sources
+    }
+    found: list[str] = []
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        if module in path:
+            found.append(" → ".join((*path[path.index(module) :], module)))
+        elif module not in done:
+            for target in graph[module]:
+                visit(target, (*path, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+    return found
+
+
+# --- sizes and names ------------------------------------------------------------------------------------------------
+
+
+def too_long(sources: Iterable[Source]) -> list[str]:
+    found = []
+    for source in sources:
+        lines = len(source.text.splitlines())
+        if lines > LONGEST_FILE:
+            found.append(f"{source.path} has {lines} lines")
+        for node in source.functions():
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > LONGEST_FUNCTION:
+                found.append(f"{source.path}: {node.name} has {length} lines")
+    return found
+
+
+def without_docstring(sources: Iterable[Source]) -> list[str]:
+    return [source.path for source in sources if source.text.strip() and not ast.get_docstring(source.tree)]
+
+
+def full_init_files(sources: Iterable[Source]) -> list[str]:
+    return [source.path for source in sources if source.name == "__init__.py" and source.text.strip()]
+
+
+def vague_module_names(sources: Iterable[Source]) -> list[str]:
+    banned = VAGUE_NAMES | {f"{word}s" for word in VAGUE_NAMES} | {"utilities"}
+    return [s.path for s in sources if banned & set(re.split(r"[/_]", s.path.removesuffix(".py").lower()))]
+
+
+# --- connections ----------------------------------------------------------------------------------------------------
+
+# Opened here alone, connections have a deadline for every statement and lock. Commands, and what prepares a database
+# before anything runs, may take as long as they need.
+CONNECTION_MODULES = {"db/connections.py", "db/pgbouncer.py", "db/primary.py"}
+UNBOUNDED_MODULES = {"app.py", "prepare.py", "doctor.py", "commands/database.py", "commands/user.py"}
+UNBOUNDED_CONNECTS = {"connect_to_primary"}
+DRIVER_CONNECTS = {"connect", "create_pool"}
+
+
+def unbounded_connections(source: Source) -> list[str]:
+    """Where a file opens a connection past db/connections.py."""
+    if source.path in CONNECTION_MODULES:
+        return []
+    found = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            plain = (
+                isinstance(called, ast.Name)
+                and called.id in UNBOUNDED_CONNECTS
+                and source.path not in UNBOUNDED_MODULES
+            )
+            driver = (
+                isinstance(called, ast.Attribute)
+                and called.attr in DRIVER_CONNECTS
+                and isinstance(called.value, ast.Name)
+                and called.value.id == "asyncpg"
+            )
+            if plain or driver:
+                found.append(f"{source.path}:{node.lineno} opens a connection without deadlines")
+    return found
+
+
+# --- purity ---------------------------------------------------------------------------------------------------------
+
+
+def impurities(source: Source) -> list[str]:
+    """Where a file looks outside: imports, clocks, doors, and coroutines that are more than a signature."""
+    found = [f"imports {module}" for module, _ in source.imports() if module.partition(".")[0] in IMPURE_MODULES]
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Attribute) and called.attr in CLOCK_FUNCTIONS:
+                found.append(f"line {node.lineno} reads a clock")
+            if isinstance(called, ast.Name) and called.id in IMPURE_BUILTINS:
+                found.append(f"line {node.lineno} calls {called.id}")
+        elif isinstance(node, ast.Await):
+            found.append(f"line {node.lineno} awaits")
+        elif isinstance(node, ast.AsyncFunctionDef) and not is_signature(node):
+            found.append(f"line {node.lineno} is a coroutine")
+    return [f"{source.path}: {complaint}" for complaint in found]
+
+
+def is_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A method of a Protocol: all it has is `...`."""
+    return all(isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in node.body)
+
+
+def function_bodies(source: Source) -> list[str]:
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, FUNCTIONS)]
+    return [f"{source.path}:{node.lineno} has a function" for node in nodes]
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def floats(source: Source) -> list[str]:
+    return [
+        f"{source.path}:{node.lineno} has a float"
+        for node in ast.walk(source.tree)
+        if (isinstance(node, ast.Constant) and isinstance(node.value, float))
+        or (isinstance(node, ast.Name) and node.id == "float")
+    ]
+
+
+# --- what logs may say --------------------------------------------------------------------------------------------
+
+LOGGERS = {"log", "said", "logger"}
+LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
+# Errors of ours whose text is written for people and quotes nothing that was sent.
+LOGGABLE_ERRORS = {"EmbeddedError", "Unsellable"}
+
+
+def error_texts_in_logs(source: Source) -> list[str]:
+    """Log lines with the text of an exception, which may quote what was sent: a line has its kind and places."""
+    found = []
+    for handler in ast.walk(source.tree):
+        if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
+            continue
+        if not named_in(handler.type) & LOGGABLE_ERRORS:
+            found += [call for call in log_calls(handler) if quotes(call, handler.name)]
+    found += [call for call in log_calls(source.tree) if prints_stack(call)]
+    return [f"{source.path}:{call.lineno} logs the text of an error" for call in found]
+
+
+def named_in(node: ast.AST | None) -> set[str]:
+    nodes = () if node is None else ast.walk(node)
+    return {n.attr if isinstance(n, ast.Attribute) else n.id for n in nodes if isinstance(n, ast.Attribute | ast.Name)}
+
+
+def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LEVELS:
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and owner.id in LOGGERS:
+                yield node
+
+
+def prints_stack(call: ast.Call) -> bool:
+    assert isinstance(call.func, ast.Attribute)
+    return call.func.attr == "exception" or any(keyword.arg == "exc_info" for keyword in call.keywords)
+
+
+def quotes(call: ast.Call, error: str) -> bool:
+    """Whether an error is an argument in any way but through where_it_broke, or by its type."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any(isinstance(node, ast.Name) and node.id == error for part in arguments for node in walk_unredacted(part))
+
+
+def walk_unredacted(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Call) and named_in(node.func) & {"where_it_broke", "type"}:
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from walk_unredacted(child)
+
+
+# The one file that opens a page's snapshot, and the one that finds out who asks before there is a page.
+MAY_TOUCH_POOLS = ("console/visit.py", "console/server.py")
+
+
+def reads_beside_the_visit(source: Source) -> list[str]:
+    """Places where a page of the console reads past its visit, which sees to it that a page is of one moment."""
+    if source.path in MAY_TOUCH_POOLS:
+        return []
+    found = [
+        f"{source.path} imports snapshot" for made in source.imports() if made == ("kasuwa.db.reading", "snapshot")
+    ]
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and node.attr in ("reader", "operators"):
+            of = node.value
+            if (isinstance(of, ast.Attribute) and of.attr == "parts") or (
+                isinstance(of, ast.Name) and of.id == "parts"
+            ):
+                found.append(f"{source.path}:{node.lineno} uses a pool of the console's parts")
+    return found

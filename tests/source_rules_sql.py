@@ -1,0 +1,151 @@
+"""The rules of the house about SQL: where it may stand, and what a slice's plain reads may ask."""
+
+import ast
+import re
+from collections.abc import Iterable
+
+from tests.source_rules import Source
+
+SQL = re.compile(
+    r"^\s*(select\s.*\sfrom\s|insert\s+into\s|update\s+\w+\s.*\bset\s|delete\s+from\s|with\s+\w+\s+as\s*\("
+    r"|(create|alter|drop|truncate|grant|revoke)\s+(table|role|index|schema|function|trigger|view)\s)"
+    r"|\bwhere\b.*\$[0-9]",
+    re.IGNORECASE | re.DOTALL,
+)
+WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|create|grant|lock)\b", re.IGNORECASE)
+# The operator reads across merchants in one place, which only the operator's pages may import.
+OPERATORS_READS = "console/operator_reads.py"
+SQL_MODULES = ("db/", "ledger/invariants.py", "work/", "prepare.py", "doctor.py", OPERATORS_READS)
+UNION = re.compile(r"\b(?:union|intersect|except)(?:\s+all)?\b", re.IGNORECASE)
+MERCHANT_CONDITIONS = ("merchant_id = $", "merchant_id = u.merchant")
+QUERY_METHODS = {"fetch", "gather_row", "fetchrow", "fetchval", "execute", "executemany", "cursor"}
+
+
+def text_of(node: ast.AST | None, known: dict[str, str]) -> str | None:
+    """The text an expression makes, as far as it can be read: names of constants are put in, the rest is `{}`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part, known) or "{}" for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return text_of(node.value, known)
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (text_of(node.left, known) or "{}") + (text_of(node.right, known) or "{}")
+    return None
+
+
+def constants(source: Source) -> dict[str, str]:
+    known: dict[str, str] = {}
+    for node in source.tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            text = text_of(node.value, known)
+            if text is not None:
+                known[node.targets[0].id] = text
+    return known
+
+
+def sql_of(source: Source) -> list[tuple[int, str]]:
+    """Every text that is SQL, with its line; docstrings are prose."""
+    known = constants(source)
+    texts = [
+        (node.lineno, text_of(node, known) or "")
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in source.docstrings
+    ]
+    return [(line, text) for line, text in texts if SQL.search(text)]
+
+
+def sql_out_of_place(sources: Iterable[Source]) -> list[str]:
+    return [
+        f"{source.path}:{line} has SQL"
+        for source in sources
+        if not source.path.startswith(SQL_MODULES) and source.name != "store.py"
+        for line, _ in sql_of(source)
+    ]
+
+
+def writes(source: Source) -> list[str]:
+    return [f"{source.path}: line {line} writes or locks" for line, text in sql_of(source) if WRITING_SQL.search(text)]
+
+
+def reads_across_merchants(sources: Iterable[Source]) -> list[str]:
+    """Who imports the operator's reads and is no page of the operator's."""
+    return [
+        f"{source.path} reads across merchants"
+        for source in sources
+        if not source.path.startswith("console/operator_")
+        for module, name in source.imports()
+        if f"{module}.{name}".startswith("kasuwa.console.operator_reads") or module == "kasuwa.console.operator_reads"
+    ]
+
+
+def unsafe_reads(source: Source) -> list[str]:
+    """What a store may not do: write, lock, or ask without its merchant."""
+    known = constants(source)
+    found = [f"line {line} writes or locks" for line, text in sql_of(source) if WRITING_SQL.search(text)]
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in QUERY_METHODS:
+            query = text_of(node.args[0], known) if node.args else None
+            if query is None:
+                found.append(f"line {node.lineno} asks what cannot be read from the file")
+            elif not all(any(words in branch for words in MERCHANT_CONDITIONS) for branch in UNION.split(query)):
+                found.append(f"line {node.lineno} asks without merchant_id, or a branch of its union does")
+    return [f"{source.path}: {complaint}" for complaint in found]
+
+
+# --- a total order ------------------------------------------------------------------------------------------------
+
+# Columns of which no two rows of one list have the same value: an order that ends in one of these is total. Times,
+# states and names that people choose are not among them.
+UNIQUE_COLUMNS = frozenset(
+    {
+        # One sequence or hash for a table: `seq` of jobs, plans, cards, postings, events, audit entries; `key` of all.
+        *("key", "seq", "approval_id", "key_id", "merchant_id", "notice_id", "rate_id", "user_id"),
+        # Numbered within what is listed: clients, loans, plans, attempts, installments, members, events of one object.
+        *("number", "n", "position", "object_seq"),
+        # Billers and their categories; accounts of one merchant; users; lanes and kinds that were grouped or made
+        # distinct; the catalogue of tables and columns.
+        *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),
+        # Sources of wrong sign-ins; browsers known by their token.
+        *("source", "token_hash"),
+    }
+)
+ORDER_BY = re.compile(r"\border\s+by\s+", re.IGNORECASE)
+ENDS_ORDER = re.compile(r"(limit|offset|for|union|returning|from|rows|range)\b", re.IGNORECASE)
+DIRECTION = re.compile(r"\s+(asc|desc|nulls|first|last)\b", re.IGNORECASE)
+
+
+def last_order_column(text: str, start: int) -> tuple[str, str]:
+    """The last column of the ORDER BY whose list begins at `start`, after the name of its table if it has one."""
+    depth, last = 0, ""
+    for place in range(start, len(text)):
+        letter = text[place]
+        if depth == 0 and (letter == ")" or (text[place - 1].isspace() and ENDS_ORDER.match(text, place))):
+            break
+        depth += (letter == "(") - (letter == ")")
+        last = "" if letter == "," and depth == 0 else last + letter
+    words = re.findall(r"(?:(\w+)\.)?(\w+)", DIRECTION.sub(" ", last).lower())
+    return words[-1] if words else ("", "")
+
+
+def is_of_transactions(table: str, text: str) -> bool:
+    """Whether a column is the table `transaction`'s: those that are older than the column have 0 as their sequence."""
+    named = rf"(as\s+)?{table}\b" if table else r"(where|order)\b"
+    return re.search(rf"\b(from|join)\s+transaction\s+{named}", text) is not None
+
+
+def partial_orders(source: Source) -> list[str]:
+    """Every ORDER BY that leaves the order of some rows open."""
+    known = constants(source)
+    found = []
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Constant | ast.JoinedStr) or id(node) in source.docstrings:
+            continue
+        text = text_of(node, known) or ""
+        for match in ORDER_BY.finditer(text):
+            table, last = last_order_column(text, match.end())
+            if last not in UNIQUE_COLUMNS or (last == "seq" and is_of_transactions(table, text)):
+                found.append(f"{source.path}:{node.lineno} orders by {last or 'nothing'} at last, which is not unique")
+    return found

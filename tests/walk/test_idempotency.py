@@ -1,0 +1,196 @@
+"""Every write that may be repeated: the same key and request, the same reply and nothing moved. (D7)
+
+The merchants' clocks stand still, and what is due is run before a repeat is sent: then not a row of theirs may
+differ after it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kasuwa.core.action import Write
+from kasuwa.web.idempotency import said_under_key
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import CardClient
+from tests.running import Deployment
+from tests.walk.rows import (
+    ACTION_ROWS,
+    NOW,
+    ActionRow,
+    Path,
+    example_paths,
+    prepare_example,
+    value_at,
+    with_fresh_references,
+    with_value,
+)
+from tests.walk.test_tenancy import everything_of
+
+REPEATABLE = [row for row in ACTION_ROWS if isinstance(row.action, Write) and row.action.accepts_idempotency_key]
+ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
+
+# What the first reply alone may show.
+SHOWN_ONCE = frozenset({"cardpan", "cvv", "cashcode", "pin"})
+
+# What can be done once alone: under another key it is another request, and refused for what it is.
+ONCE = frozenset(
+    {
+        *("payment-validate", "clients-update", "loans-process", "loans-validate", "virtualcard-terminate"),
+        *("investments-validate", "investments-subscribe", "investments-cancel_plan"),
+    }
+)
+
+KEY = {"idempotency-key": "a key of the tests"}
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
+    return open_shop(now=NOW)
+
+
+def title(row: ActionRow) -> str:
+    return row.title
+
+
+def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
+    """A request that asks for something else and is as right: more money, more times, other words."""
+    selecting = {row.selector, *(row.action.variant or ())[:1]}
+    paths = [path for path in example_paths(fields, ()) if path[0] not in selecting and path[-1] != "orderRef"]
+
+    def rank(path: Path) -> int:
+        value = value_at(fields, path)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return 0 if path[-1] == "amount" else 1 if whole else 2 if isinstance(value, str) else 3
+
+    path = min(paths, key=rank)
+    value = value_at(fields, path)
+    changed = f"1{value}" if path[-1] == "amount" else value + 1 if isinstance(value, int) else f"{value}x"
+    return with_value(fields, path, changed)
+
+
+def without_what_is_shown_once(said: Any) -> Any:
+    if isinstance(said, dict):
+        return {name: without_what_is_shown_once(value) for name, value in said.items() if name not in SHOWN_ONCE}
+    return said
+
+
+@pytest.mark.parametrize("row", REPEATABLE, ids=title)
+def test_the_same_key_and_request_return_the_first_reply_and_move_nothing(
+    shop: MerchantClient, deployment: Deployment, row: ActionRow
+) -> None:
+    fields = prepare_example(shop, row)
+    first = shop.send_fields(row.method, fields, headers=KEY)
+    assert first.body["status"] in (200, 202)
+    shop.advance(seconds=0)
+    before = everything_of(deployment, shop)
+    for _ in range(3):
+        again = shop.send_fields(row.method, fields, headers=KEY)
+        assert (again.http, again.body) == (first.http, without_what_is_shown_once(first.body))
+    assert everything_of(deployment, shop) == before
+
+
+@pytest.mark.parametrize("row", REPEATABLE, ids=title)
+def test_the_same_key_with_another_request_is_refused_and_moves_nothing(
+    shop: MerchantClient, deployment: Deployment, row: ActionRow
+) -> None:
+    fields = prepare_example(shop, row)
+    shop.send_fields(row.method, fields, headers=KEY)
+    shop.advance(seconds=0)
+    before = everything_of(deployment, shop)
+    heard = shop.send_fields(row.method, another(row, fields), headers=KEY)
+    assert heard.body["status"] == 104
+    assert "Idempotency-Key" in heard.body["message"]
+    assert everything_of(deployment, shop) == before
+
+
+@pytest.mark.parametrize("row", REPEATABLE, ids=title)
+def test_another_key_is_another_request(shop: MerchantClient, deployment: Deployment, row: ActionRow) -> None:
+    fields = prepare_example(shop, row)
+    shop.send_fields(row.method, fields, headers=KEY)
+    shop.advance(seconds=0)
+    before, had = everything_of(deployment, shop), shop.wallets()
+    heard = shop.send_fields(row.method, with_fresh_references(row, fields), headers={"idempotency-key": "another"})
+    if row.title.endswith("-validate"):
+        # Of a payment that is successful, a repeated validate tells the outcome.
+        assert (heard.body["status"], heard.body["txnStatus"]) == (200, "successful")
+        assert shop.wallets() == had
+    elif row.title in ONCE:
+        assert heard.body["status"] in (104, 203)
+        assert "Idempotency-Key" not in heard.body["message"]
+    else:
+        assert heard.body["status"] in (200, 202)
+        assert everything_of(deployment, shop) != before
+
+
+def test_a_key_is_one_merchants_own(open_shop: Callable[..., MerchantClient]) -> None:
+    one, other = open_shop(now=NOW), open_shop(now=NOW)
+    assert one.transfer(headers=KEY)["txnStatus"] == "successful"
+    assert other.transfer(headers=KEY, amount="2.00")["txnStatus"] == "successful"
+    assert (one.wallet().balance, other.wallet().balance) == (999_848_925, 999_998_725)
+
+
+def test_a_key_covers_all_methods(shop: MerchantClient) -> None:
+    assert shop.transfer(headers=KEY)["status"] == 200
+    funding = shop.put("sandbox", headers=KEY, action="fund_wallet", currency="NGN", amount="5.00")
+    assert funding.body["status"] == 104
+
+
+def test_a_key_used_to_fund_a_card_is_refused_to_withdraw_from_it_with_the_same_fields(shop: MerchantClient) -> None:
+    card = CardClient(shop)
+    fields = {"reference": card.reference, "amount": "10.00"}
+    assert shop.put("virtualcard", headers=KEY, action="fund", **fields).body["status"] == 200
+    refused = shop.put("virtualcard", headers=KEY, action="withdraw", **fields).body
+    assert (refused["status"], "Idempotency-Key" in refused["message"]) == (104, True)
+    assert card.balance == 11_000
+
+
+def test_what_a_key_stands_for_differs_between_any_two_actions_of_the_same_fields() -> None:
+    """Walks the tables: a request type that two actions share, on one path or two, is no collision."""
+    request = REPEATABLE[0].example
+    said = [said_under_key(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)]
+    assert len(set(said)) == len(REPEATABLE) > 10
+
+
+def test_a_refusal_is_not_kept(shop: MerchantClient) -> None:
+    fields = {"orderRef": "later", "amount": "10000000.00"}
+    assert shop.transfer(headers=KEY, **fields)["status"] == 301
+    shop.put("sandbox", action="fund_wallet", currency="NGN", amount="100.00")
+    assert shop.transfer(headers=KEY, **fields)["txnStatus"] == "successful"
+    assert shop.wallet().balance == 4_625
+
+
+def test_a_kept_reply_of_an_open_transfer_is_the_one_that_was_given(shop: MerchantClient) -> None:
+    first = shop.transfer(headers=KEY, orderRef="open", accountnumber="0000000900")
+    assert first["txnStatus"] == "pending"
+    shop.advance(seconds=5)
+    assert shop.status_of("open") == "successful"
+    assert shop.transfer(headers=KEY, orderRef="open", accountnumber="0000000900") == first
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+def test_a_key_that_cannot_be_kept_is_refused(shop: MerchantClient, key: str) -> None:
+    assert shop.transfer(headers={"idempotency-key": key})["status"] == 104
+    assert shop.wallet().balance == 1_000_000_000
+
+
+@pytest.mark.parametrize("key", ["clé", "ключ".encode().decode("latin-1"), "x" * 255, "a b;c=d", '"quoted"'])
+def test_a_key_is_kept_or_refused_but_never_passed_over(shop: MerchantClient, key: str) -> None:
+    for _ in range(2):
+        shop.transfer(headers={"idempotency-key": key}, orderRef=None)
+    assert shop.wallet().balance in (1_000_000_000, 999_848_925)
+
+
+# --- orderRef -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ORDERED, ids=title)
+def test_the_same_order_ref_is_the_same_order(shop: MerchantClient, deployment: Deployment, row: ActionRow) -> None:
+    fields = prepare_example(shop, row)
+    first = shop.send_fields(row.method, fields)
+    assert first.body["status"] == 200
+    shop.advance(seconds=0)
+    before = everything_of(deployment, shop)
+    assert shop.send_fields(row.method, fields).body == without_what_is_shown_once(first.body)
+    assert shop.send_fields(row.method, another(row, fields)).body["status"] == 104
+    assert everything_of(deployment, shop) == before

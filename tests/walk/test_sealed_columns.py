@@ -1,0 +1,116 @@
+"""Every sealed column is bound to its row: what is sealed in one does not open in another of the same merchant.
+
+The ciphertexts of two real rows are swapped, and opened as the service opens them. A column that is sealed and not
+listed here makes the last test fail.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import asyncpg
+import pytest
+
+from kasuwa.console.passwords import open_totp_secret, seal_totp_secret
+from kasuwa.core.vault import UnsealError, Vault
+from kasuwa.db.merchants import unseal_key
+from kasuwa.db.migrate import open_vault
+from kasuwa.methods.bills.rules.pay_bill import voucher_aad
+from kasuwa.methods.clients.model import detail_aad
+from kasuwa.methods.clients.rules import manage_client
+from kasuwa.methods.resources import rules as personalized
+from kasuwa.methods.virtualcard.model import pan_aad
+from kasuwa.settings import read_settings, secret_key_of
+from tests.merchant_client import MerchantClient
+from tests.methods.clients.enrollment import BVN, OTHER_BVN, enroll
+from tests.methods.virtualcard.card_client import CardClient
+from tests.running import Deployment
+
+METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
+
+
+class Sealed(NamedTuple):
+    """A sealed column: what names its rows, and how the service opens one."""
+
+    named_by: str
+    open: Callable[[Vault, int, Any, bytes], bytes]
+
+
+def at(place: Callable[[Any], str]) -> Callable[[Vault, int, Any, bytes], bytes]:
+    return lambda vault, merchant_id, name, sealed: vault.unseal(merchant_id, place(name), sealed)
+
+
+PLACES = {
+    "client.bvn_sealed": Sealed("client_id", at(manage_client.bvn_aad)),
+    "client.detail_sealed": Sealed("client_id", at(detail_aad)),
+    "personalized_account.bvn_sealed": Sealed("key", at(personalized.bvn_aad)),
+    "card.sealed_pan": Sealed("key", at(pan_aad)),
+    "bill_voucher.sealed": Sealed("txn_ref", at(voucher_aad)),
+    "merchant_key.sealed": Sealed("verifier", lambda vault, of, name, sealed: unseal_key(vault, of, sealed, name)),
+    "repeat.reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
+}
+# Of payments, whose own tests swap them; and of people, below.
+ELSEWHERE = {"payment.sealed_card", "saved_card.sealed", "console_user.totp_sealed"}
+
+
+def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
+    for number, bvn in enumerate((BVN, OTHER_BVN)):
+        enroll(shop, bvn=bvn, phone=f"0803123456{number}")
+        payee: dict[str, Any] = {
+            "name": "Ada Obi",
+            "reference": f"payee-{number}",
+            "email": "ada@example.com",
+            "bvn": bvn,
+        }
+        shop.put("resources", request="personalized-accounts", **payee)
+        CardClient(shop)
+        bill = shop.put("bills", **METER, amount=f"{number + 5}000.00", orderRef=f"bill-{number}").body
+        assert bill["token"]
+        shop.transfer(headers={"idempotency-key": f"key-{number}"})
+    deployment.run_command("merchant", "roll-key", shop.mid)
+
+
+async def read_vault(deployment: Deployment) -> Vault:
+    connection = await asyncpg.connect(deployment.dsn)
+    try:
+        return await open_vault(connection, secret_key_of(read_settings({}, data=deployment.directory)))
+    finally:
+        await connection.close()
+
+
+@pytest.mark.parametrize("column", sorted(PLACES))
+def test_what_is_sealed_in_one_row_does_not_open_in_another(
+    column: str, deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    make_two_of_each(shop, deployment)
+    vault = asyncio.run(read_vault(deployment))
+    table, _, name = column.partition(".")
+    query = f"select t.merchant_id, t.{PLACES[column].named_by}, t.{name} from {table} t join merchant m"
+    rows = deployment.fetch(f"{query} using (merchant_id) where m.mid = $1 and t.{name} is not null", shop.mid)
+    assert len(rows) >= 2
+    opener = PLACES[column].open
+    plain = [opener(vault, *row) for row in rows]
+    assert all(plain)
+    assert len({row[2] for row in rows}) == len(rows)
+    for here, there in ((rows[0], rows[1]), (rows[1], rows[0])):
+        with pytest.raises(UnsealError):
+            opener(vault, here[0], here[1], there[2])
+    with pytest.raises(UnsealError):
+        opener(vault, rows[0][0] + 1_000_000, rows[0][1], rows[0][2])
+
+
+def test_a_second_factor_is_one_persons() -> None:
+    vault = Vault(bytes(32))
+    sealed = seal_totp_secret(vault, 1, "JBSWY3DPEHPK3PXP")
+    assert open_totp_secret(vault, 1, sealed) == "JBSWY3DPEHPK3PXP"
+    with pytest.raises(UnsealError):
+        open_totp_secret(vault, 2, sealed)
+
+
+def test_no_sealed_column_is_left_out(deployment: Deployment) -> None:
+    rows = deployment.fetch(
+        "select table_name || '.' || column_name from information_schema.columns"
+        " where table_schema = 'public' and data_type = 'bytea' and column_name like '%sealed%'"
+    )
+    assert {row[0] for row in rows} == (set(PLACES) | ELSEWHERE) - {"repeat.reply"}
