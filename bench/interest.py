@@ -1,6 +1,6 @@
 """The monthly run of interest: a merchant's savings that all have their posting day today, posted by the job worker.
 
-Between posting days nothing runs: interest is counted when somebody looks (docs/decisions/0020), so the daily run over
+Between posting days nothing runs: interest is counted when somebody looks (docs/decisions/0014), so the daily run over
 the same accounts is the part of them whose day it is. The accounts are written by SQL, as a month of openings would
 have left them; what is measured is `kasuwa serve` alone, from the moment the jobs are due until the last is posted.
 """

@@ -27,11 +27,11 @@ MAY_IMPORT = {
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
     "settings": {"core"},
-    "parent": set(),
+    "supervisor_watch": set(),
     "readiness": {"db", "observe", "settings"},
 }
 COMPOSITION_ROOTS = {"app", "app_console", "prepare", "supervise", "doctor", "listen", "commands", "__main__"}
-# Slices do not import each other, but these may borrow the others' decide rules.
+# Slices do not import each other, but these may use the others' models and rules.
 SLICE_IMPORTS = {
     "payment": {"disburse"},
     "loans": {"payment", "disburse", "clients"},
@@ -69,6 +69,13 @@ class Source:
     @property
     def name(self) -> str:
         return self.path.rpartition("/")[2]
+
+    @property
+    def is_rules(self) -> bool:
+        """Whether the file holds the pure part of a slice: its rows and its decisions."""
+        parts = self.path.split("/")
+        in_slice = parts[0] == "methods" and ("rules" in parts[2:3] or parts[-1] in ("model.py", "rules.py"))
+        return in_slice or self.path == "console/manual_posting.py"
 
     @cached_property
     def docstrings(self) -> set[int]:
@@ -114,7 +121,7 @@ def may_import(source: Source, target: str) -> bool:
         return True
     if source.package == target.partition(".")[0] == "methods":
         mine, theirs = source.module.split(".")[1:2], target.split(".")[1:2]
-        borrowed = target.split(".")[2:3] and target.split(".")[2].startswith("decide")
+        borrowed = target.split(".")[2:3] and target.split(".")[2] in ("model", "rules")
         return mine == theirs or bool(borrowed and mine and theirs and theirs[0] in SLICE_IMPORTS.get(mine[0], set()))
     return any(target == allowed or target.startswith(f"{allowed}.") for allowed in MAY_IMPORT.get(source.package, ()))
 
@@ -303,13 +310,13 @@ def prints_stack(call: ast.Call) -> bool:
 
 
 def quotes(call: ast.Call, error: str) -> bool:
-    """Whether an error is an argument in any way but through where_it_broke, or by its type."""
+    """Whether an error is an argument in any way but through describe_error, or by its type."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     return any(isinstance(node, ast.Name) and node.id == error for part in arguments for node in walk_unredacted(part))
 
 
 def walk_unredacted(node: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(node, ast.Call) and named_in(node.func) & {"where_it_broke", "type"}:
+    if isinstance(node, ast.Call) and named_in(node.func) & {"describe_error", "type"}:
         return
     yield node
     for child in ast.iter_child_nodes(node):

@@ -8,7 +8,7 @@ from kasuwa.app import biller_of, make_deployment
 from kasuwa.core.billers import InvalidCatalogue
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchants, migrate, personal_data, rates
+from kasuwa.db import merchants, migrate, rates, subject_access
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
@@ -30,7 +30,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     try:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
-        await personal_data.seal_clients(connection, partial(seal_detail, vault))
+        await subject_access.seal_clients(connection, partial(seal_detail, vault))
         # The worker will try again, and says what is wrong.
         with contextlib.suppress(Unavailable, NoAnswer, InvalidCatalogue):
             await fetch_edition(connection, biller_of(settings), only_if_due=True)

@@ -19,7 +19,7 @@ from kasuwa.core.vault import KEY_BYTES
 SECRET_FILE = "secret.key"
 PREFIX = "KASUWA_"
 
-# The demo merchant of the test environment. Live starts with none. Spec silent: D40
+# The demo merchant of the test environment. Live starts with none. Contract: #authentication
 DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
 
 
@@ -57,7 +57,10 @@ class Settings(msgspec.Struct, kw_only=True):
 
 
 def loopback_allowed(settings: Settings) -> bool:
-    """Developers' receivers live on loopback; in live nothing of ours is to be reached that way. (D39)"""
+    """Developers' receivers live on loopback; in live nothing of ours is to be reached that way.
+
+    Contract: events#payload
+    """
     return settings.environment == "test" and settings.webhook_loopback == "on"
 
 
@@ -68,7 +71,7 @@ def local_url(host: str, port: int) -> str:
 
 
 def public_url_of(settings: Settings) -> str:
-    """Where payers reach us: as it was set, else where we listen. Spec silent: D1"""
+    """Where payers reach us: as it was set, else where we listen. Contract: #paths"""
     return (settings.public_url or local_url(settings.host, settings.port)).rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""Bank codes in their three forms, and the check digit of an account number (D36)."""
+"""Bank codes in their three forms, and the check digit of an account number (Contract: resources#banks)."""
 
 from pathlib import Path
 

@@ -16,7 +16,7 @@ from kasuwa.core.billers import (
     is_magic,
     may_be_customer,
 )
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.rails.sandbox.biller import first_edition
 from tests.rule_context import MERCHANT, merchant
 

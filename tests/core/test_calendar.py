@@ -1,4 +1,4 @@
-"""Business days and times: stored in UTC, lived in Lagos (D10)."""
+"""Business days and times: stored in UTC, lived in Lagos (Contract: #times)."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo

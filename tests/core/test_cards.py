@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.cards import bin_records, brand_of, find_bin, is_card_number, is_luhn, luhn_digit, range_of
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from tests.hypothesis_settings import NO_DEADLINE
 
 MAGIC = load_reference_data("magic_values")

@@ -1,4 +1,4 @@
-"""Days on the wire: `YYYY-MM-DD`, with or without a time behind it that nobody reads. (D10)"""
+"""Days on the wire: `YYYY-MM-DD`, with or without a time behind it that nobody reads. (Contract: #times)"""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""From bytes to a typed request, or to every fault it has (D2, D4)."""
+"""From bytes to a typed request, or to every fault it has (Contract: #requests, #errors)."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal

@@ -1,4 +1,7 @@
-"""Interest on loans against the oracles, numpy-financial and the properties that no terms may break. (D33)"""
+"""Interest on loans against the oracles, numpy-financial and the properties that no terms may break.
+
+Contract: loans#request
+"""
 
 from datetime import date, timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What is JSON at all: UTF-8 everywhere, and at most 32 levels deep (D2)."""
+"""What is JSON at all: UTF-8 everywhere, and at most 32 levels deep (Contract: #requests)."""
 
 import msgspec
 import pytest

@@ -18,7 +18,7 @@ from kasuwa.core.pricing import (
     largest_fee,
     price_collection,
 )
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.tariff import CollectionTariff, FeeClass, Tariff, read_tariff
 from tests.hypothesis_settings import NO_DEADLINE
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.money import format_minor, minor_of
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.tariff import (
     FeeBreakdown,
     calculate_cashcode_fees,

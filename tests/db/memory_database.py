@@ -14,9 +14,9 @@ from kasuwa.core.decision import Decision, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.references import account_key, book_key
 from kasuwa.db.batch import (
     BatchState,
-    Book,
     Deployment,
     IdempotencyRecord,
+    MerchantState,
     Result,
     RuleFailure,
     Submission,
@@ -38,7 +38,9 @@ class MemoryDatabase:
         self.notices: list[Any] = []
         self.deeds: list[Any] = []
         for merchant_id in merchants:
-            self.rows[book_key(merchant_id)] = Book(book_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None)
+            self.rows[book_key(merchant_id)] = MerchantState(
+                book_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None
+            )
 
     def batch_state(
         self, submissions: list[Submission], wall: datetime = WALL, world: Deployment = WORLD
@@ -99,9 +101,9 @@ class MemoryDatabase:
         self.notices += desk.notices
         self.deeds += desk.audit_rows
 
-    def book(self, merchant_id: int) -> Book:
+    def book(self, merchant_id: int) -> MerchantState:
         book = self.rows[book_key(merchant_id)]
-        assert isinstance(book, Book)
+        assert isinstance(book, MerchantState)
         return book
 
     def all(self, kind: type[Any], merchant_id: int) -> list[Any]:
@@ -109,11 +111,14 @@ class MemoryDatabase:
 
     def contents(self, *, versions: bool = True) -> tuple[Any, ...]:
         """Everything there is, to be compared: with or without the versions, which count batches."""
-        rows = [row if versions or not isinstance(row, Book) else without_version(row) for row in self.rows.values()]
+        rows = [
+            row if versions or not isinstance(row, MerchantState) else without_version(row)
+            for row in self.rows.values()
+        ]
         return sorted(rows, key=lambda row: row.key), self.postings, self.events, self.notices
 
 
-def without_version(book: Book) -> Book:
+def without_version(book: MerchantState) -> MerchantState:
     return msgspec.structs.replace(book, version=0)
 
 

@@ -1,4 +1,7 @@
-"""Replies kept under an Idempotency-Key: the same request gets the same answer and moves nothing (D7)."""
+"""Replies kept under an Idempotency-Key: the same request gets the same answer and moves nothing
+
+Contract: #repeats
+"""
 
 from datetime import timedelta
 

@@ -27,20 +27,20 @@ def make_view(kind: str = "challenge", **facts: Any) -> CheckoutView:
     shown: dict[str, Any] = {
         "reference": REFERENCE,
         "status": "pending",
-        "awaits_payer": True,
-        "merchant": "Ada Stores",
+        "is_awaiting_payer": True,
+        "merchant_name": "Ada Stores",
         "amount": 150_000,
         "currency": "NGN",
         "expires_at": datetime(2026, 1, 5, 9, 40, tzinfo=UTC),
         "is_test": True,
-        "result": b'{"status":200,"txnRef":"GP12345678920260105K","txnStatus":"pending"}',
+        "result_json": b'{"status":200,"txnRef":"GP12345678920260105K","txnStatus":"pending"}',
     }
     if kind == "challenge":
-        shown |= {"card": "411111******1111"}
+        shown |= {"card_mask": "411111******1111"}
     elif kind == "handoff":
         shown |= {"provider": "Paga"}
     elif kind == "qr":
-        shown |= {"payload": write_payload(QrPayment("GP0000001", REFERENCE, 150_000, "NGN", "Ada Stores"))}
+        shown |= {"qr_payload": write_payload(QrPayment("GP0000001", REFERENCE, 150_000, "NGN", "Ada Stores"))}
     else:
         shown |= {"account_number": "0123456789", "account_name": "Ada Stores", "bank_name": "Wema Bank"}
     return CheckoutView(page_kind=kind, **(shown | facts))
@@ -56,7 +56,7 @@ class InMemoryCheckout:
     async def find(self, token: str) -> CheckoutView | None:
         return self.view if token == TOKEN else None
 
-    async def answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
+    async def submit_answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
         self.answers.append(otp)
         if otp not in (None, "", RIGHT_CODE):
             return "The code is not right. 2 tries are left"

@@ -56,7 +56,7 @@ def test_the_transfer_page_names_account_bank_and_what_is_still_to_come() -> Non
     whole = text_of(render_checkout(make_view("transfer"), ADDRESS))
     assert all(shown in whole for shown in ("0123456789", "Wema Bank", "Ada Stores", "10:40 on 05 January 2026"))
     assert "has arrived" not in whole
-    part = text_of(render_checkout(make_view("transfer", received=50_000), ADDRESS))
+    part = text_of(render_checkout(make_view("transfer", received_amount=50_000), ADDRESS))
     assert "NGN\N{NO-BREAK SPACE}500.00 has arrived. Transfer the rest, NGN\N{NO-BREAK SPACE}1,000.00." in part
 
 
@@ -71,7 +71,13 @@ def test_the_code_alone_is_a_picture_of_the_payload() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_others_wrote_is_text_and_nothing_else(kind: str) -> None:
-    names = {"merchant": HOSTILE, "provider": HOSTILE, "card": HOSTILE, "account_name": HOSTILE, "bank_name": HOSTILE}
+    names = {
+        "merchant_name": HOSTILE,
+        "provider": HOSTILE,
+        "card_mask": HOSTILE,
+        "account_name": HOSTILE,
+        "bank_name": HOSTILE,
+    }
     text = text_of(render_checkout(make_view(kind, **names), ADDRESS, HOSTILE))
     assert "alert(1)</script>" not in text
     assert html.escape("<script>") in text
@@ -121,24 +127,24 @@ def test_the_form_may_lead_to_the_merchant_and_no_further_than_it_must(redirect_
 @pytest.mark.parametrize("kind", ["challenge", "handoff"])
 @pytest.mark.parametrize("status", ["successful", "failed", "pending"])
 def test_an_answered_payment_leads_back_to_the_merchant(kind: str, status: str) -> None:
-    bill = make_view(kind, status=status, awaits_payer=False, redirect_url="https://shop.example/done")
+    bill = make_view(kind, status=status, is_awaiting_payer=False, redirect_url="https://shop.example/done")
     page = render_checkout(bill, ADDRESS)
     assert page.http == 303
     assert header(page, "location") == f"https://shop.example/done?txnRef={REFERENCE}&txnStatus={status}"
 
 
 def test_without_an_address_to_go_to_the_result_is_all_there_is() -> None:
-    bill = make_view(status="successful", awaits_payer=False)
+    bill = make_view(status="successful", is_awaiting_payer=False)
     page = render_checkout(bill, ADDRESS)
     assert (page.http, page.body, header(page, "content-type")) == (200, bill.result_json, "application/json")
 
 
 @pytest.mark.parametrize(("status", "heading"), [("successful", "Payment successful"), ("failed", "Payment failed")])
 def test_a_page_that_waited_says_how_it_ended(status: str, heading: str) -> None:
-    text = text_of(render_checkout(make_view("qr", status=status, awaits_payer=False), ADDRESS))
+    text = text_of(render_checkout(make_view("qr", status=status, is_awaiting_payer=False), ADDRESS))
     assert f"<h1>{heading}</h1>" in text
     assert "<script" not in text
-    back = make_view("transfer", status=status, awaits_payer=False, redirect_url="https://shop.example/?a=1")
+    back = make_view("transfer", status=status, is_awaiting_payer=False, redirect_url="https://shop.example/?a=1")
     link = html.escape(f"https://shop.example/?a=1&txnRef={REFERENCE}&txnStatus={status}")
     assert f'href="{link}"' in text_of(render_checkout(back, ADDRESS))
 
@@ -157,7 +163,7 @@ def test_the_outcome_comes_after_what_the_address_already_asks(url: str, expecte
 
 
 def test_an_address_cannot_add_a_header() -> None:
-    bill = make_view(status="failed", awaits_payer=False, redirect_url="https://a.example/x\r\nset-cookie: a=b")
+    bill = make_view(status="failed", is_awaiting_payer=False, redirect_url="https://a.example/x\r\nset-cookie: a=b")
     assert not set("\r\n") & set(header(render_checkout(bill, ADDRESS), "location"))
 
 
@@ -197,7 +203,7 @@ def test_a_notice_has_its_status() -> None:
 )
 @pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
 def test_an_address_that_cannot_be_used_never_breaks_the_page(kind: str, url: str) -> None:
-    bill = make_view(kind, status="successful", awaits_payer=False, redirect_url=url or None)
+    bill = make_view(kind, status="successful", is_awaiting_payer=False, redirect_url=url or None)
     page = render_checkout(bill, ADDRESS)
     assert page.http == 200
     assert "location" not in dict(page.headers)
@@ -220,7 +226,7 @@ def test_an_address_that_cannot_be_used_never_breaks_the_page(kind: str, url: st
     ],
 )
 def test_what_a_header_cannot_hold_is_escaped(url: str, expected: str) -> None:
-    page = render_checkout(make_view("challenge", status="failed", awaits_payer=False, redirect_url=url), ADDRESS)
+    page = render_checkout(make_view("challenge", status="failed", is_awaiting_payer=False, redirect_url=url), ADDRESS)
     location = dict(page.headers)["location"]
     assert location.startswith(f"https://shop.example{expected}txnRef=")
     assert location.isascii()

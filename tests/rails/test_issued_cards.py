@@ -106,7 +106,9 @@ def test_what_became_of_it_is_asked_by_its_key(answer: Answer) -> None:
 def test_a_lost_session_of_an_issued_card_is_found_here_and_not_at_the_rail_behind(http: str, status: str) -> None:
     cards, desk = rail(NEVER)
     told = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
-    lost = order(step=ports.BEGIN, issued=True, told=told, age_seconds=5, scenario=Scenario(http=http))
+    lost = order(
+        step=ports.BEGIN, is_issued_here=True, sandbox_outcome=told, age_seconds=5, scenario=Scenario(http=http)
+    )
     found = run(cards.query(lost, None))
     assert found.status == status
     assert found.facts == ({"session": "issued", "auth": "PIN"} if status == ports.SUCCESSFUL else {})
@@ -115,7 +117,7 @@ def test_a_lost_session_of_an_issued_card_is_found_here_and_not_at_the_rail_behi
 
 def test_a_charge_of_an_issued_card_that_never_arrived_is_not_asked_of_the_rail_behind() -> None:
     told = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
-    lost = order(step=ports.CHARGE, issued=True, told=told, age_seconds=5)
+    lost = order(step=ports.CHARGE, is_issued_here=True, sandbox_outcome=told, age_seconds=5)
     assert run(rail(NEVER)[0].query(lost, None)).status == ports.NOT_FOUND
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kasuwa.core.billers import check_edition
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
 from kasuwa.methods.bills.rules.pay_bill import QUERY, SEND

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.magic import SandboxOutcome, outcome_of_card
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
@@ -54,7 +54,7 @@ def charge(number: str, pin: str = "1234", **changes: Any) -> Answer:
 def ask_card(number: str, age: float = REQUERY_SECONDS, **changes: Any) -> Answer:
     """What became of a charge with the right PIN."""
     told = outcome_of_card(number, "100", "1234")
-    sent = order(step=ports.CHARGE, session=session(number), told=told, age_seconds=age, **changes)
+    sent = order(step=ports.CHARGE, session=session(number), sandbox_outcome=told, age_seconds=age, **changes)
     return run(CARDS.query(sent, None))
 
 

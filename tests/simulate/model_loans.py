@@ -1,4 +1,4 @@
-"""The model of one loan: its schedule, what closes it on a day, and where a repayment goes. (D33)
+"""The model of one loan: its schedule, what closes it on a day, and where a repayment goes. (Contract: loans#request)
 
 Written apart from the service, in fractions, and without penalties: the model of the whole API uses it, and so does the
 property test of the loan's rules (tests/methods/loans/test_early_repayment.py).

@@ -124,7 +124,10 @@ VALIDATED: Reply = {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validati
 class Payment:
     """What a payment is besides its transaction: the card's number, or none where the payer transfers it; what came in
     so far of such a transfer; whether the payer is sent an OTP and whether that is awaited; and whether it is over
-    because three OTPs were wrong, which validate answers differently from every other end. (D16)"""
+    because three OTPs were wrong, which validate answers differently from every other end.
+
+    Contract: payment#validate
+    """
 
     key: str
     number: str
@@ -193,7 +196,7 @@ class Rails(Books):
         if not least <= amount <= most:
             return refuse(104, "amount")
         paid_at, earlier = self.paid_bills.get((biller, customer, amount), (None, ""))
-        # What has failed paid nobody: to pay it again is no mistake. (D30)
+        # What has failed paid nobody: to pay it again is no mistake. (Contract: bills#pay)
         if paid_at is not None and self.now - paid_at < DUPLICATE_WITHIN and self.txns[earlier].status != FAILED:
             return refuse(104, "likely duplicate")
         moves = (

@@ -77,7 +77,7 @@ class AuditedDeployment:
             return await self._laws.fetch(merchant_id), await self._accounts.fetch(merchant_id)
 
         broken, accounts = self.deployment.run_on_connection(read)
-        return [f"{INVARIANTS[law].says}: {place}" for law, place in broken], {
+        return [f"{INVARIANTS[law].description}: {place}" for law, place in broken], {
             row[0]: (row[1], row[2]) for row in accounts
         }
 

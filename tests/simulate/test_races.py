@@ -159,7 +159,7 @@ def test_fifty_copies_of_a_transfer_that_is_answered_late_are_one(service: Servi
         assert client.verify(txn_ref)["txnStatus"] == "successful"
     assert balance(service, merchant) == (OPENING - COST, 0)
     assert service.query(EVENTS, merchant.mid)[0][0] == 1
-    # A reference tells what has become of it; a key repeats the reply that was given. Spec silent: D7
+    # A reference tells what has become of it; a key repeats the reply that was given. Contract: #repeats
     now = "successful" if by == "orderRef" else "pending"
     check_one_transfer(service, merchant, ask_at_once(service, merchant, [body] * 50, headers), now)
     assert balance(service, merchant) == (OPENING - COST, 0)

@@ -58,7 +58,7 @@ def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
     return open_shop(now=NOW)
 
 
-# A preference that cannot be served is passed over, whatever it is. (D37)
+# A preference that cannot be served is passed over, whatever it is. (Contract: resources#personalized-accounts)
 NEVER_REFUSED = {("resources", "bank")}
 
 

@@ -1,5 +1,5 @@
 """`dry_run` is honoured or refused by name by every write, and never ignored: whoever sends it expects that nothing
-moves. (D30, D33, D34, D35)"""
+moves. (Contract: bills#pay, loans#request, investments#savings, investments#thrift)"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every write that may be repeated: the same key and request, the same reply and nothing moved. (D7)
+"""Every write that may be repeated: the same key and request, the same reply and nothing moved. (Contract: #repeats)
 
 The merchants' clocks stand still, and what is due is run before a repeat is sent: then not a row of theirs may
 differ after it.
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kasuwa.core.action import Write
-from kasuwa.web.idempotency import said_under_key
+from kasuwa.web.idempotency import idempotency_payload
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
@@ -148,7 +148,7 @@ def test_a_key_used_to_fund_a_card_is_refused_to_withdraw_from_it_with_the_same_
 def test_what_a_key_stands_for_differs_between_any_two_actions_of_the_same_fields() -> None:
     """Walks the tables: a request type that two actions share, on one path or two, is no collision."""
     request = REPEATABLE[0].example
-    said = [said_under_key(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)]
+    said = [idempotency_payload(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)]
     assert len(set(said)) == len(REPEATABLE) > 10
 
 

@@ -1,4 +1,7 @@
-"""Live is the same service without the scripted world: no demo merchant, no sandbox, no magic. (D1, D9, D40)"""
+"""Live is the same service without the scripted world: no demo merchant, no sandbox, no magic.
+
+Contract: #paths, #rates, #authentication
+"""
 
 import base64
 

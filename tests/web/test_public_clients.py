@@ -1,4 +1,7 @@
-"""What public clients of this kind of API send, and how they are answered. (D2, D3, D36)"""
+"""What public clients of this kind of API send, and how they are answered.
+
+Contract: #requests, #replies, resources#banks
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How much is read, and what every reply carries whatever it answers. (D1, D3, D5)"""
+"""How much is read, and what every reply carries whatever it answers. (Contract: #paths, #replies, #http)"""
 
 import re
 from typing import Any

@@ -1,4 +1,7 @@
-"""What an operator sets for a merchant shows at the wire: HTTP codes, keys, limits, rates. (D5, D9, D40)"""
+"""What an operator sets for a merchant shows at the wire: HTTP codes, keys, limits, rates.
+
+Contract: #http, #rates, #authentication
+"""
 
 import time
 

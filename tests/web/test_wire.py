@@ -1,4 +1,4 @@
-"""The wire, byte by byte: who asks, what is asked, whether it is JSON and right, in this order. (D1–D5)"""
+"""The wire, byte by byte: who asks, what is asked, whether it is JSON and right, in this order. (Contract: #paths)"""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""The catalogue's day: taken anew once, however many workers there are; old paycodes for another day. (D30)
+"""The catalogue's day: taken anew once, however many workers there are; old paycodes for another day.
+Contract: bills#pay
 
 A deployment of its own, because the catalogue is everybody's: a new edition would show in other tests' replies.
 """

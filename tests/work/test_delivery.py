@@ -1,4 +1,7 @@
-"""An event on its way to a merchant: its bytes, its signatures, and what the scenarios do to it. (D39)"""
+"""An event on its way to a merchant: its bytes, its signatures, and what the scenarios do to it.
+
+Contract: events#payload
+"""
 
 import base64
 import hashlib

@@ -1,4 +1,5 @@
-"""Events that do not get through: the ladder of waits, what the receiver asks for, and endpoints that are dead. (D39)
+"""Events that do not get through: the ladder of waits, what the receiver asks for, and endpoints that are dead.
+Contract: events#payload
 
 The merchants' clocks stand still but for `advance`, so that every moment is exact: the first attempt is the
 courier's, the others fall due on the way.

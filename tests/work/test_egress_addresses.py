@@ -1,4 +1,5 @@
-"""Where outgoing HTTP does not go: URLs that are refused when set, addresses that are refused when used. (D39)
+"""Where outgoing HTTP does not go: URLs that are refused when set, addresses that are refused when used.
+Contract: events#payload
 
 While loopback is not allowed, a canary listens there: whatever slips through one of these spellings reaches it.
 """

@@ -1,4 +1,7 @@
-"""The event log as merchants read it: by page, by transaction or by sequence; and sending events again. (D42)"""
+"""The event log as merchants read it: by page, by transaction or by sequence; and sending events again.
+
+Contract: resources#events
+"""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -20,7 +20,7 @@ from kasuwa.commands.database import (
 from kasuwa.core.decision import Decision, Refusal, Row
 from kasuwa.core.erasure import RowErasure
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchants, personal_data
+from kasuwa.db import merchants, subject_access
 from kasuwa.db.batch import Submission
 from kasuwa.methods.clients.model import UNKNOWN_CLIENT
 from kasuwa.methods.clients.rules.manage_client import bvn_aad, decide_erase, hash_bvn, need_erase, show_client
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 command = typer.Typer(no_args_is_help=True, help="What is kept of one person: show it, find it, erase it.")
 
-# How each kind of row that a person leaves traces in (db/personal_data.py) forgets them.
+# How each kind of row that a person leaves traces in (db/subject_access.py) forgets them.
 ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "payment": (ErasablePayment, erase_payer),
     "saved_card": (SavedCard, erase_saved_card),
@@ -71,7 +71,7 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         profile = show_client(client, vault.unseal)
         if reveal and client.bvn_sealed is not None:
             profile.bvn = vault.unseal(merchant_id, bvn_aad(client_id), client.bvn_sealed).decode()
-        found = await personal_data.export_client_records(connection, merchant_id, client_id)
+        found = await subject_access.export_client_records(connection, merchant_id, client_id)
         records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in found.items()}
         return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
 
@@ -86,7 +86,7 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        found = await personal_data.find_clients_by_bvn(
+        found = await subject_access.find_clients_by_bvn(
             connection, merchant_id, hash_bvn(vault.digest, merchant_id, bvn)
         )
         await record_audit_entry(connection, merchant_id, "looked for clients by a BVN", ", ".join(found) or "nobody")
@@ -108,7 +108,7 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
     async def work(house: "Services") -> Any:
         async with house.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
-            found = await personal_data.find_erasable_keys(connection, merchant_id, client_id)
+            found = await subject_access.find_erasable_keys(connection, merchant_id, client_id)
         merchant = await house.merchant_directory.get_by_id(merchant_id)
         traces = tuple(
             RowErasure(kind, key, forget) for name, (kind, forget) in ERASURES.items() for key in found[name]

@@ -1,4 +1,4 @@
-"""`kasuwa split`: who gets a part of a merchant's payments, and a statement for each. (D27)"""
+"""`kasuwa split`: who gets a part of a merchant's payments, and a statement for each. (Contract: payment#split)"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""How things are written on pages: money, times, statuses. Times are Lagos times, with UTC on hover (D10)."""
+"""How things are written on pages: money, times, statuses. Times are Lagos times, with UTC on hover
+
+Contract: #times
+"""
 
 import re
 from collections.abc import Iterable

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from kasuwa.console.forms import FormField, build_request
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.money import CURRENCIES
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 
 RAILS = ("bank", "card", "biller", "mobile", "identity", "issuer")
 FAULT_KINDS = ("timeout", "reset", "unavailable", "decline", "none")

@@ -16,7 +16,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.db import merchants
 from kasuwa.db.audit_trail import AuditRecord
 
-# How long an old key may go on working, in hours. Spec silent: D40
+# How long an old key may go on working, in hours. Contract: #authentication
 KEY_OVERLAP_CHOICES = (
     ("0", "stops at once"),
     ("1", "works for 1 more hour"),

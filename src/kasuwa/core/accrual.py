@@ -1,4 +1,5 @@
-"""Interest on savings: daily on the end-of-day balance, Actual/365, exact until it is posted. (D34)
+"""Interest on savings: daily on the end-of-day balance, Actual/365, exact until it is posted.
+Contract: investments#savings
 
 An annual rate is kept in hundred-millionths of the balance, and interest is counted in units of such a part by the day:
 1/36,500,000,000 of a kobo. So what a day adds is a whole number of units, and nothing is rounded before a posting date.
@@ -136,7 +137,7 @@ def forfeit(
     meter: AccrualState, terms: SavingsTerms, layers: DepositLayers, taken: int, today: date
 ) -> tuple[AccrualState, int]:
     """What the amount taken earned since the last posting is lost: the money that came last goes first. Months that
-    are closed are earned for good. Spec silent: D34"""
+    are closed are earned for good. Contract: investments#savings"""
     lost, left = 0, taken
     for day, amount in (*reversed(layers), (posting_date(terms.opened_on, meter.months_closed), 0)):
         part = min(left, amount) if amount else left

@@ -47,7 +47,7 @@ class FieldRule(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """`tops` are the fields of the request itself that these stand in, found once: every request asks for them."""
-        msgspec.structs.force_setattr(self, "tops", tuple(field.partition(".")[0] for field in self.fields))
+        msgspec.structs.force_setattr(self, "top_level_fields", tuple(field.partition(".")[0] for field in self.fields))
 
 
 def one_of(*fields: str, reason: str = "required") -> FieldRule:

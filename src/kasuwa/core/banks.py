@@ -1,4 +1,7 @@
-"""Nigerian banks: their codes in all three forms, and the check digit of an account number (D36)."""
+"""Nigerian banks: their codes in all three forms, and the check digit of an account number
+
+Contract: resources#banks
+"""
 
 from functools import cache
 from operator import mul
@@ -6,7 +9,7 @@ from operator import mul
 import msgspec
 
 from kasuwa.core.decision import Merchant
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 
 
 class Bank(msgspec.Struct, frozen=True):
@@ -38,7 +41,7 @@ def banks_by_code() -> dict[str, Bank]:
 
 @cache
 def bank_names() -> dict[str, str]:
-    """What `banks` answers: the 6-digit codes and the 3-digit ones in use. Spec silent: D36"""
+    """What `banks` answers: the 6-digit codes and the 3-digit ones in use. Contract: resources#banks"""
     return {code: bank.name for code, bank in sorted(banks_by_code().items()) if len(code) in (3, 6)}
 
 
@@ -87,7 +90,7 @@ SAMPLE_ACCOUNTS = {
 
 def is_account_of(bank: Bank, account_number: str) -> bool:
     """Whether ten digits can be an account of this bank. Wallets number their customers by telephone,
-    and a bank without a CBN code has no check digit to test. Spec silent: D36"""
+    and a bank without a CBN code has no check digit to test. Contract: resources#banks"""
     if bank.cbn_code is None or bank.kind == "mobile_money":
         return True
     return nuban_check_digit(bank.cbn_code, account_number[:9]) == int(account_number[9])

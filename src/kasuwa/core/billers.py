@@ -1,7 +1,8 @@
 """What can be paid: categories, billers and items, as the biller rail lists them and as a merchant pulls them.
 
 A *sheet* is what the rail says it sells. Loaded, it is an *edition* of the catalogue; the newest one is listed, and a
-paycode that is no longer in it is accepted for another day of wall time, because merchants pull once a day (D30).
+paycode that is no longer in it is accepted for another day of wall time, because merchants pull once a day
+Contract: bills#pay
 """
 
 import re
@@ -16,7 +17,7 @@ from kasuwa.core.money import minor_of, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import PERCENTAGE
 
-# How long a paycode is accepted after a newer one took its place. Spec silent: D30
+# How long a paycode is accepted after a newer one took its place. Contract: bills#pay
 PAYCODE_LIFE = timedelta(hours=24)
 
 # What an item brings besides the receipt: both are as good as money to whoever reads them.

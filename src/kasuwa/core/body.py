@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 MAX_DEPTH = 32
-# Objects and arrays in one body: twenty for each order of the longest bulk. Spec silent: D2
+# Objects and arrays in one body: twenty for each order of the longest bulk. Contract: #requests
 MOST_CONTAINERS = 20_000
 
 # Of a body, only quotes and brackets matter to its depth; both kinds of brackets are made round.
@@ -35,7 +35,7 @@ class NumberLiteral:
 
 
 class InvalidJson(Exception):
-    """Not a JSON object of UTF-8 text, at most 32 levels deep and of bounded parts. Spec silent: D2"""
+    """Not a JSON object of UTF-8 text, at most 32 levels deep and of bounded parts. Contract: #requests"""
 
 
 UNTYPED: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=NumberLiteral)
@@ -47,7 +47,7 @@ UNREADABLE = object()
 
 
 def unwrap_single_object(body: bytes) -> bytes:
-    """The body, or the element of a body that is an array of exactly one. Spec silent: D2"""
+    """The body, or the element of a body that is an array of exactly one. Contract: #requests"""
     if body.startswith(b"{") or not body[:64].lstrip().startswith(b"["):
         return body
     try:

@@ -1,4 +1,4 @@
-"""Business days and times: stored in UTC, lived in Lagos (D10)."""
+"""Business days and times: stored in UTC, lived in Lagos (Contract: #times)."""
 
 from calendar import monthrange
 from collections.abc import Container
@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 LAGOS = timezone(timedelta(hours=1), "Africa/Lagos")
 NEVER = datetime.max.replace(tzinfo=UTC)
 
-# When something is due on a day that names no hour: after the banks have opened. Spec silent: D25
+# When something is due on a day that names no hour: after the banks have opened. Contract: payment#recurrent
 DEFAULT_DUE_HOUR = 9
 
 FRIDAY = 5
@@ -38,7 +38,7 @@ def is_business_day(day: date) -> bool:
 
 
 def settlement_time(now: datetime, days: int) -> datetime:
-    """T+n: the n-th business day after today at the usual hour; T+0 is at once. Spec silent: D12"""
+    """T+n: the n-th business day after today at the usual hour; T+0 is at once. Contract: #fx"""
     if days == 0:
         return now
     day = lagos_day(now)

@@ -1,10 +1,13 @@
-"""Card numbers: the check digit, the brand by its ranges, and what the table of issuers knows (data/bins.json, D36)."""
+"""Card numbers: the check digit, the brand by its ranges, and what the table of issuers knows
+
+Contract: resources#banks
+"""
 
 from functools import cache
 
 import msgspec
 
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 
 BIN_DIGITS = 6
 SHORTEST, LONGEST = 12, 19  # ISO/IEC 7812, for a brand we have no ranges of

@@ -1,4 +1,4 @@
-"""The numeric codes of the contract, and what each becomes as an HTTP status (D4, D5)."""
+"""The numeric codes of the contract, and what each becomes as an HTTP status (Contract: #errors, #http)."""
 
 AUTHENTICATION_FAILED = 101
 INVALID_METHOD = 102
@@ -9,10 +9,10 @@ NOT_VALIDATED = 203
 ERROR = 204
 INSUFFICIENT_FUNDS = 301
 
-# Older clients throw on any 4xx, so a business error is HTTP 200 with its code in the body. Spec silent: D5
+# Older clients throw on any 4xx, so a business error is HTTP 200 with its code in the body. Contract: #http
 COMPAT_HTTP = {AUTHENTICATION_FAILED: 401}
 
-# Newer clients look at HTTP alone; a merchant asks for these in its settings. Spec silent: D5
+# Newer clients look at HTTP alone; a merchant asks for these in its settings. Contract: #http
 STRICT_HTTP = {
     AUTHENTICATION_FAILED: 401,
     INVALID_METHOD: 404,

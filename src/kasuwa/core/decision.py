@@ -145,14 +145,14 @@ class FieldError(msgspec.Struct, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An error of the contract: a code, what to do about it, and the fields at fault. Spec silent: D4"""
+    """An error of the contract: a code, what to do about it, and the fields at fault. Contract: #errors"""
 
     code: int
     message: str
     field_errors: tuple[FieldError, ...] = ()
 
 
-# Faults that a reply lists, and those that its message names. Spec silent: D4
+# Faults that a reply lists, and those that its message names. Contract: #errors
 MOST_FAULTS = 50
 MAX_ERRORS_IN_MESSAGE = 3
 
@@ -268,7 +268,7 @@ class Decision(msgspec.Struct):
     recorded in place of a part that a floor refuses, and
     has no groups of its own; `clock` moves the merchant's business time, but not the
     wall times of its jobs (db/job_times.py); `faults` replaces the faults its rails were told to have (these in test
-    alone); `repeat` is what a repeat is told where the reply shows something once (D7); `asks` is what the outside
+    alone); `repeat` is what a repeat is told where the reply shows something once (Contract: #repeats); `asks` is what the outside
     must be asked first: such a decision does nothing, and is made again on the answer (core.action.Question)."""
 
     reply: Any = None

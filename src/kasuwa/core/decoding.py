@@ -2,7 +2,7 @@
 
 msgspec decodes fast and stops at the first fault. So a body is decoded fast, and only when that fails are its fields
 read one by one (core/field_errors.py). Amounts are read from the text of the number, never through a float: `float_hook`
-hands over the literal as it was sent. (D2)
+hands over the literal as it was sent. (Contract: #requests)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +98,7 @@ def add_preflight_errors(
 
 
 def drop_empty_texts(request: msgspec.Struct) -> None:
-    """Makes optional fields that hold an empty text absent, at every depth. Spec silent: D2"""
+    """Makes optional fields that hold an empty text absent, at every depth. Contract: #requests"""
     for plan in field_specs(type(request)):
         value = getattr(request, plan.name)
         if isinstance(value, str):
@@ -208,7 +208,7 @@ def is_raw(plan: FieldSpec) -> bool:
 
 def nul_faults(kind: type[msgspec.Struct], body: bytes) -> list[FieldError]:
     """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one, nor does a name it gives to
-    something. Of many, the first are named. Spec silent: D2"""
+    something. Of many, the first are named. Contract: #requests"""
     raw = {plan.wire_name for plan in field_specs(kind) if is_raw(plan)}
     fields = {name: bytes(text) for name, text in (raw_fields(body) or {}).items() if name not in raw}
     left = [MOST_LOOKED_AT]

@@ -28,7 +28,8 @@ class Document(str, CustomFieldType):
     __slots__ = ()
 
     known_struct: ClassVar[type[msgspec.Struct] | None] = None
-    # A page of a list shows up to 200 of them, and every merchant's requests wait while one is read. Spec silent: D31
+    # A page of a list shows up to 200 of them, and every merchant's requests wait while one is read.
+    # Contract: clients#create
     most_bytes: ClassVar[int] = 64 * 1024
 
     @classmethod

@@ -10,7 +10,7 @@ from binascii import crc_hqx
 import msgspec
 
 from kasuwa.core.money import format_minor
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 
 FORMAT_VERSION = "01"
 # A new code for each payment: 11 would be one that hangs on a wall.

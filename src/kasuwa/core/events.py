@@ -1,18 +1,18 @@
-"""Events on their way: how they are named and signed, and when they are tried again. (D39)"""
+"""Events on their way: how they are named and signed, and when they are tried again. (Contract: events#payload)"""
 
 import hmac
 from base64 import b64encode
 from datetime import timedelta
 from hashlib import blake2b, sha256, sha512
 
-# Waits between attempts, in business time; after the last the event stays in the log. Spec silent: D39
+# Waits between attempts, in business time; after the last the event stays in the log. Contract: events#payload
 RETRY_DELAYS = tuple(
     timedelta(seconds=seconds)
     for seconds in (5, 300, 1800, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600)
 )
 LONGEST_WAIT = timedelta(days=1)
 
-# An endpoint that has failed for so long is switched off and shown. Spec silent: D39
+# An endpoint that has failed for so long is switched off and shown. Contract: events#payload
 DISABLE_AFTER = timedelta(days=5)
 
 DEFAULT_HASH_HEADER = "service-hash"
@@ -24,7 +24,7 @@ TAKEN_HEADERS = frozenset(
 )
 TAKEN_BEGINNINGS = ("content-", "proxy-", "accept", "webhook-")
 
-# What is recorded of an event whose merchant has no endpoint by the time it is its turn. Spec silent: D39
+# What is recorded of an event whose merchant has no endpoint by the time it is its turn. Contract: events#payload
 NO_ENDPOINT = "no endpoint is set"
 
 

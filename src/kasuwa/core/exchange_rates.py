@@ -1,4 +1,4 @@
-"""Exchange between NGN and another currency at the operator's rates, through position accounts. (D12)
+"""Exchange between NGN and another currency at the operator's rates, through position accounts. (Contract: #fx)
 
 Whoever takes another currency out of NGN pays the sell rate, rounded up; whoever gives it back gets the buy rate,
 rounded down. As the operator never buys dearer than it sells, a round trip never earns.

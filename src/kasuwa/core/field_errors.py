@@ -1,4 +1,4 @@
-"""What is wrong with a body, field by field, so that one reply names every fault. (D2, D4)
+"""What is wrong with a body, field by field, so that one reply names every fault. (Contract: #requests, #errors)
 
 Only a body that the typed decoder refused is read here. The work is bounded: lengths of arrays are checked before
 their elements, and what is known of a type is worked out once.
@@ -29,7 +29,7 @@ NEAR = 0.75
 SHORT_NAME = 3
 NEAR_SHORT = 0.66
 
-# Numbers that are whole are whole numbers, however they are written. Spec silent: D2
+# Numbers that are whole are whole numbers, however they are written. Contract: #requests
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}(\.0{1,6})?", re.ASCII)
 
 # Stands for a value that could not be read.
@@ -116,7 +116,7 @@ def is_object(info: inspect.Type) -> bool:
 
 def is_absent(plan: FieldSpec, value: Any) -> bool:
     """Whether a value stands for a field that was not sent: null, or in an optional field an empty text, or an empty
-    array where an object is expected. Spec silent: D2"""
+    array where an object is expected. Contract: #requests"""
     if value is None:
         return True
     if plan.required:
@@ -307,7 +307,7 @@ def kind_of(value: Any) -> str:
 
 
 def nearest_name(kind: type[msgspec.Struct], wanted: str, fields: Mapping[str, Any]) -> str:
-    """A question after the name that may have been meant, among those sent that mean nothing. Spec silent: D4"""
+    """A question after the name that may have been meant, among those sent that mean nothing. Contract: #errors"""
     known = {plan.wire_name for plan in field_specs(kind)}
     unknown = {name.lower(): name for name in islice(fields, MOST_NAMES) if name not in known}
     short = [name for name in unknown if len(name) <= LONGEST_NAME]

@@ -1,4 +1,4 @@
-"""Checks on the fields of a body, run on whatever of it could be read: one fault hides no other. (D4)
+"""Checks on the fields of a body, run on whatever of it could be read: one fault hides no other. (Contract: #errors)
 
 A rule names its fields by their paths from the request, `data.bank_account.bank_code`. A nested object of which one
 part is wrong still has its other parts; a rule runs when all its fields could be read.
@@ -95,7 +95,7 @@ def struct_at(kind: type[msgspec.Struct], name: str) -> type[msgspec.Struct]:
     for option in held.types if isinstance(held, inspect.UnionType) else (held,):
         if isinstance(option, inspect.StructType):
             return option.cls
-        shape = getattr(option.cls, "shape", None) if isinstance(option, inspect.CustomType) else None
+        shape = getattr(option.cls, "known_struct", None) if isinstance(option, inspect.CustomType) else None
         if isinstance(shape, type):
             return shape
     raise NotImplementedError(f"{name} of {kind.__name__} holds no object")

@@ -1,6 +1,6 @@
 """Types of fields: what a value looks like on the wire, how it is read, and the reason given where it does not fit.
 
-Amounts and other figures are read from the text of the number, never through a float. (D2)
+Amounts and other figures are read from the text of the number, never through a float. (Contract: #requests)
 """
 
 import re
@@ -63,7 +63,7 @@ Phone = Annotated[
     str, Meta(pattern=r"^\+?[0-9]{7,15}" + END, max_length=16, description="a telephone number in digits")
 ]
 
-# Lists: where to begin, and how many. Spec silent: D8
+# Lists: where to begin, and how many. Contract: #lists
 DEFAULT_LIMIT = 50
 Offset = Annotated[int, Meta(ge=0, le=10**15, description="a whole number, not negative")]
 MAX_PAGE_SIZE = 200
@@ -92,7 +92,10 @@ def read_amount_or_zero(said: Any) -> AmountOrZero:
 
 
 def echo_amount(formatted: Any, amount: Any) -> Any:
-    """An amount in a reply as the request had it, where it is the same: one client compares the two. Spec silent: D3"""
+    """An amount in a reply as the request had it, where it is the same: one client compares the two.
+
+    Contract: #replies
+    """
     if not isinstance(amount, Amount) or not isinstance(formatted, str) or parse_minor(formatted) != amount:
         return formatted
     if isinstance(amount.raw, NumberLiteral):
@@ -128,7 +131,7 @@ def read_percent_or_amount(raw: Any) -> PercentOrAmount:
 
 
 class Currency(str):
-    """A currency we keep; public clients also send NG for NGN. Spec silent: D2"""
+    """A currency we keep; public clients also send NG for NGN. Contract: #requests"""
 
 
 CURRENCY_REASON = "one of " + ", ".join(CURRENCIES)
@@ -163,7 +166,7 @@ def read_timestamp(raw: Any) -> datetime:
 
 
 class LagosDate(date):
-    """A day in Lagos; on the wire `YYYY-MM-DD`, whatever time may stand behind it. Spec silent: D10"""
+    """A day in Lagos; on the wire `YYYY-MM-DD`, whatever time may stand behind it. Contract: #times"""
 
     def plain(self) -> date:
         return date(self.year, self.month, self.day)
@@ -243,7 +246,7 @@ class CustomFieldType:
 
 class ChosenCurrency(str, CustomFieldType):
     """One of the currencies that an action takes; NG is read as NGN. Subclasses name them, so that the reason given
-    lists no currency that the action would refuse. Spec silent: D2"""
+    lists no currency that the action would refuse. Contract: #requests"""
 
     __slots__ = ()
     allowed: ClassVar[tuple[str, ...]] = CURRENCIES
@@ -267,8 +270,10 @@ CARD_PREFIX = re.compile(r"([0-9]{6})[0-9]{0,13}", re.ASCII)
 
 
 class CardPrefix(str, CustomFieldType):
-    """The first six digits of a card's number. Of a whole number, no more than those are kept in memory. Spec silent:
-    D36"""
+    """The first six digits of a card's number. Of a whole number, no more than those are kept in memory.
+
+    Contract: resources#banks
+    """
 
     __slots__ = ()
 

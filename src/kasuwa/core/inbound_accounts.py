@@ -43,7 +43,7 @@ def free_number(bank: Bank, context: Context, seen: LoadedRows) -> str | NeedsMo
     return NeedsMore(Needs(tuple((TokenIndexEntry, key) for key in keys)))
 
 
-# --- personalized accounts (D37) ------------------------------------------------------------------------------
+# --- personalized accounts (Contract: resources#personalized-accounts) ------------------------------------------------------------------------------
 
 
 class PersonalizedAccountRow(Row):

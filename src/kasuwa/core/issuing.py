@@ -1,4 +1,7 @@
-"""How this deployment issues cards: their label, and the range of numbers of each network. (D6, D38)"""
+"""How this deployment issues cards: their label, and the range of numbers of each network.
+
+Contract: #references, virtualcard#create
+"""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +10,7 @@ import msgspec
 
 from kasuwa.core.cards import luhn_digit
 
-# Never a magic range of the sandbox and never a real issuer's. Spec silent: D38
+# Never a magic range of the sandbox and never a real issuer's. Contract: virtualcard#create
 DEFAULT_LABEL = "KSW"
 DEFAULT_RANGES = "visa:400000,mastercard:520000"
 # On these the sandbox's gateway reads its answers off the number (data/magic_values.json).

@@ -1,7 +1,7 @@
 """Interest on loans: the schedule that terms make, what is owed on a day, and where a repayment goes.
 
 Pure and exact: money in whole minor units, rates as fractions, nothing through a float. Every figure is rounded
-half up once, when it becomes money; what rounding leaves over goes to the last instalment. (D33)
+half up once, when it becomes money; what rounding leaves over goes to the last instalment. (Contract: loans#request)
 
     declining_equal_instalments   equal instalments; interest on the balance, the rest of the instalment is principal
     equal_principal               equal principal; interest on the balance
@@ -45,7 +45,7 @@ def convert_rate(rate: Fraction, given: str, wanted: str) -> Fraction:
 
 
 def installment_interval(frequency: str) -> str:
-    """An instalment each interval that the rate is said for; a month where that is a year. Spec silent: D33"""
+    """An instalment each interval that the rate is said for; a month where that is a year. Contract: loans#request"""
     return "every_month" if frequency == "annualized" else frequency
 
 
@@ -64,7 +64,7 @@ MOST_TOLERANCE_DAYS = 365
 
 class LendingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """A merchant's settings for new loans: the method where a request names none, the days after a due date on
-    which nothing is late yet, and the penalty, in percent of the overdue principal a day. Spec silent: D33"""
+    which nothing is late yet, and the penalty, in percent of the overdue principal a day. Contract: loans#request"""
 
     method: RepaymentMethod = EQUAL_INSTALLMENTS
     tolerance_days: int = 0
@@ -194,7 +194,7 @@ def charge_penalty(carry: int, overdue_principal: int, daily_percent: str, days:
 
 
 def allocate(amount: int, owed: Iterable[LoanAmounts]) -> list[LoanAmounts]:
-    """Penalty, fee, interest with its tax, principal: the oldest instalment first. Spec silent: D33"""
+    """Penalty, fee, interest with its tax, principal: the oldest instalment first. Contract: loans#request"""
     paid = []
     for parts in owed:
         taken = allocate_to_installment(amount, parts)

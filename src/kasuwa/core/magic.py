@@ -16,7 +16,7 @@ MAGIC_BINS = frozenset({"411111", "512345", "506099"})
 # BIN(6) RR SS FF NNN C: the charge, later charges by token, the refund.
 CHARGE_CODE, TOKEN_CODE, REFUND_CODE = slice(6, 8), slice(8, 10), slice(10, 12)
 
-# The card that the READMEs of public clients show; it is good with any expiry. Spec silent: D15
+# The card that the READMEs of public clients show; it is good with any expiry. Contract: payment#charge
 SAMPLE_CARD = "5438898014560229"
 
 AUTH_BY_CVV = {"000": "OTP", "100": "PIN", "200": "3DSecure"}

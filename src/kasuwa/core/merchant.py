@@ -13,7 +13,7 @@ from kasuwa.core.loan_interest import LendingSettings, check_lending
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
 from kasuwa.core.tariff import Tariff, read_tariff
 
-# The smallest and largest transaction by currency. Spec silent: D9
+# The smallest and largest transaction by currency. Contract: #rates
 DEFAULT_LIMITS = {
     "NGN": ("1.00", "10000000.00"),
     "USD": ("0.50", "10000.00"),
@@ -21,7 +21,7 @@ DEFAULT_LIMITS = {
     "KES": ("10.00", "1000000.00"),
 }
 
-# Requests a second and burst, in live; the test environment has none. Spec silent: D9
+# Requests a second and burst, in live; the test environment has none. Contract: #rates
 LIVE_RATE = (100, 200)
 
 

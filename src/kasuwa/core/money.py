@@ -12,7 +12,7 @@ CURRENCIES = ("NGN", "USD", "GHS", "KES")
 DECIMALS = 2
 
 # An amount has at most this many digits, decimals included. The bound of what is read, of what the OpenAPI document
-# says and of what the books keep as one amount is this one. Spec silent: D2
+# says and of what the books keep as one amount is this one. Contract: #requests
 MOST_DIGITS = 15
 LARGEST_AMOUNT = (10**MOST_DIGITS - 1) * MINOR_PER_MAJOR
 # A balance must fit PostgreSQL's bigint.
@@ -24,7 +24,7 @@ AMOUNT_PATTERN = "|".join(
     for decimals in range(DECIMALS + 1)
 )
 # The ASCII pattern comes first: `int` and `Decimal` take Arabic digits, signs, spaces and exponents,
-# and turning Decimal("1E+1000000") into an int takes most of a minute. Spec silent: D2
+# and turning Decimal("1E+1000000") into an int takes most of a minute. Contract: #requests
 AMOUNT_TEXT = re.compile(AMOUNT_PATTERN, re.ASCII)
 
 
@@ -37,7 +37,7 @@ def parse_minor(text: str) -> int | None:
 
 
 def format_minor(minor: int) -> str:
-    """Two decimals and no separators: 123456 is "1234.56". Spec silent: D3"""
+    """Two decimals and no separators: 123456 is "1234.56". Contract: #replies"""
     sign = "-" if minor < 0 else ""
     return f"{sign}{abs(minor) // MINOR_PER_MAJOR}.{abs(minor) % MINOR_PER_MAJOR:02d}"
 
@@ -63,6 +63,6 @@ def fraction_of(percent: str) -> tuple[int, int]:
 
 
 def percent_of(minor: int, percent: str) -> int:
-    """A percentage of an amount that is not negative, half up to the minor unit. Spec silent: D13"""
+    """A percentage of an amount that is not negative, half up to the minor unit. Contract: #fees"""
     numerator, denominator = fraction_of(percent)
     return (minor * numerator * 2 + denominator) // (denominator * 2)

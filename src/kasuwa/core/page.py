@@ -13,6 +13,6 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Pages(Protocol):
-    async def answer(self, verb: str, path: str, form: bytes) -> Page:
+    async def serve(self, verb: str, path: str, form: bytes) -> Page:
         """What a payer sees who opened a path below /pay/ (GET), or sent its form (POST)."""
         ...

@@ -1,4 +1,4 @@
-"""Which part of a list is asked for: the fields that every list's request has. Spec silent: D8"""
+"""Which part of a list is asked for: the fields that every list's request has. Contract: #lists"""
 
 from functools import cache
 from typing import Any, ClassVar
@@ -25,12 +25,12 @@ class Paged(msgspec.Struct, kw_only=True):
 
 class PagedArray(Paged, kw_only=True):
     """A list that is answered as a bare array, which cannot say how much it left out: as many as a page can hold.
-    Spec silent: D8"""
+    Contract: #lists"""
 
     default_limit: ClassVar[int] = MAX_PAGE_SIZE
 
 
-# The most that a page of a list may be, in bytes: one that would be longer has fewer lines. Spec silent: D8
+# The most that a page of a list may be, in bytes: one that would be longer has fewer lines. Contract: #lists
 MOST_PAGE_BYTES = 1024 * 1024
 
 
@@ -49,7 +49,7 @@ def may_be_page(kind: Any) -> bool:
 
 def truncate_page(reply: Any, lines: int) -> Any:
     """A page with its first lines alone, which says so: `limit` is what was served, so that `offset` + `limit` is where
-    the next page begins; the feed goes on after its last line; a bare array is merely shorter. Spec silent: D8"""
+    the next page begins; the feed goes on after its last line; a bare array is merely shorter. Contract: #lists"""
     if isinstance(reply, list):
         return reply[:lines]
     kept = reply.data[:lines]

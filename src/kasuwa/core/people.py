@@ -1,4 +1,7 @@
-"""What is said of people: the day they were born, their telephone, their Bank Verification Number. (D31)"""
+"""What is said of people: the day they were born, their telephone, their Bank Verification Number.
+
+Contract: clients#create
+"""
 
 import re
 from collections.abc import Collection
@@ -11,7 +14,7 @@ from msgspec import Meta
 
 from kasuwa.core.decision import Merchant
 from kasuwa.core.fields import DAY_TEXT, END, FREE_TEXT, CustomFieldType
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 
 PersonName = Annotated[
     str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters", extra=FREE_TEXT)
@@ -36,7 +39,7 @@ FIRST_YEAR = 1900
 
 
 class DateText(str, CustomFieldType):
-    """A calendar day as text; a time after it is allowed and ignored. Spec silent: D10"""
+    """A calendar day as text; a time after it is allowed and ignored. Contract: #times"""
 
     __slots__ = ()
 
@@ -125,7 +128,7 @@ def calling_codes() -> dict[str, str]:
 
 
 def calling_code(country: str) -> str:
-    """The home of a telephone by the name of a country: Nigeria, where we do not know it. Spec silent: D31"""
+    """The home of a telephone by the name of a country: Nigeria, where we do not know it. Contract: clients#create"""
     return calling_codes().get(country.strip().lower(), DEFAULT_CALLING_CODE)
 
 
@@ -171,5 +174,5 @@ def check_bvn(merchant: Merchant, bvn: str | None) -> str | None:
 
 
 def mask_bvn(bvn: str) -> str:
-    """First three and last two. Spec silent: D31"""
+    """First three and last two. Contract: clients#create"""
     return f"{bvn[:3]}******{bvn[-2:]}"

@@ -1,5 +1,5 @@
 """What a collection costs and what it settles: the one place where its price is made, so that what `charges`
-answers and what a payment then costs cannot differ (D13).
+answers and what a payment then costs cannot differ (Contract: #fees).
 """
 
 import msgspec
@@ -8,7 +8,7 @@ from kasuwa.core.money import fraction_of, minor_of, percent_of
 from kasuwa.core.tariff import Bearer, BearerWord, CollectionFee, FeeClass, Tariff
 
 HOME_COUNTRY = "NG"
-# The tariff's flat figures are in its own currency: elsewhere the percentage stands alone. Spec silent: D13
+# The tariff's flat figures are in its own currency: elsewhere the percentage stands alone. Contract: #fees
 TARIFF_CURRENCY = "NGN"
 
 MOBILE_MONEY_CLASSES: dict[str, FeeClass] = {
@@ -32,7 +32,7 @@ class Price(msgspec.Struct, frozen=True):
 
 
 def card_class(issuer_country: str | None) -> FeeClass:
-    """A card whose issuer is not known is taken for one of ours. Spec silent: D36"""
+    """A card whose issuer is not known is taken for one of ours. Contract: resources#banks"""
     return "card_local" if issuer_country in (None, HOME_COUNTRY) else "card_international"
 
 
@@ -65,7 +65,7 @@ def gross_up_amount(tariff: Tariff, fee_class: FeeClass, currency: str, amount: 
 
 def fee_and_vat(tariff: Tariff, fee_class: FeeClass, currency: str, charged: int) -> tuple[int, int]:
     """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise; together never more than
-    what is charged. Spec silent: D13
+    what is charged. Contract: #fees
     """
     fee = calculate_collection_fee(tariff.collection.of_class(fee_class), currency, charged)
     fee = min(fee, largest_fee(charged, tariff.vat_percent_on_fees))

@@ -36,7 +36,8 @@ class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
     fingerprint: str = ""
 
 
-# The field of replies and events that names what a transaction belongs to, by its purpose. Spec silent: D33, D39
+# The field of replies and events that names what a transaction belongs to, by its purpose.
+# Contract: loans#request, events#payload
 SUBJECT_FIELDS = {
     "loan-disbursement": "loan_id",
     "loan-repayment": "loan_id",

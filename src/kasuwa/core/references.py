@@ -3,7 +3,7 @@
 A *key* is what the writer finds a row by: 128 bits of BLAKE2b over merchant, table and reference, each with
 its length before it, so that no two merchants, tables or references ever share one. A *reference* is what
 people see: digits from the merchant's own counter through a secret permutation (no collision, and nobody
-reads a merchant's volume off them), a date and a check letter that catches mistyping without a look-up (D6). It is one
+reads a merchant's volume off them), a date and a check letter that catches mistyping without a look-up (Contract: #references). It is one
 merchant's: what a rail is to know an order by says whose it is besides.
 """
 
@@ -78,7 +78,7 @@ OPAQUE_LENGTH = 22
 
 
 def opaque_id(prefix: str, entropy: bytes) -> str:
-    """`prefix` and 22 alphanumerics, some 131 bits of this decision's luck. Spec silent: D6"""
+    """`prefix` and 22 alphanumerics, some 131 bits of this decision's luck. Contract: #references"""
     number = int.from_bytes(blake2b(prefix.encode(), key=entropy[:64], digest_size=32).digest(), "big")
     places = (number // 62**place % 62 for place in range(OPAQUE_LENGTH))
     return prefix + "".join(ALPHANUMERICS[digit] for digit in places)

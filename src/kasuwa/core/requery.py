@@ -13,11 +13,11 @@ import msgspec
 from kasuwa.core.decision import Context, Job
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, extend_trail
 
-# Ages at which an unknown outcome is asked after, then every hour. Spec silent: D28
+# Ages at which an unknown outcome is asked after, then every hour. Contract: disburse#transfer
 REQUERY_AFTER_SECONDS = (5, 30, 120, 600, 1800)
 REQUERY_EVERY_SECONDS = 3600
 
-# "Not found" soon after sending is no failure: the rail may be behind. Spec silent: D28
+# "Not found" soon after sending is no failure: the rail may be behind. Contract: disburse#transfer
 NOT_FOUND_IS_FAILED_AFTER_SECONDS = 24 * 3600
 
 # The trail of what never ends must not grow for ever: hourly asks are told apart from here on only by their

@@ -1,7 +1,8 @@
 """When money falls due: recurrent payments, retries of what was declined, and instalments.
 
 All of it is counted from due date to due date, never from when something happened to be run: a worker that was
-down for a week finds the same dates as one that never was. Days are days in Lagos (D10, D25, D26).
+down for a week finds the same dates as one that never was. Days are days in Lagos
+Contract: #times, payment#recurrent, payment#installment
 """
 
 import re
@@ -47,7 +48,7 @@ def check_recurrence_value(frequency: Frequency, value: str) -> str | None:
 
 def make_recurrence(frequency: Frequency, value: str | None, enrolled: datetime) -> Recurrence:
     """Where no value is said, the anchor is the first charge's own: its hour, its weekday or its day. What is due by
-    weekday or day is due at the usual hour. Spec silent: D25"""
+    weekday or day is due at the usual hour. Contract: payment#recurrent"""
     if value is not None:
         return Recurrence(frequency, int(value))
     day = lagos_day(enrolled)
@@ -57,7 +58,7 @@ def make_recurrence(frequency: Frequency, value: str | None, enrolled: datetime)
 
 def next_due(recurrence: Recurrence, after: datetime) -> datetime:
     """The first due time after an enrolment or a due time. What is due by day is due on a later day: the day itself
-    has had its charge. Spec silent: D25
+    has had its charge. Contract: payment#recurrent
     """
     day = lagos_day(after)
     if recurrence.frequency == "daily":
@@ -78,13 +79,14 @@ def clamp_to_month(month: date, anchor: int) -> date:
 
 # --- what was declined, again ---------------------------------------------------------------------------------
 
-# Days after the due date at which a soft decline is tried again: the salary may be in by then. Spec silent: D25
+# Days after the due date at which a soft decline is tried again: the salary may be in by then.
+# Contract: payment#recurrent
 RETRY_DAYS = (1, 3, 7)
 
 
 def next_retry(due: datetime, declined_at: datetime, following: datetime | None) -> datetime | None:
     """When to try again what was due and has just been declined; None when that was the last time. The next due date
-    brings a charge of its own, so that nothing is retried then or later. Spec silent: D25
+    brings a charge of its own, so that nothing is retried then or later. Contract: payment#recurrent
     """
     for days in RETRY_DAYS:
         again = due + timedelta(days=days)
@@ -140,7 +142,10 @@ def plan_installments(total: int, schedule: Mapping[str, str]) -> tuple[PaymentI
 
 
 def divide(total: int, parts: list[str]) -> list[int] | str:
-    """The amounts of the parts in order. The last takes the remainder that rounding leaves. Spec silent: D26"""
+    """The amounts of the parts in order. The last takes the remainder that rounding leaves.
+
+    Contract: payment#installment
+    """
     whole = sum(Decimal(part) for part in parts)
     if whole == WHOLE:
         first = [percent_of(total, part) for part in parts[:-1]]

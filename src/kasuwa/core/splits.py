@@ -1,4 +1,7 @@
-"""What each beneficiary of a split payment gets of what is settled, and what stays the merchant's (D27)."""
+"""What each beneficiary of a split payment gets of what is settled, and what stays the merchant's
+
+Contract: payment#split
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction

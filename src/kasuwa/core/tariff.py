@@ -1,4 +1,4 @@
-"""What a transaction costs: the tariff's figures as typed data, and the fee with its VAT (D13)."""
+"""What a transaction costs: the tariff's figures as typed data, and the fee with its VAT (Contract: #fees)."""
 
 import re
 from fractions import Fraction
@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from kasuwa.core.money import fraction_of, minor_of, percent_of
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 
 PERCENTAGE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?|100", re.ASCII)
 # A collection's fee with its VAT takes at most this part of the payment. Past a half the gross that a customer pays
@@ -15,7 +15,7 @@ PERCENTAGE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?|100", re.ASCII)
 MAX_FEE_SHARE = Fraction(1, 2)
 
 # Who pays a collection's fee: the merchant, out of what is settled, or the customer, on top of the price.
-# `account` is an older word for the merchant. Spec silent: D13
+# `account` is an older word for the merchant. Contract: #fees
 Bearer = Literal["merchant", "customer"]
 BearerWord = Literal["merchant", "customer", "account"]
 
@@ -191,7 +191,7 @@ def check_card(card: CardTariff) -> None:
 
 
 def calculate_transfer_fees(tariff: Tariff, amount: int) -> FeeBreakdown:
-    """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise. Spec silent: D13"""
+    """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise. Contract: #fees"""
     fee = next(minor_of(b.fee) for b in tariff.transfer.bands if b.up_to is None or amount <= minor_of(b.up_to))
     vat = percent_of(fee, tariff.vat_percent_on_fees)
     stamp = tariff.transfer.stamp_duty
@@ -200,7 +200,7 @@ def calculate_transfer_fees(tariff: Tariff, amount: int) -> FeeBreakdown:
 
 
 def calculate_flat_fees(tariff: Tariff, figure: str) -> FeeBreakdown:
-    """A fee that the tariff names as it stands, with its VAT. Spec silent: D13"""
+    """A fee that the tariff names as it stands, with its VAT. Contract: #fees"""
     fee = minor_of(figure)
     return FeeBreakdown(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
 
@@ -214,6 +214,6 @@ def calculate_funding_fees(tariff: Tariff, currency: str, amount: int) -> FeeBre
 
 
 def calculate_cashcode_fees(tariff: Tariff, channel: str) -> FeeBreakdown:
-    """A flat fee by channel. Spec silent: D13"""
+    """A flat fee by channel. Contract: #fees"""
     cash = tariff.cashcode
     return calculate_flat_fees(tariff, {"ATM": cash.atm, "POS": cash.pos, "WEB": cash.web}[channel])

@@ -1,4 +1,5 @@
-"""Thrift: when a plan's cycles fall, what each member pays into the pot, and how debts are made and repaid. (D35)
+"""Thrift: when a plan's cycles fall, what each member pays into the pot, and how debts are made and repaid.
+Contract: investments#thrift
 
 Every cycle each member pays the plan's amount and one of them, in the order of subscription, receives the pot. What a
 member is short of when the cycle can wait no longer is a debt to that cycle's recipient. Debts are repaid before
@@ -17,7 +18,8 @@ from kasuwa.core.loan_interest import due_date
 
 CycleFrequency = Literal["every_day", "every_week", "every_four_weeks", "every_month"]
 
-# A cycle in which somebody is short is tried again on so many days, then it pays what it has. Spec silent: D35
+# A cycle in which somebody is short is tried again on so many days, then it pays what it has.
+# Contract: investments#thrift
 RETRY_DAYS = 3
 
 

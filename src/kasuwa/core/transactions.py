@@ -1,7 +1,7 @@
 """Transactions of every kind: the row they share, their story, and how one becomes final.
 
 A transaction is pending or processing until it is successful or failed; those two are final. Whatever ends
-one writes its event, and the job that delivers it, in the same commit (D14, D39).
+one writes its event, and the job that delivers it, in the same commit (Contract: #states, events#payload).
 """
 
 from collections.abc import Mapping
@@ -110,7 +110,7 @@ MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")
 
 
 def contradiction_notices(row: Transaction, reported_status: str) -> tuple[OperatorNotice, ...]:
-    """Final states are final. Who says otherwise changes nothing and is raised to the operator. (D14)"""
+    """Final states are final. Who says otherwise changes nothing and is raised to the operator. (Contract: #states)"""
     if reported_status == row.status:
         return ()
     return (OperatorNotice(row.txn_ref, f"the {row.kind} is {row.status}, but its rail now says {reported_status}"),)

@@ -30,20 +30,20 @@ from kasuwa.core.purpose import PurposeRules
 from kasuwa.core.references import KEY_BYTES, Permutation, account_key, row_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.vault import Vault, derive
-from kasuwa.db.book import Book, business_now, wall_of
 from kasuwa.db.entropy import SeededEntropy
 from kasuwa.db.journal import AuditRow, EventRow, NoticeRow, PostingRow, audit_row, event_row
+from kasuwa.db.merchant_state import MerchantState, business_now, to_wall_time
 from kasuwa.db.time_slices import Interruptible, collect
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, Shortfall, TooLarge, apply_group
 from kasuwa.ledger.chart import Account, open_account
 
-__all__ = ["Book", "business_now"]
+__all__ = ["MerchantState", "business_now"]
 
 # Longer than a request's deadline at the rail plus the commit that follows it: a job leased to a request is
 # taken up by the worker only when that request is surely gone.
 JOB_LEASE = timedelta(seconds=20)
 
-# How long a reply is kept under its Idempotency-Key. Spec silent: D7
+# How long a reply is kept under its Idempotency-Key. Contract: #repeats
 IDEMPOTENCY_KEY_TTL = timedelta(hours=24)
 
 # When a key expires that is free again at once: before any clock's time.
@@ -134,7 +134,7 @@ class PartsLeft(msgspec.Struct, eq=False):
 
     submission: Submission
     decision: Decision
-    book: Book
+    book: MerchantState
     now: datetime
 
 
@@ -155,7 +155,7 @@ class BatchState:
         self.events: list[EventRow] = []
         self.notices: list[NoticeRow] = []
         self.audit_rows: list[AuditRow] = []
-        self.merchant_states: dict[int, Book] = {}
+        self.merchant_states: dict[int, MerchantState] = {}
         self.written_merchants: set[int] = set()
         self.expected_versions: dict[int, int] = {}
         self.seeded_entropy = None if world.seed is None else SeededEntropy(world.seed)
@@ -181,7 +181,7 @@ class BatchState:
             if isinstance(row, Account):
                 self.accounts.setdefault(row.merchant_id, {})[row.name] = row
 
-    def add_merchant_state(self, book: Book) -> None:
+    def add_merchant_state(self, book: MerchantState) -> None:
         self.merchant_states[book.merchant_id] = book
         self.rows[book.key] = book
 
@@ -257,13 +257,18 @@ class BatchState:
         except Exception as error:
             raise InconsistentBatchState from error
 
-    def entropy_for(self, submission: Submission, book: Book) -> bytes:
+    def entropy_for(self, submission: Submission, book: MerchantState) -> bytes:
         if self.seeded_entropy is None:
             return submission.entropy
         return self.seeded_entropy.draw(submission, book.merchant_id, book.decisions)
 
     def accept(
-        self, submission: Submission, decision: Decision, applied: list[LedgerChanges], book: Book, now: datetime
+        self,
+        submission: Submission,
+        decision: Decision,
+        applied: list[LedgerChanges],
+        book: MerchantState,
+        now: datetime,
     ) -> "Decision | PartsLeft":
         """Records a decision. All that may refuse has been asked; from here on nothing does. The parts of a decision
         that has them are left to be recorded."""
@@ -290,7 +295,7 @@ class BatchState:
         self.keep_reply_of(left.submission, decision)
         return decision
 
-    def accept_sub_decision(self, part: Decision | Refusal, book: Book, now: datetime) -> Decision | Refusal:
+    def accept_sub_decision(self, part: Decision | Refusal, book: MerchantState, now: datetime) -> Decision | Refusal:
         if isinstance(part, Refusal):
             return part
         applied: list[LedgerChanges] = []
@@ -321,7 +326,9 @@ class BatchState:
             applied.append(result)
         return None
 
-    def record_decision(self, decision: Decision, applied: list[LedgerChanges], book: Book, now: datetime) -> None:
+    def record_decision(
+        self, decision: Decision, applied: list[LedgerChanges], book: MerchantState, now: datetime
+    ) -> None:
         merchant_id = book.merchant_id
         book.decisions += decision.changes_anything
         for result in applied:
@@ -354,7 +361,7 @@ class BatchState:
         if decision.sandbox_clock is not None:
             self.written_merchants.add(merchant_id)
 
-    def append_postings(self, entries: list[JournalLine], book: Book, now: datetime) -> None:
+    def append_postings(self, entries: list[JournalLine], book: MerchantState, now: datetime) -> None:
         first = book.postings + 1
         for entry in entries:
             book.postings += 1
@@ -389,8 +396,8 @@ class BatchState:
             self.updated_rows[key] = row
         self.rows[key] = row
 
-    def schedule_job(self, job: Job, book: Book, *, is_leased: bool) -> None:
-        job.run_at = wall_of(book, job.due, self.wall_time)
+    def schedule_job(self, job: Job, book: MerchantState, *, is_leased: bool) -> None:
+        job.run_at = to_wall_time(book, job.due, self.wall_time)
         job.leased_until = self.wall_time + JOB_LEASE if is_leased else None
         job.claims = 1 if is_leased else 0
         self.upsert_row(job)
@@ -402,7 +409,7 @@ class BatchState:
             self.deleted_jobs[job.key] = job
         self.rows[job.key] = None
 
-    def move_clock(self, book: Book, to: datetime) -> None:
+    def move_clock(self, book: MerchantState, to: datetime) -> None:
         if book.clock_fixed is not None:
             book.clock_fixed = to
         else:
@@ -440,12 +447,12 @@ class BatchState:
         ):
             return  # the reply was given already, or a day later the key is another request's
         if isinstance(decision.reply, Refusal):
-            if not claim.is_original_request:  # refusals are not kept: the key is free again. Spec silent: D7
+            if not claim.is_original_request:  # refusals are not kept: the key is free again. Contract: #repeats
                 self.upsert_row(
                     IdempotencyRecord(claim.key, merchant_id, claim.request_digest, b"", False, ALREADY_EXPIRED)
                 )
             return
-        # What is shown once is absent from a repeat. Spec silent: D7
+        # What is shown once is absent from a repeat. Contract: #repeats
         reply = msgspec.json.encode(decision.reply if decision.replay_reply is None else decision.replay_reply)
         nonce = derive(submission.entropy, "kept reply" if claim.is_original_request else "kept last reply")
         sealed = self.deployment.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Job, Row
-from kasuwa.db.batch import BatchState, Book
+from kasuwa.db.batch import BatchState, MerchantState
 from kasuwa.db.bulk_sql import StatementPart, delete_part, encode_rows, insert_part, update_part, version_parts
 from kasuwa.db.journal import CommitMarkRow
 
@@ -20,7 +20,7 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
         parts.append(part)
         rows.append(encode_rows(changed))
 
-    raising, looking = version_parts(Book)
+    raising, looking = version_parts(MerchantState)
     # In one order, as the locked way takes them: two batches must not wait for each other.
     books = sorted(state.merchant_states.values(), key=lambda book: book.key)
     for part, touched in ((raising, True), (looking, False)):
@@ -50,7 +50,7 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
     return tuple(parts), rows
 
 
-def versioned_fields(book: Book, expected: int) -> dict[str, Any]:
+def versioned_fields(book: MerchantState, expected: int) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.structs.asdict(book)
     fields["expected"] = expected
     return fields

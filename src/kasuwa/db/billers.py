@@ -26,7 +26,7 @@ from kasuwa.db.connections import Connection
 # Any number will do, as long as every version takes the same.
 CATALOGUE_LOCK_ID = 0x62696C6C73
 
-# The catalogue is taken anew once a day. Spec silent: D30
+# The catalogue is taken anew once a day. Contract: bills#pay
 EDITION_MAX_AGE = timedelta(hours=24)
 
 # Long after nobody can pay by them any more, retired paycodes are thrown away.

@@ -3,7 +3,7 @@
 A process's wall clock may jump, and two machines' clocks differ. So the wall clock is compared with the database's when
 the writer connects and every few seconds after; in between, time goes on by the monotonic clock, which does not jump.
 While the two agree the process's own clock is used, so that all processes of one machine agree to the microsecond, else
-the database's. A jump of either is logged and counted (docs/decisions/0030).
+the database's. A jump of either is logged and counted (docs/decisions/0024).
 """
 
 import asyncio

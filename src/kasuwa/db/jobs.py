@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.batch import JOB_LEASE, Book, business_now
+from kasuwa.db.batch import JOB_LEASE, MerchantState, business_now
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connections import Connection, Pool
 
@@ -58,7 +58,7 @@ NEXT_DUE = f"""
     where j.merchant_id = $1 and j.due = (select due from first) and j.lane in (select lane from open)
     order by j.due, j.seq limit $4
 """
-SELECT_MERCHANT_STATE = f"select {', '.join(columns_of(Book).names)} from book where merchant_id = $1"
+SELECT_MERCHANT_STATE = f"select {', '.join(columns_of(MerchantState).names)} from book where merchant_id = $1"
 FAULTS = "select faults from book where key = $1"
 
 TAKE_ADVANCE = """
@@ -110,7 +110,7 @@ async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs
     claimed = []
     for record in records:
         job = Job(*record[:width])
-        book = Book(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
+        book = MerchantState(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
         claimed.append(Claimed(job, business_now(book, wall), record[width + 2]))
     return sorted(claimed, key=lambda item: (item.job.due, item.seq))
 

@@ -20,7 +20,7 @@ import msgspec
 from kasuwa.core.decision import Needs, NeedsMore, Row
 from kasuwa.core.references import book_key
 from kasuwa.db import connections
-from kasuwa.db.batch import BatchState, Book, Deployment, Result, RuleFailure, Submission, decide_batch
+from kasuwa.db.batch import BatchState, Deployment, MerchantState, Result, RuleFailure, Submission, decide_batch
 from kasuwa.db.bulk_sql import concat_keys, select_by_key
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connections import Connection
@@ -32,7 +32,7 @@ from kasuwa.db.writer_session import RETRY_SECONDS, CommitInterrupted, DatabaseU
 # order, the savings that pay it, and their client.
 MAX_DECIDE_ROUNDS = 4
 
-LOCK_MERCHANTS = select_by_key(Book) + " order by key for update"
+LOCK_MERCHANTS = select_by_key(MerchantState) + " order by key for update"
 LOCK_FREE_MERCHANTS = LOCK_MERCHANTS + " skip locked"
 
 
@@ -143,23 +143,23 @@ class LockedBatchRunner:
         desk.raise_versions()
         return ours, DecidedBatch(desk, results)
 
-    async def _lock_together(self, taken: PendingBatch) -> list[Book]:
+    async def _lock_together(self, taken: PendingBatch) -> list[MerchantState]:
         keys = concat_keys(sorted({book_key(entry.merchant_id) for entry in taken}))
         connection = await self._session.begin()
         try:
-            return [Book(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
+            return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
         except asyncpg.LockNotAvailableError:
             connection = await self._session.begin()
-            return [Book(*record) for record in await connection.fetch(LOCK_FREE_MERCHANTS, keys)]
+            return [MerchantState(*record) for record in await connection.fetch(LOCK_FREE_MERCHANTS, keys)]
 
-    async def _lock_alone(self, taken: PendingBatch, until: float) -> list[Book]:
+    async def _lock_alone(self, taken: PendingBatch, until: float) -> list[MerchantState]:
         """PostgreSQL waits, so that whoever came first gets the book first."""
         left = min(
             until - time.monotonic(), connections.WRITE_SECONDS - 1, self.lock_seconds or connections.WRITE_SECONDS
         )
         connection = await self._session.begin(f"set local lock_timeout = {max(1, int(left * 1000))}")
         keys = concat_keys({book_key(entry.merchant_id) for entry in taken})
-        return [Book(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
+        return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
 
 
 # --- deciding -------------------------------------------------------------------------------------------------------

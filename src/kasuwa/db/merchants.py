@@ -26,7 +26,7 @@ KEYS_OF = """
     select sealed, verifier, expires_at from merchant_key
     where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id
 """
-MAX_KEY_OVERLAP = timedelta(days=7)  # Spec silent: D40
+MAX_KEY_OVERLAP = timedelta(days=7)  # Contract: #authentication
 
 # A merchant is looked up anew in the background after FRESH, and waited for after STALE: below the second in
 # which a rolled-off key must stop working.

@@ -1,4 +1,7 @@
-"""The operator's exchange rates: the newest of a currency is in force, the older ones are its history. (D12)"""
+"""The operator's exchange rates: the newest of a currency is in force, the older ones are its history.
+
+Contract: #fx
+"""
 
 from datetime import datetime
 
@@ -7,7 +10,7 @@ import msgspec
 from kasuwa.core.decision import AuditEntry
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.money import format_minor, minor_of
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.db import audit_trail
 from kasuwa.db.connections import Connection
 
@@ -72,7 +75,7 @@ async def set_rate(connection: Connection, currency: str, rate: ExchangeRate, ac
 
 
 async def ensure_test_rates(connection: Connection) -> None:
-    """What the test environment starts with. Spec silent: D12"""
+    """What the test environment starts with. Contract: #fx"""
     if not await connection.fetchval(NONE_YET):
         return
     for pair, figures in load_reference_data("tariffs")["fx_test"].items():

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from kasuwa.core.decision import Row
-from kasuwa.db.batch import BatchState, Book
+from kasuwa.db.batch import BatchState, MerchantState
 from kasuwa.ledger.chart import Account
 
 MAX_MERCHANTS = 1_000
@@ -24,7 +24,7 @@ CONTENDED_BATCHES = 16
 
 class RowCache:
     def __init__(self) -> None:
-        self._books: dict[int, Book] = {}
+        self._books: dict[int, MerchantState] = {}
         self._rows: dict[bytes, Row | None] = {}
         self._contended: dict[int, int] = {}
 
@@ -52,7 +52,7 @@ class RowCache:
             if isinstance(row, Account):
                 desk.accounts.setdefault(row.merchant_id, {})[row.name] = row
 
-    def check_version(self, book: Book) -> None:
+    def check_version(self, book: MerchantState) -> None:
         """A book just locked and read: what is remembered of its merchant is right only at the same version."""
         kept = self._books.get(book.merchant_id)
         if kept is None:

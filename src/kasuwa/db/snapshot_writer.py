@@ -6,7 +6,7 @@ it on the newest.
 
 from kasuwa.core.decision import Decision
 from kasuwa.core.references import book_key
-from kasuwa.db.batch import BatchState, Book, Deployment, Result, Submission
+from kasuwa.db.batch import BatchState, Deployment, MerchantState, Result, Submission
 from kasuwa.db.bulk_sql import concat_keys, select_by_key
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connections import Connection
@@ -29,9 +29,9 @@ class SnapshotWriter:
     async def submit(self, submission: Submission) -> Result:
         """Raises WouldWrite where the decision changes anything or has a follow-up: nothing is done then."""
         key = book_key(submission.merchant.merchant_id)
-        [record] = await self._connection.fetch(select_by_key(Book), concat_keys([key]))
+        [record] = await self._connection.fetch(select_by_key(MerchantState), concat_keys([key]))
         desk = BatchState(self._world, self.clock.now(), self.clock.earliest_now())
-        desk.add_merchant_state(Book(*record))
+        desk.add_merchant_state(MerchantState(*record))
         [result] = await fetch_and_decide(desk, RowCache(), self._connect, [submission])
         if isinstance(result, Decision) and (result.changes_anything or result.follow_up is not None):
             raise WouldWrite

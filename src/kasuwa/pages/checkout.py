@@ -32,7 +32,7 @@ from kasuwa.pages.checkout_view import CheckoutView
 
 # Which page shows a payment. The others have nothing that a payer could do or see in a browser.
 PAGE_BY_METHOD = {"card": "challenge", "mobile_money": "handoff", "qrpay": "qr", "bank_transfer": "transfer"}
-# A challenge may be answered straight after initiate, as an OTP may. Spec silent: D15
+# A challenge may be answered straight after initiate, as an OTP may. Contract: payment#charge
 AWAITING_STAGES = {"challenge": (INITIATED, AWAITING_3DS), "handoff": (AWAITING_PAYER,)}
 THREE_D_SECURE = "3DSecure"
 
@@ -68,7 +68,7 @@ class CheckoutPayments:
         rows = await store.read_payment(reference, merchant, self._reader)
         return None if rows is None else build_view(*rows, merchant, self._public_url)
 
-    async def answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
+    async def submit_answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
         found = await token_index.find_owner(self._reader, self._vault, PAGE, token)
         if found is None:
             return PAYMENT_NOT_FOUND
@@ -123,11 +123,11 @@ def payer_reply(row: Transaction, payment: Payment, public_url: str) -> PaymentR
 def page_fields(kind: str, detail: PaymentDetail) -> dict[str, str]:
     """What one kind of page shows and the others do not."""
     if kind == "challenge":
-        return {"card": "" if detail.card is None else detail.card.mask}
+        return {"card_mask": "" if detail.card is None else detail.card.mask}
     if kind == "handoff":
         return {"provider": detail.provider.partition("_")[0].title()}
     if kind == "qr":
-        return {"payload": detail.qr}
+        return {"qr_payload": detail.qr}
     return {
         "account_number": detail.inbound_account_number,
         "account_name": detail.business_name,

@@ -91,7 +91,7 @@ def render_template(template: str, policy: str, facts: dict[str, Any], http: int
 
 
 def format_amount(amount: int, currency: str) -> str:
-    """`NGN 1,500.00`. A card may be confirmed before anything is due. Spec silent: D26"""
+    """`NGN 1,500.00`. A card may be confirmed before anything is due. Contract: payment#installment"""
     if not amount:
         return "Nothing is charged now"
     whole, _, cents = format_minor(amount).partition(".")
@@ -106,7 +106,10 @@ def render_checkout(bill: CheckoutView, address: str, problem: str | None = None
 
 
 def render_approval_form(bill: CheckoutView, address: str, problem: str | None) -> Page:
-    """The payer is asked to approve: 3-D Secure with its code, or a wallet's hand-off. Spec silent: D15, D24"""
+    """The payer is asked to approve: 3-D Secure with its code, or a wallet's hand-off.
+
+    Contract: payment#charge, payment#mobile-money
+    """
     policy = content_security_policy(embeddable=True, form_sources=form_action_sources(bill.redirect_url))
     facts: dict[str, Any] = {
         "bill": bill,
@@ -118,7 +121,10 @@ def render_approval_form(bill: CheckoutView, address: str, problem: str | None) 
 
 
 def render_instructions(bill: CheckoutView, address: str) -> Page:
-    """What the payer does elsewhere: scan a code, transfer to an account. Spec silent: D22, D23"""
+    """What the payer does elsewhere: scan a code, transfer to an account.
+
+    Contract: payment#qrpay, payment#bank-transfer
+    """
     facts: dict[str, Any] = {
         "bill": bill,
         "address": address,
@@ -133,7 +139,10 @@ def render_instructions(bill: CheckoutView, address: str) -> Page:
 
 
 def render_return(bill: CheckoutView) -> Page:
-    """Back to the merchant, with how it ended; without an address to go to, the bare result. Spec silent: D15"""
+    """Back to the merchant, with how it ended; without an address to go to, the bare result.
+
+    Contract: payment#charge
+    """
     back = merchant_return_url(bill)
     if back is None:
         return make_raw_page(JSON, bill.result_json)

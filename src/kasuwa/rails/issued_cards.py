@@ -5,7 +5,7 @@ The two merchants have their own books: here the payment's waits for an answer, 
 
 These cards have a CVV and neither a PIN nor a telephone. So a payment with one is complete with its charge: it is
 announced as PIN, the one authentication that goes on to completion, and whichever PIN comes is right. A saved card has
-no CVV either, and is charged without: its holder has paid this merchant with the CVV before. Spec silent: D15
+no CVV either, and is charged without: its holder has paid this merchant with the CVV before. Contract: payment#charge
 
 Nothing is kept here. The session only says whose card it was; what became of an order is asked of the issuer by its
 key, also where nobody heard of a session: an answer that was lost may have been a purchase. The order says whether

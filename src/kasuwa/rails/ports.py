@@ -9,7 +9,7 @@ an HTTP adapter implement it. A rail answers, or raises one of two things, and t
 A look-up does nothing, so of these two it matters only what they tell; each has a kind that only look-ups raise.
 
 A rail keeps the deadline itself: what has not been answered after ten seconds is NoAnswer, and whoever waits for it is
-told "processing". Spec silent: D28
+told "processing". Contract: disburse#transfer
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,7 +43,7 @@ class UnreadableAnswer(NoAnswer):
 
 
 def refuse_unanswered(whom: str, trouble: Unavailable | NoAnswer) -> Refusal:
-    """What is answered to a look-up of which nothing was learnt. (D4)"""
+    """What is answered to a look-up of which nothing was learnt. (Contract: #errors)"""
     if isinstance(trouble, UnreadableAnswer):
         return Refusal(UNREADABLE_ANSWER, f"The {whom} answered something that cannot be read; try again later")
     if isinstance(trouble, LookupDeclined):

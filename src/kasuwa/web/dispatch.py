@@ -1,5 +1,5 @@
 """One request, from its headers and bytes to its reply. The order of checks is fixed: 101, 103, 102, 104,
-then the operation's own (D4)."""
+then the operation's own (Contract: #errors)."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call_scenario
 from kasuwa.core.vault import Vault
 from kasuwa.db import jobs
-from kasuwa.db.batch import Book, IdempotencyClaim, Result, RuleFailure, Submission, business_now
+from kasuwa.db.batch import IdempotencyClaim, MerchantState, Result, RuleFailure, Submission, business_now
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress, is_outage
 from kasuwa.db.time_slices import collect, run_in_slices
@@ -69,7 +69,8 @@ TOO_MANY_FAILURES = Refusal(
 )
 TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 
-# How long a rail is waited for, and a copy of a request for the first one, which is still at the rail. Spec silent: D7
+# How long a rail is waited for, and a copy of a request for the first one, which is still at the rail.
+# Contract: #repeats
 DEADLINE_SECONDS = 10.0
 # A copy of a request that is still at the rail asks again after this long, then twice that, and so on.
 FIRST_PAUSE_SECONDS = 0.01
@@ -122,7 +123,7 @@ class HttpReply(msgspec.Struct):
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):
-    """Spec silent: D4"""
+    """Contract: #errors"""
 
     status: int
     message: str
@@ -275,7 +276,7 @@ class Dispatch:
     async def _preflight_context(self, merchant: Merchant) -> PreflightContext:
         reader = self._parts.reader.for_one_reply(merchant.merchant_id)
         row = await reader.fetchrow(jobs.SELECT_MERCHANT_STATE, merchant.merchant_id)
-        return PreflightContext(business_now(Book(*row), self._parts.writer.clock.now()), self._parts.rails)
+        return PreflightContext(business_now(MerchantState(*row), self._parts.writer.clock.now()), self._parts.rails)
 
     def _cache_parsed(self, path: Route, body: bytes, action: Action, request: Any) -> None:
         """Unless its rules may judge the same body otherwise for another merchant."""
@@ -347,7 +348,7 @@ class Dispatch:
             )
             if isinstance(told, Refusal):
                 return told
-            decide = with_audit_entry(partial(action.decide, request, told=told), note)
+            decide = with_audit_entry(partial(action.decide, request, answer=told), note)
         return RAIL_TIMEOUT
 
     async def _decide(

@@ -10,7 +10,7 @@ from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.vault import Vault
 from kasuwa.db.batch import IdempotencyClaim, idempotency_record_key
 
-BAD_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
+BAD_IDEMPOTENCY_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
 MOST_KEY = 255
 HEADER = "idempotency-key"
 
@@ -30,14 +30,14 @@ def claim_of(
     key = headers.get(HEADER)
     # A header that is there and cannot be read (bytes beyond ASCII) answers None: it must not be passed over.
     if key is None or not 1 <= len(key) <= MOST_KEY:
-        return BAD_KEY
-    digest = vault.digest(said_under_key(method, action, request))
+        return BAD_IDEMPOTENCY_KEY
+    digest = vault.digest(idempotency_payload(method, action, request))
     return IdempotencyClaim(idempotency_record_key(merchant.merchant_id, key), digest, is_original_request=True)
 
 
-def said_under_key(method: str, action: Write, request: Any) -> bytes:
+def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
     """What an Idempotency-Key stands for: the path and the action as well as the request. Requests of several actions
-    have the same fields, such as funding a card and withdrawing from it. Spec silent: D7"""
+    have the same fields, such as funding a card and withdrawing from it. Contract: #repeats"""
     return msgspec.msgpack.encode((method, action.name, action.variant, request), enc_hook=plain_scalar)
 
 

@@ -1,6 +1,7 @@
 """OpenAPI 3.1 from the action tables: every action is one documented request and reply, none by hand; the
 replies are those that were recorded (tests/examples.py)."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,11 +9,13 @@ import msgspec
 
 from kasuwa.core.action import Action, ApiMethod, Write, title_of
 from kasuwa.core.fields import scalar_schema
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.web.dispatch import ErrorBody
 from kasuwa.web.server import API_VERSION
 
 REFERENCES = "#/components/schemas/{name}"
+# Docstrings of request and reply types become descriptions; their marks of the contract are for readers of the code.
+CONTRACT_MARK = re.compile(r"\s*\(?Contract: [\w#/, -]+\)?\.?")
 
 
 def describe(methods: Sequence[ApiMethod], environment: str) -> dict[str, Any]:
@@ -32,13 +35,27 @@ def describe(methods: Sequence[ApiMethod], environment: str) -> dict[str, Any]:
         },
         "paths": paths | plain_paths(),
         "components": {
-            "schemas": dict(components),
+            "schemas": {name: without_marks(component) for name, component in components.items()},
             "securitySchemes": {
                 "mid": {"type": "apiKey", "in": "header", "name": "mid"},
                 "key": {"type": "apiKey", "in": "header", "name": "key"},
             },
         },
         "security": [{"mid": [], "key": []}],
+    }
+
+
+def without_marks(schema: Any) -> Any:
+    """Returns a schema whose descriptions are one line each, without marks of the contract."""
+    if isinstance(schema, list):
+        return [without_marks(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: " ".join(CONTRACT_MARK.sub("", part).split())
+        if name == "description" and isinstance(part, str)
+        else without_marks(part)
+        for name, part in schema.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""How many requests a merchant may send: a token bucket each, in wall time. Spec silent: D9"""
+"""How many requests a merchant may send: a token bucket each, in wall time. Contract: #rates"""
 
 import time
 

@@ -39,7 +39,7 @@ class ActionVariants(msgspec.Struct):
         return self.misspelled(envelope) or self.default or self.no_variant()
 
     def misspelled(self, envelope: Envelope) -> Refusal | None:
-        """Refuses a variant in other capitals: it would be read as the action without a variant. Spec silent: D4"""
+        """Refuses a variant in other capitals: it would be read as the action without a variant. Contract: #errors"""
         for name, value in self.variants:
             said = getattr(envelope, VARIANT_FIELDS[name])
             if isinstance(said, str) and said.strip().lower() == value.lower():
@@ -93,7 +93,7 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
 
 
 def no_action(method: ApiMethod, choices: Iterable[tuple[str, str]]) -> Refusal:
-    """Names everything that the path takes: a mistyped action is found at a glance. Spec silent: D4"""
+    """Names everything that the path takes: a mistyped action is found at a glance. Contract: #errors"""
     named: dict[str, list[str]] = {}
     for selector, name in choices:
         named.setdefault(selector, []).append(name)

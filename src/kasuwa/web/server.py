@@ -64,7 +64,7 @@ def body_error_reply(error: BodyTooLarge | BodyTimeout | BodyMemoryTimeout | Inc
 
 
 def canonical(path: str) -> str:
-    """A path without doubled and trailing slashes. Spec silent: D2"""
+    """A path without doubled and trailing slashes. Contract: #requests"""
     return "/" + "/".join(part for part in path.split("/") if part)
 
 
@@ -157,7 +157,7 @@ class Server:
             form = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers) if method == "POST" else b""
         except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
             return body_error_reply(error, SMALL_BODY)
-        page = await self._pages.answer(method, path, form)
+        page = await self._pages.serve(method, path, form)
         return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
 
     async def _answer_plain(self, method: str, path: str) -> HttpReply:

@@ -19,7 +19,7 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal
 from kasuwa.db import deliveries, jobs
-from kasuwa.db.batch import Book, Result, RuleFailure, Submission, business_now
+from kasuwa.db.batch import MerchantState, Result, RuleFailure, Submission, business_now
 from kasuwa.db.connections import Pool
 from kasuwa.db.job_times import shift_jobs
 from kasuwa.db.writer import MAX_BATCH_SIZE, Writer
@@ -156,7 +156,7 @@ class ClockAdvance:
 
     async def _read_clock(self) -> datetime:
         [record] = await self._pool.fetch(jobs.SELECT_MERCHANT_STATE, self._merchant.merchant_id)
-        book = Book(*record)
+        book = MerchantState(*record)
         self._stands_still = book.clock_fixed is not None
         return business_now(book, self._writer.clock.now())
 

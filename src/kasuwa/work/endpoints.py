@@ -27,7 +27,7 @@ MAX_REMEMBERED = 1_000
 
 
 class EndpointQueue:
-    __slots__ = ("_last_progress_at", "_mean_seconds", "_is_healthy", "in_flight_count", "queue")
+    __slots__ = ("_is_healthy", "_last_progress_at", "_mean_seconds", "in_flight_count", "queue")
 
     def __init__(self) -> None:
         self.queue: deque[Delivery] = deque()

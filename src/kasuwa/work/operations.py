@@ -4,7 +4,7 @@ from datetime import datetime
 
 from kasuwa.core.decision import Merchant
 from kasuwa.db import deliveries, jobs
-from kasuwa.db.batch import Book, business_now
+from kasuwa.db.batch import MerchantState, business_now
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connections import Pool
 
@@ -21,7 +21,7 @@ class CommonOperations:
 
     async def business_now(self, merchant: Merchant) -> datetime:
         [record] = await self._operators.fetch(jobs.SELECT_MERCHANT_STATE, merchant.merchant_id)
-        return business_now(Book(*record), self._clock.now())
+        return business_now(MerchantState(*record), self._clock.now())
 
     async def resend(self, merchant: Merchant, first: int, last: int) -> int | None:
         """How many events were put on their way again; None where the merchant has no endpoint."""

@@ -40,7 +40,7 @@ from kasuwa.work.timeline import object_timeline, resolve_event_id, transaction_
 from kasuwa.work.url_policy import url_fault
 from kasuwa.work.webhooks import WebhookSender
 
-# What every merchant of the test environment starts with. Spec silent: D40
+# What every merchant of the test environment starts with. Contract: #authentication
 OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
 NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "The outside does not run short")
 NO_CALLBACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")

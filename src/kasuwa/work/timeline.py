@@ -80,7 +80,7 @@ EVENTS_ABOUT = """
 """
 
 # How many of a thing's newest transactions and events are looked up, each with statements of its own; how many of its
-# postings; and how many entries are told, in how many bytes. Spec silent: D40
+# postings; and how many entries are told, in how many bytes. Contract: #authentication
 MAX_DETAILED = 100
 MAX_POSTINGS = 1_000
 MAX_ENTRIES = 1_000

@@ -1,4 +1,5 @@
-"""Which URLs and addresses we talk to: never ourselves, a network nearby, or a cloud's own services. (D39)
+"""Which URLs and addresses we talk to: never ourselves, a network nearby, or a cloud's own services.
+Contract: events#payload
 
 Read from text alone; what a name resolves to is checked by the same table when it is used (egress.py).
 """
@@ -22,7 +23,8 @@ BENCHMARKING = "for benchmarking"
 TRANSLATED = "an IPv4 address inside an IPv6 address"
 METADATA = "a cloud's own services"
 
-# The first match counts. `ipaddress.is_global` lets through a third of these, so they are spelled out. (D39)
+# The first match counts. `ipaddress.is_global` lets through a third of these, so they are spelled out.
+# Contract: events#payload
 DENIED = tuple(
     (ip_network(network), reason)
     for network, reason in (

@@ -1,4 +1,5 @@
-"""Bills over HTTP: paid, repeated, verified, ended; and never twice, however many ask at once. (D7, D14, D28 to D30)
+"""Bills over HTTP: paid, repeated, verified, ended; and never twice, however many ask at once.
+Contract: #repeats, #states, disburse#transfer, bills#pay
 
 Every merchant here has a clock that stands still but for `advance`, so nothing ends before the test says so.
 """

@@ -1,4 +1,4 @@
-"""The catalogue and its customers over HTTP: pull and resolve. (api.md, D30)"""
+"""The catalogue and its customers over HTTP: pull and resolve. (Contract: bills#pay)"""
 
 import gzip
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from tests.merchant_client import MerchantClient
 
 LISTED = load_reference_data("billers")["data"]

@@ -102,7 +102,7 @@ def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> 
     for chosen in ({}, {"category": "tv"}, {"bills_id": 14}, {"category": "electricity", "bills_id": 14}):
         assert pull(**chosen) is pull(**chosen)
     refused = pull(category="x", bills_id=999)
-    assert [fault.field for fault in refused.faults] == ["category", "bills_id"]
+    assert [fault.field for fault in refused.field_errors] == ["category", "bills_id"]
     kept = len(shelf.catalogue.encoded_replies)
     for strange in ({"category": "x"}, {"bills_id": 999}, {"category": "tv", "bills_id": 14}):
         assert isinstance(pull(**strange), Refusal)

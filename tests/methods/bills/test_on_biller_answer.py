@@ -1,4 +1,7 @@
-"""What a biller's answer means for a bill: every answer, at every age, on every state. (D14, D28, D30)"""
+"""What a biller's answer means for a bill: every answer, at every age, on every state.
+
+Contract: #states, disburse#transfer, bills#pay
+"""
 
 from datetime import timedelta
 

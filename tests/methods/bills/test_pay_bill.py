@@ -1,4 +1,7 @@
-"""The rules of a bill that is paid: what is refused, what is held, and what a repeat gets. (D7, D9, D30)"""
+"""The rules of a bill that is paid: what is refused, what is held, and what a repeat gets.
+
+Contract: #repeats, #rates, bills#pay
+"""
 
 from datetime import timedelta
 from typing import Any

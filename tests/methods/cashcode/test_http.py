@@ -1,4 +1,7 @@
-"""Cashcodes over HTTP: the wallet to the kobo, references and repeats, every end, and a hundred tellers. (D32)"""
+"""Cashcodes over HTTP: the wallet to the kobo, references and repeats, every end, and a hundred tellers.
+
+Contract: cashcode#generate
+"""
 
 from collections import Counter
 from collections.abc import Callable

@@ -64,7 +64,7 @@ class InMemoryClients:
         request = decode(kind, msgspec.json.encode(said), rules, self.context.merchant, foresight)
         if isinstance(request, tuple):
             return refuse_fields(*request)
-        return self.decide(rule, request, keys, told=told)
+        return self.decide(rule, request, keys, answer=told)
 
     def enroll(self, **said: Any) -> Client:
         decided = self.create(**said)

@@ -1,4 +1,7 @@
-"""A client's BVN: verified, sealed, masked, one client's alone; and a client that is erased. (D31)"""
+"""A client's BVN: verified, sealed, masked, one client's alone; and a client that is erased.
+
+Contract: clients#create
+"""
 
 from functools import partial
 from typing import Any
@@ -94,7 +97,7 @@ def test_whom_the_register_knows_is_verified(desk: InMemoryClients) -> None:
         (person(lastname="EZE", dob="1991-04-17"), ["data.lastname", "data.dob"]),
         (person(middlename="FAITH"), ["data.middlename"]),
         (None, ["data.bvn"]),
-        (person(watch_listed=True), ["data.bvn"]),
+        (person(is_watch_listed=True), ["data.bvn"]),
     ],
 )
 def test_who_differs_is_refused_and_nothing_is_kept(desk: InMemoryClients, told: Any, named: list[str]) -> None:
@@ -164,7 +167,7 @@ ANOTHER = msgspec.structs.replace(MERCHANT, merchant_id=8)
 def test_the_same_bvn_twice_names_the_client_that_has_it(desk: InMemoryClients) -> None:
     first = desk.enroll(bvn=BVN)
     assert faults(desk.create(entropy=1, bvn=BVN)) == {"data.bvn": f"this is the BVN of client {first.client_id}"}
-    other = desk.enroll(luck=2)
+    other = desk.enroll(entropy=2)
     assert first.client_id in faults(desk.update(other, data={"bvn": BVN}))["data.bvn"]
     assert desk.guards() == [first.client_id]
 
@@ -180,7 +183,7 @@ def test_a_bvn_that_is_changed_is_free_for_another(desk: InMemoryClients) -> Non
     client = desk.enroll(bvn=BVN)
     desk.update(client, data={"bvn": OTHER_BVN})
     assert sorted(desk.guards(), key=str) == [client.client_id, None]
-    second = desk.enroll(luck=1, bvn=BVN)
+    second = desk.enroll(entropy=1, bvn=BVN)
     assert set(desk.guards()) == {client.client_id, second.client_id}
     assert second.client_id in faults(desk.update(client, data={"bvn": BVN}))["data.bvn"]
 
@@ -194,7 +197,7 @@ def test_a_bvn_can_come_back_to_its_client(desk: InMemoryClients) -> None:
 
 @pytest.mark.parametrize("bvn", sorted(magic_bvns()))
 def test_a_magic_bvn_may_be_many_clients(desk: InMemoryClients, bvn: str) -> None:
-    assert desk.enroll(bvn=bvn).client_id != desk.enroll(luck=1, bvn=bvn).client_id
+    assert desk.enroll(bvn=bvn).client_id != desk.enroll(entropy=1, bvn=bvn).client_id
     assert desk.guards() == []
 
 
@@ -247,7 +250,7 @@ def test_an_erased_client_cannot_be_changed_and_its_bvn_is_free(desk: InMemoryCl
     assert desk.update(client, data={"firstname": "Ada"}) == ERASED
     assert desk.update(client, status="active") == ERASED
     assert desk.guards() == [None]
-    assert desk.enroll(luck=1, bvn=BVN).client_id != client.client_id
+    assert desk.enroll(entropy=1, bvn=BVN).client_id != client.client_id
 
 
 def test_erasing_twice_changes_nothing(desk: InMemoryClients) -> None:
@@ -269,7 +272,7 @@ def test_an_unknown_client_cannot_be_erased(desk: InMemoryClients) -> None:
 
 
 def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: InMemoryClients) -> None:
-    client, other = desk.enroll(), desk.enroll(luck=1)
+    client, other = desk.enroll(), desk.enroll(entropy=1)
     traces = [
         RowErasure(Client, other.key, lambda row: msgspec.structs.replace(row, detail_sealed=None)),
         RowErasure(Client, b"nowhere", lambda row: row),

@@ -1,4 +1,7 @@
-"""Clients over HTTP: enrolled, verified, changed, listed; the register when it fails; and nobody else's. (D8, D31)"""
+"""Clients over HTTP: enrolled, verified, changed, listed; the register when it fails; and nobody else's.
+
+Contract: #lists, clients#create
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

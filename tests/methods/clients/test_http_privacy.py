@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.db import personal_data
+from kasuwa.db import subject_access
 from kasuwa.db.migrate import open_vault
 from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.settings import read_settings, secret_key_of
@@ -81,8 +81,8 @@ def test_clients_of_an_earlier_version_are_encrypted_and_stay_what_they_were(
                 " where merchant_id = $1 and client_id = $2",
                 *(merchant_id, client_id, detail),
             )
-        assert await personal_data.seal_clients(connection, partial(seal_detail, vault)) == len(before)
-        assert await personal_data.seal_clients(connection, partial(seal_detail, vault)) == 0
+        assert await subject_access.seal_clients(connection, partial(seal_detail, vault)) == len(before)
+        assert await subject_access.seal_clients(connection, partial(seal_detail, vault)) == 0
 
     deployment.run_on_connection(work)
     assert [view(shop, record["client_id"])["data"] for record in before] == before

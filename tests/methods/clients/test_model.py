@@ -1,4 +1,7 @@
-"""The rules of clients: what may be said of a person, the states and their steps, what updates do. (D31)"""
+"""The rules of clients: what may be said of a person, the states and their steps, what updates do.
+
+Contract: clients#create
+"""
 
 import re
 from itertools import product
@@ -86,7 +89,7 @@ def test_numbers_of_what_is_kept_whole_stay_as_they_were_sent(desk: InMemoryClie
 
 def test_a_clients_number_is_used_up_so_that_lists_have_an_order(desk: InMemoryClients) -> None:
     decided = desk.create()
-    assert (decided.numbers, decided.rows[0].number) == (1, desk.context.number)
+    assert (decided.numbers_used, decided.rows[0].number) == (1, desk.context.number)
 
 
 @pytest.mark.parametrize("status", ["pending_approval", "inactive", "active"])
@@ -233,7 +236,7 @@ def test_a_fault_of_the_status_hides_none_of_the_person(desk: InMemoryClients) -
     data = {"dob": "2999-01-01", "bankAccount": {"bank_code": "058"}}
     whole = {"status", "data.dob", "data.bankAccount.account_number"}
     assert set(faults(desk.update(desk.enroll(), status="exited", data=data))) == whole
-    client = adjust_open_accounts(desk.enroll(luck=1, status="active"), 1)
+    client = adjust_open_accounts(desk.enroll(entropy=1, status="active"), 1)
     desk.rows[client.key] = client
     refused = desk.update(client, status="exited", data=data, verify_bvn=True)
     assert set(faults(refused)) == {*whole, "data.bvn"}
@@ -247,7 +250,7 @@ def test_what_a_change_is_wrong_in_by_itself_is_named_with_its_form(desk: InMemo
     named = {"data.gender", "data.dob", "data.phone", "data.bankAccount.account_number"}
     assert set(faults(desk.update(desk.enroll(), data=data))) == named
     del data["addresses"]
-    assert set(faults(desk.update(desk.enroll(luck=1), data=data))) == named - {"data.phone"}
+    assert set(faults(desk.update(desk.enroll(entropy=1), data=data))) == named - {"data.phone"}
 
 
 # --- states -------------------------------------------------------------------------------------------------
@@ -377,17 +380,17 @@ def test_what_is_told_of_a_person_is_kept_encrypted(desk: InMemoryClients) -> No
 
 @pytest.mark.parametrize("spelling", ["08031234567", "0803 123 4567", "+234 803-123-4567", "2348031234567"])
 def test_every_spelling_of_a_telephone_has_one_hash(desk: InMemoryClients, spelling: str) -> None:
-    assert desk.enroll(phone=spelling).phone_hash == desk.enroll(luck=1, phone="08031234567").phone_hash
+    assert desk.enroll(phone=spelling).phone_hash == desk.enroll(entropy=1, phone="08031234567").phone_hash
 
 
 def test_a_telephone_is_of_the_country_that_its_owner_lives_in(desk: InMemoryClients) -> None:
     at_home = desk.enroll(phone="0712345678", addresses=[{"country": "KE"}])
-    assert at_home.phone_hash == desk.enroll(luck=1, phone="+254712345678").phone_hash
+    assert at_home.phone_hash == desk.enroll(entropy=1, phone="+254712345678").phone_hash
 
 
 def test_an_email_address_is_hashed_whatever_its_case(desk: InMemoryClients) -> None:
-    assert desk.enroll(email="Ada@Example.com").email_hash == desk.enroll(luck=1, email="ada@example.com").email_hash
-    assert desk.enroll(luck=2).email_hash is None
+    assert desk.enroll(email="Ada@Example.com").email_hash == desk.enroll(entropy=1, email="ada@example.com").email_hash
+    assert desk.enroll(entropy=2).email_hash is None
 
 
 # --- what loans and savings borrow ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Who a bank would take for the person of the register, and who not. (D31)"""
+"""Who a bank would take for the person of the register, and who not. (Contract: clients#create)"""
 
 from itertools import permutations
 
@@ -161,8 +161,8 @@ def test_a_birth_date_that_one_side_does_not_say_is_not_compared() -> None:
 
 def test_what_the_sandbox_says_agrees_does() -> None:
     stranger = ClaimedIdentity("Tunde", "Sani", "Musa", "1970-01-01")
-    assert find_differing_fields(stranger, person(agrees=("firstname", "lastname", "middlename", "dob"))) == ()
-    assert find_differing_fields(stranger, person(agrees=("dob",))) == ("firstname", "lastname")
+    assert find_differing_fields(stranger, person(always_matching=("firstname", "lastname", "middlename", "dob"))) == ()
+    assert find_differing_fields(stranger, person(always_matching=("dob",))) == ("firstname", "lastname")
 
 
 NAMES = st.text(st.characters(categories=["Lu", "Ll", "Lo"]), min_size=2, max_size=12).filter(

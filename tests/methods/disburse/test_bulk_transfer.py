@@ -1,4 +1,4 @@
-"""Many transfers at once: each order stands alone (D28)."""
+"""Many transfers at once: each order stands alone (Contract: disburse#transfer)."""
 
 from functools import partial
 from typing import Any

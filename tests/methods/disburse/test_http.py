@@ -1,4 +1,7 @@
-"""Single transfers over HTTP: reply shapes, the wallet to the kobo, references and repeats. (D2, D7, D28, D29)"""
+"""Single transfers over HTTP: reply shapes, the wallet to the kobo, references and repeats.
+
+Contract: #requests, #repeats, disburse#transfer, disburse#verify
+"""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Bulk transfers over HTTP: each order stands alone. (D7, D9, D28)"""
+"""Bulk transfers over HTTP: each order stands alone. (Contract: #repeats, #rates, disburse#transfer)"""
 
 import re
 import time

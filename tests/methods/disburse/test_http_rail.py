@@ -1,4 +1,5 @@
-"""Transfers as the bank answers them: magic accounts, the scenario header, faults, re-queries. (D14, D28)
+"""Transfers as the bank answers them: magic accounts, the scenario header, faults, re-queries.
+Contract: #states, disburse#transfer
 
 Every merchant here has a clock that stands still but for `advance`, so nothing ends before the test says so.
 """
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from tests.merchant_client import MerchantClient, Wallet
 from tests.running import Deployment
 
@@ -24,7 +25,7 @@ AFTER = {"successful": Wallet(OPENING - COST, OPENING - COST, 0), "failed": Wall
 NEVER_ENDING = "0000009900"
 UNTIL_TOLD = "0000000020"
 
-# Ages at which an unknown outcome is asked after. (D28)
+# Ages at which an unknown outcome is asked after. (Contract: disburse#transfer)
 LADDER = [5, 30, 120, 600, 1800, 3600, 7200, 10800]
 
 MAGIC_ACCOUNTS = load_reference_data("magic_values")["accounts"]["list"]

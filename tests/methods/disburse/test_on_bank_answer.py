@@ -1,4 +1,7 @@
-"""What a bank's answer means for a transfer: every answer, at every age, on every state (D14, D28)."""
+"""What a bank's answer means for a transfer: every answer, at every age, on every state
+
+Contract: #states, disburse#transfer
+"""
 
 from datetime import datetime, timedelta
 from itertools import pairwise

@@ -62,7 +62,7 @@ def hear(decision: Decision, answer: Answer, *, claim_seen: bool = True) -> Any:
 
 
 def hold_of(reserve: Any) -> Hold:
-    return Hold(reserve.hold, MERCHANT.merchant_id, reserve.account, reserve.amount, "", PENDING, 0)
+    return Hold(reserve.hold_key, MERCHANT.merchant_id, reserve.account, reserve.amount, "", PENDING, 0)
 
 
 def test_the_amount_is_held_on_its_source_and_the_fee_on_the_wallet() -> None:
@@ -84,12 +84,12 @@ def test_a_success_posts_both_holds_and_what_the_purpose_adds_in_the_amounts_gro
     asked.clear()
     decision = hear(sent(), APPROVED)
     amount, fee = decision.groups
-    assert amount.posts == (Posting(SOURCE, RAIL, 500_000, "transfer"), ADDED)
-    assert [(post.debit, post.credit, post.amount) for post in fee.posts] == [
+    assert amount.postings == (Posting(SOURCE, RAIL, 500_000, "transfer"), ADDED)
+    assert [(post.debit, post.credit, post.amount) for post in fee.postings] == [
         (WALLET, INCOME, 1_000),
         (WALLET, VAT, 75),
     ]
-    assert {amount.ends, fee.ends} == {one.new_holds[0].hold_key for one in sent().groups}
+    assert {amount.closes_hold, fee.closes_hold} == {one.new_holds[0].hold_key for one in sent().groups}
     assert asked == [(SUCCESSFUL, "SV1")]
     assert decision.reply == {"status": SUCCESSFUL}
 
@@ -98,7 +98,7 @@ def test_a_failure_gives_both_holds_back_and_posts_the_addition_beside() -> None
     asked.clear()
     decision = hear(sent(), DECLINED)
     first, second, added = decision.groups
-    assert first.posts == second.posts == ()
+    assert first.postings == second.postings == ()
     assert added == PostingGroup(decision.rows[0].txn_ref, WALLET_INSUFFICIENT, postings=(ADDED,))
     assert asked == [(FAILED, "SV1")]
 
@@ -113,5 +113,5 @@ def test_from_the_wallet_amount_and_fee_are_one_hold() -> None:
     decision = sent(WALLET)
     assert [one.amount for group in decision.groups for one in group.new_holds] == [501_075]
     posted = hear(decision, APPROVED).groups
-    assert [post.amount for post in posted[0].posts] == [500_000, 1_000, 75, 7]
+    assert [post.amount for post in posted[0].postings] == [500_000, 1_000, 75, 7]
     assert len(posted) == 1

@@ -13,7 +13,7 @@ import pytest
 
 from kasuwa.app import rails_of
 from kasuwa.core.decision import Decision
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
 from kasuwa.methods.disburse.rules.transfer import QUERY, SEND

@@ -8,7 +8,7 @@ import pytest
 
 from kasuwa.core.decision import Decision, Needs, NewHold
 from kasuwa.core.money import minor_of
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction

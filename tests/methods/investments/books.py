@@ -27,7 +27,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.decoding import decode
 from kasuwa.core.references import Permutation, account_key, book_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
-from kasuwa.db.batch import BatchState, Book, Deployment, RuleFailure, Submission
+from kasuwa.db.batch import BatchState, Deployment, MerchantState, RuleFailure, Submission
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
@@ -59,7 +59,7 @@ def at(day: str, hour: int = 9) -> datetime:
 class InMemorySavings:
     def __init__(self, day: str = "2026-01-05", wallet: int = 1_000_000_000) -> None:
         self.desk = BatchState(Deployment(VAULT, PERMUTATION, None, PURPOSES), at(day))
-        self.book = Book(book_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
+        self.book = MerchantState(book_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
         self.desk.add_merchant_state(self.book)
         self.entropy = itertools.count(1)
         self.ran: list[str] = []

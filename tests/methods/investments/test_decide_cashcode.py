@@ -101,7 +101,7 @@ def test_a_repeat_is_told_neither_code_nor_pin() -> None:
     savings_id = books.open_savings(deposit="1000.00")
     said = {"savings_id": savings_id, "client_id": "CL1", "amount": "400.00", "method": "cashcode"}
     decision = books.decide("cashout", **said)
-    first, again = (msgspec.to_builtins(told) for told in (decision.reply, decision.repeat))
+    first, again = (msgspec.to_builtins(told) for told in (decision.reply, decision.replay_reply))
     assert set(first) - set(again) == {"cashcode", "pin"}
     assert again == {
         "status": 200,
@@ -132,7 +132,9 @@ def test_each_refusal_in_its_turn_and_nothing_kept() -> None:
         assert books.cash_out(savings_id, "1000.01", "cashcode", dry_run=dry_run) == SAVINGS_INSUFFICIENT
         assert books.cash_out(savings_id, "5.00", "cashcode", dry_run=dry_run) == FEE_INSUFFICIENT
     for pin in ("123", "12345", "12a4", " ", 1234):
-        assert [fault.field for fault in books.cash_out(savings_id, "5.00", "cashcode", pin=pin).faults] == ["pin"]
+        assert [fault.field for fault in books.cash_out(savings_id, "5.00", "cashcode", pin=pin).field_errors] == [
+            "pin"
+        ]
     assert held(books, savings_id) == (0, 0)
     assert books.jobs("cashcode") == []
 

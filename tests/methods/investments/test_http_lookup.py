@@ -1,4 +1,7 @@
-"""Savings as they are found again: references, statements, dry runs, and deposits that came too late. (D34, D35)"""
+"""Savings as they are found again: references, statements, dry runs, and deposits that came too late.
+
+Contract: investments#savings, investments#thrift
+"""
 
 from collections.abc import Callable
 from typing import Any

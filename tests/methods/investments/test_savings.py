@@ -133,7 +133,7 @@ def test_a_wrong_field_is_named_by_its_path(wrong: dict[str, Any], field: str) -
         "period": 1,
     }
     reply = books.ask("create_savings", **{**fields, **wrong})
-    assert [fault.field for fault in reply.faults] == [field]
+    assert [fault.field for fault in reply.field_errors] == [field]
 
 
 # --- deposits -----------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_amounts_keep_to_the_limits(amount: str) -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="5.00")
     for reply in (books.deposit(savings_id, amount), books.cash_out(savings_id, amount)):
-        assert [fault.field for fault in reply.faults] == ["amount"]
+        assert [fault.field for fault in reply.field_errors] == ["amount"]
 
 
 def test_a_dry_deposit_says_every_figure_and_changes_nothing() -> None:
@@ -209,7 +209,7 @@ def test_the_contracts_own_spelling_is_read_too() -> None:
     savings_id = books.open_savings(deposit="1000.00")
     assert books.ask("cashout", saving_id=savings_id, client_id="CL1", amount="1.00", method="cash").status == 200
     reply = books.ask("cashout", client_id="CL1", amount="1.00", method="cash")
-    assert [(fault.field, fault.reason) for fault in reply.faults] == [("savings_id", "required")]
+    assert [(fault.field, fault.reason) for fault in reply.field_errors] == [("savings_id", "required")]
 
 
 def test_only_the_owner_takes_money_out() -> None:
@@ -402,7 +402,7 @@ def test_a_late_job_changes_no_figure() -> None:
 
 
 def test_sheets_hold_so_many_and_each_has_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kasuwa.methods.investments.rules.post_interest.MOST_ON_A_SHEET", 2)
+    monkeypatch.setattr("kasuwa.methods.investments.rules.post_interest.MAX_SAVINGS_PER_BATCH", 2)
     books = InMemorySavings("2026-01-05")
     found = [books.open_savings(deposit="1000.00") for _ in range(5)]
     assert len(books.jobs("savings")) == 3

@@ -67,7 +67,7 @@ def test_a_plan_is_open_until_it_is_full_and_its_day_has_come() -> None:
 )
 def test_a_wrong_field_of_a_plan_is_named(wrong: dict[str, Any], field: str) -> None:
     reply = InMemorySavings("2026-01-05").ask("create_plan", **{**PLAN, **wrong})
-    assert [fault.field for fault in reply.faults] == [field]
+    assert [fault.field for fault in reply.field_errors] == [field]
 
 
 def test_a_plan_may_start_today() -> None:

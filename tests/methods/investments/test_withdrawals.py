@@ -1,5 +1,5 @@
 """Money that leaves savings: what it forfeits, the whole balance, thrift debts first, and money that comes back.
-(D34, D35)"""
+(Contract: investments#savings, investments#thrift)"""
 
 from typing import Any
 

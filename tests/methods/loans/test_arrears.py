@@ -1,4 +1,7 @@
-"""What time does to a loan: late the day after, penalties by the day, a watch that comes late; write-off. (D33)"""
+"""What time does to a loan: late the day after, penalties by the day, a watch that comes late; write-off.
+
+Contract: loans#request
+"""
 
 from datetime import UTC, datetime, timedelta
 from functools import partial

@@ -1,5 +1,5 @@
 """Repayments ahead of their due dates: interest that is not earned yet is never taken, and what is left is computed
-anew on the lower principal. (D33)"""
+anew on the lower principal. (Contract: loans#request)"""
 
 from datetime import timedelta
 from fractions import Fraction

@@ -1,4 +1,7 @@
-"""Loans over HTTP: asked for, paid out by the sandbox's bank, repaid, late, written off; to the kobo. (D33)"""
+"""Loans over HTTP: asked for, paid out by the sandbox's bank, repaid, late, written off; to the kobo.
+
+Contract: loans#request
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

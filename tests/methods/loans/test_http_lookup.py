@@ -1,4 +1,7 @@
-"""Loans as they are found again: lists in figures, what a disbursement and a repayment belong to, and credits. (D33)"""
+"""Loans as they are found again: lists in figures, what a disbursement and a repayment belong to, and credits.
+
+Contract: loans#request
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,7 @@
-"""Repaying a loan by every payment method, through the payment flow: 202, validate, call-backs. (D15–D24, D33)"""
+"""Repaying a loan by every payment method, through the payment flow: 202, validate, call-backs.
+
+Contract: payment#charge, loans#request
+"""
 
 from collections.abc import Callable
 from typing import Any

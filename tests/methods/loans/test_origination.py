@@ -1,4 +1,7 @@
-"""The rules of a loan until it is paid out: what is refused, what is kept, and where the money goes. (D33)"""
+"""The rules of a loan until it is paid out: what is refused, what is kept, and where the money goes.
+
+Contract: loans#request
+"""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,7 @@
-"""The rules of a repayment: how much it is, where it goes, what closes a loan, and payments made for one. (D33)"""
+"""The rules of a repayment: how much it is, where it goes, what closes a loan, and payments made for one.
+
+Contract: loans#request
+"""
 
 from datetime import timedelta
 from functools import partial
@@ -205,7 +208,7 @@ def test_a_loan_that_is_not_paid_out_or_not_known_takes_none(lender: Lender) -> 
 )
 def test_a_wrong_field_is_named(lender: Lender, fields: dict[str, Any], named: set[str]) -> None:
     refusal = lender.ask("repay", {"loan_id": "LN0", "payment_method": "wallet"} | fields)
-    assert {fault.field for fault in refusal.faults} == named
+    assert {fault.field for fault in refusal.field_errors} == named
 
 
 # --- a dry run ----------------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def test_what_only_the_charge_brings_ends_as_if_initiate_had_brought_it(desk: In
     for attribute in ("charged", "settled"):
         assert getattr(first.payment, attribute) == getattr(second.payment, attribute)
     details = [DETAIL_DECODER.decode(paying.payment.detail) for paying in (first, second)]
-    terms = ("split", "bearer", "recurrent", "instalments", "redirect_url")
+    terms = ("split", "bearer", "recurrent", "installments", "redirect_url")
     same = (*terms, "fullname", "email", "ip", "fingerprint", "meta")
     assert [getattr(details[0], one) for one in same] == [getattr(details[1], one) for one in same]
 

@@ -1,4 +1,4 @@
-"""A payer with a real browser, from the merchant's own page through 3-D Secure and back. (D15)"""
+"""A payer with a real browser, from the merchant's own page through 3-D Secure and back. (Contract: payment#charge)"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""How payments begin that are no cards: what each type needs, what the payer is shown, what is refused. (D19–D24)"""
+"""How payments begin that are no cards: what each type needs, what the payer is shown, what is refused.
+
+Contract: payment#charge
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Card payments step by step: what may be asked when, what each step writes, and what is refused. (D15, D16)"""
+"""Card payments step by step: what may be asked when, what each step writes, and what is refused.
+
+Contract: payment#charge, payment#validate
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -159,7 +162,7 @@ def test_a_charge_takes_the_card_to_the_rail_under_its_session(desk: InMemoryPay
     paying = initiated(desk)
     decision = charge(desk, paying, "PIN")
     assert paying.state == ("pending", "charging", "payment.charge")
-    assert (decision.then, decision.beside.pin) == (paying.job, "1234")
+    assert (decision.follow_up, decision.secrets.pin) == (paying.job, "1234")
     assert (JOB_DATA_DECODER.decode(paying.job.work).session, paying.job.attempt) == ("S-1", 0)
 
 
@@ -199,20 +202,20 @@ def test_a_charge_that_is_repeated_while_the_payer_is_awaited_answers_the_same_s
     first = paying.receive_answer(challenge(auth)).reply
     assert paying.state == ("pending", stage, "payment.expire")
     again = charge(desk, paying, auth)
-    assert (again.reply, again.rows, again.jobs, again.then, again.wait) == (first, (), (), None, False)
+    assert (again.reply, again.rows, again.jobs, again.follow_up, again.in_progress) == (first, (), (), None, False)
 
 
 def test_a_charge_that_is_repeated_while_it_is_at_the_rail_waits_for_it(desk: InMemoryPayments) -> None:
     paying = initiated(desk)
     charge(desk, paying, "PIN")
     again = charge(desk, paying, "PIN")
-    assert (again.wait, again.then, again.rows) == (True, None, ())
+    assert (again.in_progress, again.follow_up, again.rows) == (True, None, ())
 
 
 def test_a_charge_that_is_repeated_after_the_end_answers_the_result(desk: InMemoryPayments) -> None:
     paying = paid_card(desk)
     again = charge(desk, paying, "PIN")
-    assert (again.reply.txn_status, again.then) == ("successful", None)
+    assert (again.reply.txn_status, again.follow_up) == ("successful", None)
 
 
 # --- validate -------------------------------------------------------------------------------------------------------
@@ -233,7 +236,7 @@ def test_the_code_goes_to_the_rail_in_memory_alone(desk: InMemoryPayments) -> No
     paying = awaiting(desk)
     decision = validate(desk, paying.txn_ref, "735192")
     assert paying.state == ("pending", "validating", "payment.validate")
-    assert decision.beside == PayerCode("735192")
+    assert decision.secrets == PayerCode("735192")
     assert all("735192" not in str(msgspec.structs.asdict(row)) for row in desk.rows.values())
 
 
@@ -302,14 +305,14 @@ def test_a_code_while_the_outcome_of_the_last_one_is_unknown_is_answered_pending
     validate(desk, lost.txn_ref)
     lost.receive_answer(SILENT)
     told = validate(desk, lost.txn_ref)
-    assert (told.reply.status, told.reply.txn_status, told.then, told.rows) == (200, "pending", None, ())
+    assert (told.reply.status, told.reply.txn_status, told.follow_up, told.rows) == (200, "pending", None, ())
 
 
 def test_a_second_code_while_the_first_is_at_the_rail_waits_for_it(desk: InMemoryPayments) -> None:
     paying = awaiting(desk)
     validate(desk, paying.txn_ref)
     again = validate(desk, paying.txn_ref)
-    assert (again.wait, again.then, again.beside) == (True, None, None)
+    assert (again.in_progress, again.follow_up, again.secrets) == (True, None, None)
 
 
 # --- pages ----------------------------------------------------------------------------------------------------------
@@ -318,13 +321,13 @@ def test_a_second_code_while_the_first_is_at_the_rail_waits_for_it(desk: InMemor
 def test_a_challenge_is_answered_on_its_page_and_not_by_validate(desk: InMemoryPayments) -> None:
     paying = awaiting(desk, "3DSecure")
     assert validate(desk, paying.txn_ref) == VALIDATION_NOT_AWAITED
-    assert desk.answer_page(paying.txn_ref, "123456").beside == PayerCode("123456")
+    assert desk.answer_page(paying.txn_ref, "123456").secrets == PayerCode("123456")
     assert paying.state == ("pending", "validating", "payment.validate")
 
 
 def test_a_payer_who_declines_on_the_page_sends_no_code(desk: InMemoryPayments) -> None:
     paying = awaiting(desk, "3DSecure")
-    assert desk.answer_page(paying.txn_ref, None).beside == PayerCode(None)
+    assert desk.answer_page(paying.txn_ref, None).secrets == PayerCode(None)
 
 
 def test_a_hand_off_is_answered_on_its_page(desk: InMemoryPayments) -> None:

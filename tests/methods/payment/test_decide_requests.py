@@ -80,7 +80,7 @@ def test_a_split_in_a_currency_that_no_beneficiary_can_be_paid_in_names_it() -> 
     made = desk.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
     split = [{"ref_code": made.reply.ref_code, "percentage": "50"}]
     refused = desk.put("initiate", "card", amount="15.00", card=CARD, currency="USD", split=split)
-    assert [(fault.field, "USD" in fault.reason) for fault in refused.faults] == [("split", True)]
+    assert [(fault.field, "USD" in fault.reason) for fault in refused.field_errors] == [("split", True)]
 
 
 # --- the sample card --------------------------------------------------------------------------------------------------

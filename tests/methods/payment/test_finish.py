@@ -1,4 +1,7 @@
-"""The end of a payment: its postings, its token, its event, and what it leaves behind. (D13, D15, D27)"""
+"""The end of a payment: its postings, its token, its event, and what it leaves behind.
+
+Contract: #fees, payment#charge, payment#split
+"""
 
 import msgspec
 import pytest

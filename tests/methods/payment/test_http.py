@@ -1,4 +1,4 @@
-"""Payments that are no cards, over HTTP: how each begins, ends, fails and expires. (D19–D24)"""
+"""Payments that are no cards, over HTTP: how each begins, ends, fails and expires. (Contract: payment#charge)"""
 
 from typing import Any
 

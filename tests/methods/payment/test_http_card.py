@@ -1,10 +1,13 @@
-"""Card payments over HTTP: every authentication, every step, every magic number. (D15, D16, D17)"""
+"""Card payments over HTTP: every authentication, every step, every magic number.
+
+Contract: payment#charge, payment#validate, payment#verify
+"""
 
 from typing import Any
 
 import pytest
 
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import OTP, VISA_OK, PaymentClient, card
 

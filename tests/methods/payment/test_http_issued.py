@@ -1,4 +1,5 @@
-"""A card issued here pays: in another merchant's shop and in its own, each in its own books. (D15, D38)
+"""A card issued here pays: in another merchant's shop and in its own, each in its own books.
+Contract: payment#charge, virtualcard#create
 
 After every test the laws of both merchants' books are checked; here, besides, that what the one rail gives the other
 rail gets.

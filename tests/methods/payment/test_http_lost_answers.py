@@ -1,6 +1,7 @@
 """A rail's answer is lost on the way: what is found later is what the lost step would have said, over HTTP.
 
-Nobody's money is taken without the payer's proof, and nobody has to prove it twice who has done so. (D15, D16)
+Nobody's money is taken without the payer's proof, and nobody has to prove it twice who has done so.
+Contract: payment#charge, payment#validate
 """
 
 from collections.abc import Callable

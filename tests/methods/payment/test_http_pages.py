@@ -1,4 +1,7 @@
-"""What payers do on their pages, as plain requests: no browser, no cookie, no script. (D15, D22–D24)"""
+"""What payers do on their pages, as plain requests: no browser, no cookie, no script.
+
+Contract: payment#charge, payment#qrpay, payment#bank-transfer, payment#mobile-money
+"""
 
 import re
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Recurrent payments and instalments over HTTP, by business time. (D25, D26)"""
+"""Recurrent payments and instalments over HTTP, by business time. (Contract: payment#recurrent, payment#installment)"""
 
 from typing import Any
 

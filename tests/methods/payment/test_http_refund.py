@@ -1,4 +1,4 @@
-"""Refunds over HTTP: partial, whole, pending, failed, short, and fifty at once. (D18)"""
+"""Refunds over HTTP: partial, whole, pending, failed, short, and fifty at once. (Contract: payment#refund)"""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

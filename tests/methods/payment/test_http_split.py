@@ -1,4 +1,4 @@
-"""Splits, settlement and payouts over HTTP. (D12, D27)"""
+"""Splits, settlement and payouts over HTTP. (Contract: #fx, payment#split)"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""What verify tells besides: the payer's next step while a payment is pending, and its refunds. (D17, D18)"""
+"""What verify tells besides: the payer's next step while a payment is pending, and its refunds.
+
+Contract: payment#verify, payment#refund
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,8 @@
 """What customers transfer into an account they were shown: exact, in pieces, too much, too late, to nobody; and into
-a personalized account, where every transfer is a payment. (D23, D37)"""
+a personalized account, where every transfer is a payment.
+
+Contract: payment#bank-transfer, resources#personalized-accounts
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -166,7 +169,7 @@ def test_what_comes_in_on_a_personalized_account_has_succeeded(desk: InMemoryPay
     decision = pay_personalized(desk, "1500.00", sender_name="Bola Ade")
     paying = PaymentInProgress(desk, decision)
     assert (decision.reply.txn_status, decision.reply.txn_ref) == ("successful", paying.txn_ref)
-    assert (paying.state, decision.then, decision.jobs) == (("successful", "done", None), None, ())
+    assert (paying.state, decision.follow_up, decision.jobs) == (("successful", "done", None), None, ())
     row, payment, detail = paying.row, paying.payment, DETAIL_DECODER.decode(paying.payment.detail)
     assert (row.order_ref, row.amount, row.fee, row.vat, row.code) == ("tenant 12", CHARGED, 1_500, 113, "00")
     assert (payment.method, payment.charged, payment.settled, payment.received) == (

@@ -1,4 +1,7 @@
-"""Installment plans: paused, resumed and cancelled by their merchant, and how they end. (D26)"""
+"""Installment plans: paused, resumed and cancelled by their merchant, and how they end.
+
+Contract: payment#installment
+"""
 
 from typing import Any
 

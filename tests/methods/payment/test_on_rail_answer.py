@@ -1,4 +1,5 @@
-"""What every answer of a rail means, on every step of every type, in time and too late. (D14–D16, D20–D24)
+"""What every answer of a rail means, on every step of every type, in time and too late.
+Contract: #states, payment#charge, payment#validate
 
 The table is the rule in short: where a payment stands, what is heard, and how it then stands (status, stage, next job).
 """

@@ -1,4 +1,4 @@
-"""One reply names what is wrong with a payment's form and what it would be refused for besides. (D4)"""
+"""One reply names what is wrong with a payment's form and what it would be refused for besides. (Contract: #errors)"""
 
 from typing import Any
 

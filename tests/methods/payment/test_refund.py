@@ -1,4 +1,7 @@
-"""Refunds: never more than was charged, out of the wallet, whatever the rail says and however many ask. (D18)"""
+"""Refunds: never more than was charged, out of the wallet, whatever the rail says and however many ask.
+
+Contract: payment#refund
+"""
 
 from typing import Any
 
@@ -95,7 +98,7 @@ def test_more_than_is_left_is_refused_with_what_is_left(desk: InMemoryPayments) 
     assert fields_of(refund(desk, paying, "1500.01")) == ["amount"]
     refund(desk, paying, "1000.00")
     refused = refund(desk, paying, "500.01")
-    assert refused.faults[0].reason == "at most 500.00, what is left to refund"
+    assert refused.field_errors[0].reason == "at most 500.00, what is left to refund"
     assert isinstance(refund(desk, paying, "500.00"), Decision)
     assert fields_of(refund(desk, paying, "0.01")) == ["amount"]
 

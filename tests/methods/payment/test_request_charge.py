@@ -1,4 +1,7 @@
-"""What a payment costs: exactly what `charges` said it would, for every type, currency, bearer and amount. (D13)"""
+"""What a payment costs: exactly what `charges` said it would, for every type, currency, bearer and amount.
+
+Contract: #fees
+"""
 
 from itertools import pairwise
 from typing import Any

@@ -1,4 +1,7 @@
-"""Charges that follow by themselves: when, how often, and what stops them; never two for one due date. (D25, D26)"""
+"""Charges that follow by themselves: when, how often, and what stops them; never two for one due date.
+
+Contract: payment#recurrent, payment#installment
+"""
 
 from datetime import datetime, timedelta
 from typing import Any

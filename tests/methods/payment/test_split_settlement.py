@@ -1,4 +1,7 @@
-"""Where a payment's money goes: parts, rest, settlement days and payouts, to the last kobo. (D12, D27)"""
+"""Where a payment's money goes: parts, rest, settlement days and payouts, to the last kobo.
+
+Contract: #fx, payment#split
+"""
 
 from datetime import timedelta
 from typing import Any

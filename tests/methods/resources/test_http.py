@@ -1,11 +1,11 @@
-"""Look-ups over HTTP: banks, account names, the wallet. (D3, D36, D41)"""
+"""Look-ups over HTTP: banks, account names, the wallet. (Contract: #replies, resources#banks, resources#wallet)"""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from tests.merchant_client import MerchantClient
 
 ENQUIRIES = load_reference_data("magic_values")["accounts"]["name_enquiry"]

@@ -1,4 +1,7 @@
-"""Personalized accounts over HTTP: one for each reference, for ever the same, and nobody else's. (D37)"""
+"""Personalized accounts over HTTP: one for each reference, for ever the same, and nobody else's.
+
+Contract: resources#personalized-accounts
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,7 @@
-"""Whom a BVN belongs to, what a card's first digits tell; and every look-up in each of its forms. (D3, D36)"""
+"""Whom a BVN belongs to, what a card's first digits tell; and every look-up in each of its forms.
+
+Contract: #replies, resources#banks
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""The rules of personalized accounts: one reference, one account, found by whoever pays into it. (D37)"""
+"""The rules of personalized accounts: one reference, one account, found by whoever pays into it.
+
+Contract: resources#personalized-accounts
+"""
 
 from typing import Any
 

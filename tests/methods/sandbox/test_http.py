@@ -1,4 +1,4 @@
-"""The scripted world over HTTP: merchants, wallets, call-backs and clocks. (sandbox.md, D40)"""
+"""The scripted world over HTTP: merchants, wallets, call-backs and clocks. (Contract: #authentication)"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

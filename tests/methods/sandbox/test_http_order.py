@@ -1,5 +1,5 @@
 """Everything that is listed or falls due has one order: time, then the order in which it was made. The clocks of these
-merchants stand still, so that time alone decides nothing. (D7, D8)"""
+merchants stand still, so that time alone decides nothing. (Contract: #repeats, #lists)"""
 
 from collections.abc import Callable
 from typing import Any

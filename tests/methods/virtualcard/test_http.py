@@ -1,4 +1,7 @@
-"""Virtual cards over HTTP: the records of api.md to the letter, the wallet to the cent, states and repeats. (D38)"""
+"""Virtual cards over HTTP: the records of api.md to the letter, the wallet to the cent, states and repeats.
+
+Contract: virtualcard#create
+"""
 
 import re
 from collections.abc import Callable

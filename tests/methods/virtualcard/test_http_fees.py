@@ -1,4 +1,7 @@
-"""The monthly fee by business time, and cards of merchants whose only wallet is in NGN. (D12, D38)"""
+"""The monthly fee by business time, and cards of merchants whose only wallet is in NGN.
+
+Contract: #fx, virtualcard#create
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator

@@ -1,4 +1,7 @@
-"""The `Issuer` port on real books: a card of one merchant pays in another's shop, from a process of its own. (D38)"""
+"""The `Issuer` port on real books: a card of one merchant pays in another's shop, from a process of its own.
+
+Contract: virtualcard#create
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable

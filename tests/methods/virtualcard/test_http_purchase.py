@@ -1,4 +1,7 @@
-"""What shops do to a card, over HTTP: approved, declined with the reason, limited, given back. (D38, D39)"""
+"""What shops do to a card, over HTTP: approved, declined with the reason, limited, given back.
+
+Contract: virtualcard#create, events#payload
+"""
 
 import re
 from collections.abc import Callable

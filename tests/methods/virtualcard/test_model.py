@@ -134,9 +134,9 @@ def test_funding_is_refused_by_state_then_by_expiry_then_by_amount_then_by_the_w
     assert counter.ask("fund", reference=reference, amount="0.01") is CARD_EXPIRED
     counter.now = WALL
     limits = counter.ask("fund", reference=reference, amount="0.01")
-    assert limits.faults == (FieldError("amount", "between 0.50 and 10000.00"),)
+    assert limits.field_errors == (FieldError("amount", "between 0.50 and 10000.00"),)
     full = counter.ask("fund", reference=reference, amount="9900.01")
-    assert full.faults == (FieldError("amount", "a card may hold at most 10000.00"),)
+    assert full.field_errors == (FieldError("amount", "a card may hold at most 10000.00"),)
     assert counter.ask("fund", reference=reference, amount="9900") is WALLET_INSUFFICIENT
 
 

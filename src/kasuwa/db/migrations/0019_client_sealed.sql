@@ -1,5 +1,5 @@
 -- What a merchant told of a person is encrypted (`detail_sealed`) and found by keyed hashes of the telephone and the
--- e-mail address. Rows of earlier versions are encrypted when the service is prepared to serve (db/personal_data.py); until
+-- e-mail address. Rows of earlier versions are encrypted when the service is prepared to serve (db/subject_access.py); until
 -- then, and while a process of an earlier version still writes, a row may hold its `detail` in clear.
 alter table client add column detail_sealed bytea;
 alter table client add column phone_hash bytea;

@@ -32,7 +32,7 @@ NO_NAMES = "This biller has no name query; the reference has its form"
 
 
 def check_not_paying(merchant: Merchant, said: object) -> str | None:
-    """Two public clients resolve with an amount and an orderRef and believe they have paid. Spec silent: D30"""
+    """Two public clients resolve with an amount and an orderRef and believe they have paid. Contract: bills#pay"""
     return None if said is None else "resolve pays nothing: send action pay"
 
 

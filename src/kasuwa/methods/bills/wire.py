@@ -1,4 +1,4 @@
-"""What `PUT /bills` takes and answers. (api.md, D29, D30)"""
+"""What `PUT /bills` takes and answers. (Contract: disburse#verify, bills#pay)"""
 
 from typing import Annotated, Any, Literal
 
@@ -77,7 +77,7 @@ class ResolveReply(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class BillCurrency(ChosenCurrency):
-    """Billers are paid in NGN from the NGN wallet; any other currency would be paid as naira. Spec silent: D30"""
+    """Billers are paid in NGN from the NGN wallet; any other currency would be paid as naira. Contract: bills#pay"""
 
     __slots__ = ()
     allowed = ("NGN",)

@@ -1,4 +1,7 @@
-"""What `PUT /cashcode` takes and answers, and the redemption that the test environment adds. (api.md, D32)"""
+"""What `PUT /cashcode` takes and answers, and the redemption that the test environment adds.
+
+Contract: cashcode#generate
+"""
 
 from typing import Annotated, Literal
 
@@ -14,7 +17,10 @@ TxnStatus = Literal["pending", "successful", "failed"]
 
 
 class CashCurrency(ChosenCurrency):
-    """Cash is paid in NGN from the NGN wallet; any other currency would be held as naira. Spec silent: D32"""
+    """Cash is paid in NGN from the NGN wallet; any other currency would be held as naira.
+
+    Contract: cashcode#generate
+    """
 
     __slots__ = ()
     allowed = ("NGN",)

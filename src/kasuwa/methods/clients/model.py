@@ -1,4 +1,5 @@
-"""A client's row: a person whom a merchant lends to and saves for. What is done to it is in decide_client.py. (D31)
+"""A client's row: a person whom a merchant lends to and saves for. What is done to it is in decide_client.py.
+Contract: clients#create
 
 Loans and savings borrow from here: `Client` and its key, `bank_account_of` (where money is sent), `refuse_inactive`
 (who may borrow and save) and `count_account` (an open account keeps its client active).
@@ -27,7 +28,7 @@ NO_BANK_ACCOUNT = Refusal(INVALID_REQUEST, "The client has no bankAccount; add o
 class Client(Row):
     """One person. What the merchant told of them is a JSON object, encrypted in `detail_sealed`; the BVN is kept apart.
 
-    `detail` holds that object in clear only in rows of an earlier version that `seal_clients` (db/personal_data.py) has not
+    `detail` holds that object in clear only in rows of an earlier version that `seal_clients` (db/subject_access.py) has not
     reached yet; otherwise it is `{}`. `phone_hash` and `email_hash` are keyed hashes that clients are found by.
     """
 

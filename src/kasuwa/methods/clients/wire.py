@@ -1,4 +1,4 @@
-"""What `PUT /clients` takes and answers. (api.md, D8, D31)"""
+"""What `PUT /clients` takes and answers. (Contract: #lists, clients#create)"""
 
 from typing import Annotated, Any, Literal
 

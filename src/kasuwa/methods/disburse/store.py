@@ -21,7 +21,8 @@ from kasuwa.methods.disburse.wire import BatchLine, VerifyReply, VerifyRequest
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
-# By orderRef first, then by txnRef, then the newest disbursement of a loan by its id. (D29, D33)
+# By orderRef first, then by txnRef, then the newest disbursement of a loan by its id.
+# Contract: disburse#verify, loans#request
 VERIFY_COLUMNS = "t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, t.detail"
 VERIFY = f"""
     select {VERIFY_COLUMNS}, 1 as place, t.key from transaction t where t.key = $1 and t.merchant_id = $2
@@ -49,7 +50,10 @@ BATCH_MESSAGES = {
 
 
 async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: ReplyReader) -> VerifyReply | Refusal:
-    """By orderRef first; a text with a right check letter may be a txnRef or a batchRef as well. (D29)"""
+    """By orderRef first; a text with a right check letter may be a txnRef or a batchRef as well.
+
+    Contract: disburse#verify
+    """
     named = request.txn_ref or request.order_ref
     said = named or request.batch_ref or ""
     if not said.startswith(BATCH_PREFIX):
@@ -73,7 +77,7 @@ async def verify_by_reference(said: str, merchant: Merchant, reader: Reader) -> 
 def show_transfer(
     status: str, txn_ref: str, order_ref: str, amount: int, fee: int, vat: int, message: str
 ) -> dict[str, Any]:
-    """A transfer that has failed costs nothing. (D29)"""
+    """A transfer that has failed costs nothing. (Contract: disburse#verify)"""
     is_charged = status != FAILED
     return {
         "txn_status": status,

@@ -1,4 +1,4 @@
-"""What `PUT /disburse` takes and answers. (api.md, D28, D29)"""
+"""What `PUT /disburse` takes and answers. (Contract: disburse#transfer, disburse#verify)"""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,10 @@ from kasuwa.core.fields import AccountNumber, Amount, BankCode, ChosenCurrency, 
 
 
 class TransferCurrency(ChosenCurrency):
-    """Banks are paid in NGN from the NGN wallet; any other currency would be sent as naira. Spec silent: D28"""
+    """Banks are paid in NGN from the NGN wallet; any other currency would be sent as naira.
+
+    Contract: disburse#transfer
+    """
 
     __slots__ = ()
     allowed = ("NGN",)

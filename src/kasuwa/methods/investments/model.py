@@ -1,4 +1,5 @@
-"""The rows of savings and thrift, and what every rule here does alike. (D34, D35)
+"""The rows of savings and thrift, and what every rule here does alike.
+Contract: investments#savings, investments#thrift
 
 Postings (all in NGN; the client's money sits in `savings:<savings_id>`):
 
@@ -277,7 +278,7 @@ class SavingsChanges:
     def can_close(self, savings_id: str, leaving: int | None = None) -> bool:
         """Whether savings close: emptied by a cash-out, or empty after maturity, with nothing due to them or owed by
         them and no plan under way. Held money is still there; `leaving` is what a cash-out takes, by a posting that is
-        not on this sheet: None where there is no cash-out. Spec silent: D34"""
+        not on this sheet: None where there is no cash-out. Contract: investments#savings"""
         is_early = leaving is None and self.today < self.load_savings(savings_id).matures_on
         return not is_early and self.kept_open_by(savings_id, leaving or 0) is None
 

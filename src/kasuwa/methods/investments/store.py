@@ -128,7 +128,10 @@ def savings_line(row: Any) -> SavingsRecord:
 async def show_statement(
     request: StatementRequest, merchant: Merchant, reader: ReplyReader
 ) -> StatementReply | Refusal:
-    """The postings on the savings, newest first: deposits, cash-outs, interest, tax, thrift. Spec silent: D34"""
+    """The postings on the savings, newest first: deposits, cash-outs, interest, tax, thrift.
+
+    Contract: investments#savings
+    """
     merchant_id, (offset, limit) = merchant.merchant_id, request.offset_and_limit
     async with reader.snapshot() as snapshot:
         row = await snapshot.fetchrow(ONE, merchant_id, savings_key(merchant_id, request.savings_id))

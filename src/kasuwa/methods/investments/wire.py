@@ -1,4 +1,4 @@
-"""What `PUT /investments` takes and answers. (api.md, D34, D35)"""
+"""What `PUT /investments` takes and answers. (Contract: investments#savings, investments#thrift)"""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -144,7 +144,7 @@ class ValidateReply(PaymentReply, kw_only=True):
 
 class CashoutFields(msgspec.Struct, kw_only=True):
     """`saving_id` is the contract's own spelling here; `savings_id` is read as well. An `amount` of zero closes savings
-    that hold nothing. Spec silent: D34"""
+    that hold nothing. Contract: investments#savings"""
 
     saving_id: Reference | None = None
     savings_id: Reference | None = None
@@ -211,7 +211,7 @@ MemberLimit = Annotated[int, Meta(ge=1, le=MOST_MEMBERS, description=f"1 to {MOS
 
 
 class SubscriptionsRequest(Paged, kw_only=True):
-    """Members in the order of their turns: where no limit is said, all of them. Spec silent: D35"""
+    """Members in the order of their turns: where no limit is said, all of them. Contract: investments#thrift"""
 
     default_limit: ClassVar[int] = MOST_MEMBERS
 

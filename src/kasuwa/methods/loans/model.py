@@ -1,7 +1,8 @@
 """The rows of loans, and the postings of all that happens to one. The rules are in the other decide files.
 
 What a client owes stands in the loan's own accounts, part by part, above zero: their floor refuses a repayment of more
-than is owed. The other side is the merchant's lending as a whole. Cash moves beside it, in the same group. (D33)
+than is owed. The other side is the merchant's lending as a whole. Cash moves beside it, in the same group.
+Contract: loans#request
 
     paid out        wallet → rail:bank, fees               as every transfer (methods/disburse)
                     lending:principal → loan_principal     the amount
@@ -58,7 +59,7 @@ MORE_THAN_OWED = Refusal(INVALID_REQUEST, "More than is owed on this loan")
 
 
 def refuse_in_state(state: str, wanted: str) -> Refusal:
-    """A step that the loan's state does not allow. Spec silent: D33"""
+    """A step that the loan's state does not allow. Contract: loans#request"""
     return Refusal(INVALID_REQUEST, f"The loan is {state} and cannot be {wanted}")
 
 

@@ -148,7 +148,7 @@ async def view_loan(request: ViewRequest, merchant: Merchant, reader: ReplyReade
 async def show_statement(
     request: StatementRequest, merchant: Merchant, reader: ReplyReader
 ) -> StatementReply | Refusal:
-    """The loan's postings, newest first: the books themselves, nothing reckoned. Spec silent: D8"""
+    """The loan's postings, newest first: the books themselves, nothing reckoned. Contract: #lists"""
     offset, limit = request.offset_and_limit
     async with reader.snapshot() as snapshot:
         row = await snapshot.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)

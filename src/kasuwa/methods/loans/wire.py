@@ -1,4 +1,4 @@
-"""What `PUT /loans` takes and answers. (api.md, D33)"""
+"""What `PUT /loans` takes and answers. (Contract: loans#request)"""
 
 from typing import Literal
 

@@ -83,7 +83,7 @@ def mobile_money_country(country: str | None, currency: str) -> str:
 
 
 def show_charges(request: ChargesRequest, merchant: Merchant, rails: Rails) -> ChargesReply:
-    """Exactly what a payment then costs: both ask the same function. (D13)"""
+    """Exactly what a payment then costs: both ask the same function. (Contract: #fees)"""
     currency = str(request.currency or HOME_CURRENCY)
     bearer = bearer_of(merchant.tariff, request.bearer)
     price = price_collection(merchant.tariff, class_of(request), currency, int(request.amount), bearer)

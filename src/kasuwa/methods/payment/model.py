@@ -58,7 +58,7 @@ PENDING_MESSAGE = "PENDING"
 # The directory's word for a payer's page.
 PAGE = "page"
 
-# How long a payer may take. Spec silent: D16, D20
+# How long a payer may take. Contract: payment#validate, payment#ussd
 PAYER_TIMEOUT = timedelta(minutes=10)
 
 # Why a payment failed, where that was not the rail's answer.
@@ -430,7 +430,7 @@ def payment_job(row: Transaction, method: str, kind: str, due: datetime, work: P
 def hold_fee(row: Transaction, purpose: TransactionPurpose | None, context: Context) -> tuple[PostingGroup, ...]:
     """Where the money is to go whole to somebody's account, the merchant's wallet must have the fee ready."""
     fees = row.fee + row.vat
-    if purpose is None or context.purposes[purpose.purpose].account is None or not fees:
+    if purpose is None or context.purposes[purpose.purpose].destination_account is None or not fees:
         return ()
     reserve = NewHold(hold_key(row.key), chart.wallet(row.currency), fees)
     return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, new_holds=(reserve,)),)

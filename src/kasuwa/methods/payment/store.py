@@ -45,9 +45,10 @@ from kasuwa.methods.payment.wire_reply import (
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NO_REFERENCE = refuse_fields(FieldError("txnRef", "required, or customer_txnref or refundRef"))
 AWAITING = "Awaiting Validation"
-# How many refunds a payment's verification lists, newest first; each is found by its own reference. Spec silent: D18
+# How many refunds a payment's verification lists, newest first; each is found by its own reference.
+# Contract: payment#refund
 MAX_LISTED_REFUNDS = 200
-# How the service's references of refunds begin. (D6)
+# How the service's references of refunds begin. (Contract: #references)
 REFUND_PREFIX = "GP|RF|"
 
 # Everything of one payment in one statement, its refunds too, so that they are of one moment.
@@ -74,7 +75,7 @@ BY_KEYS = """
             where key = u.payment and merchant_id = u.merchant offset 0) p
 """
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
-# The successful one of those that share a merchant's reference, else the newest. Spec silent: D7
+# The successful one of those that share a merchant's reference, else the newest. Contract: #repeats
 BY_CUSTOMER_REFERENCE = """
     select txn_ref from (
         select txn_ref, status, created_at, seq, key from transaction
@@ -221,7 +222,7 @@ def refunds_of(payment: PaymentRecord) -> list[Refund]:
 
 
 def reply_refund(payment: PaymentRecord, refund_ref: str) -> VerifyReply:
-    """A refund in the shape of a payment's verification. Spec silent: D18"""
+    """A refund in the shape of a payment's verification. Contract: payment#refund"""
     refund = next(line for line in refunds_of(payment) if line.txn_ref == refund_ref)
     standing, asked = payment.progress, DETAIL_DECODER.decode(payment.detail)
     left = refundable_total(payment.detail, standing.facts, standing.charged) - payment.refunded - payment.refunding
@@ -299,7 +300,10 @@ def refund_line(line: Refund) -> RefundLine:
 
 
 def add_next_step(reply: VerifyReply, payment: PaymentRecord, asked: PaymentDetail, public_url: str) -> None:
-    """What the payer must do next, as `charge` tells it: the answer to that may have been lost. Spec silent: D17"""
+    """What the payer must do next, as `charge` tells it: the answer to that may have been lost.
+
+    Contract: payment#verify
+    """
     step = reply_step(payment.progress, asked, public_url)
     if step is None:
         return

@@ -1,4 +1,4 @@
-"""What `PUT /payment` takes. Its replies are in wire_reply.py. (api.md, D13, D15–D27)"""
+"""What `PUT /payment` takes. Its replies are in wire_reply.py. (Contract: #fees, payment#charge)"""
 
 from typing import Annotated, Literal
 
@@ -79,7 +79,7 @@ Split = Annotated[list[Part], Meta(min_length=1, max_length=50, description="at 
 
 class Recurrent(msgspec.Struct, kw_only=True):
     """When the next charges come: an hour (daily), an ISO weekday (weekly), a day (monthly). Left out, the frequency is
-    monthly and the value that of the first charge. Spec silent: D25"""
+    monthly and the value that of the first charge. Contract: payment#recurrent"""
 
     frequency: Literal["daily", "weekly", "monthly"] | None = None
     value: Annotated[str, Meta(pattern="^[0-9]{1,2}" + END, max_length=2, description="one or two digits")] | None = (
@@ -209,11 +209,14 @@ class RecurrentRequest(msgspec.Struct, kw_only=True):
 
 
 class PlansRequest(PagedArray, kw_only=True):
-    """Recurrent payments, newest first. Spec silent: D25"""
+    """Recurrent payments, newest first. Contract: payment#recurrent"""
 
 
 class InstallmentsRequest(PagedArray, kw_only=True):
-    """Installment plans, newest first, or the one named; with `status` that one is changed. Spec silent: D26"""
+    """Installment plans, newest first, or the one named; with `status` that one is changed.
+
+    Contract: payment#installment
+    """
 
     id: Reference | None = None
     status: Literal["resume", "pause", "cancel"] | None = None

@@ -1,4 +1,7 @@
-"""What `PUT /payment` answers. One shape for every step: what does not apply is not there. (D15–D24)"""
+"""What `PUT /payment` answers. One shape for every step: what does not apply is not there.
+
+Contract: payment#charge
+"""
 
 from typing import Any, Literal
 
@@ -76,7 +79,7 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     """`chargedAmount` is a number here. While a payment is pending, the payer's next step is told as `charge` told it
     or, where its answer was lost, would have. `refunds` lists all refunds, newest first, failed ones too. Of a refund
     that was asked for by its own reference, `refundRef`, status, message and amount are the refund's, `txnRef` and the
-    rest its payment's. Spec silent: D17, D18"""
+    rest its payment's. Contract: payment#verify, payment#refund"""
 
     status: Literal[200] = 200
     txn_status: PaymentStatus = field(name="txnStatus")

@@ -24,7 +24,7 @@ EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.ob
 
 RESOURCES = ApiMethod(
     name="resources",
-    # `action` stands for `inquire`, where a client sent it so. Spec silent: D2
+    # `action` stands for `inquire`, where a client sent it so. Contract: #requests
     selectors=("inquire", "request", "action"),
     actions=(
         MemoryRead(
@@ -76,7 +76,7 @@ RESOURCES = ApiMethod(
             summary="An account number for one reference, for money to come in on",
             example={"request": "personalized-accounts", **EXAMPLE_PAYEE},
         ),
-        # Public clients spell it both ways. Spec silent: D37
+        # Public clients spell it both ways. Contract: resources#personalized-accounts
         Write(
             name="personalized_account",
             selector="request",

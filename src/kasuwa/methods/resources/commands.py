@@ -1,4 +1,4 @@
-"""Commands of look-ups: sending events again. (D42)"""
+"""Commands of look-ups: sending events again. (Contract: resources#events)"""
 
 from kasuwa.core.action import AdminOperations
 from kasuwa.core.codes import INVALID_REQUEST

@@ -1,4 +1,5 @@
-"""Personalized accounts: an account number for every reference a merchant likes, for money to come in on. (D37)
+"""Personalized accounts: an account number for every reference a merchant likes, for money to come in on.
+Contract: resources#personalized-accounts
 
 The same reference is the same account, whatever name and address come with it later. Whoever pays into one is
 found through the directory: see core/inbound_accounts.py.
@@ -17,7 +18,10 @@ MAX_BANK_TEXT_LENGTH = 200
 
 def choose_bank(merchant: Merchant, said: Any) -> Bank:
     """The bank that is asked for, where its numbers can be had, else the merchant's inbound bank. The simulated banks
-    of the test environment give numbers of every bank that has a code for them. Spec silent: D37"""
+    of the test environment give numbers of every bank that has a code for them.
+
+    Contract: resources#personalized-accounts
+    """
     ours = banks_by_code()[merchant.inbound_bank]
     if isinstance(said, int) and not isinstance(said, bool):
         said = f"{said:03d}"

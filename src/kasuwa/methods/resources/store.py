@@ -29,7 +29,7 @@ WALLETS = "select currency, posted, held from account where merchant_id = $1 and
 
 async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader) -> WalletReply:
     rows = {currency: (posted, held) for currency, posted, held in await reader.fetch(WALLETS, merchant.merchant_id)}
-    # NGN always exists, also before its first kobo. Spec silent: D12
+    # NGN always exists, also before its first kobo. Contract: #fx
     rows.setdefault("NGN", (0, 0))
     lines = [
         WalletLine(
@@ -61,7 +61,8 @@ EVENT_COLUMNS = f"""
     from event e
 """
 EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 order by e.seq desc offset $2 limit $3"
-# By the txnRef, or by the merchant's own reference: a cashcode's event names that as its txnRef. (D39)
+# By the txnRef, or by the merchant's own reference: a cashcode's event names that as its txnRef.
+# Contract: events#payload
 NAMED = """
     where e.merchant_id = $1 and e.reference = any(array(
         select $2::text union select t.txn_ref from transaction t where t.merchant_id = $1 and t.key = any($3)))

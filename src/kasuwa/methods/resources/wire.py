@@ -1,4 +1,7 @@
-"""What `PUT /resources` takes and answers. (api.md, D3, D36, D37, D41, D42)"""
+"""What `PUT /resources` takes and answers.
+
+Contract: #replies, resources#banks, resources#personalized-accounts, resources#wallet, resources#events
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -78,7 +81,7 @@ class CardReply(msgspec.Struct, kw_only=True):
     data: CardFacts
 
 
-# --- personalized accounts (D37) ------------------------------------------------------------------------------
+# --- personalized accounts (Contract: resources#personalized-accounts) ------------------------------------------------------------------------------
 
 
 AccountReference = Annotated[
@@ -126,7 +129,7 @@ class WalletReply(msgspec.Struct, kw_only=True):
     data: list[WalletLine]
 
 
-# --- the event log (D42) --------------------------------------------------------------------------------------
+# --- the event log (Contract: resources#events) --------------------------------------------------------------------------------------
 
 
 class EventsRequest(Paged, kw_only=True):

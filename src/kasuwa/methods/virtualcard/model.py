@@ -194,7 +194,7 @@ def balance_effect(narration: str, status: str, amount: int) -> int:
 
 
 def vat_entries(vat: int, narration: str) -> tuple[CardEntry, ...]:
-    """The VAT on a fee, as a line of its own. (D38)"""
+    """The VAT on a fee, as a line of its own. (Contract: virtualcard#create)"""
     return (CardEntry(narration, vat),) if vat else ()
 
 

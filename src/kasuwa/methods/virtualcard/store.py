@@ -12,7 +12,7 @@ from kasuwa.core.reading import ReplyReader, Snapshot
 from kasuwa.methods.virtualcard.model import UNKNOWN_CARD, balance_effect, card_key
 from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, TransactionsRequest
 
-# What is listed where no days are asked for. Spec silent: D38
+# What is listed where no days are asked for. Contract: virtualcard#create
 USUAL_DAYS = timedelta(days=30)
 
 BACKWARDS = refuse_fields(FieldError("to_date", "not before from_date"))

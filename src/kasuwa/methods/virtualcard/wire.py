@@ -1,4 +1,7 @@
-"""What `PUT /virtualcard` takes and answers, and what the test environment can do to a card. (api.md, D38)"""
+"""What `PUT /virtualcard` takes and answers, and what the test environment can do to a card.
+
+Contract: virtualcard#create
+"""
 
 from typing import Annotated, Literal
 
@@ -100,7 +103,10 @@ class TransactionsRequest(Paged, kw_only=True):
 
 
 class CardData(msgspec.Struct, kw_only=True):
-    """The card record of api.md. Number and CVV are absent from the reply of a repeated creation (D7)."""
+    """The card record of api.md. Number and CVV are absent from the reply of a repeated creation
+
+    Contract: #repeats
+    """
 
     reference: str
     balance: str

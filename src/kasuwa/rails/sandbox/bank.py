@@ -11,7 +11,7 @@ from typing import NoReturn
 import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,

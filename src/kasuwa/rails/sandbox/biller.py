@@ -25,7 +25,7 @@ from kasuwa.core.billers import (
     is_magic,
 )
 from kasuwa.core.money import minor_of
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import reference_of_rail_key
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Unavailable

@@ -15,7 +15,7 @@ import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX
 from kasuwa.core.magic import APPROVED, SAMPLE_CARD, SandboxOutcome, card_outcome_codes, outcome_of_card, proof_of
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import reference_of_rail_key
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable

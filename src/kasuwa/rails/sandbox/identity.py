@@ -61,9 +61,9 @@ class SandboxIdentity:
         if code == FOUND:
             return person
         if code == MISMATCH:
-            return replace(person, firstname="NOBODY", lastname="ELSE", middlename="", agrees=("dob",))
+            return replace(person, firstname="NOBODY", lastname="ELSE", middlename="", always_matching=("dob",))
         if code == WATCH_LISTED:
-            return replace(person, watch_listed=True)
+            return replace(person, is_watch_listed=True)
         if code == NOT_FOUND:
             return None
         raise_for_code(code)

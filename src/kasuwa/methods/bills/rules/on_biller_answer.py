@@ -1,5 +1,5 @@
 """What a biller's answer means for a bill: post the hold and keep what was delivered, give it back, or ask again later.
-(D14, D28, D30)"""
+(Contract: #states, disburse#transfer, bills#pay)"""
 
 import msgspec
 
@@ -67,7 +67,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
 
 def check_delivery_format(answer: Answer, fulfilment: str) -> Answer:
     """A token that no meter takes is worth nothing to whoever paid for it: such an answer cannot be read, whatever else
-    it says. (D4)"""
+    it says. (Contract: #errors)"""
     if answer.status != ports.SUCCESSFUL:
         return answer
     forms = DELIVERY_FORMATS.get(fulfilment, {})

@@ -64,7 +64,7 @@ RAIL = chart.rail("biller", CURRENCY)
 INCOME = chart.income("bill", CURRENCY)
 VAT = chart.tax("vat", CURRENCY)
 
-# How long the same payment under another orderRef is taken for a mistake (business time). Spec silent: D30
+# How long the same payment under another orderRef is taken for a mistake (business time). Contract: bills#pay
 LIKELY_DUPLICATE_WITHIN = timedelta(seconds=30)
 
 # Refusals, in order of precedence; between the second and the third come those of the fields that the item decides.
@@ -187,7 +187,7 @@ def check_reference(merchant: Merchant, item: ItemTerms, reference: str) -> str 
 
 
 def check_amount(merchant: Merchant, item: ItemTerms, said: int | None) -> str | None:
-    """A fixed price is taken as it is or left out; an open amount is bounded by the biller. Spec silent: D30"""
+    """A fixed price is taken as it is or left out; an open amount is bounded by the biller. Contract: bills#pay"""
     limits = merchant.limits[CURRENCY]
     if item.price:
         if said is not None and said != item.price:
@@ -284,12 +284,12 @@ def digest_request(request: PayRequest, context: Context) -> bytes:
 
 
 def has_failed(earlier: Transaction | None) -> bool:
-    """What has failed paid nobody: to pay it again is no mistake. Spec silent: D30"""
+    """What has failed paid nobody: to pay it again is no mistake. Contract: bills#pay"""
     return earlier is not None and earlier.status == FAILED
 
 
 def replay_bill(first: Transaction, digest: bytes, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    """The first answer with its current status; while it is at the rail, worth waiting for. Spec silent: D7"""
+    """The first answer with its current status; while it is at the rail, worth waiting for. Contract: #repeats"""
     if first.digest != digest:
         return REFERENCE_USED
     reply = reply_bill(first, find_delivery(first, context, seen))

@@ -1,4 +1,7 @@
-"""How a cashcode ends: redeemed, expired, cancelled or locked. One way for all, with one event. (D32, D39)"""
+"""How a cashcode ends: redeemed, expired, cancelled or locked. One way for all, with one event.
+
+Contract: cashcode#generate, events#payload
+"""
 
 import msgspec
 
@@ -143,7 +146,10 @@ def need_source(
 
 
 def build_event_fields(row: Transaction, purpose: TransactionPurpose | None) -> dict[str, str]:
-    """A cashcode's event names its orderRef as txnRef; a cash-out's is known by its own txnRef. Spec silent: D39"""
+    """A cashcode's event names its orderRef as txnRef; a cash-out's is known by its own txnRef.
+
+    Contract: events#payload
+    """
     if purpose is not None:
         return {"txnRef": row.txn_ref, **subject_of(purpose)}
     return {"txnRef": row.order_ref, "orderRef": row.order_ref}

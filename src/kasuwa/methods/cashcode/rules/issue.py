@@ -49,7 +49,7 @@ KIND = "cashcode"
 CURRENCY = "NGN"
 EXPIRE = "cashcode.expire"
 LANE = "schedule"
-# The two letters of a code's txnRef, and of a cash-out's. Spec silent: D6
+# The two letters of a code's txnRef, and of a cash-out's. Contract: #references
 REFERENCE_TYPE = "CC"
 
 WALLET = chart.wallet(CURRENCY)
@@ -72,7 +72,7 @@ EXPIRED = "expired"
 CANCELLED = "cancelled"
 LOCKED = "locked"
 
-# How long a code lives, in minutes. Spec silent: D32
+# How long a code lives, in minutes. Contract: cashcode#generate
 DEFAULT_MINUTES = 1440
 MIN_LIFETIME_MINUTES = 5
 MAX_LIFETIME_MINUTES = 10_080
@@ -201,7 +201,7 @@ def digest_request(request: GenerateRequest, context: Context) -> bytes:
 
 
 def reply_generate(row: Transaction, code: Cashcode, *, code_digits: str | None = None) -> GenerateReply:
-    """A repeat is told all but the code. Spec silent: D7"""
+    """A repeat is told all but the code. Contract: #repeats"""
     return GenerateReply(
         order_ref=row.order_ref,
         cashcode=msgspec.UNSET if code_digits is None else code_digits,

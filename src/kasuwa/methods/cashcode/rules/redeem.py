@@ -45,7 +45,7 @@ UNKNOWN_CODE = Refusal(INVALID_REQUEST, "Invalid Cashcode")
 WRONG_PIN = Refusal(NOT_VALIDATED, "Wrong PIN")
 LOCKED_NOW = Refusal(NOT_VALIDATED, "Wrong PIN; the cashcode is locked now")
 
-# Four digits are guessed in no time: the third wrong PIN locks. Spec silent: D32
+# Four digits are guessed in no time: the third wrong PIN locks. Contract: cashcode#generate
 MAX_WRONG_PINS = 3
 
 # Ten digits are not, as long as nobody may try thousands: so many unknown codes in so long a time, then no code of the
@@ -147,7 +147,10 @@ def find_channel_fault(cashcode: CashcodeRows, request: RedeemRequest) -> FieldE
 
 
 def find_amount_fault(cashcode: CashcodeRows, request: RedeemRequest) -> FieldError | None:
-    """A cash machine pays the whole amount; terminals and pages up to it, and the rest returns. Spec silent: D32"""
+    """A cash machine pays the whole amount; terminals and pages up to it, and the rest returns.
+
+    Contract: cashcode#generate
+    """
     whole = cashcode.row.amount
     if cashcode.code.channel == "ATM":
         return None if request.amount == whole else FieldError("amount", f"exactly {format_minor(whole)}")

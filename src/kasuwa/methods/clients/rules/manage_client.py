@@ -1,4 +1,4 @@
-"""The rules of clients: created, changed, erased. (D31)
+"""The rules of clients: created, changed, erased. (Contract: clients#create)
 
 What is told of a person is sealed; telephone and e-mail are also kept as keyed hashes, to be found by. A BVN is kept
 three ways: sealed, to be opened for an export; masked, to be shown; and as a keyed hash. That hash is also the key of a
@@ -63,7 +63,7 @@ WATCH_LISTED = refuse_fields(FieldError("data.bvn", "this BVN is watch-listed"))
 
 MAX_DETAIL_BYTES = 256 * 1024
 
-# From where to where a merchant may move a client; nothing else is a step. Spec silent: D31
+# From where to where a merchant may move a client; nothing else is a step. Contract: clients#create
 STATUS_TRANSITIONS = {
     PENDING_APPROVAL: frozenset({INACTIVE, ACTIVE, REJECTED}),
     INACTIVE: frozenset({ACTIVE, EXITED, BLACKLISTED}),

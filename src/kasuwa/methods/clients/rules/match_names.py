@@ -1,4 +1,5 @@
-"""Whether a person is who the register of Bank Verification Numbers says, as a bank's officer would judge it. (D31)
+"""Whether a person is who the register of Bank Verification Numbers says, as a bank's officer would judge it.
+Contract: clients#create
 
 Case, accents, hyphens and apostrophes do not count, nor whether a double name is written apart or together. Two names
 must be found: the register's surname, and one of its given names (the middle name may be the one a person goes by),

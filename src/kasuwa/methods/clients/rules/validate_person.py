@@ -1,4 +1,5 @@
-"""What may be said of a person: rules on the fields of a body, and the same on a person as a whole. (D31)
+"""What may be said of a person: rules on the fields of a body, and the same on a person as a whole.
+Contract: clients#create
 
 What a body shows by itself, a rule finds, whatever else is wrong with it. What only the kept client shows (the other
 half of a bank account, where they live) and what day it is, is found when all is decided.

@@ -1,4 +1,5 @@
-"""The rules of bulk transfers: up to 1,000 orders in one request, each accepted or refused on its own. (D28)
+"""The rules of bulk transfers: up to 1,000 orders in one request, each accepted or refused on its own.
+Contract: disburse#transfer
 
 An order ends up in one of three ways:
 
@@ -47,7 +48,7 @@ BATCH_REFERENCE_TYPE = "BT"
 BATCH_PREFIX = f"GP|{BATCH_REFERENCE_TYPE}|"
 
 NOT_AN_ORDER = "an object with amount, bankcode and accountnumber"
-# A refused order keeps its orderRef (D7), so the way out is another one.
+# A refused order keeps its orderRef (Contract: #repeats), so the way out is another one.
 INSUFFICIENT_MESSAGE = (
     "The wallet does not cover the amount and its fee; fund it and send the order under a new orderRef"
 )

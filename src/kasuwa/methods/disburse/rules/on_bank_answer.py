@@ -1,4 +1,7 @@
-"""What a bank's answer means for a transfer: post the hold, give it back, or ask again later. (D14, D28)"""
+"""What a bank's answer means for a transfer: post the hold, give it back, or ask again later.
+
+Contract: #states, disburse#transfer
+"""
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import (

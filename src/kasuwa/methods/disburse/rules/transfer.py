@@ -159,7 +159,7 @@ def digest_request(request: TransferRequest, context: Context) -> bytes:
 
 
 def replay_transfer(first: Transaction, digest: bytes) -> Decision | Refusal:
-    """The first answer with its current status; while it is at the rail, worth waiting for. Spec silent: D7"""
+    """The first answer with its current status; while it is at the rail, worth waiting for. Contract: #repeats"""
     if first.digest != digest:
         return REFERENCE_USED
     return Decision(reply=reply_transfer(first), in_progress=first.code is None and not first.is_final)

@@ -103,7 +103,10 @@ def find_savings(request: CashoutFields, context: Context, seen: LoadedRows) -> 
 def prepare_cashout(
     request: CashoutFields, savings: Savings, context: Context, seen: LoadedRows
 ) -> SavingsChanges | Refusal | NeedsMore:
-    """A sheet with the member's thrift debts settled: they are paid before anything is taken out. Spec silent: D35"""
+    """A sheet with the member's thrift debts settled: they are paid before anything is taken out.
+
+    Contract: investments#thrift
+    """
     changes = SavingsChanges(context, seen)
     available = changes.account(savings.savings_id).available
     least = context.merchant.limits[CURRENCY].min_amount
@@ -274,7 +277,7 @@ def issue_cashcode(
     request: CashcodeRequest, changes: SavingsChanges, savings: Savings, context: Context
 ) -> Decision | NeedsMore:
     """Held now, and taken when a machine has paid it; a code that ends unused gives it back. Code and PIN are shown
-    once, the PIN only where it was made here. Spec silent: D34"""
+    once, the PIN only where it was made here. Contract: investments#savings"""
     amount = int(request.amount)
     order = cashcode.CashcodeOrder(
         amount=amount,

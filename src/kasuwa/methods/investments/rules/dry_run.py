@@ -28,7 +28,7 @@ CASHOUT_METHOD_TEXTS = {
     "transfer": "to the client's bank account",
     "cashcode": "held for a code that draws it from a cash machine; it returns if the code ends unused",
 }
-# Where a cash-out by cashcode is paid. Spec silent: D34
+# Where a cash-out by cashcode is paid. Contract: investments#savings
 CASHCODE_CHANNEL = "ATM"
 
 

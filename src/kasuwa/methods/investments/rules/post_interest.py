@@ -1,5 +1,5 @@
 """Posting interest: savings that were opened on one day share their posting days, so one job posts for a sheet of
-them, in one commit. What the wallet does not cover is tried again at the next midnight. (D34)
+them, in one commit. What the wallet does not cover is tried again at the next midnight. (Contract: investments#savings)
 
 A job that is run twice posts once: what is due is on the savings' own rows and goes with the posting, and a job that
 was run has another due time.

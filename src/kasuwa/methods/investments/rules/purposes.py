@@ -1,5 +1,5 @@
 """What payments, transfers and cashcodes are made for: deposits and cash-outs of savings. What became of them comes
-here. (D34)"""
+here. (Contract: investments#savings)"""
 
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore
 from kasuwa.core.money import format_minor
@@ -28,7 +28,8 @@ def end_cashout(row: Transaction, savings_id: str, context: Context, seen: Loade
         withdraw_savings(changes, savings_id, row.amount)
         more = changes.missing_clients()
         return more or PurposeEffects(reply=reply_cashout(row, savings_id, available), rows=changes.rows)
-    # The money comes back. Debts that arose meanwhile are settled from it before it can be taken out again. (D35)
+    # The money comes back. Debts that arose meanwhile are settled from it before it can be taken out again.
+    # Contract: investments#thrift
     available += row.amount
     more = repay_thrift_debts(changes, savings_id, available)
     if more is not None:

@@ -64,7 +64,7 @@ from kasuwa.methods.payment.rules.collect import collect_payment, decide_validat
 
 # A term of fifty years: longer ones are a slip of the pen.
 LONGEST_PERIOD = 600
-DEFAULT_TAX_RATE = "10"  # Spec silent: D34
+DEFAULT_TAX_RATE = "10"  # Contract: investments#savings
 
 DEPOSIT = "deposit"
 DEPOSIT_REFERENCE_TYPE = "SD"

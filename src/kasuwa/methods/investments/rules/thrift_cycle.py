@@ -1,4 +1,7 @@
-"""One cycle of a thrift plan: every member pays, one receives, debts are made and repaid; in one group. (D35)"""
+"""One cycle of a thrift plan: every member pays, one receives, debts are made and repaid; in one group.
+
+Contract: investments#thrift
+"""
 
 from datetime import timedelta
 

@@ -1,4 +1,5 @@
-"""The rules of thrift plans: made, joined, cancelled, and their cycles. Postings are in decide.py. (D35)
+"""The rules of thrift plans: made, joined, cancelled, and their cycles. Postings are in decide.py.
+Contract: investments#thrift
 
 A plan is open until it is full and its day has come, then it runs: one cycle after another, each in one posting group,
 until everybody has received the pot once. Its job is one and the same from cycle to cycle; each run leaves it a later
@@ -305,7 +306,7 @@ def join_plan(plan: ThriftPlan, savings: Savings, context: Context, seen: Loaded
 
 
 def schedule_first_cycle(plan: ThriftPlan, context: Context) -> tuple[ThriftPlan, tuple[Job, ...]]:
-    """At its start date where it is full by then, else on the day it fills. Spec silent: D35"""
+    """At its start date where it is full by then, else on the day it fills. Contract: investments#thrift"""
     today = lagos_day(context.now)
     begins = max(plan.start_date, today)
     begun = msgspec.structs.replace(

@@ -1,4 +1,5 @@
-"""What time does to a loan, and what an operator does when time did not help: arrears, penalties, write-off. (D33)
+"""What time does to a loan, and what an operator does when time did not help: arrears, penalties, write-off.
+Contract: loans#request
 
 The watch is a job at the midnight of the next day on which something changes: an instalment that becomes late, or
 a penalty of one day more. It reckons the loan up to today, so it may come late itself without harm.

@@ -1,7 +1,7 @@
 """How a loan stands on a day: what is late, what is owed, what would close it, and what a repayment does to it.
 
 Lateness is reckoned from the rows alone, up to any day, and twice is the same as once: the nightly job, a repayment and
-a view all ask here, so none of them depends on another having run. (D33)
+a view all ask here, so none of them depends on another having run. (Contract: loans#request)
 """
 
 from datetime import date, timedelta
@@ -46,7 +46,7 @@ class LoanPosition(msgspec.Struct, frozen=True):
     @property
     def payoff(self) -> tuple[LoanAmounts, ...]:
         """What closes the loan today, line by line: all of what is due, the principal, and the interest earned so far
-        in the running interval. Interest paid ahead is not paid back. Spec silent: D33"""
+        in the running interval. Interest paid ahead is not paid back. Contract: loans#request"""
         tax_rate, asked = rate_of(self.loan.terms.tax), []
         for line in self.lines:
             earned = interest_earned(line, self.loan, self.day)
@@ -172,7 +172,7 @@ def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
 def spread_repayment(position: LoanPosition, amount: int) -> tuple[LoanAmounts, ...]:
     """Where less than the payoff goes: all penalties; what is due, oldest first, interest with its tax before
     principal; interest and tax earned in the running interval; then principal, noted on the running installment.
-    Interest that is not earned yet is never taken. Spec silent: D33"""
+    Interest that is not earned yet is never taken. Contract: loans#request"""
     payoff, day = position.payoff, position.day
     is_due = [line.due <= day for line in position.lines]
     steps = (
@@ -201,7 +201,10 @@ def earned_parts(parts: LoanAmounts) -> LoanAmounts:
 def recompute_schedule(position: LoanPosition, lines: tuple[LoanInstallment, ...]) -> tuple[LoanInstallment, ...]:
     """The schedule after principal was paid ahead: the installments that are not due yet, computed anew on the
     principal that is left, over the same due dates. The running one keeps the interest earned so far and adds that of
-    its remaining days. At a flat rate the interest is that of the whole loan and does not change. Spec silent: D33"""
+    its remaining days. At a flat rate the interest is that of the whole loan and does not change.
+
+    Contract: loans#request
+    """
     loan, day = position.loan, position.day
     past = [line for line in lines if line.due <= day]
     coming = [line for line in lines if line.due > day]

@@ -1,4 +1,7 @@
-"""A loan as merchants see it: the record of every reply, and how the figures of a dry run came about. (D33)"""
+"""A loan as merchants see it: the record of every reply, and how the figures of a dry run came about.
+
+Contract: loans#request
+"""
 
 from datetime import date, datetime
 from decimal import Decimal

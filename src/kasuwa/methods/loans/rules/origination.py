@@ -1,4 +1,5 @@
-"""The rules of a loan until it is paid out: asked for, approved, rejected or withdrawn, disbursed. (D33)
+"""The rules of a loan until it is paid out: asked for, approved, rejected or withdrawn, disbursed.
+Contract: loans#request
 
     pending_approval   approve → disbursing → active        the transfer was successful
                                             → approved      it failed; approve again retries
@@ -94,7 +95,7 @@ DISBURSING_MESSAGE = "The loan is approved and its disbursement is being process
 
 
 def check_amount(merchant: Merchant, amount: int) -> str | None:
-    """Loans have no upper amount. Spec silent: D33"""
+    """Loans have no upper amount. Contract: loans#request"""
     least = merchant.limits[CURRENCY].min_amount
     return None if amount >= least else f"at least {format_minor(least)}"
 

@@ -1,4 +1,5 @@
-"""The rules of a repayment: paid into the merchant's wallet directly, or by a payment made for the loan. (D33)
+"""The rules of a repayment: paid into the merchant's wallet directly, or by a payment made for the loan.
+Contract: loans#request
 
 The merchant says `wallet` where it has the client's money already: then the claim moves alone. Any other payment brings
 the cash itself and credits the loan with its whole amount when it is successful; its fee is the merchant's.

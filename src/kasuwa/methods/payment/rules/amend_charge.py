@@ -1,4 +1,5 @@
-"""What the second step of a card payment adds to the first: schedule, split, bearer, references, meta. (D15, D27)
+"""What the second step of a card payment adds to the first: schedule, split, bearer, references, meta.
+Contract: payment#charge, payment#split
 
 Clients send the same body twice. What only the charge brings counts as if initiate had brought it; what both bring must
 be the same. The price follows where the bearer does.

@@ -1,4 +1,7 @@
-"""How payments begin that are no cards: account, USSD, telephone, QR, bank transfer, mobile money. (D19–D24)"""
+"""How payments begin that are no cards: account, USSD, telephone, QR, bank transfer, mobile money.
+
+Contract: payment#charge
+"""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -36,7 +39,7 @@ from kasuwa.methods.payment.wire import (
     PaymentFields,
 )
 
-# Which banks can be debited, and dialled. Spec silent: D20, D36
+# Which banks can be debited, and dialled. Contract: payment#ussd, resources#banks
 CHARGEABLE_KINDS = frozenset({"commercial"})
 USSD_BANK_NEEDING_PAYER = "zenith"
 

@@ -1,4 +1,5 @@
-"""The rules of card payments: initiate, charge, validate; and charging a saved card. (D15, D16)
+"""The rules of card payments: initiate, charge, validate; and charging a saved card.
+Contract: payment#charge, payment#validate
 
 initiate   a session is opened at the rail; what it wants (PIN, OTP, 3-D Secure) is the answer
 charge     the same body again, with that; PIN goes on to completion, OTP and 3-D Secure ask the payer
@@ -68,7 +69,7 @@ from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, V
 # Other pages only show something: whoever pays, pays elsewhere.
 PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
 
-# Three codes and no more. Spec silent: D16
+# Three codes and no more. Contract: payment#validate
 MAX_OTP_ATTEMPTS = 3
 
 # 192 bits.
@@ -154,7 +155,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     if isinstance(terms, list) or faults:
         return refuse_fields(*faults, *(terms if isinstance(terms, list) else ()))
     if row.is_final or payment.stage != INITIATED:
-        # Repeated while the payer is awaited, the same step; after the end, the result. Spec silent: D15
+        # Repeated while the payer is awaited, the same step; after the end, the result. Contract: payment#charge
         return Decision(
             reply=reply_payment(row, payment, context.public_url), in_progress=payment.stage in RAIL_CALL_STAGES
         )
@@ -171,7 +172,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
 
 
 def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[FieldError]:
-    """What differs from the first step. Spec silent: D15"""
+    """What differs from the first step. Contract: payment#charge"""
     faults = []
     card, detail = request.card, DETAIL_DECODER.decode(payment.detail)
     if payment.auth and request.auth_type not in (None, payment.auth):
@@ -258,7 +259,10 @@ def need_challenge(request: ChallengeAnswer, merchant: Merchant) -> Needs:
 
 
 def answer_challenge(request: ChallengeAnswer, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    """The payer has answered on a page: 3-D Secure, or a wallet's hand-off. Spec silent: D15, D24"""
+    """The payer has answered on a page: 3-D Secure, or a wallet's hand-off.
+
+    Contract: payment#charge, payment#mobile-money
+    """
     _, payment, _ = find_payment(request.txn_ref, context.merchant, seen)
     if payment is not None and payment.method not in PAGE_APPROVED_METHODS:
         return VALIDATION_NOT_AWAITED
@@ -312,8 +316,10 @@ def may_need_code(payment: Payment) -> bool:
 
 
 def reply_final_outcome(row: Transaction, payment: Payment) -> Decision | Refusal:
-    """What a code is answered after the end: the outcome of a successful payment, else why it is too late. Spec silent:
-    D7, D16"""
+    """What a code is answered after the end: the outcome of a successful payment, else why it is too late.
+
+    Contract: #repeats, payment#validate
+    """
     if row.status == SUCCESSFUL:
         return Decision(reply=reply_validated(reply_completed(row, payment)))
     late = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}

@@ -76,12 +76,12 @@ def end_payment(
         charged=payment.charged,
     )
     event_fields = build_event_fields(row, detail)
-    end = finish(told=event_fields)
+    end = finish(event_fields=event_fields)
     paid = final_status == SUCCESSFUL
     done, saved = tokenize_card(payment, end.row, detail, context) if paid else (discard_card(payment), ())
     added = effects_of_purpose(end.row, detail.purpose, context, seen)
     if isinstance(added, PurposeEffects) and added.surplus:
-        end = finish(told={**event_fields, "unappliedAmount": format_minor(added.surplus)})
+        end = finish(event_fields={**event_fields, "unappliedAmount": format_minor(added.surplus)})
         done = record_surplus(done, added.surplus)
     settling = settle_payment(end.row, done, detail, context, seen) if paid else SettlementEffects()
     following = start_plans(end.row, done, detail, context, seen)
@@ -113,7 +113,7 @@ def record_surplus(payment: Payment, surplus: int) -> Payment:
 
 def build_event_fields(row: Transaction, detail: PaymentDetail) -> dict[str, str]:
     """What a payment's event carries besides: the merchant's own reference and, of money that came in on a
-    personalized account, that account. (D37, D39)"""
+    personalized account, that account. (Contract: resources#personalized-accounts, events#payload)"""
     told = {"customer_txnref": row.order_ref} if row.order_ref else {}
     told |= subject_of(detail.purpose)
     if not detail.account_reference:
@@ -164,7 +164,7 @@ def end_groups(
 def purpose_account(purpose: TransactionPurpose | None, currency: str, context: Context) -> str | None:
     if purpose is None:
         return None
-    account = context.purposes[purpose.purpose].account
+    account = context.purposes[purpose.purpose].destination_account
     return None if account is None else str(account(purpose.reference, currency))
 
 

@@ -1,4 +1,5 @@
-"""Money that customers transfer into an account they were shown: exact, too little, too much, too late. (D23)
+"""Money that customers transfer into an account they were shown: exact, too little, too much, too late.
+Contract: payment#bank-transfer
 
 exact       the payment succeeds
 too little  rail:debit → unapplied, and the rest is awaited; it goes back if the time runs out
@@ -6,7 +7,7 @@ too much    the payment succeeds, the excess goes back
 too late    rail:debit → unapplied → rail:debit: it goes back at once
 
 Into a personalized account nobody asked for an amount, and nothing is awaited: whatever comes is a payment of its own
-that has succeeded. (D37)
+that has succeeded. (Contract: resources#personalized-accounts)
 """
 
 import msgspec
@@ -164,7 +165,7 @@ def build_personalized_order(
 ) -> PaymentOrder:
     """The payment that nobody asked for, as if it had been. The payer decides what comes, and no limit can refuse what
     is here already; the fee is out of it, because nobody was told to pay one on top. By the account's reference all
-    of its payments are found again. Spec silent: D37"""
+    of its payments are found again. Contract: resources#personalized-accounts"""
     return PaymentOrder(
         method="bank_transfer",
         currency=HOME_CURRENCY,

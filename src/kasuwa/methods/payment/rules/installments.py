@@ -1,4 +1,4 @@
-"""Installment plans as their merchant sees and changes them: pause, resume, cancel. (D26)
+"""Installment plans as their merchant sees and changes them: pause, resume, cancel. (Contract: payment#installment)
 
     active      charged on its dates
     paused      by the merchant, or because the card cannot be charged: nothing is charged until it is resumed

@@ -1,4 +1,7 @@
-"""What a rail's answer means for a payment: ask the payer, end it, or ask again later. (D14–D16, D20–D24)"""
+"""What a rail's answer means for a payment: ask the payer, end it, or ask again later.
+
+Contract: #states, payment#charge, payment#validate
+"""
 
 from datetime import datetime
 
@@ -110,7 +113,7 @@ def adapt_reply_to_step(
     decision: Decision | NeedsMore, row: Transaction, payment: Payment, job: Job, ending: str, context: Context
 ) -> Decision | NeedsMore:
     """A success is told in the step's own words. A payer's step that ends at once still answers as one: clients wait
-    for the event. Spec silent: D16, D21"""
+    for the event. Contract: payment#validate, payment#phone"""
     if isinstance(decision, NeedsMore) or ending != SUCCESSFUL or not isinstance(decision.reply, PaymentReply):
         return decision
     if job.kind == CHARGE and payment.method in PAYER_APPROVED_METHODS:
@@ -168,7 +171,7 @@ def next_query_time(payment: Payment, sent_at: float, context: Context) -> datet
 def count_wrong_otp(
     row: Transaction, payment: Payment, job: Job, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    """A wrong code: the third fails the payment. Spec silent: D16"""
+    """A wrong code: the third fails the payment. Contract: payment#validate"""
     tried = msgspec.structs.replace(payment, tries=payment.tries + 1, stage=payer_stage(payment))
     if tried.tries >= MAX_OTP_ATTEMPTS:
         decision = end_payment(row, tried, job, FAILED, OTP_ATTEMPTS_EXHAUSTED, OTP_EXHAUSTED_MESSAGE, context, seen)

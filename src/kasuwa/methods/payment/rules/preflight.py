@@ -1,4 +1,4 @@
-"""What a payment would be refused for besides, named at once where its body is refused anyway. (D4)
+"""What a payment would be refused for besides, named at once where its body is refused anyway. (Contract: #errors)
 
 Each asks the function that decides it for good. What hangs on kept rows (a token, the beneficiaries of a split) and on
 a whole schedule is found then.

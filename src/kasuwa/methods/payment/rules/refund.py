@@ -1,4 +1,4 @@
-"""Refunds: all or a part of a payment goes back to the payer, out of the wallet. (D18)
+"""Refunds: all or a part of a payment goes back to the payer, out of the wallet. (Contract: payment#refund)
 
     requested    hold   wallet                       amount
     successful   wallet → rail:<card|debit|mobile>   amount; the fee stays where it is

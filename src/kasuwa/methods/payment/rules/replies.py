@@ -1,4 +1,4 @@
-"""A payment as its merchant is told of it, wherever it stands. (D15–D24)"""
+"""A payment as its merchant is told of it, wherever it stands. (Contract: payment#charge)"""
 
 from typing import Any, Protocol
 

@@ -56,7 +56,7 @@ def expiry_faults(
     expiry_month: str, expiry_year: str, today: date, merchant: Merchant, number: str = ""
 ) -> list[FieldError]:
     """A card is good until the end of its month. In test, the card of the public clients' READMEs is good with any
-    expiry. Spec silent: D15"""
+    expiry. Contract: payment#charge"""
     if merchant.environment == "test" and number == SAMPLE_CARD:
         return []
     month, year = int(expiry_month), 2000 + int(expiry_year)
@@ -185,7 +185,7 @@ def card_split_faults(
 
 
 def recurrent_faults(request: InitiateCard) -> list[FieldError]:
-    """`recurrent` alone implies `is_recurring`; one that says no contradicts it. Spec silent: D25"""
+    """`recurrent` alone implies `is_recurring`; one that says no contradicts it. Contract: payment#recurrent"""
     recurrent = request.recurrent
     if recurrent is None:
         return []
@@ -196,7 +196,7 @@ def recurrent_faults(request: InitiateCard) -> list[FieldError]:
 
 
 def schedule_conflict_faults(recurrent: bool, installment: bool) -> list[FieldError]:
-    """One payment has one schedule. Spec silent: D25, D26"""
+    """One payment has one schedule. Contract: payment#recurrent, payment#installment"""
     return [FieldError("installment", "not together with recurrent")] if recurrent and installment else []
 
 
@@ -213,7 +213,7 @@ def read_recurrent_terms(request: InitiateCard) -> RecurrentTerms | None:
 def read_installment_terms(
     installment: Installment, amount: int | None, today: date
 ) -> tuple[int, InstallmentTerms] | list[FieldError]:
-    """What is due today and what later, or what is wrong. Spec silent: D26"""
+    """What is due today and what later, or what is wrong. Contract: payment#installment"""
     figures = {day: str(figure) for day, figure in installment.payment_schedule.items()}
     plan = plan_installments(int(installment.total), figures)
     if isinstance(plan, str):
@@ -269,7 +269,10 @@ def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
 
 
 def unsupported_schedule_faults(request: PaymentFields, *, installments: bool = False) -> list[FieldError]:
-    """What is asked of a payment whose payer cannot be charged again by us. Spec silent: D25, D26"""
+    """What is asked of a payment whose payer cannot be charged again by us.
+
+    Contract: payment#recurrent, payment#installment
+    """
     asked = {"is_recurring": request.is_recurring or None, "recurrent": request.recurrent}
     faults = [FieldError(name, "card payments only") for name, value in asked.items() if value is not None]
     if request.installment is not None and not installments:

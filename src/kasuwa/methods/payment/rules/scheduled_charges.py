@@ -1,4 +1,5 @@
-"""Charges that follow by themselves: recurrent payments and instalments. (D25, D26)
+"""Charges that follow by themselves: recurrent payments and instalments.
+Contract: payment#recurrent, payment#installment
 
 A plan has one job while it waits for its next due date, and none while a charge is under way: the end of that charge
 is asked through the plan's purpose, and writes the next job in the same commit. So no due date is charged twice and
@@ -18,7 +19,7 @@ from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, N
 from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import card_class, price_collection
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import job_key, opaque_id, row_key
 from kasuwa.core.schedule import Recurrence, make_recurrence, next_due, next_retry
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
@@ -51,7 +52,7 @@ CANCELLED = "cancelled"
 INCOMPLETE = "incomplete"
 UNPAID = "unpaid"
 
-# Cycles that fail one after another before a plan is paused. Spec silent: D25
+# Cycles that fail one after another before a plan is paused. Contract: payment#recurrent
 MAX_MISSED_CYCLES = 3
 
 UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No recurrent payment has this id")
@@ -263,7 +264,8 @@ def end_plan_charge(row: Transaction, plan_id: str, context: Context, seen: Load
     if row.status == SUCCESSFUL:
         return advance_cycle(msgspec.structs.replace(rested, misses=0, paid=plan.paid + row.amount))
     if retry_classes().get(row.code or "") != "soft":
-        # The card cannot be charged as things are: nothing is tried until somebody starts it again. Spec silent: D25
+        # The card cannot be charged as things are: nothing is tried until somebody starts it again.
+        # Contract: payment#recurrent
         return PurposeEffects(rows=(pause_plan(rested, PAUSED),))
     again = next_retry(plan.cycle_due, context.now, next_cycle_due(plan)) if plan.attempt else None
     if again is not None:
@@ -306,7 +308,10 @@ def advance_cycle(plan: Plan) -> PurposeEffects:
 
 
 def final_state(plan: Plan) -> str:
-    """How an installment plan stands when its last date is over, by what it has collected. Spec silent: D26"""
+    """How an installment plan stands when its last date is over, by what it has collected.
+
+    Contract: payment#installment
+    """
     if plan.paid >= TERMS_DECODER.decode(plan.detail).total:
         return FINISHED
     return INCOMPLETE if plan.paid else UNPAID
@@ -341,7 +346,10 @@ def decide_recurrent(request: RecurrentRequest, context: Context, seen: LoadedRo
 
 
 def restart_plan(plan: Plan, job: Job | None, context: Context) -> Decision:
-    """From now on: due dates that passed while it stood still are not charged after the fact. Spec silent: D25"""
+    """From now on: due dates that passed while it stood still are not charged after the fact.
+
+    Contract: payment#recurrent
+    """
     if plan.state == ACTIVE:
         return Decision(reply=reply_recurrent_changed(plan))
     if plan.charging:

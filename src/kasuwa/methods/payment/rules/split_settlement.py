@@ -195,7 +195,7 @@ def settle_payment(
     row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, seen: LoadedRows
 ) -> SettlementEffects | NeedsMore:
     """The postings of a payment whose money is the merchant's; a purpose that takes it whole has its own."""
-    if detail.purpose is not None and context.purposes[detail.purpose.purpose].account is not None:
+    if detail.purpose is not None and context.purposes[detail.purpose.purpose].destination_account is not None:
         return SettlementEffects()
     if not payment.charged:
         return SettlementEffects()
@@ -227,7 +227,7 @@ def settle_payment(
 def plan_payouts(
     detail: PaymentDetail, parts: tuple[int, ...], settled_at: datetime, currency: str
 ) -> list[BatchAddition]:
-    """Each part is paid out with the first daily run after the money is settled. Spec silent: D27"""
+    """Each part is paid out with the first daily run after the money is settled. Contract: payment#split"""
     due = lagos_moment(lagos_day(settled_at) + timedelta(days=1))
     return [
         BatchAddition(PAYOUT, part.ref_code, due, currency, amount)

@@ -1,6 +1,6 @@
 """The money of virtual cards: created, funded, withdrawn from, terminated. A card's balance is an account.
 
-Postings, where the wallet is of the card's currency (D12):
+Postings, where the wallet is of the card's currency (Contract: #fx):
 
     create      wallet → card             amount
                 wallet → income:card      issuance fee          wallet → tax:vat    its VAT
@@ -77,7 +77,7 @@ from kasuwa.methods.virtualcard.wire import AmountRequest, CardRequest, CreateRe
 MONTHLY_FEE_JOB = "virtualcard.monthly"
 LANE = "virtualcard"
 
-# How long a card is good for. Spec silent: D38
+# How long a card is good for. Contract: virtualcard#create
 VALIDITY_MONTHS = 36
 # A number of a range is taken by chance once in a while; that all of these are is not chance any more.
 CANDIDATES = 8
@@ -145,7 +145,7 @@ def money_accounts(account: str, currency: str) -> tuple[str, ...]:
 
 
 def find_funding_source(currency: str, context: Context, seen: LoadedRows) -> FundingSource | Refusal:
-    """The wallet of the card's currency if the merchant has one, else that in NGN. Spec silent: D12"""
+    """The wallet of the card's currency if the merchant has one, else that in NGN. Contract: #fx"""
     own = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
     if currency == HOME or own is not None:
         return FundingSource(currency)
@@ -335,7 +335,7 @@ def check_funding(merchant: Merchant, position: CardPosition, amount: int) -> st
 
 
 def decide_withdraw(request: AmountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Also from a blocked or an expired card: the money is the merchant's. Spec silent: D38"""
+    """Also from a blocked or an expired card: the money is the merchant's. Contract: virtualcard#create"""
     position = find_card_position(request.reference, context, seen)
     if not isinstance(position, CardPosition):
         return position

@@ -1,4 +1,5 @@
-"""The monthly fee: one job per card, due at 00:00 Lagos on the day of issue, which reschedules itself. (D38)
+"""The monthly fee: one job per card, due at 00:00 Lagos on the day of issue, which reschedules itself.
+Contract: virtualcard#create
 
 Postings:
 
@@ -32,7 +33,7 @@ from kasuwa.methods.virtualcard.model import (
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, tariff_of
 from kasuwa.rails.ports import Answer
 
-# So many unpaid months in a row block a card. Spec silent: D38
+# So many unpaid months in a row block a card. Contract: virtualcard#create
 MAX_UNPAID_MONTHS = 3
 
 

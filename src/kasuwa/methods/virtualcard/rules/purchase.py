@@ -28,7 +28,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.exchange_rates import HOME, foreign_to_raise, kobo_to_buy
 from kasuwa.core.money import format_minor
-from kasuwa.core.reference_data import load_reference_data
+from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import Scenario, take_call_scenario
 from kasuwa.core.token_index import TokenIndexEntry, token_key

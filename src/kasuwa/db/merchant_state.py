@@ -7,7 +7,7 @@ from kasuwa.core.calendar import NEVER
 from kasuwa.core.decision import Row
 
 
-class Book(Row):
+class MerchantState(Row):
     """A merchant's counters and clock, and its lock: whoever changes anything of the merchant raises `version`."""
 
     table: ClassVar[str] = "book"
@@ -34,14 +34,14 @@ class Book(Row):
     decisions: int = 0  # how many decisions changed something of this merchant
 
 
-def business_now(book: Book, wall: datetime) -> datetime:
-    if book.clock_fixed is not None:
-        return book.clock_fixed
-    return wall + timedelta(microseconds=book.clock_offset)
+def business_now(state: MerchantState, wall_time: datetime) -> datetime:
+    if state.clock_fixed is not None:
+        return state.clock_fixed
+    return wall_time + timedelta(microseconds=state.clock_offset)
 
 
-def wall_of(book: Book, due: datetime, wall: datetime) -> datetime:
+def to_wall_time(state: MerchantState, due: datetime, wall_time: datetime) -> datetime:
     """When a business moment comes on the wall's clock; never, where the clock stands still before it."""
-    if book.clock_fixed is not None:
-        return wall if due <= book.clock_fixed else NEVER
-    return due - timedelta(microseconds=book.clock_offset)
+    if state.clock_fixed is not None:
+        return wall_time if due <= state.clock_fixed else NEVER
+    return due - timedelta(microseconds=state.clock_offset)
