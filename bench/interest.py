@@ -43,8 +43,8 @@ def measure_interest(dsn: str, merchant: Merchant, accounts: int) -> InterestRun
     postgres.vacuum_and_checkpoint(dsn)
     due = f"merchant_id = {merchant_id} and kind = '{POST_INTEREST}'"
     began = time.monotonic()
-    postgres.query(dsn, f"update job set run_at = now() where {due}")
-    while postgres.query(dsn, f"select 1 from job where {due} and run_at <= now() limit 1"):
+    postgres.query(dsn, f"update scheduled_job set run_at = now() where {due}")
+    while postgres.query(dsn, f"select 1 from scheduled_job where {due} and run_at <= now() limit 1"):
         if time.monotonic() - began > TIMEOUT_SECONDS:
             raise MeasurementFailed(
                 f"the interest of {accounts:,} accounts was not posted within {TIMEOUT_SECONDS:.0f} s"

@@ -25,10 +25,10 @@ from tests.test_command import (
 )
 
 LATE_JOB = """
-    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
     values ('\\x00', 1, 'disburse.ask', 'bank', 'GP', '\\x00', now(), now() - interval '1 hour', 0, 0, '{}')
 """
-NOTICE = "insert into notice (merchant_id, reference, what, at) values (1, 'GP', 'the rail says otherwise', now())"
+NOTICE = "insert into operator_notice (merchant_id, reference, message, at) values (1, 'GP', 'the rail says otherwise', now())"
 
 
 @pytest.fixture(scope="module")

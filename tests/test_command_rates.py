@@ -22,7 +22,9 @@ def test_rates_are_set_by_the_operator_and_used_at_once(deployments: Deployments
             assert shop.wallet().balance == 10_000_000 - -(-1_215 * 160_001 // 100)
         newest, oldest = own.run_command("rates", "list").splitlines()
         assert ("1499.99" in newest, "1500.00" in oldest) == (True, True)
-        chain = own.fetch("select what, about, after from audit where actor like 'command:%' and what = 'rate set'")
+        chain = own.fetch(
+            "select action, subject, after from audit_entry where actor like 'command:%' and action = 'rate set'"
+        )
         assert [tuple(row) for row in chain] == [("rate set", "USD", "buy 1499.99, sell 1600.01")]
         assert "sell must not be below buy" in own.run_refused_command("rates", "set", "USD", "--buy=2", "--sell=1")
         assert own.run_command("audit") == "the books are right\n"

@@ -64,7 +64,7 @@ def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deplo
         "{loan}": LendingClient(shop.connection, shop.mid, shop.key).lend(),
         "{email}": f"{new_reference('commanded')}.{shop.mid}@example.com",
     }
-    newest = "select actor, address, what, about, before, after from audit where actor like 'command:%' order by at"
+    newest = "select actor, address, action, subject, before, after from audit_entry where actor like 'command:%' order by at"
     for name, (words, what) in RECORDED.items():
         before = len(deployment.fetch(newest))
         deployment.run_command(*name.split(), *(given.get(word, word) for word in words))
@@ -79,7 +79,7 @@ def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deplo
 
 
 def test_a_command_that_is_refused_leaves_no_entry(deployment: Deployment, shop: MerchantClient) -> None:
-    entries = "select count(*) from audit where actor like 'command:%'"
+    entries = "select count(*) from audit_entry where actor like 'command:%'"
     before = deployment.fetch(entries)[0][0]
     deployment.run_refused_command("loan", "write-off", shop.mid, "LN999")
     deployment.run_refused_command("user", "disable", "nobody-at-all@example.com")

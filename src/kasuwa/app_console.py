@@ -34,7 +34,7 @@ from kasuwa.work.url_policy import url_fault
 
 
 def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, readers: Pool) -> ConsoleServices:
-    """`house` is app.House."""
+    """`services` are those of the process (app.Services)."""
     settings, table = services.settings, make_routes((*services.methods, CONSOLE))
     loopback = loopback_allowed(settings)
 
@@ -43,8 +43,8 @@ def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, re
     ) -> dict[str, Any]:
         asked = dispatch
         if within is not None:
-            replies = SnapshotReplies(within, services.vault, services.world.public_url)
-            asked = dispatch.reading(replies, SnapshotWriter(within, services.world, services.clock))
+            replies = SnapshotReplies(within, services.vault, services.deployment.public_url)
+            asked = dispatch.reading(replies, SnapshotWriter(within, services.deployment, services.clock))
         answered = await asked.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
@@ -61,7 +61,7 @@ def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, re
         console_url=console_address(settings),
         api_url=public_url_of(settings),
         proxies=trusted_proxies_of(settings),
-        merchant_directory=services.directory,
+        merchant_directory=services.merchant_directory,
         read_pool=readers,
         operator_pool=operators,
         writer=services.writer,

@@ -148,7 +148,7 @@ async def examine_clock(connection: Any) -> Finding:
 
 async def examine_jobs(connection: Any) -> Finding:
     late = await connection.fetchval(
-        "select count(*) from job where run_at < now() - interval '5 minutes' and lane <> 'webhook'"
+        "select count(*) from scheduled_job where run_at < now() - interval '5 minutes' and lane <> 'webhook'"
     )
     if late:
         return problem(f"{late} jobs are more than five minutes late", "see that `kasuwa serve` and its worker run")
@@ -156,7 +156,7 @@ async def examine_jobs(connection: Any) -> Finding:
 
 
 async def examine_notices(connection: Any) -> Finding:
-    count = await connection.fetchval("select count(*) from notice")
+    count = await connection.fetchval("select count(*) from operator_notice")
     if count:
         return problem(f"{count} notices wait for an operator", "read the table `notice`: rails that contradict us")
     return passed("no notice waits for an operator")

@@ -35,13 +35,13 @@ FILL = (
     "insert into account (key, merchant_id, name, currency, posted, held)"
     " select sha224(('full ' || n)::bytea), $1::bigint, 'savings:FULL' || n || ':NGN', 'NGN', 0, 0"
     " from generate_series(1, 1000) n",
-    "insert into notice (merchant_id, reference, what, at)"
+    "insert into operator_notice (merchant_id, reference, message, at)"
     " select $1::bigint, 'GP|FD|' || n, 'a contradiction of the rail', now() from generate_series(1, 60) n",
-    "insert into rate (currency, buy, sell, set_by) select 'USD', 150000 + n, 160000 + n, 'somebody@example.com'"
+    "insert into exchange_rate (currency, buy, sell, set_by) select 'USD', 150000 + n, 160000 + n, 'somebody@example.com'"
     " from generate_series(1, 60) n where $1::bigint > 0",
     "insert into merchant (merchant_id, mid, name, current)"
     " select 1000000 + n, 'GP' || 8000000 + n, 'Full ' || n, true from generate_series(1, 60) n where $1::bigint > 0",
-    "insert into attempt (merchant_id, event_seq, number, at, http, error, ms)"
+    "insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms)"
     " select $1::bigint, 1, 1000 + n, now(), 500, 'HTTP 500 and a longer reason that is kept', 120"
     " from generate_series(1, 2000) n",
 )

@@ -26,9 +26,7 @@ HOLD_UP = """
 """
 WAITING = "select pid from pg_locks where locktype = 'advisory' and objid = 4242 and not granted"
 STATE = "select state, decided_by, decided_at is not null from approval where approval_id = $1"
-ENTRIES = (
-    "select actor, what from audit where about = 'approval ' || $1::bigint and what not like 'proposed%' order by at"
-)
+ENTRIES = "select actor, what from audit_entry where about = 'approval ' || $1::bigint and what not like 'proposed%' order by at"
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +121,7 @@ def test_it_stays_approved_by_whoever_did_it_though_they_were_disabled_since(
     finance, admin, other = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin", "admin"))
     number = propose(finance, "posting", mid=shop.mid, **MOVEMENT)
     break_off(held_up, admin, number)
-    disable = (
-        "update console_user set disabled_at = now() from audit where about = $1 and email = actor and what like $2"
-    )
+    disable = "update console_user set disabled_at = now() from audit_entry where about = $1 and email = actor and what like $2"
     held_up.fetch(disable, f"approval {number}", "approved%")
     assert other.get("/operator/approvals").http == 200
     assert held_up.fetch(STATE, number)[0][0] == "approved"
@@ -168,7 +164,7 @@ def test_a_posting_of_an_earlier_version_is_recorded_by_approving_again(
 
 
 def rate_of(running: Deployment, shop: MerchantClient) -> Any:
-    return running.fetch("select count(*) from rate where currency = 'KES'")
+    return running.fetch("select count(*) from exchange_rate where currency = 'KES'")
 
 
 def tariff_of(running: Deployment, shop: MerchantClient) -> Any:

@@ -154,7 +154,7 @@ def test_each_law_has_the_deadline_that_was_asked_for(deployment: Deployment) ->
 
 
 SAME_MOMENT = """
-    insert into audit (merchant_id, seq, at, actor, address, what, about, before, after, hash)
+    insert into audit_entry (merchant_id, seq, at, actor, address, action, subject, before, after, hash)
     select m.merchant_id, 1000 + n, '2027-01-01 00:00:00.123456Z', 'ada', '', 'same moment', '', '', '', ''
     from merchant m, generate_series(1, 60) n where mid = any($1)
 """
@@ -199,11 +199,11 @@ def test_a_trail_address_that_is_nonsense_shows_the_newest(admin: Visitor) -> No
 def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visitor, shop: MerchantClient) -> None:
     shop.transfer(accountnumber="0000000020")
     # By its merchant: references are one merchant's own, and another's first transfer may have the same.
-    mine = "select key from job join merchant using (merchant_id) where mid = $1"
+    mine = "select key from scheduled_job join merchant using (merchant_id) where mid = $1"
     key = deployment.fetch(mine, shop.mid)[0][0]
-    deployment.fetch("update job set run_at = 'infinity' where key = $1", key)
+    deployment.fetch("update scheduled_job set run_at = 'infinity' where key = $1", key)
     admin.get("/operator/work")
-    tried = "select attempt from job where key = $1"
+    tried = "select attempt from scheduled_job where key = $1"
     before = deployment.fetch(tried, key)[0][0]
     assert admin.post(f"/operator/work/{key.hex()}").http == 303
     wait_until("the rail is asked", lambda: deployment.fetch(tried, key)[0][0] > before)
@@ -215,7 +215,7 @@ def test_what_waits_for_its_day_cannot_be_hurried(admin: Visitor, shop: Merchant
     """Fees, expiries and due dates have a business time: an early run would take money that is not owed yet."""
     made = shop.put("virtualcard", action="create", billing=BILLING, amount=100, currency="USD").body
     shop.put("cashcode", action="generate", amount="500.00", pin="2580", channel="ATM", orderRef="cash")
-    mine = "select key, kind, run_at from job join merchant using (merchant_id) where mid = $1 order by kind"
+    mine = "select key, kind, run_at from scheduled_job join merchant using (merchant_id) where mid = $1 order by kind"
     waiting = deployment.fetch(mine, shop.mid)
     assert [row[1] for row in waiting] == ["cashcode.expire", "virtualcard.monthly"]
     admin.get("/operator/work")

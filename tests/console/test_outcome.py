@@ -20,7 +20,7 @@ from tests.simulate.processes import query, wait_until
 pytestmark = pytest.mark.xdist_group("console")
 
 ORDER = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", "narration": "rent"}
-LOCK_BOOK = "select 1 from book join merchant using (merchant_id) where mid = $1 for update of book"
+LOCK_BOOK = "select 1 from merchant_state join merchant using (merchant_id) where mid = $1 for update of merchant_state"
 WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
 SENT = "select count(*) from transaction t join merchant m using (merchant_id) where m.mid = $1 and kind = 'transfer'"
 

@@ -126,7 +126,7 @@ def test_the_trail_names_what_was_tried_with_its_reference_and_amount(
     answer = try_it(finance, "disburse/transfer", **TRANSFER, orderRef="tried")
     assert '"txnStatus": "successful"' in answer.words
     [entry] = deployment.fetch(
-        "select what, about, after from audit join merchant using (merchant_id) where mid = $1 and what like 'tried %'",
+        "select action, subject, after from audit_entry join merchant using (merchant_id) where mid = $1 and action like 'tried %'",
         shop.mid,
     )
     assert (entry["what"], entry["about"]) == ("tried disburse transfer", shop.verify("tried")["txnRef"])
@@ -148,7 +148,7 @@ def test_what_a_person_sends_is_in_the_trail_in_the_commit_that_sends_it(
     assert owner.post("/cashcodes/new/generate", **order).http == 200
     of_both = """
         select a.xmin::text = c.xmin::text as together, a.what, a.about = c.txn_ref as same
-        from merchant m join audit a using (merchant_id) join cashcode c using (merchant_id)
+        from merchant m join audit_entry a using (merchant_id) join cashcode c using (merchant_id)
         where m.mid = $1 and a.what not like 'used a link%'
     """
     [row] = deployment.fetch(of_both, shop.mid)

@@ -70,10 +70,10 @@ def check_numbering(shelf: MemoryDatabase, merchant_id: int) -> None:
     postings = [posting.seq for posting in shelf.postings if posting.merchant_id == merchant_id]
     events = [event.seq for event in shelf.events if event.merchant_id == merchant_id]
     numbers = [ticket.number for ticket in shelf.all(Ticket, merchant_id)]
-    assert postings == list(range(1, book.postings + 1))
-    assert events == list(range(1, book.events + 1))
+    assert postings == list(range(1, book.last_posting_seq + 1))
+    assert events == list(range(1, book.last_event_seq + 1))
     assert len(set(numbers)) == len(numbers)
-    assert max(numbers, default=0) <= book.numbers
+    assert max(numbers, default=0) <= book.last_number
 
 
 def check_jobs(shelf: MemoryDatabase, merchant_id: int) -> None:

@@ -12,7 +12,7 @@ from kasuwa.ledger.invariants import check_invariants
 from tests.running import NEWEST, Deployments
 
 KEY = bytes(32)
-CHAIN = "select seq, actor, what, about, after, hash from audit where merchant_id = $1 order by seq"
+CHAIN = "select seq, actor, action, subject, after, hash from audit_entry where merchant_id = $1 order by seq"
 BROKEN = "merchant {}: the audit trail is a chain without a gap: entry {}"
 
 
@@ -67,14 +67,14 @@ def test_a_chain_is_numbered_and_each_line_holds_the_one_before(dsn: str) -> Non
 def test_the_same_deed_in_another_chain_has_another_hash(dsn: str) -> None:
     write(dsn, 12, 1)
     write(dsn, 13, 1)
-    hashes = run(dsn, lambda connection: connection.fetch("select hash from audit where merchant_id in (12, 13)"))
+    hashes = run(dsn, lambda connection: connection.fetch("select hash from audit_entry where merchant_id in (12, 13)"))
     assert hashes[0] != hashes[1]
 
 
 def test_many_lines_of_one_statement_are_linked_one_by_one(dsn: str) -> None:
     """As the writer writes them, with a batch."""
     insert = """
-        with w as (insert into audit (merchant_id, actor, address, what, about, before, after)
+        with w as (insert into audit_entry (merchant_id, actor, address, action, subject, before, after)
             select 14, 'ada', '', 'x', 'about ' || n, '', '' from generate_series(1, 20) n) select 1
     """
     run(dsn, lambda connection: connection.execute(insert))
@@ -102,13 +102,13 @@ def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
 @pytest.mark.parametrize(
     ("chain", "change", "broken"),
     [
-        (21, "update audit set after = 'nothing' where merchant_id = 21 and seq = 2", [2]),
-        (22, "update audit set actor = 'eve' where merchant_id = 22 and seq = 1", [1]),
-        (23, "update audit set at = at + interval '1 microsecond' where merchant_id = 23 and seq = 3", [3]),
+        (21, "update audit_entry set after = 'nothing' where merchant_id = 21 and seq = 2", [2]),
+        (22, "update audit_entry set actor = 'eve' where merchant_id = 22 and seq = 1", [1]),
+        (23, "update audit_entry set at = at + interval '1 microsecond' where merchant_id = 23 and seq = 3", [3]),
         # A part moved to its neighbour: with lengths before them these are other bytes.
-        (24, "update audit set actor = 'ad', address = 'a' where merchant_id = 24 and seq = 1", [1]),
-        (25, "delete from audit where merchant_id = 25 and seq = 2", [3]),
-        (26, "update audit set hash = sha256('x') where merchant_id = 26 and seq = 1", [1, 2]),
+        (24, "update audit_entry set actor = 'ad', address = 'a' where merchant_id = 24 and seq = 1", [1]),
+        (25, "delete from audit_entry where merchant_id = 25 and seq = 2", [3]),
+        (26, "update audit_entry set hash = sha256('x') where merchant_id = 26 and seq = 1", [1, 2]),
     ],
 )
 def test_a_line_that_was_changed_behind_the_guards_is_found(
@@ -117,9 +117,9 @@ def test_a_line_that_was_changed_behind_the_guards_is_found(
     write(dsn, chain, 3)
 
     async def work(connection: Any) -> list[str]:
-        await connection.execute("alter table audit disable trigger audit_append_only")
+        await connection.execute("alter table audit_entry disable trigger audit_append_only")
         await connection.execute(change)
-        await connection.execute("alter table audit enable trigger audit_append_only")
+        await connection.execute("alter table audit_entry enable trigger audit_append_only")
         return await check_invariants(connection, [chain])
 
     assert run(dsn, work) == [BROKEN.format(chain, seq) for seq in broken]

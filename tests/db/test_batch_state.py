@@ -184,7 +184,7 @@ def test_parts_stand_or_fall_each_on_its_own() -> None:
     assert result.reply == [("done", b'"first"'), ("refused", 301), ("refused", 104), ("done", b'"last"')]
     assert wallet_of(shelf).posted == 0
     assert [event.reference for event in shelf.events] == ["y"]
-    assert (shelf.book(1).numbers, shelf.book(1).events) == (5, 1)
+    assert (shelf.book(1).last_number, shelf.book(1).last_event_seq) == (5, 1)
 
 
 # --- numbers and luck -----------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def test_a_number_is_given_again_only_when_it_was_not_used() -> None:
     shelf.run([take(1, None), take(9, SHORT), take(3, None), take(0, None), take(1, None)])
     shelf.run([take(1, None)])
     assert given == [1, 2, 2, 5, 5, 6]
-    assert shelf.book(1).numbers == 6
+    assert shelf.book(1).last_number == 6
 
 
 def test_with_a_seed_luck_follows_from_what_happened_before_and_replays() -> None:

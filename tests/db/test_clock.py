@@ -162,8 +162,8 @@ def with_writer(place: Path, work: Callable[[Writer, Merchant, app.Services, lis
 
     with running_database(place / "pg") as cluster:
         asyncio.run(run(cluster.dsn))
-        found = query(cluster.dsn, "select numbers from book where merchant_id = 1")
-        late = query(cluster.dsn, "select run_at - now() from job where kind = 'probe'")
+        found = query(cluster.dsn, "select last_number from merchant_state where merchant_id = 1")
+        late = query(cluster.dsn, "select run_at - now() from scheduled_job where kind = 'probe'")
         assert abs(late[0][0]) < timedelta(hours=1), "the job does not wait for a day"
         return str(found[0][0])
 

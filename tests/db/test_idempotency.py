@@ -88,7 +88,7 @@ def test_a_refusal_that_leaves_something_behind_is_not_kept_either() -> None:
     assert isinstance(first, Decision)
     assert first.reply == SHORT
     assert visible_result(second)[1] == b'"done"'
-    assert shelf.book(1).numbers == 1
+    assert shelf.book(1).last_number == 1
 
 
 def test_an_answer_that_is_worth_waiting_for_is_not_kept() -> None:
@@ -118,7 +118,7 @@ def test_what_is_shown_once_is_not_in_the_reply_of_a_repeat() -> None:
 def closing(verb: str, job: Job) -> Submission:
     """The step that ends what the key began: the job carries the key along."""
     made = submission(ToyRequest(verb))
-    made.idempotency_claim = parse_idempotency_claim(job.repeat)
+    made.idempotency_claim = parse_idempotency_claim(job.idempotency_claim)
     return made
 
 
@@ -126,7 +126,7 @@ def test_a_copy_waits_while_the_first_is_at_the_rail_and_then_gets_its_end() -> 
     shelf, ask = funded(), ToyRequest("start", idempotency_key="k")
     first = shelf.run([submission(ask)])[0]
     assert visible_result(first) == ("done", b'[1,"open"]', False)
-    assert (job_of(shelf).repeat or b"").startswith(idempotency_record_key(1, "k"))
+    assert (job_of(shelf).idempotency_claim or b"").startswith(idempotency_record_key(1, "k"))
     assert visible_result(shelf.run([submission(ask)])[0]) == ("done", b'[1,"open"]', True)
     shelf.run([closing("finish", job_of(shelf))])
     assert visible_result(shelf.run([submission(ask)])[0]) == ("done", b'[1,"ended with 100"]', False)

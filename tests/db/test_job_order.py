@@ -13,10 +13,10 @@ from tests.running import Deployment
 
 LANE = "a lane of these tests"
 INSERT = """
-    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
     select $1, merchant_id, 'probe', $2, $3, $1, $4, $5, 0, 0, '{}' from merchant where mid = $6 and current
 """
-FORGET = "delete from job where lane = $1"
+FORGET = "delete from scheduled_job where lane = $1"
 
 
 def claim_all(deployment: Deployment, shop: MerchantClient, jobs: list[tuple[datetime, datetime]]) -> list[list[int]]:

@@ -180,7 +180,7 @@ def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: G
 
 # --- locks ------------------------------------------------------------------------------------------------------------
 
-HOLD_BOOK = "select 1 from book where merchant_id = $1 for update"
+HOLD_BOOK = "select 1 from merchant_state where merchant_id = $1 for update"
 
 
 @asynccontextmanager

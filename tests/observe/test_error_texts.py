@@ -21,7 +21,7 @@ from tests.running import NEWEST, Deployment, Deployments
 from tests.web.test_outcome import Local, LocalService, local_service, no_failure
 
 NUMBER = "4111111111111111"
-JOB = f"select {', '.join(columns_of(Job).names)} from job where reference = $1"
+JOB = f"select {', '.join(columns_of(Job).names)} from scheduled_job where reference = $1"
 TRANSFER = {"action": "transfer", "amount": "10.00", "bankcode": "058", "accountnumber": "0000000000"}
 
 

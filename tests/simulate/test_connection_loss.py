@@ -153,7 +153,7 @@ def prepare_merchant(service: Service, way: str) -> Merchant:
     """A merchant that the API decides on memory; locked, where somebody else seems to have written its books."""
     merchant = new_merchant(service.port)
     if way == "locked":
-        service.query("update book b set version = version + 1 from merchant m where m.mid = $1"
+        service.query("update merchant_state b set version = version + 1 from merchant m where m.mid = $1"
             " and m.merchant_id = b.merchant_id", merchant.mid)  # fmt: skip
     return merchant
 

@@ -53,7 +53,7 @@ def fund(service: Service, merchant: Merchant) -> tuple[int, int]:
         return reply.http, reply.body["status"]
 
 
-HOLD = "select 1 from book b join merchant m using (merchant_id) where m.mid = $1 for update of b"
+HOLD = "select 1 from merchant_state b join merchant m using (merchant_id) where m.mid = $1 for update of b"
 
 
 @contextmanager

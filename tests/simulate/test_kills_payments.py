@@ -28,20 +28,20 @@ CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30"
 DAILY = {"is_recurring": True, "recurrent": {"frequency": "daily", "value": "10"}}
 AMOUNT = {"paymentType": "card", "amount": "1500.00", "card": CARD}
 
-HURRY = """update job set run_at = now() - interval '1 second'
+HURRY = """update scheduled_job set run_at = now() - interval '1 second'
     where kind = 'recurrent.charge' and leased_until is null and run_at > now()"""
 # Cards are charged by the request that has their secrets, plans by the worker: the leases that each had when it died.
-BURY = """update job set leased_until = now() where leased_until between now() and $2
+BURY = """update scheduled_job set leased_until = now() where leased_until between now() and $2
     and (kind = 'recurrent.charge' or work ->> 'token' is not null) = any($1)"""
 HELD_BY = {"api": [False], "worker": [True], "all": [False, True]}
 CHARGED = """select count(*) from payment p join transaction t using (merchant_id, txn_ref)
     where p.method = 'token' and t.status = 'successful'"""
 # A session that nobody heard of waits for its expiry, a plan for its next day: everything else must end, and the last
 # day that was hurried on must first begin.
-OPEN = """select (select count(*) from plan where charging) + (select count(*) from job
+OPEN = """select (select count(*) from payment_plan where charging) + (select count(*) from scheduled_job
     where kind = 'payment.charge' or (kind = 'payment.ask' and work ->> 'session' is not null)
         or (kind = 'recurrent.charge' and run_at <= now()))"""
-PLAN_STATES = "select plan_id, state, cycle, cycle_due, created_at, paid from plan"
+PLAN_STATES = "select plan_id, state, cycle, cycle_due, created_at, paid from payment_plan"
 PLAN_CHARGES = """select p.detail -> 'errand' ->> 'reference' as plan_id, t.status, count(*) as times
     from payment p join transaction t using (merchant_id, txn_ref)
     where p.detail -> 'errand' ->> 'purpose' = 'recurrent' group by 1, 2"""

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.chaos
 
 BOOKS = "select * from {} order by 1, 2"
 TABLES = ("transaction", "posting", "event", "hold", "account", "merchant", "merchant_key")
-LOCK_BOOK = "select 1 from book join merchant using (merchant_id) where mid = $1 for update of book"
+LOCK_BOOK = "select 1 from merchant_state join merchant using (merchant_id) where mid = $1 for update of merchant_state"
 WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'kasuwa writer'"
 
 

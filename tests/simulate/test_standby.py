@@ -96,7 +96,7 @@ def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
     written the merchant's books, locked. The waiting ends with the block."""
     merchant = new_merchant(service.port)
     if way == "locked":
-        service.query("update book b set version = version + 1 from merchant m where m.mid = $1"
+        service.query("update merchant_state b set version = version + 1 from merchant m where m.mid = $1"
             " and m.merchant_id = b.merchant_id", merchant.mid)  # fmt: skip
     block_commits(service)
     order = {"action": "fund_wallet", "currency": "NGN", "amount": "1.00"}

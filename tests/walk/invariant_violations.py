@@ -36,7 +36,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update posting set credit_after = credit_after + 1 where merchant_id = $1 and seq = 2",
     ),
     "postings and events are numbered without a gap": (
-        "update book set postings = postings + 1 where merchant_id = $1",
+        "update merchant_state set last_posting_seq = last_posting_seq + 1 where merchant_id = $1",
         "delete from event where merchant_id = $1 and seq = 1",
     ),
     "no account is below its floor": (
@@ -48,7 +48,9 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update account set held = held + 1 where merchant_id = $1 and name = 'wallet:main:NGN'",
         "update hold set state = 'voided' where merchant_id = $1 and state = 'pending'",
     ),
-    "no hold is pending without a live job": ("delete from job where merchant_id = $1 and lane <> 'webhook'",),
+    "no hold is pending without a live job": (
+        "delete from scheduled_job where merchant_id = $1 and lane <> 'webhook'",
+    ),
     "a final transaction has no pending hold": (
         "update transaction set status = 'pending' where merchant_id = $1 and status = 'successful'",
         "update transaction set status = 'failed' where merchant_id = $1 and status = 'pending'",
@@ -91,7 +93,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     ),
     "whoever has an open loan or savings is active": ("update client set status = 'inactive' where merchant_id = $1",),
     "a personalized account is in the directory": (
-        "delete from directory where merchant_id = $1 and kind = 'account'",
+        "delete from token_index where merchant_id = $1 and kind = 'account'",
     ),
     "a cashcode stands as its transaction does": (
         "update cashcode set tries = 3 where merchant_id = $1 and state = 'active'",
@@ -107,7 +109,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update cashcode set source = 'savings:other:NGN' where merchant_id = $1 and state = 'redeemed'",
     ),
     "every cashcode is found by the directory, once": (
-        "delete from directory where merchant_id = $1 and kind = 'cashcode'",
+        "delete from token_index where merchant_id = $1 and kind = 'cashcode'",
     ),
     # --- payments
     "a payment is done when it is final": (
@@ -128,50 +130,52 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update payment set refunding = refunded where merchant_id = $1",
     ),
     "what is gathered for a day": (
-        "update gathering set amount = amount + 1 where merchant_id = $1 and kind = 'settlement'",
-        "update gathering set state = 'done' where merchant_id = $1 and kind = 'payout'",
-        "delete from job where merchant_id = $1 and kind = 'payout.send'",
+        "update settlement_batch set amount = amount + 1 where merchant_id = $1 and kind = 'settlement'",
+        "update settlement_batch set state = 'done' where merchant_id = $1 and kind = 'payout'",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'payout.send'",
     ),
     "an active plan has one job": (
-        "delete from job where merchant_id = $1 and kind = 'recurrent.charge'",
-        "update plan set state = 'stopped' where merchant_id = $1",
-        "update plan set charging = true where merchant_id = $1",
-        "update plan set paid = paid + 1 where merchant_id = $1",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'recurrent.charge'",
+        "update payment_plan set state = 'stopped' where merchant_id = $1",
+        "update payment_plan set charging = true where merchant_id = $1",
+        "update payment_plan set paid = paid + 1 where merchant_id = $1",
     ),
     # --- loans
     "a loan's accounts hold what its schedule says": (
-        "update loan_line set paid_principal = 1 where merchant_id = $1 and n = 1",
-        "update loan_line set penalty = 1 where merchant_id = $1 and n = 2",
+        "update loan_installment set paid_principal = 1 where merchant_id = $1 and n = 1",
+        "update loan_installment set penalty = 1 where merchant_id = $1 and n = 2",
         "update loan set state = 'closed_written_off' where merchant_id = $1",
     ),
     "no part of an instalment is repaid beyond": (
-        "alter table loan_line drop constraint loan_line_check1;"
-        " update loan_line set paid_interest = interest + 1 where merchant_id = $1 and n = 1",
+        "alter table loan_installment drop constraint loan_line_check1;"
+        " update loan_installment set paid_interest = interest + 1 where merchant_id = $1 and n = 1",
         "update loan set state = 'closed_repaid' where merchant_id = $1",
     ),
     "a loan that was paid out has as many instalments": (
-        "delete from loan_line where merchant_id = $1 and n = 12",
+        "delete from loan_installment where merchant_id = $1 and n = 12",
         "update loan set amount = amount + 1 where merchant_id = $1",
     ),
     "a loan is disbursing while its transfer is open": (
         "update loan set state = 'disbursing' where merchant_id = $1",
         "update loan set transfer = null where merchant_id = $1",
     ),
-    "a loan with an instalment that may yet be late": ("delete from job where merchant_id = $1 and lane <> 'webhook'",),
+    "a loan with an instalment that may yet be late": (
+        "delete from scheduled_job where merchant_id = $1 and lane <> 'webhook'",
+    ),
     "a client's open accounts are at least the loans": ("update client set open_accounts = 0 where merchant_id = $1",),
     # --- savings and thrift
     "closed savings are empty": (
         "update savings set state = 'closed' where merchant_id = $1",
         "delete from savings where merchant_id = $1",
     ),
-    "savings that may still earn": ("update savings_round set members = '' where merchant_id = $1",),
+    "savings that may still earn": ("update interest_batch set members = '' where merchant_id = $1",),
     "an open savings account counts for its client": (
         "update client set open_accounts = 0 where merchant_id = $1",
         "update client set status = 'inactive' where merchant_id = $1",
     ),
     "a thrift plan's pot is empty": ("update account set posted = 1 where merchant_id = $1 and name like 'thrift:%'",),
     "a thrift plan that runs has one job": (
-        "delete from job where merchant_id = $1 and lane = 'thrift'",
+        "delete from scheduled_job where merchant_id = $1 and lane = 'thrift'",
         "update thrift_plan set state = 'completed' where merchant_id = $1",
     ),
     "in every cycle of a thrift plan": (
@@ -181,17 +185,17 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "what a member of a thrift plan owes": ("update savings set detail = '{}' where merchant_id = $1",),
     # --- cards, and the trail
     "a terminated card is empty": (
-        "update card set state = 'terminated' where merchant_id = $1",
-        "insert into job select r.* from job j join card c on c.key = j.subject"
+        "update virtual_card set state = 'terminated' where merchant_id = $1",
+        "insert into scheduled_job select r.* from scheduled_job j join virtual_card c on c.key = j.subject"
         " cross join json_populate_record(j, json_build_object('key', '\\x01')) r where j.merchant_id = $1",
     ),
     "a card purchase took its amount from a card": (
         "delete from posting where merchant_id = $1 and debit like 'card:%'",
-        "update card_record set refunded = 1000000 where merchant_id = $1",
+        "update virtual_card_entry set refunded = 1000000 where merchant_id = $1",
     ),
     "the audit trail is a chain without a gap": (
-        "update audit set hash = '\\x00' where merchant_id = $1 and seq = 1",
-        "delete from audit where merchant_id = $1 and seq = 1",
+        "update audit_entry set hash = '\\x00' where merchant_id = $1 and seq = 1",
+        "delete from audit_entry where merchant_id = $1 and seq = 1",
     ),
 }
 

@@ -48,7 +48,7 @@ TABLE = make_routes(methods_of("test"))
 OPEN = frozenset({"pending", "processing"})
 # Jobs of a merchant that the worker has or may take.
 UNFINISHED = """
-    select count(*) from job j join merchant m using (merchant_id)
+    select count(*) from scheduled_job j join merchant m using (merchant_id)
     where m.mid = $1 and (j.run_at <= now() or j.leased_until > now())
 """
 

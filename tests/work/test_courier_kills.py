@@ -28,11 +28,11 @@ PAUSE_SECONDS = 0.02
 AFTER_ANSWER_SECONDS = 0.002
 
 # A lease is a minute: those of the dead are made to run out at once.
-EXPIRE = "update job set leased_until = now() where lane = 'webhook' and leased_until > now()"
-WAITING = "select count(*) from job where lane = 'webhook'"
+EXPIRE = "update scheduled_job set leased_until = now() where lane = 'webhook' and leased_until > now()"
+WAITING = "select count(*) from scheduled_job where lane = 'webhook'"
 LOGGED = "select seq, payload from event where merchant_id = (select merchant_id from merchant where mid = $1)"
 ATTEMPTS = """
-    select event_seq, count(*) filter (where http = 200) as delivered from attempt
+    select event_seq, count(*) filter (where http = 200) as delivered from delivery_attempt
     where merchant_id = (select merchant_id from merchant where mid = $1) group by event_seq
 """
 

@@ -16,19 +16,19 @@ START = "2026-01-05T09:00:00Z"
 SECOND = "planted"
 
 PLANT_EVENT = """
-    with b as (update book set events = events + 1, version = version + 1 from merchant m
-        where m.mid = $1 and m.merchant_id = book.merchant_id returning book.merchant_id, events)
+    with b as (update merchant_state set last_event_seq = last_event_seq + 1, version = version + 1 from merchant m
+        where m.mid = $1 and m.merchant_id = merchant_state.merchant_id returning merchant_state.merchant_id, last_event_seq)
     insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
-    select b.merchant_id, b.events, $3, e.object, 2, e.kind, '{"second": true}', e.at
+    select b.merchant_id, b.last_event_seq, $3, e.object, 2, e.kind, '{"second": true}', e.at
     from b join event e on e.merchant_id = b.merchant_id and e.reference = $2
 """
 PLANT_JOB = """
-    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
     select decode(md5(random()::text), 'hex'), e.merchant_id, 'webhook.deliver', 'webhook', e.reference,
         decode(md5(e.reference), 'hex'), e.at, now(), 0, 0, '{}'
     from event e join merchant m using (merchant_id) where m.mid = $1 and e.reference = $2
 """
-CLAIMS = "select claims from job join merchant using (merchant_id) where mid = $1 and reference = $2"
+CLAIMS = "select claims from scheduled_job join merchant using (merchant_id) where mid = $1 and reference = $2"
 
 
 @pytest.fixture

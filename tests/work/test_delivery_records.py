@@ -18,7 +18,7 @@ from tests.work.event_log import event_of, send_events_to
 NOBODY = "http://127.0.0.1:9/events"
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
 WAITING = """
-    select j.key, j.merchant_id, e.seq from job j join event e using (merchant_id, reference)
+    select j.key, j.merchant_id, e.seq from scheduled_job j join event e using (merchant_id, reference)
     join merchant m using (merchant_id) where m.mid = $1 and j.reference = $2 and j.lane = 'webhook'
 """
 

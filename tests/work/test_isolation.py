@@ -24,26 +24,28 @@ MERCHANTS, HANGING, BACKLOG = 200, 50, 40
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
 
 LET_GO = """
-    update job set run_at = now() - make_interval(secs => case when mid = any($2) then 60 else 0 end)
-    from merchant where merchant.merchant_id = job.merchant_id and mid = any($1) and lane = 'webhook'
+    update scheduled_job set run_at = now() - make_interval(secs => case when mid = any($2) then 60 else 0 end)
+    from merchant where merchant.merchant_id = scheduled_job.merchant_id and mid = any($1) and lane = 'webhook'
 """
 RECORDED = """
     select mid, count(*) filter (where http = 200) as delivered, count(*) as attempts
-    from attempt join merchant using (merchant_id) where mid = any($1) group by mid
+    from delivery_attempt join merchant using (merchant_id) where mid = any($1) group by mid
 """
-WAITING = "select count(*) from job join merchant using (merchant_id) where mid = any($1) and lane = 'webhook'"
+WAITING = (
+    "select count(*) from scheduled_job join merchant using (merchant_id) where mid = any($1) and lane = 'webhook'"
+)
 PLANT_BACKLOG = """
-    with b as (update book set events = $2, version = version + 1 from merchant m
-        where m.mid = $1 and m.merchant_id = book.merchant_id returning book.merchant_id),
+    with b as (update merchant_state set last_event_seq = $2, version = version + 1 from merchant m
+        where m.mid = $1 and m.merchant_id = merchant_state.merchant_id returning merchant_state.merchant_id),
     e as (insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
         select merchant_id, n, 'planted-' || n, 'planted-' || n, 1, 'transfer', '{}', now()
         from b, generate_series(1, $2::bigint) n returning merchant_id, seq, reference)
-    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
     select decode(md5(merchant_id || reference), 'hex'), merchant_id, 'webhook.deliver', 'webhook', reference,
         decode(md5(reference), 'hex'), now(), 'infinity', 0, 0, '{}' from e
 """
 TAKE_AWAY = """
-    delete from job using merchant m where m.merchant_id = job.merchant_id and m.mid = $1 and lane = 'webhook'
+    delete from scheduled_job using merchant m where m.merchant_id = scheduled_job.merchant_id and m.mid = $1 and lane = 'webhook'
 """
 
 

@@ -20,23 +20,25 @@ VERY_MANY = 100_000
 NUMBER = "select merchant_id from merchant where mid = $1 and current"
 # Jobs of every second from ten days after $4 on: no advance of these tests comes to them.
 ADD_JOBS = """
-    insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
     select sha224(('times ' || $1::bigint || ' ' || n)::bytea), $1::bigint, 'times.none', $3, 'times', '',
         $4::timestamptz + interval '10 days' + n * interval '1 second', 'infinity', 0, 0, '{}'
     from generate_series(1, $2::int) n
 """
-CLOCK = "select coalesce(clock_fixed, now() + make_interval(secs => clock_offset / 1000000.0)) from book b"
+CLOCK = (
+    "select coalesce(clock_fixed_at, now() + make_interval(secs => clock_offset_us / 1000000.0)) from merchant_state b"
+)
 # Jobs whose wall time is not that of their business time, to the microsecond that a division may cost.
 WRONG_TIMES = """
-    select count(*) from job j join book b using (merchant_id)
+    select count(*) from scheduled_job j join merchant_state b using (merchant_id)
     where j.merchant_id = $1 and j.kind = 'times.none' and not case
-        when b.clock_fixed is null then j.run_at between
-            j.due - make_interval(secs => b.clock_offset / 1000000.0) - interval '2 microseconds' and
-            j.due - make_interval(secs => b.clock_offset / 1000000.0) + interval '2 microseconds'
-        when j.due <= b.clock_fixed then j.run_at <= now()
+        when b.clock_fixed_at is null then j.run_at between
+            j.due - make_interval(secs => b.clock_offset_us / 1000000.0) - interval '2 microseconds' and
+            j.due - make_interval(secs => b.clock_offset_us / 1000000.0) + interval '2 microseconds'
+        when j.due <= b.clock_fixed_at then j.run_at <= now()
         else j.run_at = 'infinity' end
 """
-TIMES = "select run_at, count(*) from job where merchant_id = $1 and kind = 'times.none' group by run_at"
+TIMES = "select run_at, count(*) from scheduled_job where merchant_id = $1 and kind = 'times.none' group by run_at"
 LEASES = "select count(*) from advance_lease where merchant_id = $1"
 
 
@@ -68,7 +70,7 @@ def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     number = add_jobs(deployment, open_shop(now=START), 2_500)
-    half = "update book set clock_fixed = (select max(due) from job where merchant_id = $1) - interval '1250 seconds'"
+    half = "update merchant_state set clock_fixed_at = (select max(due) from scheduled_job where merchant_id = $1) - interval '1250 seconds'"
     deployment.fetch(f"{half} where merchant_id = $1", number)
     wall = datetime(2026, 1, 5, 10, tzinfo=UTC)
 
@@ -80,7 +82,7 @@ def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
             await operators.close()
 
     # Of a lane that nobody claims: these jobs have no step.
-    deployment.fetch("update job set lane = 'nobody' where merchant_id = $1", number)
+    deployment.fetch("update scheduled_job set lane = 'nobody' where merchant_id = $1", number)
     assert asyncio.run(shift()) == 3
     times = {str(at): count for at, count in deployment.fetch(TIMES, number)}
     assert (times[str(wall)], sum(times.values()), len(times)) == (1_250, 2_500, 2)
@@ -93,9 +95,9 @@ def test_deliveries_to_an_endpoint_that_is_off_stay_parked(
     number = add_jobs(deployment, shop, 3, "webhook")
     deployment.fetch("insert into endpoint (merchant_id, failing_since, off_at) values ($1, now(), now())", number)
     shop.advance(days=1)
-    parked = "select count(*) from job where merchant_id = $1 and run_at = 'infinity'"
+    parked = "select count(*) from scheduled_job where merchant_id = $1 and run_at = 'infinity'"
     assert deployment.fetch(parked, number) == [(3,)]
-    deployment.fetch("delete from job where merchant_id = $1 and kind = 'times.none'", number)
+    deployment.fetch("delete from scheduled_job where merchant_id = $1 and kind = 'times.none'", number)
 
 
 def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
@@ -110,7 +112,8 @@ def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
         try:
             async with connection.transaction():
                 await connection.execute(
-                    "select 1 from job where merchant_id = $1 order by due desc, seq desc limit 1 for update", number
+                    "select 1 from scheduled_job where merchant_id = $1 order by due desc, seq desc limit 1 for update",
+                    number,
                 )
                 return await asyncio.to_thread(shop.send_fields, "sandbox", {"action": "advance", "days": 1})
         finally:
@@ -127,7 +130,9 @@ def test_the_jobs_of_an_advance_that_died_are_moved_in_pieces_by_the_worker(
 ) -> None:
     shop = open_shop()
     number = add_jobs(deployment, shop, 2 * PIECE_JOBS + 1)
-    deployment.fetch("update book set clock_offset = 3600000000, version = version + 1 where merchant_id = $1", number)
+    deployment.fetch(
+        "update merchant_state set clock_offset_us = 3600000000, version = version + 1 where merchant_id = $1", number
+    )
     deployment.fetch("insert into advance_lease values ($1, $2)", number, datetime.now(UTC) - timedelta(minutes=1))
     wait_until("the worker has moved all jobs", lambda: deployment.fetch(LEASES, number) == [(0,)])
     assert deployment.fetch(WRONG_TIMES, number) == [(0,)]

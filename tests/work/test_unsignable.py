@@ -14,18 +14,18 @@ from tests.work.inbox import Inbox, running_inbox
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
 # Those of the first are due before those of the second.
 LET_GO = """
-    update job set run_at = now() - make_interval(secs => case when mid = $1 then 60 else 0 end)
-    from merchant where merchant.merchant_id = job.merchant_id and mid in ($1, $2) and lane = 'webhook'
+    update scheduled_job set run_at = now() - make_interval(secs => case when mid = $1 then 60 else 0 end)
+    from merchant where merchant.merchant_id = scheduled_job.merchant_id and mid in ($1, $2) and lane = 'webhook'
 """
 RUN_NOW = """
-    update job set run_at = now() from merchant
-    where merchant.merchant_id = job.merchant_id and mid = $1 and lane = 'webhook'
+    update scheduled_job set run_at = now() from merchant
+    where merchant.merchant_id = scheduled_job.merchant_id and mid = $1 and lane = 'webhook'
 """
 WAITING = """
-    select j.attempt, j.run_at > now() + interval '10 seconds' from job j join merchant using (merchant_id)
+    select j.attempt, j.run_at > now() + interval '10 seconds' from scheduled_job j join merchant using (merchant_id)
     where mid = $1 and lane = 'webhook' and leased_until is null
 """
-NOTICES = "select what from notice join merchant using (merchant_id) where mid = $1 and reference = 'webhook'"
+NOTICES = "select what from operator_notice join merchant using (merchant_id) where mid = $1 and reference = 'webhook'"
 OF = "merchant_id = (select merchant_id from merchant where mid = $1)"
 BREAK = {
     "damaged": f"update merchant_key set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1) where {OF}",

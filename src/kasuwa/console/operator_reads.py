@@ -108,7 +108,7 @@ QUEUES = """
     select lane, count(*) filter (where run_at <= now() and (leased_until is null or leased_until <= now())),
         count(*) filter (where leased_until > now()), count(*) filter (where run_at > now() and run_at < 'infinity'),
         count(*) filter (where run_at = 'infinity'), min(run_at) filter (where run_at <= now())
-    from job group by lane order by lane
+    from scheduled_job group by lane order by lane
 """
 
 
@@ -129,13 +129,13 @@ class OpenJob(msgspec.Struct):
 OPEN_JOBS = """
     select j.key, j.merchant_id, m.mid, j.kind, j.lane, j.reference, j.due, j.attempt, t.message,
         j.kind = any($1) and coalesce(t.status in ('pending', 'processing'), false)
-    from job j join merchant m on m.merchant_id = j.merchant_id and m.current
+    from scheduled_job j join merchant m on m.merchant_id = j.merchant_id and m.current
     left join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
     where j.lane <> 'webhook' order by j.run_at, j.due, j.seq limit 50
 """
 ENDPOINTS = """
     select m.mid, m.name, e.failing_since, e.off_at,
-        (select a.error from attempt a where a.merchant_id = e.merchant_id order by a.event_seq desc, a.number desc
+        (select a.error from delivery_attempt a where a.merchant_id = e.merchant_id order by a.event_seq desc, a.number desc
             limit 1)
     from endpoint e join merchant m on m.merchant_id = e.merchant_id and m.current order by e.failing_since,
         e.merchant_id limit 50
@@ -158,12 +158,12 @@ async def list_failing_endpoints(reader: Reader) -> list[Any]:
 # --- notices and the trail ----------------------------------------------------------------------------------------
 
 NOTICES = """
-    select n.notice_id, m.mid, n.reference, n.what, n.at from notice n join merchant m on m.merchant_id = n.merchant_id
+    select n.notice_id, m.mid, n.reference, n.message, n.at from operator_notice n join merchant m on m.merchant_id = n.merchant_id
     where n.notice_id < $1 order by n.notice_id desc limit $2
 """
 AUDIT_ENTRIES = """
-    select a.merchant_id, a.seq, a.at, a.actor, a.address, a.what, a.about, a.before, a.after, m.mid
-    from audit a left join merchant m on m.merchant_id = a.merchant_id
+    select a.merchant_id, a.seq, a.at, a.actor, a.address, a.action, a.subject, a.before, a.after, m.mid
+    from audit_entry a left join merchant m on m.merchant_id = a.merchant_id
     where (a.at, a.merchant_id, a.seq) < ($1, $2, $3)
     order by a.at desc, a.merchant_id desc, a.seq desc limit $4
 """

@@ -110,7 +110,7 @@ NEWEST_TRANSACTIONS = f"""
 """
 # What is still open has a job: there are few, wherever they are in time.
 OPEN_TRANSACTIONS = f"""
-    select distinct {LINE_COLUMNS} from job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
+    select distinct {LINE_COLUMNS} from scheduled_job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
     where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
       and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
     order by t.created_at desc, t.seq desc, t.key desc limit $8
@@ -219,7 +219,7 @@ TOTALS_OF_KEYS = f"""
     select (t.created_at at time zone 'Africa/Lagos')::date, {TOTAL_COLUMNS} from transaction t
     where t.merchant_id = $1 and t.key = any($2) group by 1, t.currency, t.status
 """
-CLOCK = "select clock_offset, clock_fixed from book where merchant_id = $1"
+CLOCK = "select clock_offset_us, clock_fixed_at from merchant_state where merchant_id = $1"
 
 
 async def list_daily_totals(
@@ -279,11 +279,11 @@ async def find_endpoint_failure(reader: Reader, merchant: Merchant) -> Any:
 
 CARDS = """
     select c.reference, c.mask, coalesce(a.posted - a.held, 0), c.currency, c.state, c.expiration, c.created_at
-    from card c left join account a
+    from virtual_card c left join account a
         on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
     where c.merchant_id = $1 order by c.created_at desc, c.seq desc offset $2 limit $3
 """
-CARD_COUNT = "select count(*) from card where merchant_id = $1"
+CARD_COUNT = "select count(*) from virtual_card where merchant_id = $1"
 
 
 async def list_cards(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> CardsReply:
@@ -342,7 +342,7 @@ KEYS = """
 """
 SETTINGS = "select settings from merchant where merchant_id = $1"
 AUDIT_ENTRIES = """
-    select merchant_id, seq, at, actor, address, what, about, before, after from audit
+    select merchant_id, seq, at, actor, address, action, subject, before, after from audit_entry
     where merchant_id = $1 and seq < $2 order by seq desc limit $3
 """
 

@@ -199,7 +199,7 @@ class Job(Row):
     """Something to do at a business time. `run_at` is the same moment on the wall's clock, kept by the writer;
     a claim moves `leased_until`, so a job whose worker died falls due again by itself."""
 
-    table: ClassVar[str] = "job"
+    table: ClassVar[str] = "scheduled_job"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         "kind",
         "due",
@@ -219,7 +219,7 @@ class Job(Row):
     leased_until: datetime | None
     claims: int
     attempt: int
-    repeat: bytes | None
+    idempotency_claim: bytes | None
     work: str
 
     @property

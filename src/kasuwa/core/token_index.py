@@ -10,7 +10,7 @@ from kasuwa.core.vault import Vault
 
 
 class TokenIndexEntry(Row):
-    table: ClassVar[str] = "directory"
+    table: ClassVar[str] = "token_index"
 
     kind: str
     reference: str

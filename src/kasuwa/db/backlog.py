@@ -9,12 +9,12 @@ from kasuwa.db.connections import Connection
 # By the index of what is due; what runs already does not wait.
 DUE = """
     select l.lane, count(d.key), coalesce(extract(epoch from now() - min(d.run_at)), 0)::float8
-    from unnest($1::text[]) l (lane) left join job d on d.lane = l.lane and d.run_at <= now()
+    from unnest($1::text[]) l (lane) left join scheduled_job d on d.lane = l.lane and d.run_at <= now()
         and (d.leased_until is null or d.leased_until <= now())
     group by l.lane order by l.lane
 """
 COUNT_PROBLEMS = """
-    select count(*) filter (where off_at is null), count(off_at), (select count(*) from notice) from endpoint
+    select count(*) filter (where off_at is null), count(off_at), (select count(*) from operator_notice) from endpoint
 """
 
 

@@ -57,12 +57,12 @@ IDEMPOTENCY_MISMATCH = Refusal(INVALID_REQUEST, "This Idempotency-Key was used w
 class IdempotencyRecord(Row):
     """A reply kept under an Idempotency-Key. `open` while its request is still at a rail."""
 
-    table: ClassVar[str] = "repeat"
+    table: ClassVar[str] = "idempotency_record"
     mutable_columns: ClassVar[tuple[str, ...]] = ("digest", "reply", "open", "expires_at")
 
-    digest: bytes
-    reply: bytes | None
-    open: bool
+    request_digest: bytes
+    sealed_reply: bytes | None
+    is_in_progress: bool
     expires_at: datetime
 
     @property
@@ -231,13 +231,13 @@ class BatchState:
                 merchant,
                 business_now(book, self.wall_time),
                 self.entropy_for(submission, book),
-                book.numbers + 1,
+                book.last_number + 1,
                 self.deployment.number_permutation_of(merchant.merchant_id),
                 self.deployment.vault.digest,
                 self.deployment.vault,
                 submission.scenario,
                 read_faults(book.faults),
-                book.listens,
+                book.has_webhook,
                 self.deployment.purposes,
                 self.deployment.public_url,
                 self.deployment.issuing,
@@ -260,7 +260,7 @@ class BatchState:
     def entropy_for(self, submission: Submission, book: MerchantState) -> bytes:
         if self.seeded_entropy is None:
             return submission.entropy
-        return self.seeded_entropy.draw(submission, book.merchant_id, book.decisions)
+        return self.seeded_entropy.draw(submission, book.merchant_id, book.decision_count)
 
     def accept(
         self,
@@ -276,7 +276,9 @@ class BatchState:
             self.move_clock(book, decision.sandbox_clock)
         if submission.idempotency_claim is not None and decision.follow_up is not None:
             # So that whoever ends it can close the kept reply.
-            decision.follow_up.repeat = submission.idempotency_claim.key + submission.idempotency_claim.request_digest
+            decision.follow_up.idempotency_claim = (
+                submission.idempotency_claim.key + submission.idempotency_claim.request_digest
+            )
         self.record_decision(decision, applied, book, now)
         if decision.combine is not None:
             return PartsLeft(submission, decision, book, now)
@@ -330,7 +332,7 @@ class BatchState:
         self, decision: Decision, applied: list[LedgerChanges], book: MerchantState, now: datetime
     ) -> None:
         merchant_id = book.merchant_id
-        book.decisions += decision.changes_anything
+        book.decision_count += decision.changes_anything
         for result in applied:
             self.accounts[merchant_id].update(result.accounts)
             for account in result.accounts.values():
@@ -344,8 +346,8 @@ class BatchState:
         for job in decision.jobs_done:
             self.delete_job(job)
         for event in decision.events:
-            book.events += 1
-            self.events.append(event_row(event, merchant_id, book.events, now))
+            book.last_event_seq += 1
+            self.events.append(event_row(event, merchant_id, book.last_event_seq, now))
         for notice in decision.notices:
             self.written_merchants.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
@@ -353,7 +355,7 @@ class BatchState:
             self.written_merchants.add(merchant_id)
             self.audit_rows.append(audit_row(deed, merchant_id))
         if decision.numbers_used:
-            book.numbers += decision.numbers_used
+            book.last_number += decision.numbers_used
             self.written_merchants.add(merchant_id)
         if decision.injected_faults is not None:
             book.faults = msgspec.json.encode(decision.injected_faults).decode() if decision.injected_faults else None
@@ -362,13 +364,13 @@ class BatchState:
             self.written_merchants.add(merchant_id)
 
     def append_postings(self, entries: list[JournalLine], book: MerchantState, now: datetime) -> None:
-        first = book.postings + 1
+        first = book.last_posting_seq + 1
         for entry in entries:
-            book.postings += 1
+            book.last_posting_seq += 1
             self.postings.append(
                 PostingRow(
                     book.merchant_id,
-                    book.postings,
+                    book.last_posting_seq,
                     first,
                     entry.reference,
                     entry.debit,
@@ -410,10 +412,10 @@ class BatchState:
         self.rows[job.key] = None
 
     def move_clock(self, book: MerchantState, to: datetime) -> None:
-        if book.clock_fixed is not None:
-            book.clock_fixed = to
+        if book.clock_fixed_at is not None:
+            book.clock_fixed_at = to
         else:
-            book.clock_offset = (to - self.wall_time) // timedelta(microseconds=1)
+            book.clock_offset_us = (to - self.wall_time) // timedelta(microseconds=1)
 
     def raise_versions(self) -> None:
         """All is decided: the books that anything was written to go up a version."""
@@ -428,11 +430,11 @@ class BatchState:
         row = self.rows[claim.key]
         if not isinstance(row, IdempotencyRecord) or row.expires_at <= self.earliest_time:
             return None
-        if row.digest != claim.request_digest:
+        if row.request_digest != claim.request_digest:
             return IDEMPOTENCY_MISMATCH
-        assert row.reply is not None
-        reply = self.deployment.vault.unseal(merchant_id, f"repeat {claim.key.hex()}", row.reply)
-        return Decision(reply=msgspec.Raw(reply), in_progress=row.open)
+        assert row.sealed_reply is not None
+        reply = self.deployment.vault.unseal(merchant_id, f"repeat {claim.key.hex()}", row.sealed_reply)
+        return Decision(reply=msgspec.Raw(reply), in_progress=row.is_in_progress)
 
     def keep_reply_of(self, submission: Submission, decision: Decision) -> None:
         if submission.idempotency_claim is not None and decision.reply is not None and not decision.in_progress:
@@ -443,7 +445,7 @@ class BatchState:
         assert claim is not None
         row = self.rows[claim.key]
         if not claim.is_original_request and not (
-            isinstance(row, IdempotencyRecord) and row.open and row.digest == claim.request_digest
+            isinstance(row, IdempotencyRecord) and row.is_in_progress and row.request_digest == claim.request_digest
         ):
             return  # the reply was given already, or a day later the key is another request's
         if isinstance(decision.reply, Refusal):

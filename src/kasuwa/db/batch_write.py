@@ -42,8 +42,8 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
     for table, kept in (
         ("posting", state.postings),
         ("event", state.events),
-        ("notice", state.notices),
-        ("audit", state.audit_rows),
+        ("operator_notice", state.notices),
+        ("audit_entry", state.audit_rows),
     ):
         if kept:
             add(insert_part(type(kept[0]), table), kept)

@@ -47,7 +47,7 @@ JOINED = """
 """
 # Whether an earlier event of the same object is still to be delivered.
 HAS_EARLIER_UNDELIVERED = """exists (
-    select 1 from event f join job g on g.merchant_id = f.merchant_id and g.reference = f.reference
+    select 1 from event f join scheduled_job g on g.merchant_id = f.merchant_id and g.reference = f.reference
     where f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
         and g.lane = 'webhook')"""
 # Whether nobody is to be called: the endpoint is switched off, or these are old books, kept aside.
@@ -66,7 +66,7 @@ OLDEST_FIRST = f"""
     select t.key, t.run_at, t.due, t.seq, t.turn from (
         select d.key, d.merchant_id, d.run_at, d.due, d.seq,
             row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
-        from (select * from job where lane = 'webhook' and run_at <= $1
+        from (select * from scheduled_job where lane = 'webhook' and run_at <= $1
             order by run_at, due, seq limit {SCAN_LIMIT}) d
         where {IS_CLAIMABLE}) t
     where t.turn <= {MERCHANT_CAPACITY}
@@ -74,14 +74,14 @@ OLDEST_FIRST = f"""
 # Written as ranges of the index job_deliveries, in its order: any other way would read whole backlogs.
 MERCHANT_BY_MERCHANT = f"""
     with recursive t as (
-        (select merchant_id from job where lane = 'webhook' order by merchant_id, run_at, due, seq limit 1)
+        (select merchant_id from scheduled_job where lane = 'webhook' order by merchant_id, run_at, due, seq limit 1)
         union all
-        select (select n.merchant_id from job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
+        select (select n.merchant_id from scheduled_job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
             order by n.merchant_id, n.run_at, n.due, n.seq limit 1) from t where t.merchant_id is not null)
     select first.key, first.run_at, first.due, first.seq,
         row_number() over (partition by t.merchant_id order by first.run_at, first.due, first.seq) as turn
     from t cross join lateral (
-        select d.key, d.run_at, d.due, d.seq from job d
+        select d.key, d.run_at, d.due, d.seq from scheduled_job d
         where d.lane = 'webhook' and (d.merchant_id, d.run_at) >= (t.merchant_id, '-infinity')
             and (d.merchant_id, d.run_at) <= (t.merchant_id, $1) and {IS_CLAIMABLE}
         order by d.merchant_id, d.run_at, d.due, d.seq limit {MERCHANT_CAPACITY}) first
@@ -89,9 +89,9 @@ MERCHANT_BY_MERCHANT = f"""
 # Everybody's first before anybody's second.
 CLAIM = """
     with fair as (select key from ({found}) f order by turn, run_at, due, seq limit $3),
-    due as (select key from job where key = any(array(select key from fair)) for update skip locked),
+    due as (select key from scheduled_job where key = any(array(select key from fair)) for update skip locked),
     j as (
-        update job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
+        update scheduled_job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
         where key = any(array(select key from due)) returning *)
     select {columns} {joined}
 """
@@ -99,18 +99,18 @@ CLAIM_OLDEST, CLAIM_FROM_EACH = (
     CLAIM.format(found=found, columns=WITH_EVENT, joined=JOINED.format(jobs="j"))
     for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
 )
-DUE = "select count(*) from (select 1 from job where lane = 'webhook' and run_at <= $1 limit $2) d"
-SELECT_DELIVERY = f"select {WITH_EVENT} {JOINED.format(jobs='job')} where j.key = $1 and j.merchant_id = $2"
+DUE = "select count(*) from (select 1 from scheduled_job where lane = 'webhook' and run_at <= $1 limit $2) d"
+SELECT_DELIVERY = f"select {WITH_EVENT} {JOINED.format(jobs='scheduled_job')} where j.key = $1 and j.merchant_id = $2"
 IS_OFF = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
 # The job of the first event of the same object that is still to be delivered, where the merchant wants them in order.
 SELECT_BLOCKING_JOB = f"""
     select {JOB_COLUMNS} from event e join merchant m on m.merchant_id = e.merchant_id
     join event f on f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
-    join job j on j.merchant_id = f.merchant_id and j.reference = f.reference and j.lane = 'webhook'
+    join scheduled_job j on j.merchant_id = f.merchant_id and j.reference = f.reference and j.lane = 'webhook'
     where e.merchant_id = $1 and e.reference = $2 and m.settings->>'webhook_order' = 'strict'
     order by f.object_seq limit 1
 """
-POSTPONE_JOB = "update job set due = $3 where key = $1 and merchant_id = $2"
+POSTPONE_JOB = "update scheduled_job set due = $3 where key = $1 and merchant_id = $2"
 
 KEYS = """
     select distinct on (merchant_id) merchant_id, sealed, verifier from merchant_key
@@ -120,13 +120,13 @@ KEYS = """
 
 REQUEUE_DELAY = timedelta(seconds=1)
 MAX_DEADLOCK_RETRIES = 3
-PARK = "update job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
-REQUEUE = "update job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
+PARK = "update scheduled_job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
+REQUEUE = "update scheduled_job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
 INSERT_DAILY_NOTICE = """
-    insert into notice (merchant_id, reference, what, at)
+    insert into operator_notice (merchant_id, reference, message, at)
     select $1::bigint, 'webhook', $2::text, $3::timestamptz
-    where not exists (select 1 from notice n
-        where n.merchant_id = $1 and n.what = $2 and n.at > $3::timestamptz - interval '1 day')
+    where not exists (select 1 from operator_notice n
+        where n.merchant_id = $1 and n.message = $2 and n.at > $3::timestamptz - interval '1 day')
 """
 
 RECORD_ATTEMPTS = """
@@ -136,18 +136,18 @@ RECORD_ATTEMPTS = """
             http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean))
         with ordinality as r (key, merchant_id, seq, at, http, error, ms, next, tried, delivered, n)),
     told as (
-        insert into attempt (merchant_id, event_seq, number, at, http, error, ms)
+        insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms)
         select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at, x.n)
-            + coalesce((select max(t.number) from attempt t
+            + coalesce((select max(t.number) from delivery_attempt t
                 where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
         from x on conflict do nothing),
-    done as (delete from job where key = any(array(select key from x where next is null))),
+    done as (delete from scheduled_job where key = any(array(select key from x where next is null))),
     again as (
-        update job j set attempt = j.attempt + 1, due = x.next, leased_until = null, run_at = case
+        update scheduled_job j set attempt = j.attempt + 1, due = x.next, leased_until = null, run_at = case
             when not m.current then 'infinity'
-            when b.clock_fixed is null then x.next - make_interval(secs => b.clock_offset / 1000000.0)
-            when x.next <= b.clock_fixed then now() else 'infinity' end
-        from x join book b on b.merchant_id = x.merchant_id join merchant m on m.merchant_id = x.merchant_id
+            when b.clock_fixed_at is null then x.next - make_interval(secs => b.clock_offset_us / 1000000.0)
+            when x.next <= b.clock_fixed_at then now() else 'infinity' end
+        from x join merchant_state b on b.merchant_id = x.merchant_id join merchant m on m.merchant_id = x.merchant_id
         where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null
             and not exists (select 1 from x y where y.key = x.key and y.next is null)),
     well as (
@@ -164,23 +164,23 @@ SWITCH_OFF = """
     with off as (
         update endpoint set off_at = $3 where merchant_id = $1 and off_at is null and failing_since <= $2
         returning merchant_id)
-    update job set run_at = 'infinity', leased_until = null
+    update scheduled_job set run_at = 'infinity', leased_until = null
     where lane = 'webhook' and merchant_id = any(array(select merchant_id from off))
 """
 SWITCH_ON = """
     with e as (delete from endpoint where merchant_id = $1)
-    update job j set leased_until = null, run_at = case
-        when b.clock_fixed is null then j.due - make_interval(secs => b.clock_offset / 1000000.0)
-        when j.due <= b.clock_fixed then now() else 'infinity' end
-    from book b where j.lane = 'webhook' and j.merchant_id = $1 and b.merchant_id = j.merchant_id
+    update scheduled_job j set leased_until = null, run_at = case
+        when b.clock_fixed_at is null then j.due - make_interval(secs => b.clock_offset_us / 1000000.0)
+        when j.due <= b.clock_fixed_at then now() else 'infinity' end
+    from merchant_state b where j.lane = 'webhook' and j.merchant_id = $1 and b.merchant_id = j.merchant_id
 """
 RESEND = """
     with e as (select seq, reference from event where merchant_id = $1 and seq between $2 and $3),
     waiting as (
-        update job j set due = $4, run_at = now(), leased_until = null, attempt = 0 from e
+        update scheduled_job j set due = $4, run_at = now(), leased_until = null, attempt = 0 from e
         where j.merchant_id = $1 and j.lane = 'webhook' and j.reference = e.reference returning j.reference),
     added as (
-        insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+        insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
         select decode(md5($5 || e.seq), 'hex'), $1, 'webhook.deliver', 'webhook', e.reference,
             decode(md5(e.reference), 'hex'), $4, now(), 0, 0, '{}'
         from e where e.reference not in (select reference from waiting) order by e.seq)

@@ -21,13 +21,13 @@ BEFORE_ALL = (datetime.min.replace(tzinfo=UTC), 0)
 # changes is written: where a clock stands still, that is what has come to be due.
 SHIFT_PIECE = """
     with piece as (
-        select j.key, j.due, j.seq from job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
+        select j.key, j.due, j.seq from scheduled_job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
         order by j.due, j.seq limit $5),
     shifted as (
-        update job j set run_at = w.run_at
-        from piece p, book b, lateral (select case
-            when b.clock_fixed is null then p.due - make_interval(secs => b.clock_offset / 1000000.0)
-            when p.due <= b.clock_fixed then $4::timestamptz
+        update scheduled_job j set run_at = w.run_at
+        from piece p, merchant_state b, lateral (select case
+            when b.clock_fixed_at is null then p.due - make_interval(secs => b.clock_offset_us / 1000000.0)
+            when p.due <= b.clock_fixed_at then $4::timestamptz
             else 'infinity' end as run_at) w
         where j.key = p.key and b.merchant_id = $1 and j.due = p.due and j.run_at <> w.run_at
             and not (j.lane = 'webhook' and exists (

@@ -20,9 +20,9 @@ IS_UNLEASED = "(d.leased_until is null or d.leased_until <= $2 or d.leased_until
 
 # The merchants whose `advance` is under way are left alone, so that the worker does not race it.
 CLAIM = f"""
-    update job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
+    update scheduled_job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
     from (
-        select d.key from job d
+        select d.key from scheduled_job d
         where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED}
           and not exists (
               select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)
@@ -30,20 +30,20 @@ CLAIM = f"""
         limit $4
         for update skip locked
     ) due
-    join book b on true
+    join merchant_state b on true
     where j.key = due.key and b.merchant_id = j.merchant_id
-    returning {COLUMNS}, b.clock_offset, b.clock_fixed, j.seq
+    returning {COLUMNS}, b.clock_offset_us, b.clock_fixed_at, j.seq
 """
 
 # One probe of the index a lane.
 SELECT_DUE_LANES = f"""
     select l.lane from unnest($1::text[]) l (lane) where exists (
-        select 1 from job d
+        select 1 from scheduled_job d
         where d.lane = l.lane and d.run_at <= $2 and {IS_UNLEASED})
 """
 
 SELECT_JOBS_OF_SUBJECT = f"""
-    select {COLUMNS} from job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'
+    select {COLUMNS} from scheduled_job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'
     order by j.due, j.seq
 """
 # The jobs of the earliest moment up to $2, in their order. What waits for an endpoint that is switched off is not due.
@@ -52,14 +52,16 @@ NEXT_DUE = f"""
         select l.lane from unnest($3::text[]) l (lane) where l.lane <> 'webhook'
             or not exists (select 1 from endpoint e where e.merchant_id = $1 and e.off_at is not null)),
     first as (
-        select d.due from job d where d.merchant_id = $1 and d.due <= $2 and d.lane in (select lane from open)
+        select d.due from scheduled_job d where d.merchant_id = $1 and d.due <= $2 and d.lane in (select lane from open)
         order by d.due, d.seq limit 1)
-    select {COLUMNS} from job j
+    select {COLUMNS} from scheduled_job j
     where j.merchant_id = $1 and j.due = (select due from first) and j.lane in (select lane from open)
     order by j.due, j.seq limit $4
 """
-SELECT_MERCHANT_STATE = f"select {', '.join(columns_of(MerchantState).names)} from book where merchant_id = $1"
-FAULTS = "select faults from book where key = $1"
+SELECT_MERCHANT_STATE = (
+    f"select {', '.join(columns_of(MerchantState).names)} from merchant_state where merchant_id = $1"
+)
+FAULTS = "select faults from merchant_state where key = $1"
 
 TAKE_ADVANCE = """
     insert into advance_lease as a (merchant_id, leased_until, holder) values ($1, now() + $2::interval, $3)
@@ -86,7 +88,7 @@ TAKE_ABANDONED = """
 # What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches. A key is old only when
 # the database's clock and the process's ($1) both say so.
 DELETE_EXPIRED = """
-    with old as (delete from repeat where expires_at < least(now(), $1::timestamptz) returning 1)
+    with old as (delete from idempotency_record where expires_at < least(now(), $1::timestamptz) returning 1)
     delete from commit_mark where at < now() - interval '1 day'
 """
 
@@ -118,7 +120,7 @@ async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs
 # Only what asks a rail about an order that is open. What falls due at a business time (fees, settlements, expiries)
 # must not happen before it.
 RUN_NOW = """
-    update job j set run_at = now()
+    update scheduled_job j set run_at = now()
     from transaction t, merchant m
     where j.key = $1 and j.kind = any($2) and (j.leased_until is null or j.leased_until <= now())
       and t.key = j.subject and t.merchant_id = j.merchant_id and t.status in ('pending', 'processing')

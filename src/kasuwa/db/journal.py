@@ -48,7 +48,7 @@ class CommitMarkRow(msgspec.Struct):
 class NoticeRow(msgspec.Struct):
     merchant_id: int
     reference: str
-    what: str
+    message: str
     at: datetime
 
 
@@ -58,8 +58,8 @@ class AuditRow(msgspec.Struct):
     merchant_id: int
     actor: str
     address: str
-    what: str
-    about: str
+    action: str
+    subject: str
     before: str
     after: str
 

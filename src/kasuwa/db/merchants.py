@@ -69,7 +69,7 @@ async def add_merchant(
             msgspec.json.encode(settings or MerchantSettings()).decode(),
         )
         await connection.execute(
-            "insert into book (key, merchant_id, clock_fixed, listens) values ($1, $2, $3, $4)",
+            "insert into merchant_state (key, merchant_id, clock_fixed_at, has_webhook) values ($1, $2, $3, $4)",
             book_key(merchant_id),
             merchant_id,
             clock_fixed,
@@ -115,7 +115,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             new,
         )
         await connection.execute(
-            "insert into book (key, merchant_id, listens) select $3, $2, listens from book where merchant_id = $1",
+            "insert into merchant_state (key, merchant_id, has_webhook) select $3, $2, has_webhook from merchant_state where merchant_id = $1",
             old,
             new,
             book_key(new),
@@ -123,7 +123,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
         for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
             await add_key(connection, vault, new, unseal_key(vault, old, sealed, verifier).decode(), expires_at)
         # What still waits in the old books must not reach the merchant any more.
-        await connection.execute("update job set run_at = 'infinity' where merchant_id = $1", old)
+        await connection.execute("update scheduled_job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)
     return new
 
@@ -172,7 +172,7 @@ async def change_settings(
         )
         # Whether events are to be delivered is decided with the transaction that makes one: it stands in the book.
         await connection.execute(
-            "update book set listens = $2, version = version + 1 where merchant_id = $1 and listens <> $2",
+            "update merchant_state set has_webhook = $2, version = version + 1 where merchant_id = $1 and has_webhook <> $2",
             merchant_id,
             bool(changed.webhook_url),
         )

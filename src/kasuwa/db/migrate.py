@@ -29,7 +29,9 @@ LOCK_TIMEOUT = "500ms"
 PAUSE_SECONDS = 0.5
 MAX_TRIES = 600
 
-APPEND_ONLY_TABLES = ("posting", "event", "notice", "audit", "rate", "transfer_batch")
+APPEND_ONLY_TABLES = ("posting", "event", "operator_notice", "audit_entry", "exchange_rate", "transfer_batch")
+# Names of append-only tables in the version before, kept as views for as long as it may still serve.
+APPEND_ONLY_VIEWS = ("notice", "audit", "rate")
 
 
 log = structlog.get_logger("kasuwa.migrate")
@@ -127,7 +129,7 @@ async def prepare_roles(connection: Connection) -> None:
                 f"grant usage on schema public to {APPLICATION_ROLE};"
                 f"grant select, insert, update, delete on all tables in schema public to {APPLICATION_ROLE};"
                 f"grant usage on all sequences in schema public to {APPLICATION_ROLE};"
-                f"revoke update, delete, truncate on {', '.join(APPEND_ONLY_TABLES)} from {APPLICATION_ROLE};"
+                f"revoke update, delete, truncate on {', '.join((*APPEND_ONLY_TABLES, *APPEND_ONLY_VIEWS))} from {APPLICATION_ROLE};"
                 f"revoke insert, update, delete, truncate on migration, deployment from {APPLICATION_ROLE}"
             )
     except (asyncpg.InsufficientPrivilegeError, asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):

@@ -17,21 +17,19 @@ from kasuwa.db.connections import Connection
 # A column of any query: the rates in force, by currency. They travel with the merchant, whose rules use them.
 CURRENT_RATES_COLUMN = """(
     select json_object_agg(r.currency, json_build_object('buy', r.buy, 'sell', r.sell))::text
-    from (select distinct on (currency) currency, buy, sell from rate order by currency, rate_id desc) r
+    from (select distinct on (currency) currency, buy, sell from exchange_rate order by currency, rate_id desc) r
 ) as exchange"""
 
 READ: "msgspec.json.Decoder[dict[str, ExchangeRate]]" = msgspec.json.Decoder(dict[str, ExchangeRate])
 
-HISTORY = (
-    "select rate_id, currency, buy, sell, set_at, set_by from rate where rate_id < $2 order by rate_id desc limit $1"
-)
+HISTORY = "select rate_id, currency, buy, sell, set_at, set_by from exchange_rate where rate_id < $2 order by rate_id desc limit $1"
 NEWEST = """
-    select distinct on (currency) rate_id, currency, buy, sell, set_at, set_by from rate order by currency, rate_id desc
+    select distinct on (currency) rate_id, currency, buy, sell, set_at, set_by from exchange_rate order by currency, rate_id desc
 """
-SET = "insert into rate (currency, buy, sell, set_by) values ($1, $2, $3, $4)"
+SET = "insert into exchange_rate (currency, buy, sell, set_by) values ($1, $2, $3, $4)"
 # A number beyond all others.
 MAX_RATE_ID = 2**63 - 1
-NONE_YET = "select not exists (select 1 from rate)"
+NONE_YET = "select not exists (select 1 from exchange_rate)"
 
 
 class RateRecord(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ RELATED_QUERIES = {
     "loan_line": f"""
         with {CLIENT_PRODUCTS_CTE} select l.loan_id, l.n, l.due, l.principal, l.interest, l.tax, l.penalty, l.paid_principal,
             l.paid_interest, l.paid_tax, l.paid_penalty
-        from loan_line l where l.merchant_id = $1 and l.loan_id in (select id from mine) order by l.loan_id, l.n
+        from loan_installment l where l.merchant_id = $1 and l.loan_id in (select id from mine) order by l.loan_id, l.n
     """,
     "payment": f"""
         with {CLIENT_PRODUCTS_CTE} select p.detail -> 'errand' as errand, p.method, {MOVED}, p.charged,
@@ -146,7 +146,7 @@ async def find_clients_by_bvn(connection: Connection, merchant_id: int, bvn_hash
 
 MERCHANTS_IN_CLEAR = "select distinct merchant_id from client where detail::text <> '{}' order by merchant_id"
 # The lock that every change of a merchant's rows takes; raising the version makes writers read the rows again.
-LOCK_MERCHANT = "update book set version = version + 1 where merchant_id = $1"
+LOCK_MERCHANT = "update merchant_state set version = version + 1 where merchant_id = $1"
 CLIENTS_IN_CLEAR = """
     select client_id, detail::text from client where merchant_id = $1 and detail::text <> '{}' order by number limit $2
 """

@@ -5,10 +5,10 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.token_index import token_key
 from kasuwa.core.vault import Vault
 
-BY_KEY = "select merchant_id, reference from directory where key = $1"
+BY_KEY = "select merchant_id, reference from token_index where key = $1"
 # What belongs to books that were put aside by `reset` is not found: to the outside it has never been there.
 BY_KEY_IF_CURRENT = """
-    select d.merchant_id, d.reference from directory d
+    select d.merchant_id, d.reference from token_index d
     join merchant m on m.merchant_id = d.merchant_id and m.current where d.key = $1
 """
 

@@ -58,10 +58,10 @@ INVARIANTS = (
     ),
     Invariant(
         "postings and events are numbered without a gap, up to their book's counters",
-        f"""select b.merchant_id, b.postings || ' postings, ' || b.events || ' events counted' as place
-            from book b where {merchant_filter("b")} and (
-                b.postings <> (select count(*) from posting p where p.merchant_id = b.merchant_id)
-                or b.events <> (select count(*) from event e where e.merchant_id = b.merchant_id))""",
+        f"""select b.merchant_id, b.last_posting_seq || ' postings, ' || b.last_event_seq || ' events counted' as place
+            from merchant_state b where {merchant_filter("b")} and (
+                b.last_posting_seq <> (select count(*) from posting p where p.merchant_id = b.merchant_id)
+                or b.last_event_seq <> (select count(*) from event e where e.merchant_id = b.merchant_id))""",
     ),
     Invariant(
         "no account is below its floor, holds counted",
@@ -80,7 +80,7 @@ INVARIANTS = (
     Invariant(
         "no hold is pending without a live job",
         f"""select h.merchant_id, h.reference as place from hold h where {merchant_filter("h")} and h.state = 'pending'
-            and not exists (select 1 from job j where j.merchant_id = h.merchant_id
+            and not exists (select 1 from scheduled_job j where j.merchant_id = h.merchant_id
                 and j.reference = h.reference and j.lane <> 'webhook')""",
     ),
     Invariant(
@@ -89,7 +89,7 @@ INVARIANTS = (
             and (t.status in ('successful', 'failed')) = (
                 exists (select 1 from hold h where h.merchant_id = t.merchant_id and h.reference = t.txn_ref
                     and h.state = 'pending')
-                or exists (select 1 from job j where j.merchant_id = t.merchant_id and j.subject = t.key
+                or exists (select 1 from scheduled_job j where j.merchant_id = t.merchant_id and j.subject = t.key
                     and j.lane <> 'webhook'))""",
     ),
     Invariant(
@@ -150,7 +150,7 @@ INVARIANTS = (
     Invariant(
         "a personalized account is in the directory",
         f"""select p.merchant_id, p.reference as place from personalized_account p where {merchant_filter("p")}
-            and not exists (select 1 from directory d where d.merchant_id = p.merchant_id
+            and not exists (select 1 from token_index d where d.merchant_id = p.merchant_id
                 and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
     ),
     Invariant(
@@ -186,7 +186,7 @@ INVARIANTS = (
     Invariant(
         "every cashcode is found by the directory, once",
         f"""select c.merchant_id, c.txn_ref as place from cashcode c where {merchant_filter("c")}
-            and 1 <> (select count(*) from directory d where d.merchant_id = c.merchant_id
+            and 1 <> (select count(*) from token_index d where d.merchant_id = c.merchant_id
                 and d.kind = 'cashcode' and d.reference = c.order_ref)""",
     ),
     Invariant(
@@ -248,8 +248,8 @@ INVARIANTS = (
                 select merchant_id, case kind when 'payout' then 'beneficiary:' || owner else 'settling:' || day end
                     || ':' || currency as name, sum(amount) as amount,
                     bool_and(state = 'sent' or exists (
-                        select 1 from job j where j.merchant_id = g.merchant_id and j.subject = g.key)) as moves
-                from gathering g where {merchant_filter()} and state <> 'done' group by 1, 2),
+                        select 1 from scheduled_job j where j.merchant_id = g.merchant_id and j.subject = g.key)) as moves
+                from settlement_batch g where {merchant_filter()} and state <> 'done' group by 1, 2),
             mine as (
                 select merchant_id, name, posted from account
                 where {merchant_filter()} and split_part(name, ':', 1) in ('beneficiary', 'settling'))
@@ -265,12 +265,12 @@ INVARIANTS = (
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
                 where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment') group by 1, 2)
             select p.merchant_id, p.plan_id as place
-            from plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
+            from payment_plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
             left join charges c on c.merchant_id = p.merchant_id and c.plan_id = p.plan_id
             where {merchant_filter("p")} and (p.charging::int <> coalesce(c.under_way, 0)
                 or p.paid <> f.amount + coalesce(c.paid, 0)
                 or (p.state = 'active' and not p.charging)::int <> (
-                    select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key))""",
+                    select count(*) from scheduled_job j where j.merchant_id = p.merchant_id and j.subject = p.key))""",
     ),
     Invariant(
         "what a hold gave was posted under its reference",
@@ -289,7 +289,7 @@ INVARIANTS = (
             cross join lateral (
                 select coalesce(sum(n.principal - n.paid_principal), 0), coalesce(sum(n.interest - n.paid_interest), 0),
                     coalesce(sum(n.tax - n.paid_tax), 0), coalesce(sum(n.penalty - n.paid_penalty), 0)
-                from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+                from loan_installment n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
             ) o (principal, interest, tax, penalty)
             cross join lateral (values ('principal', o.principal), ('interest', o.interest), ('tax', o.tax),
                 ('penalty', o.penalty)) p (part, owed)
@@ -301,7 +301,7 @@ INVARIANTS = (
     Invariant(
         "no part of an instalment is repaid beyond what was due, and a loan that is repaid owes nothing",
         f"""select n.merchant_id, n.loan_id || ' instalment ' || n.n as place
-            from loan_line n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
+            from loan_installment n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
             where {merchant_filter("n")} and (n.paid_principal > n.principal or n.paid_interest > n.interest
                 or n.paid_tax > n.tax or n.paid_penalty > n.penalty
                 or (l.state = 'closed_repaid' and n.paid_principal + n.paid_interest + n.paid_tax + n.paid_penalty
@@ -310,7 +310,7 @@ INVARIANTS = (
     Invariant(
         "a loan that was paid out has as many instalments as agreed, and their principal is its amount",
         f"""select l.merchant_id, l.loan_id as place from loan l
-            left join loan_line n on n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+            left join loan_installment n on n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
             where {merchant_filter("l")} group by l.merchant_id, l.loan_id, l.disbursed_at, l.amount, l.period
             having case when l.disbursed_at is null then count(n.n) <> 0
                 else count(n.n) <> l.period or sum(n.principal) <> l.amount end""",
@@ -327,10 +327,10 @@ INVARIANTS = (
         "a loan with an instalment that may yet be late is watched",
         f"""select l.merchant_id, l.loan_id as place from loan l
             where {merchant_filter("l")} and l.state in ('active', 'active_in_arrears')
-            and exists (select 1 from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+            and exists (select 1 from loan_installment n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
                 and n.due + l.tolerance_days::int >= l.aged_to
                 and n.paid_principal + n.paid_interest + n.paid_tax < n.principal + n.interest + n.tax)
-            and not exists (select 1 from job j where j.merchant_id = l.merchant_id and j.subject = l.key)""",
+            and not exists (select 1 from scheduled_job j where j.merchant_id = l.merchant_id and j.subject = l.key)""",
     ),
     Invariant(
         "a client's open accounts are at least the loans that are not closed",
@@ -349,9 +349,9 @@ INVARIANTS = (
     Invariant(
         "savings that may still earn, or are owed interest, are on a sheet whose job will post it",
         f"""with listed as (
-                select r.merchant_id, unnest(string_to_array(r.members, ',')) as savings_id from savings_round r
+                select r.merchant_id, unnest(string_to_array(r.members, ',')) as savings_id from interest_batch r
                 where {merchant_filter("r")} and exists (
-                    select 1 from job j where j.merchant_id = r.merchant_id and j.subject = r.key))
+                    select 1 from scheduled_job j where j.merchant_id = r.merchant_id and j.subject = r.key))
             select s.merchant_id, s.savings_id as place
             from savings s left join listed l using (merchant_id, savings_id)
             where {merchant_filter("s")} and (s.state in ('pending', 'active') or s.due_interest > 0) and l.savings_id is null""",
@@ -372,7 +372,7 @@ INVARIANTS = (
         "a thrift plan that runs has one job, and one that is over none",
         f"""select p.merchant_id, p.thrift_id as place from thrift_plan p
             where {merchant_filter("p")} and p.state <> 'open' and (p.state = 'running')::int <> (
-                select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key)""",
+                select count(*) from scheduled_job j where j.merchant_id = p.merchant_id and j.subject = p.key)""",
     ),
     Invariant(
         "in every cycle of a thrift plan each member paid or owes the amount, and one of them received it",
@@ -396,10 +396,10 @@ INVARIANTS = (
     Invariant(
         "a terminated card is empty and has no job, any other has one at most",
         f"""select c.merchant_id, c.reference as place
-            from card c left join account a
+            from virtual_card c left join account a
                 on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
             where {merchant_filter("c")} and (
-                (select count(*) from job j where j.merchant_id = c.merchant_id and j.subject = c.key)
+                (select count(*) from scheduled_job j where j.merchant_id = c.merchant_id and j.subject = c.key)
                     > (c.state <> 'terminated')::int
                 or c.state = 'terminated' and (a.posted <> 0 or a.held <> 0))""",
     ),
@@ -410,7 +410,7 @@ INVARIANTS = (
                 where {merchant_filter("p")} and p.debit like 'card:%' group by 1, 2)
             select t.merchant_id, t.txn_ref as place
             from transaction t
-            join card_record r on r.merchant_id = t.merchant_id and r.txn_ref = t.txn_ref
+            join virtual_card_entry r on r.merchant_id = t.merchant_id and r.txn_ref = t.txn_ref
             left join moved m on m.merchant_id = t.merchant_id and m.reference = t.txn_ref
             where {merchant_filter("t")} and t.kind = 'card_purchase' and (
                 coalesce(m.amount, 0) <> case t.status when 'successful' then t.amount else 0 end
@@ -420,7 +420,7 @@ INVARIANTS = (
         "the audit trail is a chain without a gap",
         f"""select a.merchant_id, 'entry ' || a.seq as place
             from (select x as entry, x.*, lag(hash, 1, ''::bytea) over w as previous, row_number() over w as place
-                from audit x where {merchant_filter("x")} window w as (partition by merchant_id order by seq)) a
+                from audit_entry x where {merchant_filter("x")} window w as (partition by merchant_id order by seq)) a
             where a.seq <> a.place or a.hash <> audit_hash(a.previous, a.entry)""",
     ),
 )

@@ -157,7 +157,7 @@ class ClockAdvance:
     async def _read_clock(self) -> datetime:
         [record] = await self._pool.fetch(jobs.SELECT_MERCHANT_STATE, self._merchant.merchant_id)
         book = MerchantState(*record)
-        self._stands_still = book.clock_fixed is not None
+        self._stands_still = book.clock_fixed_at is not None
         return business_now(book, self._writer.clock.now())
 
     def _clock_submission(self, to: datetime, *, on_the_way: bool = True) -> Submission:

@@ -8,7 +8,7 @@ from kasuwa.db.batch import MerchantState, business_now
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connections import Pool
 
-SELECT_HAS_WEBHOOK = "select listens from book where merchant_id = $1"
+SELECT_HAS_WEBHOOK = "select has_webhook from merchant_state where merchant_id = $1"
 
 
 class CommonOperations:

@@ -98,5 +98,5 @@ class StepRunner:
             needs=step.needs(job, answer, merchant),
             decide=partial(step.decide, job, answer),
             entropy=os.urandom(32),
-            idempotency_claim=parse_idempotency_claim(job.repeat),
+            idempotency_claim=parse_idempotency_claim(job.idempotency_claim),
         )

@@ -26,10 +26,10 @@ HOLDS = """
     select account, amount, state, taken from hold where merchant_id = $1 and key = any($2)
     order by array_position($2, key)
 """
-JOBS = "select kind, lane, due, attempt from job where merchant_id = $1 and reference = $2 order by due, seq"
+JOBS = "select kind, lane, due, attempt from scheduled_job where merchant_id = $1 and reference = $2 order by due, seq"
 EVENTS = "select seq, payload, at from event where merchant_id = $1 and reference = $2 order by seq"
 ATTEMPTS = """
-    select number, at, http, error, ms from attempt where merchant_id = $1 and event_seq = $2 order by number
+    select number, at, http, error, ms from delivery_attempt where merchant_id = $1 and event_seq = $2 order by number
 """
 
 # What the merchant told of the payer stands in the payment beside its transaction.
@@ -61,18 +61,18 @@ SELECT_CREATED = """
     union all select 'loan', created_at from loan where merchant_id = $1 and loan_id = $2
     union all select 'savings', opened_at from savings where merchant_id = $1 and savings_id = $2
     union all select 'thrift plan', created_at from thrift_plan where merchant_id = $1 and thrift_id = $2
-    union all select kind || ' plan', created_at from plan where merchant_id = $1 and plan_id = $2
+    union all select kind || ' plan', created_at from payment_plan where merchant_id = $1 and plan_id = $2
     union all select 'saved card', created_at from saved_card where merchant_id = $1 and token = $2
-    union all select 'virtual card', created_at from card where merchant_id = $1 and reference = $2
+    union all select 'virtual card', created_at from virtual_card where merchant_id = $1 and reference = $2
     union all select 'beneficiary', created_at from beneficiary where merchant_id = $1 and ref_code = $2
     union all select 'personalized account', created_at from personalized_account
         where merchant_id = $1 and $2 in (reference, account_number)
 """
 # The transaction of an event.
 OF_EVENT = "select reference from event where merchant_id = $1 and seq = $2"
-CARD = "select short_id from card where merchant_id = $1 and reference = $2"
+CARD = "select short_id from virtual_card where merchant_id = $1 and reference = $2"
 JOBS_ABOUT = """
-    select kind, lane, due, attempt from job where merchant_id = $1 and reference = any($2) order by due, seq
+    select kind, lane, due, attempt from scheduled_job where merchant_id = $1 and reference = any($2) order by due, seq
 """
 EVENTS_ABOUT = """
     select seq, payload, at, count(*) over () from event

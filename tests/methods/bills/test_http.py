@@ -321,7 +321,7 @@ def test_what_stays_pending_is_settled_by_the_call_back_once(
     assert ("token" in verify(shop, "open")) == (outcome == "successful")
     assert shop.wallet() == AFTER[outcome]
     assert shop.advance(days=2)["ran"] == {}
-    query = "select count(*) from notice n join merchant m using (merchant_id) where m.mid = $1"
+    query = "select count(*) from operator_notice n join merchant m using (merchant_id) where m.mid = $1"
     assert deployment.fetch(query, shop.mid)[0][0] == 1
 
 

@@ -106,7 +106,7 @@ def test_no_call_back_ends_a_code_and_none_is_recorded(
     told = shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body
     assert told == {"status": 104, "message": "No rail decides this one, so no call-back can end it"}
     assert verify(shop, made["orderRef"])["state"] == "active"
-    notices = "select count(*) from notice n join merchant m using (merchant_id) where m.mid = $1"
+    notices = "select count(*) from operator_notice n join merchant m using (merchant_id) where m.mid = $1"
     assert deployment.fetch(notices, shop.mid)[0][0] == 0
     assert cancel(shop, made["orderRef"])["status"] == 200
     assert shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body["status"] == 200

@@ -106,7 +106,8 @@ def test_a_contradiction_of_a_final_state_changes_nothing_and_is_noted(
     assert shop.advance(days=2)["ran"] == {}
     assert shop.wallet() == AFTER[first]
     notices = deployment.fetch(
-        "select n.reference, n.what from notice n join merchant m using (merchant_id) where m.mid = $1", shop.mid
+        "select n.reference, n.message from operator_notice n join merchant m using (merchant_id) where m.mid = $1",
+        shop.mid,
     )
     assert [row["reference"] for row in notices] == [sent["txnRef"]]
     assert second in notices[0]["what"]
@@ -132,7 +133,9 @@ def test_settling_alike_twice_is_no_contradiction(shop: MerchantClient, deployme
     sent = shop.transfer(accountnumber=UNTIL_TOLD)
     for _ in range(2):
         shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome="successful")
-    notices = deployment.fetch("select 1 from notice n join merchant m using (merchant_id) where m.mid = $1", shop.mid)
+    notices = deployment.fetch(
+        "select 1 from operator_notice n join merchant m using (merchant_id) where m.mid = $1", shop.mid
+    )
     assert notices == []
 
 

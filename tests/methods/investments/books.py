@@ -117,17 +117,17 @@ class InMemorySavings:
         until = at(day, hour)
         while due := [job for job in self.jobs() if job.due <= until]:
             job = msgspec.structs.replace(due[0])
-            self.book.clock_fixed = max(self.now, job.due)
+            self.book.clock_fixed_at = max(self.now, job.due)
             result = self.step(job)
             assert isinstance(result, Decision), result
             assert (job.key, job.due) not in [(one.key, one.due) for one in self.jobs()], "a job that stays due"
             self.ran.append(job.kind)
-        self.book.clock_fixed = max(self.now, until)
+        self.book.clock_fixed_at = max(self.now, until)
 
     @property
     def now(self) -> datetime:
-        assert self.book.clock_fixed is not None
-        return self.book.clock_fixed
+        assert self.book.clock_fixed_at is not None
+        return self.book.clock_fixed_at
 
     @property
     def today(self) -> date:

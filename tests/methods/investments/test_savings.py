@@ -180,7 +180,7 @@ def test_amounts_keep_to_the_limits(amount: str) -> None:
 def test_a_dry_deposit_says_every_figure_and_changes_nothing() -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="100.00")
-    before = (len(books.desk.postings), books.balance(savings_id), books.book.numbers)
+    before = (len(books.desk.postings), books.balance(savings_id), books.book.last_number)
     reply = books.deposit(savings_id, "50.00", dry_run=True)
     assert (reply.dry_run, reply.balance) == (True, "150.00")
     assert [(figure.what, figure.amount) for figure in reply.explained] == [
@@ -188,7 +188,7 @@ def test_a_dry_deposit_says_every_figure_and_changes_nothing() -> None:
         ("amount", "50.00"),
         ("balance after", "150.00"),
     ]
-    assert (len(books.desk.postings), books.balance(savings_id), books.book.numbers) == before
+    assert (len(books.desk.postings), books.balance(savings_id), books.book.last_number) == before
 
 
 # --- cash-outs ----------------------------------------------------------------------------------------------
@@ -393,7 +393,7 @@ def test_a_late_job_changes_no_figure() -> None:
     on_time, late = InMemorySavings("2026-01-05"), InMemorySavings("2026-01-05")
     found = [books.open_savings(deposit="1000.00") for books in (on_time, late)]
     on_time.advance_to("2026-02-05")
-    late.book.clock_fixed = midnight("2026-02-09")
+    late.book.clock_fixed_at = midnight("2026-02-09")
     late.cash_out(found[1], "500.00")
     late.advance_to("2026-02-09")
     assert [amount for _, _, amount in late.posted("interest")] == [

@@ -89,7 +89,7 @@ class Lender:
         self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
 
     def submit(self, needs: Needs, rule: Any) -> Decision | Refusal:
-        self.database.book(self.merchant_id).clock_fixed = self.now
+        self.database.book(self.merchant_id).clock_fixed_at = self.now
         self.entropy += 1
         submission = Submission(self.merchant, needs, rule, self.entropy.to_bytes(32, "big"))
         (result,) = self.database.run([submission], self.now, world())

@@ -199,7 +199,7 @@ def test_two_payments_under_way_never_credit_more_than_is_owed(bank: LendingClie
     newest = bank.loans("statement", loan_id=loan_id)["data"][0]
     assert (newest["part"], newest["narration"], newest["amount"]) == ("credit", "paid too much", "120000.00")
     assert newest["origin"] == second["txnRef"]
-    [[told]] = deployment.fetch("select what from notice where reference = $1", second["txnRef"])
+    [[told]] = deployment.fetch("select what from operator_notice where reference = $1", second["txnRef"])
     assert told.startswith("120000.00 more than loan")
 
 

@@ -52,7 +52,9 @@ def test_hundreds_of_jobs_of_one_moment_each_run_once(
     order = {"accountnumber": ASKED_AGAIN_AFTER_5_SECONDS, "amount": "100.00", "bankcode": "058"}
     asked = {"action": "transfer", "type": "bulk", "data": [order] * 700}
     refs = [line["txnRef"] for line in shop.send_fields("disburse", asked).body["data"]]
-    due = "select count(*) from job join merchant using (merchant_id) where mid = $1 and kind = 'disburse.ask'"
+    due = (
+        "select count(*) from scheduled_job join merchant using (merchant_id) where mid = $1 and kind = 'disburse.ask'"
+    )
     wait_until("all were sent", lambda: deployment.fetch(due, shop.mid) == [(700,)])
     assert shop.advance(seconds=4)["ran"] == {}
     assert shop.advance(seconds=1) == {
@@ -207,7 +209,7 @@ def test_all_faults_are_cleared_at_once_without_a_rail(shop: MerchantClient, dep
     for rail in ("bank", "card", "biller"):
         plan_fault(shop, rail=rail, kind="timeout", times=50)
     assert plan_fault(shop, kind="none") == {"status": 200, "message": "All rails answer as usual again"}
-    kept = "select faults from book join merchant using (merchant_id) where mid = $1 and current"
+    kept = "select faults from merchant_state join merchant using (merchant_id) where mid = $1 and current"
     assert deployment.fetch(kept, shop.mid) == [(None,)]
     assert shop.transfer()["txnStatus"] == "successful"
 

@@ -34,9 +34,9 @@ ROWS = """
     select (select count(*) from transaction where merchant_id = $1) as transactions,
         (select count(*) from posting where merchant_id = $1) as postings,
         (select count(*) from event where merchant_id = $1) as events,
-        (select count(*) from attempt where merchant_id = $1) as attempts
+        (select count(*) from delivery_attempt where merchant_id = $1) as attempts
 """
-NEVER_AGAIN = "select run_at = 'infinity' from job where merchant_id = $1"
+NEVER_AGAIN = "select run_at = 'infinity' from scheduled_job where merchant_id = $1"
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ SCRIPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("disburse", {"action": "nonsense"}),
 )
 
-DUE_NOW = "select count(*) from job join merchant using (merchant_id) where mid = $1 and run_at <= now()"
+DUE_NOW = "select count(*) from scheduled_job join merchant using (merchant_id) where mid = $1 and run_at <= now()"
 
 
 def play(deployment: Deployment) -> list[tuple[int, bytes]]:

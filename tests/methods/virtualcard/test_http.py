@@ -118,7 +118,9 @@ def test_a_card_that_cannot_be_made_names_the_field(
     body = shop.put("virtualcard", action="create", **said).body
     assert (body["status"], body["errors"]) == (104, [{"field": field, "reason": reason}])
     assert shop.wallet("USD").balance == OPENING_USD
-    assert deployment.fetch("select 1 from card join merchant using (merchant_id) where mid = $1", shop.mid) == []
+    assert (
+        deployment.fetch("select 1 from virtual_card join merchant using (merchant_id) where mid = $1", shop.mid) == []
+    )
 
 
 def test_a_wallet_that_is_short_makes_no_card(shop: MerchantClient) -> None:
@@ -142,7 +144,9 @@ def test_a_number_is_masked_unless_it_is_asked_for_and_that_is_written_down(
     card = CardClient(shop)
     shown = card.get()
     assert (shown["cardpan"], shown["cvv"]) == (card.data["maskedpan"], "***")
-    trail = "select a.actor, a.what, a.about, a.seq from audit a join merchant m using (merchant_id) where m.mid = $1"
+    trail = (
+        "select a.actor, a.what, a.about, a.seq from audit_entry a join merchant m using (merchant_id) where m.mid = $1"
+    )
     assert deployment.fetch(trail, shop.mid) == []
     assert card.get(reveal=True) == card.data
     assert [tuple(row) for row in deployment.fetch(trail, shop.mid)] == [

@@ -48,9 +48,9 @@ SAVINGS = f"""
         array(select n.thrift_id from (select p.thrift_id, p.number {JOINED_PLANS} order by p.number desc
             limit {MOST_PLANS}) n order by n.number),
         (select count(*) {JOINED_PLANS}),
-        coalesce(b.clock_fixed, now() + b.clock_offset * interval '1 microsecond')
+        coalesce(b.clock_fixed_at, now() + b.clock_offset_us * interval '1 microsecond')
     from savings s
-    join book b on b.merchant_id = s.merchant_id
+    join merchant_state b on b.merchant_id = s.merchant_id
     left join account a on a.merchant_id = s.merchant_id and a.name like 'savings:%'
         and a.name = 'savings:' || s.savings_id || ':NGN'
 """
@@ -84,8 +84,8 @@ POSTED_TOTALS = f"""
 PLAN_COLUMNS = """
     select p.key, p.merchant_id, p.thrift_id, p.number, p.name, p.amount, p.frequency, p.start_date, p.member_required,
         p.members, p.state, p.begins, p.cycle, p.tries, p.next_date, p.created_at,
-        coalesce(b.clock_fixed, now() + b.clock_offset * interval '1 microsecond')
-    from thrift_plan p join book b on b.merchant_id = p.merchant_id
+        coalesce(b.clock_fixed_at, now() + b.clock_offset_us * interval '1 microsecond')
+    from thrift_plan p join merchant_state b on b.merchant_id = p.merchant_id
 """
 PLAN = f"{PLAN_COLUMNS} where p.merchant_id = $1 and p.key = $2"
 PLANS = f"{PLAN_COLUMNS} where p.merchant_id = $1 order by p.number desc offset $2 limit $3"

@@ -104,7 +104,7 @@ class Loan(Row):
 class LoanInstallment(Row):
     """One instalment: what it asks for, and what was paid of it."""
 
-    table: ClassVar[str] = "loan_line"
+    table: ClassVar[str] = "loan_installment"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("principal", "interest", "tax", "penalty", "carry", "accrued", "accrued_on"),
         *("paid_principal", "paid_interest", "paid_tax", "paid_penalty"),

@@ -29,12 +29,12 @@ LOAN_COLUMNS = ", ".join(f"l.{name}" for name in Loan.__struct_fields__)
 LINE_COLUMNS = ", ".join(LoanInstallment.__struct_fields__)
 
 # Business time, as the writer reckons it.
-NOW = """select coalesce(clock_fixed, clock_timestamp() + clock_offset * interval '1 microsecond')
-    from book where merchant_id = $1"""
+NOW = """select coalesce(clock_fixed_at, clock_timestamp() + clock_offset_us * interval '1 microsecond')
+    from merchant_state where merchant_id = $1"""
 CREDIT = """coalesce((select a.posted from account a
     where a.merchant_id = l.merchant_id and a.name = 'loan_credit:' || l.loan_id || ':NGN'), 0)"""
 LOAN = f"select {LOAN_COLUMNS}, {CREDIT} from loan l where l.key = $1 and l.merchant_id = $2"
-LINES = f"select {LINE_COLUMNS} from loan_line where merchant_id = $1 and loan_id = $2 order by n"
+LINES = f"select {LINE_COLUMNS} from loan_installment where merchant_id = $1 and loan_id = $2 order by n"
 
 # --- lists: a loan's schedule in figures, so that a page of long loans stays small ---
 
@@ -43,7 +43,7 @@ OWED = """n.principal + n.interest + n.tax + n.penalty
 # A loan is in arrears from midnight, also before the job that notes it has run.
 STATE = f"""
     case when l.state not in ('active', 'active_in_arrears') then l.state
-        when exists (select 1 from loan_line n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
+        when exists (select 1 from loan_installment n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
             and n.due + l.tolerance_days::int < $4 and {OWED} > 0) then 'active_in_arrears'
         else 'active' end
 """
@@ -57,7 +57,7 @@ RANKED_INSTALLMENTS = f"""
     select n.*, {OWED} as owed,
         min(n.n) filter (where n.due > $3) over w as running,
         min(n.n) filter (where n.due > $3 and {OWED} > 0) over w as coming
-    from loan_line n where n.merchant_id = $1 and n.loan_id = any($2)
+    from loan_installment n where n.merchant_id = $1 and n.loan_id = any($2)
     window w as (partition by n.loan_id)
 """
 IS_SHOWN = "(due <= $3 and owed > 0) or n in (running, coming)"

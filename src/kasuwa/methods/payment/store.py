@@ -336,10 +336,10 @@ async def read_payment(txn_ref: str, merchant: Merchant, reader: Reader) -> tupl
 
 PLAN_COLUMNS = ", ".join(Plan.__struct_fields__)
 PLANS = f"""
-    select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2
+    select {PLAN_COLUMNS} from payment_plan where merchant_id = $1 and kind = $2
     order by created_at desc, seq desc offset $3 limit $4
 """
-PLAN = f"select {PLAN_COLUMNS} from plan where merchant_id = $1 and kind = $2 and key = $3"
+PLAN = f"select {PLAN_COLUMNS} from payment_plan where merchant_id = $1 and kind = $2 and key = $3"
 # A plan may have hundreds of installments: so many plans are made into lines before others are let run.
 PLANS_PER_YIELD = 5
 

@@ -51,11 +51,11 @@ async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader
 MOST_ATTEMPTS = 100
 EVENT_COLUMNS = f"""
     select e.merchant_id, e.seq, e.reference, e.kind, e.payload, e.at,
-        exists (select 1 from job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
+        exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
             and j.reference = e.reference) as waits,
         exists (select 1 from endpoint p where p.merchant_id = e.merchant_id and p.off_at is not null) as off,
         coalesce((select json_agg(json_build_array(a.number, a.at, a.http, a.error, a.ms) order by a.number)
-            from (select t.number, t.at, t.http, t.error, t.ms from attempt t
+            from (select t.number, t.at, t.http, t.error, t.ms from delivery_attempt t
                 where t.merchant_id = e.merchant_id and t.event_seq = e.seq
                 order by t.number desc limit {MOST_ATTEMPTS}) a), '[]') as attempts
     from event e

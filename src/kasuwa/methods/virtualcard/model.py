@@ -62,7 +62,7 @@ CARD_TERMINATED = Refusal(INVALID_REQUEST, "The card is terminated")
 
 
 class Card(Row):
-    table: ClassVar[str] = "card"
+    table: ClassVar[str] = "virtual_card"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "limits", "spent_on", "spent_day", "spent_month", "unpaid")
 
     reference: str
@@ -98,7 +98,7 @@ class Card(Row):
 class CardRecord(Row):
     """One line of a card's transactions. A purchase's is found by its txnRef, to count what came back of it."""
 
-    table: ClassVar[str] = "card_record"
+    table: ClassVar[str] = "virtual_card_entry"
     mutable_columns: ClassVar[tuple[str, ...]] = ("refunded", "refunds")
 
     card: bytes

@@ -19,16 +19,16 @@ BACKWARDS = refuse_fields(FieldError("to_date", "not before from_date"))
 
 # Whether there is such a card, and what time it is for its merchant.
 CARD_AND_NOW = """
-    select coalesce(b.clock_fixed, now() + b.clock_offset * interval '1 microsecond')
-    from card c join book b on b.merchant_id = c.merchant_id
+    select coalesce(b.clock_fixed_at, now() + b.clock_offset_us * interval '1 microsecond')
+    from virtual_card c join merchant_state b on b.merchant_id = c.merchant_id
     where c.key = $1 and c.merchant_id = $2
 """
 LISTED = "r.merchant_id = $1 and r.card = $2 and r.created_at >= $3 and r.created_at < $4"
-COUNT = f"select count(*) from card_record r where {LISTED}"
+COUNT = f"select count(*) from virtual_card_entry r where {LISTED}"
 # A refund's transaction names its purchase as what it belongs to.
 LIST = f"""
     select r.shown_id, r.amount, r.fee, r.narration, r.created_at, r.status, r.currency, r.txn_ref, t.batch_ref
-    from card_record r left join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref
+    from virtual_card_entry r left join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref
     where {LISTED} order by r.created_at desc, r.number desc offset $5 limit $6
 """
 

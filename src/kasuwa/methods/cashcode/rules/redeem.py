@@ -57,7 +57,7 @@ FAILED_ATTEMPT_WINDOW = timedelta(minutes=10)
 class FailedAttempts(Row):
     """How many codes that do not exist a merchant's tellers have named since when."""
 
-    table: ClassVar[str] = "cashcode_guess"
+    table: ClassVar[str] = "cashcode_attempts"
     mutable_columns: ClassVar[tuple[str, ...]] = ("wrong", "since")
 
     wrong: int

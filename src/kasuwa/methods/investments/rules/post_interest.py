@@ -55,7 +55,7 @@ MAX_SAVINGS_PER_BATCH = 64
 class InterestBatch(Row):
     """A sheet of savings opened on the same day. The first sheet of a day counts in `opened` all of that day."""
 
-    table: ClassVar[str] = "savings_round"
+    table: ClassVar[str] = "interest_batch"
     mutable_columns: ClassVar[tuple[str, ...]] = ("opened", "members")
 
     opened_on: date

@@ -83,7 +83,7 @@ class Plan(Row):
     """`cycle_due` is the due date that is charged next or now, `attempt` its tries so far, `misses` how many cycles
     failed one after another; `paid` counts what its charges brought, `facts` lists the cycles that were missed."""
 
-    table: ClassVar[str] = "plan"
+    table: ClassVar[str] = "payment_plan"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         "state",
         "cycle",

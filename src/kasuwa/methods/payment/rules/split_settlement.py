@@ -95,7 +95,7 @@ def decide_beneficiary(request: BeneficiaryRequest, context: Context, seen: Load
 class SettlementBatch(Row):
     """Money that is moved on one day: a merchant's settlement, or a beneficiary's payout."""
 
-    table: ClassVar[str] = "gathering"
+    table: ClassVar[str] = "settlement_batch"
     mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state")
 
     kind: str
