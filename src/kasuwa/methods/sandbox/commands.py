@@ -79,7 +79,7 @@ async def advance(request: AdvanceRequest, merchant: Merchant, engine: AdminOper
     advanced = await engine.advance_clock(merchant, partial(resolve_advance, request))
     if isinstance(advanced, Refusal):
         return advanced
-    reply = AdvanceReply(now=lagos_text(advanced.now), ran=advanced.ran)
-    if advanced.more:
+    reply = AdvanceReply(now=lagos_text(advanced.now), ran=advanced.job_counts)
+    if advanced.has_more:
         reply.more, reply.until = True, lagos_text(advanced.until + ROUND_UP_MILLISECOND)
     return reply
