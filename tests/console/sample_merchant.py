@@ -31,7 +31,7 @@ class SampleMerchant:
             self.shop.put("sandbox", action="settle", txnRef=self.reference, outcome="failed")
         self.path_values = {
             "ref": self.reference,
-            "offer": "refund",
+            "transaction_form": "refund",
             "seq": "1",
             "method": "disburse",
             "action": "transfer",

@@ -91,12 +91,12 @@ def test_a_second_factor_is_replaced_with_password_and_code_and_ends_other_sessi
 # --- what matters most --------------------------------------------------------------------------------------------
 
 
-def test_what_asks_again_who_it_is_is_what_was_meant() -> None:
+def test_exactly_these_pages_need_step_up_authentication() -> None:
     assert {page.path for page in PAGES if page.needs_step_up} == CONFIRMS
     assert all(page.http_method == "POST" for page in PAGES if page.needs_step_up)
 
 
-def test_a_key_is_rolled_only_by_who_shows_again_who_they_are(deployment: Deployment, shop: MerchantClient) -> None:
+def test_creating_a_key_needs_step_up_authentication(deployment: Deployment, shop: MerchantClient) -> None:
     owner, email = person_of(deployment, shop)
     forget_who_it_is(deployment, email)
     asked = owner.post("/settings/key", overlap="24")
@@ -110,7 +110,7 @@ def test_a_key_is_rolled_only_by_who_shows_again_who_they_are(deployment: Deploy
     assert owner.post("/settings/webhook", url="").http == 303, "it holds for a while"
 
 
-def test_who_has_a_second_factor_gives_a_code_and_a_password_is_not_enough(
+def test_step_up_with_a_second_factor_needs_a_code_not_the_password(
     deployment: Deployment, shop: MerchantClient
 ) -> None:
     owner, email = person_of(deployment, shop)
@@ -125,23 +125,19 @@ def test_who_has_a_second_factor_gives_a_code_and_a_password_is_not_enough(
     assert owner.post("/settings/webhook", url="", confirm_code=code).http == 401, "a code works once"
 
 
-def test_guesses_at_the_password_in_a_stolen_session_are_slowed_down(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
+def test_password_guesses_in_a_stolen_session_are_throttled(deployment: Deployment, shop: MerchantClient) -> None:
     owner, email = person_of(deployment, shop)
     forget_who_it_is(deployment, email)
     for _ in range(5):
         assert owner.post("/settings/webhook", url="", confirm_password="a guess").http == 401
     slowed = owner.post("/settings/webhook", url="", confirm_password=PASSWORD)
-    assert (slowed.http, "too many wrong tries" in slowed.words) == (401, True)
+    assert (slowed.http, "too many failed attempts" in slowed.words) == (401, True)
 
 
 ORDER = {"bankcode": "058", "accountnumber": "0000000000"}
 
 
-def test_much_money_leaves_only_after_it_was_shown_again_who_sends_it(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
+def test_large_payments_need_step_up_authentication(deployment: Deployment, shop: MerchantClient) -> None:
     owner, email = person_of(deployment, shop, "merchant:finance")
     shop.put("sandbox", action="fund_wallet", currency="NGN", amount="9000000.00")
     forget_who_it_is(deployment, email)
@@ -161,9 +157,7 @@ def test_much_money_leaves_only_after_it_was_shown_again_who_sends_it(
     assert shop.verify("large")["txnStatus"] == "successful"
 
 
-def test_what_is_typed_in_secret_is_not_held_by_the_page_that_asks(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
+def test_the_step_up_page_does_not_carry_secret_fields(deployment: Deployment, shop: MerchantClient) -> None:
     owner, email = person_of(deployment, shop)
     forget_who_it_is(deployment, email)
     asked = owner.post("/cashcodes/new/generate", amount="2000000.00", pin="2580", channel="ATM", orderRef="c1")
@@ -181,7 +175,7 @@ def behind_tls(deployments: Deployments) -> Iterator[Deployment]:
         yield running
 
 
-def test_cookies_are_bound_to_the_host_where_the_console_is_reached_by_https(behind_tls: Deployment) -> None:
+def test_cookies_are_bound_to_the_host_on_https(behind_tls: Deployment) -> None:
     visitor = Visitor(behind_tls)
     _, link = sign_in_link(behind_tls, "operator:admin", purpose="invitation")
     visitor.get(link)
@@ -198,7 +192,7 @@ def test_cookies_are_bound_to_the_host_where_the_console_is_reached_by_https(beh
     )
 
 
-def test_on_a_laptop_cookies_have_plain_names(deployment: Deployment) -> None:
+def test_cookies_have_plain_names_on_http(deployment: Deployment) -> None:
     visitor = Visitor(deployment)
     email = accept_invitation(deployment, visitor)
     sign_in(visitor, email)
