@@ -219,7 +219,7 @@ def start(words: str, **environ: str) -> "subprocess.Popen[str]":
 
 @pytest.mark.parametrize("where", ["given", "embedded"])
 def test_concurrent_migrations_are_applied_once(tmp_path: Path, url: str, where: str) -> None:
-    """On a given database, and on a data directory that none of them finds a server for."""
+    """Runs four at once, on a given database and on a data directory without a running server."""
     environ = {"KASUWA_DATA": str(tmp_path / "data")}
     if where == "given":
         environ |= {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET}

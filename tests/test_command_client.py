@@ -1,4 +1,4 @@
-"""What an operator does for a person: show all that is kept of them, find them, erase them. (`kasuwa client`)"""
+"""`kasuwa client`: export, find and erase the data of a client."""
 
 from collections.abc import Callable
 from typing import Any

@@ -148,7 +148,7 @@ def test_the_audit_names_the_place_of_a_violation(ready: str, what: str) -> None
 
 
 def breaking(plant: str) -> Callable[[Any], Any]:
-    """As a superuser who switched the triggers off."""
+    """Returns a function that runs SQL with triggers switched off."""
 
     async def work(connection: Any) -> None:
         await connection.execute("set session_replication_role = replica")

@@ -1,5 +1,4 @@
-"""`kasuwa rates`: what it takes, what it keeps, and when it is in force. On a deployment of its own: a rate is
-everybody's."""
+"""`kasuwa rates`. Uses a deployment of its own, because rates apply to all merchants."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who gets a part of a merchant's payments, as an operator sees it. (`kasuwa split`)"""
+"""`kasuwa split`: beneficiaries and their statements."""
 
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient

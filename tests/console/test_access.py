@@ -1,7 +1,6 @@
-"""Who may open what: every route for every role, every form without its token, and never another merchant's things.
+"""Access to pages: every route for every role, forms without CSRF token, and objects of other merchants.
 
-The table of routes is walked, so a page that is added is covered at once. What a role may is written down here once
-more, by hand: a slip in the table does not test itself.
+The table of routes is walked, so that a new page is covered at once. The expected rights are written here by hand.
 """
 
 from urllib.parse import quote

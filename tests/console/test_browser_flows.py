@@ -1,4 +1,4 @@
-"""What people do in the console, in a real browser: from the first invitation to an event that arrives."""
+"""Flows of the console in a real browser."""
 
 from collections.abc import Callable
 from pathlib import Path

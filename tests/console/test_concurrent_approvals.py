@@ -1,4 +1,4 @@
-"""Many approvals decided at once, more than there are database connections: each gets its page."""
+"""More concurrent approvals than the pool has connections."""
 
 from concurrent.futures import ThreadPoolExecutor
 

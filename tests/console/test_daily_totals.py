@@ -1,4 +1,4 @@
-"""What the overview remembers of days: sums of what has ended, keys of what has not, and nothing too old."""
+"""The cache of daily totals of the overview page."""
 
 from datetime import UTC, date, datetime
 

@@ -77,7 +77,7 @@ def test_the_lost_link_of_a_first_owner_is_sent_again(ground: Ground) -> None:
 
 @pytest.mark.parametrize("change", ["invite", "reset"])
 def test_the_lost_link_of_an_operator_is_sent_again_without_a_second_approval(ground: Ground, change: str) -> None:
-    """What was approved is done. Whoever was reset has no password, so a link for them takes nothing more away."""
+    """A reset operator has no password, so that a new link needs no approval."""
     running, email = ground.running, new_address("operator")
     first, second = (sign_in_as(running, "operator:admin") for _ in range(2))
     first.get("/team")

@@ -1,4 +1,4 @@
-"""Manual postings as rules: what a form may describe, and that an approval is carried out once."""
+"""Rules of manual postings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A merchant's pages over HTTP: what they show is what the API did, and what they do goes by the API's rules."""
+"""A merchant's pages over HTTP."""
 
 import csv
 import io

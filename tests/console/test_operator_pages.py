@@ -1,4 +1,4 @@
-"""The operator's pages over HTTP: merchants, books down to the posting, work, and what takes two."""
+"""The operator's pages over HTTP: merchants, books, jobs and approvals."""
 
 import asyncio
 import base64
@@ -161,7 +161,7 @@ SAME_MOMENT = """
 def test_audit_pages_do_not_skip_entries_of_the_same_moment(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    """In a transaction that is rolled back, past the trigger that gives entries their times."""
+    """Inserts entries without the trigger that sets their times, in a transaction that is rolled back."""
     mids = [open_shop().mid for _ in range(2)]
 
     async def walk(connection: Any) -> list[tuple[str | None, int]]:

@@ -139,7 +139,7 @@ def test_the_audit_entry_of_a_tried_action_has_reference_and_amount(
 
 
 def test_an_action_and_its_audit_entry_are_in_the_same_commit(deployment: Deployment, shop: MerchantClient) -> None:
-    """Of a cashcode: its rows are not written again, so that both still carry the number of the transaction."""
+    """Uses a cashcode, whose rows are written once, so that xmin still names the transaction."""
     owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     owner.get("/cashcodes")
     order = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "by-hand"}

@@ -1,4 +1,4 @@
-"""The console as a part of a deployment: started and looked after by serve, missed by /readyz, left out when told."""
+"""The console process: supervision, readiness and request log."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Records of the slices: pages made from one table, and what was typed as the wire wants it."""
+"""Record pages, and the conversion of forms to requests."""
 
 from typing import Any
 

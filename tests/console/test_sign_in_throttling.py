@@ -1,4 +1,4 @@
-"""Wrong passwords and codes: who is slowed down by them, who is not, what the trail keeps; and a busy console."""
+"""Throttling of failed sign-ins, its audit entries, and limits on concurrent requests."""
 
 import socket
 import threading
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("console")
 
 
 def lock_everywhere(deployment: Deployment, email: str, source: bytes = b"") -> None:
-    """As if the address had been guessed at from many networks."""
+    """Locks an address as if its password had been guessed from many networks."""
     deployment.fetch(
         "insert into sign_in_throttle values ($1, $2, $3, now() + interval '10 minutes', now())",
         hash_token(email.lower()),

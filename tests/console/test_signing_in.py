@@ -1,4 +1,4 @@
-"""Signing in: passwords, codes, links, sessions; and how each ends or is refused."""
+"""Signing in: passwords, codes, links and sessions."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Who lets whom in: links that only their person gets, operators that take two, a merchant's first owner."""
+"""Invitations of users and operators, and their approval."""
 
 from collections.abc import Iterator
 

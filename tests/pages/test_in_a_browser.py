@@ -1,5 +1,4 @@
-"""Payers' pages in a real browser: on a phone and a desk, light and dark, in a window and in a frame of another
-site, with no script and no cookie where none is needed."""
+"""Payers' pages in a real browser, in windows and in iframes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The bytes of payers' pages: what is in them, what cannot get in, and what their headers allow."""
+"""Rendering of payers' pages: content, escaping and headers."""
 
 import base64
 import html

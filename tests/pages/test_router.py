@@ -1,4 +1,4 @@
-"""A payer's visit: which page an address names, and what its form does."""
+"""Routing of payers' requests below /pay/."""
 
 import asyncio
 from urllib.parse import urlencode

@@ -164,7 +164,7 @@ def read_proposed_rate(currency: str, buy: str, sell: str) -> ProposedRate | tup
 
 
 class ApprovalResult(msgspec.Struct, frozen=True):
-    """What became of an approval."""
+    """The result of deciding an approval."""
 
     state: str = ""
     problem: str | None = None  # why it stays open
