@@ -110,25 +110,25 @@ def test_serve_refuses_a_port_that_is_taken(ready: str) -> None:
 
 
 @pytest.mark.parametrize("address", UNREACHABLE)
-def test_a_database_that_cannot_be_reached_is_one_line(address: str) -> None:
+def test_an_unreachable_database_is_reported_in_one_line(address: str) -> None:
     check_refused(run("serve", address, KASUWA_PORT=str(free_port())), "database")
     check_refused(run("audit", address), "database")
 
 
 @pytest.mark.parametrize("words", ["serve", "migrate"])
-def test_a_database_of_a_newer_version_is_left_alone(ready: str, words: str) -> None:
+def test_a_database_of_a_newer_version_is_refused(ready: str, words: str) -> None:
     query(ready, "insert into migration (version, name) values (9999, 'later')")
     check_refused(run(words, ready, KASUWA_PORT=str(free_port())), "9999", "newer")
 
 
 @pytest.mark.parametrize("secret", ["", "short", "not base64!", base64.b64encode(b"x" * 31).decode()])
-def test_live_refuses_to_start_without_a_whole_secret(url: str, secret: str) -> None:
+def test_live_refuses_to_start_without_a_valid_secret(url: str, secret: str) -> None:
     environ = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": secret, "KASUWA_PORT": str(free_port())}
     check_refused(run("serve", url, **environ), "KASUWA_SECRET_KEY")
 
 
 @pytest.mark.parametrize("kept", ["test", "live"])
-def test_a_database_stays_in_its_environment(url: str, kept: str) -> None:
+def test_a_database_of_the_other_environment_is_refused(url: str, kept: str) -> None:
     check_done(run("migrate", url, KASUWA_ENVIRONMENT=kept))
     other = {"test": "live", "live": "test"}[kept]
     refused = run("serve", url, KASUWA_ENVIRONMENT=other, KASUWA_PORT=str(free_port()))
@@ -146,11 +146,11 @@ def test_a_database_stays_in_its_environment(url: str, kept: str) -> None:
         ("KASUWA_SECRET_KEY", OTHER_SECRET),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_named(ready: str, name: str, value: str) -> None:
+def test_an_invalid_setting_is_named(ready: str, name: str, value: str) -> None:
     check_refused(run("serve", ready, **{"KASUWA_PORT": str(free_port()), name: value}), name)
 
 
-def test_a_data_directory_that_cannot_be_one_is_named(tmp_path: Path) -> None:
+def test_an_invalid_data_directory_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     environ = {"KASUWA_DATA": str(tmp_path / "data"), "KASUWA_PORT": str(free_port())}
     check_refused(run_command(["serve"], environ), str(tmp_path / "data"))
@@ -159,7 +159,7 @@ def test_a_data_directory_that_cannot_be_one_is_named(tmp_path: Path) -> None:
 # --- serve serves -----------------------------------------------------------------------------------------------
 
 
-def test_the_printed_curl_works_when_it_is_pasted_into_a_shell(service: Service) -> None:
+def test_the_printed_curl_command_works_in_a_shell(service: Service) -> None:
     said = service.out.read_text()
     curl = said[said.index("curl") : said.index("Ctrl-C")]
     done = subprocess.run(["/bin/sh", "-c", curl], capture_output=True, text=True, timeout=60)
@@ -167,7 +167,7 @@ def test_the_printed_curl_works_when_it_is_pasted_into_a_shell(service: Service)
     assert '"txnStatus":"successful"' in done.stdout
 
 
-def test_options_win_over_the_environment(tmp_path: Path, url: str) -> None:
+def test_options_take_precedence_over_the_environment(tmp_path: Path, url: str) -> None:
     """Every other test gives port, data and workers by the environment alone."""
     given = {"KASUWA_DATABASE_URL": url, "KASUWA_HOST": "127.0.0.2", "KASUWA_REQUEST_LOG": "stdout"}
     chosen = free_port()
@@ -202,7 +202,7 @@ def test_live_has_no_sandbox_and_no_demo_merchant(tmp_path: Path, url: str) -> N
 # --- migrate ------------------------------------------------------------------------------------------------------
 
 
-def test_migrate_does_its_work_once(url: str) -> None:
+def test_migrate_applies_migrations_once(url: str) -> None:
     check_done(run("migrate", url), "applied 0001_ground.sql")
     check_done(run("migrate", url), "nothing to do")
 
@@ -218,8 +218,8 @@ def start(words: str, **environ: str) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize("where", ["given", "embedded"])
-def test_migrations_that_race_do_the_work_once(tmp_path: Path, url: str, where: str) -> None:
-    """On a given database, and on a data directory that none of them finds a server for."""
+def test_concurrent_migrations_are_applied_once(tmp_path: Path, url: str, where: str) -> None:
+    """Runs four at once, on a given database and on a data directory without a running server."""
     environ = {"KASUWA_DATA": str(tmp_path / "data")}
     if where == "given":
         environ |= {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET}
@@ -232,13 +232,13 @@ def test_migrations_that_race_do_the_work_once(tmp_path: Path, url: str, where: 
 # --- bills ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_catalogue_is_taken_anew_when_it_is_told(ready: str) -> None:
+def test_bills_refresh_loads_a_new_edition(ready: str) -> None:
     check_done(run("bills refresh", ready), "edition 2 of the catalogue is listed")
     check_done(run("bills refresh", ready), "edition 3 of the catalogue is listed")
     assert query(ready, "select count(*) from bill_item where retired_at is null")[0][0] == 218
 
 
-def test_where_no_biller_rail_is_configured_there_is_no_catalogue_to_take(url: str) -> None:
+def test_bills_refresh_without_a_biller_rail_is_refused(url: str) -> None:
     check_done(run("migrate", url, KASUWA_ENVIRONMENT="live"))
     check_refused(run("bills refresh", url, KASUWA_ENVIRONMENT="live"), "no biller rail is configured")
 

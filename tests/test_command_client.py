@@ -1,4 +1,4 @@
-"""What an operator does for a person: show all that is kept of them, find them, erase them. (`kasuwa client`)"""
+"""`kasuwa client`: export, find and erase the data of a client."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from tests.methods.payment.payment_client import card
 from tests.running import Deployment
 
 
-def test_all_that_is_kept_of_a_client_can_be_exported(shop: MerchantClient, deployment: Deployment) -> None:
+def test_the_data_of_a_client_can_be_exported(shop: MerchantClient, deployment: Deployment) -> None:
     record = enroll(shop, bvn=BVN, meta={"a": [1.50]})
     told = msgspec.json.decode(deployment.run_command("client", "export", shop.mid, record["client_id"]))
     assert told == {"mid": shop.mid, "client": record, "records": {}}
@@ -90,7 +90,7 @@ def refs_of(records: Any, kind: str) -> list[str]:
     return [row["txn_ref"] for row in records[kind]]
 
 
-def test_an_export_holds_what_hangs_on_loans_and_savings(
+def test_an_export_includes_the_records_of_loans_and_savings(
     open_shop: Callable[..., MerchantClient], deployment: Deployment
 ) -> None:
     shop = open_shop(now=savers.NOW)
@@ -119,7 +119,7 @@ def test_an_export_holds_what_hangs_on_loans_and_savings(
     assert not {*refs_of(records, "payment")} & {*refs_of(others, "payment")}
 
 
-def test_an_erased_client_is_forgotten_by_payments_savings_and_cards(
+def test_erasing_a_client_erases_payments_savings_and_cards(
     open_shop: Callable[..., MerchantClient], deployment: Deployment
 ) -> None:
     shop = open_shop(now=savers.NOW)
@@ -145,7 +145,7 @@ def test_an_erased_client_is_forgotten_by_payments_savings_and_cards(
     assert deployment.broken_invariants([shop.mid]) == []
 
 
-def test_what_cannot_be_done_for_a_person_is_said_in_a_line(shop: MerchantClient, deployment: Deployment) -> None:
+def test_client_commands_report_errors_in_one_line(shop: MerchantClient, deployment: Deployment) -> None:
     assert "Invalid Client Reference" in deployment.run_refused_command("client", "erase", shop.mid, "CLx", "--yes")
     assert "no merchant" in deployment.run_refused_command("client", "export", "GP9999999", "CLx")
     assert "eleven digits" in deployment.run_refused_command("client", "find", shop.mid, "--bvn", "x")

@@ -56,7 +56,7 @@ def check_sick(done: Done, *expected: str) -> None:
     assert lines[wrong[0] + 1].startswith("       ")
 
 
-def test_a_healthy_deployment_is_called_healthy_while_it_serves_and_after(tmp_path: Path) -> None:
+def test_doctor_and_audit_find_nothing_wrong_with_a_healthy_deployment(tmp_path: Path) -> None:
     environ = {"KASUWA_DATA": str(tmp_path / "data")}
     with running_service(tmp_path / "data") as service:
         with Client(service.port) as client:
@@ -79,30 +79,30 @@ SICKNESSES: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("sickness", SICKNESSES)
-def test_a_sick_database_is_called_by_its_sickness(ready: str, sickness: str) -> None:
+def test_doctor_reports_the_problem_of_a_database(ready: str, sickness: str) -> None:
     check_done(run("doctor", ready))
     plant, expected = SICKNESSES[sickness]
     query(ready, plant)
     check_sick(run("doctor", ready), expected)
 
 
-def test_a_database_without_its_schema_is_told_to_migrate(cluster: embedded.Cluster) -> None:
+def test_doctor_advises_to_migrate_an_empty_database(cluster: embedded.Cluster) -> None:
     url = new_database(cluster)
     done = run("doctor", url)
     check_sick(done, "migration 0")
     assert "kasuwa migrate" in done.stdout
 
 
-def test_another_secret_does_not_open_the_database(ready: str) -> None:
+def test_doctor_reports_a_wrong_secret_key(ready: str) -> None:
     check_sick(run("doctor", ready, KASUWA_SECRET_KEY=OTHER_SECRET), "does not open this database")
 
 
 @pytest.mark.parametrize("address", [UNREACHABLE[0], UNREACHABLE[2]])
-def test_a_database_that_cannot_be_reached_is_the_finding(address: str) -> None:
+def test_doctor_reports_an_unreachable_database(address: str) -> None:
     check_sick(run("doctor", address), "the database cannot be reached")
 
 
-def test_a_crash_that_could_lose_money_is_named(ready: str) -> None:
+def test_doctor_reports_settings_that_could_lose_data_in_a_crash(ready: str) -> None:
     query(ready, "alter system set full_page_writes = off")
     query(ready, "select pg_reload_conf()")
     try:
@@ -112,7 +112,7 @@ def test_a_crash_that_could_lose_money_is_named(ready: str) -> None:
         query(ready, "select pg_reload_conf()")
 
 
-def test_a_database_user_who_may_make_no_role_is_served_and_told(cluster: embedded.Cluster) -> None:
+def test_doctor_reports_a_database_user_who_cannot_create_roles(cluster: embedded.Cluster) -> None:
     query(cluster.dsn, "create role plain login")
     url = new_database(cluster, "owner plain").replace("kasuwa@", "plain@")
     check_done(run("migrate", url))
@@ -138,7 +138,7 @@ BREAKS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("what", BREAKS)
-def test_the_audit_names_the_place_of_what_is_broken(ready: str, what: str) -> None:
+def test_the_audit_names_the_place_of_a_violation(ready: str, what: str) -> None:
     check_done(run("audit", ready), "the books are right")
     plant, place = BREAKS[what]
     asyncio.run(with_connection(ready, breaking(plant)))
@@ -148,7 +148,7 @@ def test_the_audit_names_the_place_of_what_is_broken(ready: str, what: str) -> N
 
 
 def breaking(plant: str) -> Callable[[Any], Any]:
-    """As a superuser who switched the triggers off."""
+    """Returns a function that runs SQL with triggers switched off."""
 
     async def work(connection: Any) -> None:
         await connection.execute("set session_replication_role = replica")
@@ -157,5 +157,5 @@ def breaking(plant: str) -> Callable[[Any], Any]:
     return work
 
 
-def test_the_audit_of_an_empty_database_says_so(cluster: embedded.Cluster) -> None:
+def test_the_audit_of_an_empty_database_is_refused(cluster: embedded.Cluster) -> None:
     check_refused(run("audit", new_database(cluster)), "kasuwa migrate")

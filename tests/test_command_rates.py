@@ -1,5 +1,4 @@
-"""`kasuwa rates`: what it takes, what it keeps, and when it is in force. On a deployment of its own: a rate is
-everybody's."""
+"""`kasuwa rates`. Uses a deployment of its own, because rates apply to all merchants."""
 
 import pytest
 
@@ -31,7 +30,7 @@ def test_rates_are_set_by_the_operator_and_used_at_once(deployments: Deployments
         assert own.new_stderr() == ""
 
 
-def test_a_rate_is_two_figures() -> None:
+def test_a_rate_is_parsed_to_minor_units() -> None:
     assert parse_rate("USD", "1500", "1540.5") == ExchangeRate(150_000, 154_050)
     assert parse_rate("GHS", "0.01", "0.01") == ExchangeRate(1, 1)
 
@@ -46,7 +45,7 @@ def test_a_rate_is_two_figures() -> None:
         ("USD", "1540", "1539.99", "a round trip would earn"),
     ],
 )
-def test_what_is_no_rate_is_refused_in_one_line(currency: str, buy: str, sell: str, said: str) -> None:
+def test_an_invalid_rate_is_refused_in_one_line(currency: str, buy: str, sell: str, said: str) -> None:
     with pytest.raises(SystemExit) as refused:
         parse_rate(currency, buy, sell)
     assert said in str(refused.value)

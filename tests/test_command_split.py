@@ -1,4 +1,4 @@
-"""Who gets a part of a merchant's payments, as an operator sees it. (`kasuwa split`)"""
+"""`kasuwa split`: beneficiaries and their statements."""
 
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
@@ -12,9 +12,7 @@ def add(deployment: Deployment, shop: MerchantClient, name: str = "Bola Ade") ->
     return ref_code
 
 
-def test_a_beneficiary_gets_parts_and_payouts_and_a_statement_of_both(
-    shop: MerchantClient, deployment: Deployment
-) -> None:
+def test_the_statement_of_a_beneficiary_lists_shares_and_payouts(shop: MerchantClient, deployment: Deployment) -> None:
     ref_code, till = add(deployment, shop), PaymentClient(shop)
     assert deployment.run_command("split", "statement", shop.mid, ref_code).strip() == "nothing has been posted yet"
     payments = [till.paid(split=[{"ref_code": ref_code, "share": share}]) for share in ("100.00", "250.50")]
@@ -32,12 +30,12 @@ def test_a_beneficiary_gets_parts_and_payouts_and_a_statement_of_both(
 
 
 def test_beneficiaries_are_listed_oldest_first(shop: MerchantClient, deployment: Deployment) -> None:
-    assert "nobody" in deployment.run_command("split", "list", shop.mid)
+    assert "no beneficiaries" in deployment.run_command("split", "list", shop.mid)
     codes = [add(deployment, shop, name) for name in ("A", "B")]
     assert [line.split()[0] for line in deployment.run_command("split", "list", shop.mid).splitlines()] == codes
 
 
-def test_what_cannot_be_is_said_in_a_line(shop: MerchantClient, deployment: Deployment) -> None:
+def test_split_commands_report_errors_in_one_line(shop: MerchantClient, deployment: Deployment) -> None:
     refused = deployment.run_refused_command("split", "add", shop.mid, "Bola", "058", "0123456780")
     assert "accountnumber: " in refused
     assert "bankcode: " in deployment.run_refused_command("split", "add", shop.mid, "Bola", "nowhere", "0000000000")

@@ -50,14 +50,14 @@ def commands_of(app: typer.Typer, before: str = "") -> Iterator[str]:
         yield before + (known.name or known.callback.__name__)
 
 
-def test_every_command_is_known_to_leave_an_entry_or_to_need_none() -> None:
+def test_every_command_is_listed_here() -> None:
     found = set(commands_of(main.command))
     for group in main.GROUPS:
         found |= set(commands_of(importlib.import_module(f"kasuwa.commands.{group}").command, f"{group} "))
     assert found == ONLY_LOOK | set(RECORDED)
 
 
-def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deployment, shop: MerchantClient) -> None:
+def test_every_command_that_changes_or_reveals_data_is_recorded(deployment: Deployment, shop: MerchantClient) -> None:
     given = {
         "{mid}": shop.mid,
         "{client}": enroll(shop, bvn=BVN)["client_id"],
@@ -78,7 +78,7 @@ def test_every_command_that_changes_or_reveals_leaves_an_entry(deployment: Deplo
     assert deployment.broken_invariants([shop.mid]) == []
 
 
-def test_a_command_that_is_refused_leaves_no_entry(deployment: Deployment, shop: MerchantClient) -> None:
+def test_a_refused_command_is_not_recorded(deployment: Deployment, shop: MerchantClient) -> None:
     entries = "select count(*) from audit_entry where actor like 'command:%'"
     before = deployment.fetch(entries)[0][0]
     deployment.run_refused_command("loan", "write-off", shop.mid, "LN999")
@@ -88,7 +88,7 @@ def test_a_command_that_is_refused_leaves_no_entry(deployment: Deployment, shop:
     assert deployment.fetch(entries)[0][0] == before
 
 
-def test_through_sudo_the_trail_names_who_it_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_through_sudo_the_audit_entry_names_the_invoking_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only root's word for it counts: anybody can set a variable."""
     monkeypatch.setenv("SUDO_USER", "ada")
     monkeypatch.setattr("os.getuid", lambda: 0)
@@ -97,7 +97,7 @@ def test_through_sudo_the_trail_names_who_it_was_before(monkeypatch: pytest.Monk
     assert database.system_user() == "uid 54321"
 
 
-def test_a_link_is_made_again_for_who_is_invited_and_with_reset_for_who_has_joined(
+def test_user_link_makes_a_new_link_and_needs_reset_for_joined_users(
     deployment: Deployment, shop: MerchantClient
 ) -> None:
     email = f"{new_reference('linked')}.{shop.mid}@example.com"

@@ -14,7 +14,7 @@ from tests.browser import COLOR_RULES, HEIGHT, LAYOUT_RULES, WIDTHS, accessibili
 
 PICTURES = os.environ.get("KASUWA_SCREENSHOTS")
 # Every width in every theme. All rules are asked once; a width and a theme change no more than where things are and
-# their colours, and the frame around a page, the same on all of them, has the same colours in both widths.
+# their colors, and the frame around a page, the same on all of them, has the same colors in both widths.
 VIEWPORTS: tuple[tuple[int, Literal["light", "dark"], Sequence[str] | None, str], ...] = (
     (WIDTHS["narrow"], "light", None, "html"),
     (WIDTHS["narrow"], "dark", COLOR_RULES, "html"),

@@ -1,4 +1,4 @@
-"""A merchant that has done a little of everything, and where each of its things is shown."""
+"""A merchant with records of every kind, and the paths of their pages."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ class SampleMerchant:
             self.shop.put("sandbox", action="settle", txnRef=self.reference, outcome="failed")
         self.path_values = {
             "ref": self.reference,
-            "offer": "refund",
+            "transaction_form": "refund",
             "seq": "1",
             "method": "disburse",
             "action": "transfer",
@@ -41,7 +41,7 @@ class SampleMerchant:
         }
 
     def path_of(self, path: str) -> str:
-        """Where this merchant's own is, on a page of the table."""
+        """Returns the path of a route, filled with this merchant's objects."""
         told = {**self.path_values, "reference": self.records.get(path.split("/")[1], "")}
         for name, value in told.items():
             path = path.replace("{" + name + "}", quote(value, safe=""))

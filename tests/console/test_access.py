@@ -1,7 +1,6 @@
-"""Who may open what: every route for every role, every form without its token, and never another merchant's things.
+"""Access to pages: every route for every role, forms without CSRF token, and objects of other merchants.
 
-The table of routes is walked, so a page that is added is covered at once. What a role may is written down here once
-more, by hand: a slip in the table does not test itself.
+The table of routes is walked, so that a new page is covered at once. The expected rights are written here by hand.
 """
 
 from urllib.parse import quote
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("console")
 # What nobody has: the answer of a page to who may open it is then "not found" or "fill it in", never "not allowed".
 NOTHING = {
     "ref": "GP|FD|000000000|20260101A",
-    "offer": "refund",
+    "transaction_form": "refund",
     "seq": "999999",
     "action": "no-such-action",
     "method": "disburse",
@@ -77,7 +76,7 @@ def area_of(page: ConsolePage) -> str:
     return "/".join(words[:2]) if words[0] == "operator" else words[0]
 
 
-@pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.verb} {page.path}")
+@pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.http_method} {page.path}")
 def test_a_page_opens_for_its_roles_and_no_others(visitors: dict[str, Visitor], page: ConsolePage) -> None:
     if page.path in STOPS_THE_WALK:
         return
@@ -90,7 +89,7 @@ def test_a_page_opens_for_its_roles_and_no_others(visitors: dict[str, Visitor], 
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_what_a_role_may_change_is_what_was_meant(role: str) -> None:
+def test_each_role_can_change_only_its_own_areas(role: str) -> None:
     may = {
         area_of(page)
         for page in GUARDED
@@ -100,7 +99,7 @@ def test_what_a_role_may_change_is_what_was_meant(role: str) -> None:
     assert bool(may & RECORDS) is (role in ("merchant:owner", "merchant:finance"))
 
 
-def test_no_page_is_for_both_sides_unless_it_is_about_the_visitor_or_the_documents() -> None:
+def test_only_account_team_and_docs_are_open_to_merchants_and_operators() -> None:
     both = {
         area_of(page)
         for page in GUARDED
@@ -111,15 +110,17 @@ def test_no_page_is_for_both_sides_unless_it_is_about_the_visitor_or_the_documen
     assert both == {"account", "sign-out", "docs", "team"}
 
 
-@pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.verb} {page.path}")
-def test_a_stranger_opens_nothing(deployment: Deployment, page: ConsolePage) -> None:
+@pytest.mark.parametrize("page", GUARDED, ids=lambda page: f"{page.http_method} {page.path}")
+def test_a_browser_without_a_session_is_sent_to_sign_in(deployment: Deployment, page: ConsolePage) -> None:
     stranger = Visitor(deployment)
     seen = stranger.get(filled(page)) if page.http_method == "GET" else stranger.post(filled(page))
     assert (seen.http, seen.place.partition("?")[0]) == (303, "/sign-in")
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in DEPLOYED if page.http_method == "POST"], ids=lambda page: f"{page.verb} {page.path}"
+    "page",
+    [page for page in DEPLOYED if page.http_method == "POST"],
+    ids=lambda page: f"{page.http_method} {page.path}",
 )
 def test_a_form_without_its_token_is_refused_on_every_page(visitors: dict[str, Visitor], page: ConsolePage) -> None:
     for role, visitor in visitors.items():
@@ -144,8 +145,8 @@ def both(deployments: Deployments, world: SampleMerchant, visitors: dict[str, Vi
     return sign_in_as(deployments.for_version(NEWEST), "merchant:owner", world.mid), visitors["merchant:owner"]
 
 
-@pytest.mark.parametrize("page", OWNED, ids=lambda page: f"{page.verb} {page.path}")
-def test_what_a_page_shows_of_one_merchant_is_nothing_to_another(
+@pytest.mark.parametrize("page", OWNED, ids=lambda page: f"{page.http_method} {page.path}")
+def test_another_merchants_page_is_not_found(
     world: SampleMerchant, both: tuple[Visitor, Visitor], page: ConsolePage
 ) -> None:
     """Read, it is there for its own and not found by the other; what is sent to it finds as little."""
@@ -163,18 +164,18 @@ def form_of(page: ConsolePage) -> str:
     return kind.update_forms[0].name if kind is not None and kind.update_forms else "none"
 
 
-def test_what_another_merchant_sent_to_every_form_changed_nothing(
+def test_forms_of_another_merchants_records_change_nothing(
     world: SampleMerchant, both: tuple[Visitor, Visitor]
 ) -> None:
     mine, theirs = both
-    before = mine.get("/").words.partition("Balances")[2].partition("Transactions a day")[0]
+    before = mine.get("/").words.partition("Balances")[2].partition("Transactions per day")[0]
     for kind in RECORD_KINDS:
         for form in kind.update_forms:
             assert theirs.post(world.path_of(f"/{kind.name}/{{reference}}/{form.name}"), amount="1.00").http == 404
-    assert mine.get("/").words.partition("Balances")[2].partition("Transactions a day")[0] == before
+    assert mine.get("/").words.partition("Balances")[2].partition("Transactions per day")[0] == before
 
 
-def test_another_merchants_things_are_not_found_like_those_of_nobody(
+def test_another_merchants_transaction_looks_like_an_unknown_one(
     deployment: Deployment, shop: MerchantClient, visitors: dict[str, Visitor]
 ) -> None:
     sent = shop.transfer()
@@ -187,14 +188,14 @@ def test_another_merchants_things_are_not_found_like_those_of_nobody(
     assert (other.http, other.words) == (unknown.http, unknown.words) == (404, unknown.words)
     assert theirs.post(f"/transactions/{reference}/refund").http == 404
     assert sent["txnRef"] not in theirs.get("/transactions").words
-    assert "Nothing fits" in theirs.get(f"/transactions?q={reference}").words
+    assert "No results" in theirs.get(f"/transactions?q={reference}").words
     assert sent["txnRef"] not in theirs.get("/transactions.csv").text
     assert mine.get("/events/1").http == 200
     assert theirs.get("/events/1").http == 404
     assert theirs.post("/events/1/resend").http == 404
 
 
-def test_a_customers_reference_that_two_merchants_use_finds_each_their_own(deployment: Deployment) -> None:
+def test_a_reference_used_by_two_merchants_finds_each_their_own(deployment: Deployment) -> None:
     """Searched by the reference of the merchant, of the customer and of the order."""
     found = []
     for _ in range(2):
@@ -212,7 +213,7 @@ def test_a_customers_reference_that_two_merchants_use_finds_each_their_own(deplo
             assert (exported.count("\n"), reference in exported) == (2, True)
 
 
-def test_nobody_changes_people_of_another_merchant_or_of_the_operator(
+def test_users_of_another_merchant_or_of_the_operator_cannot_be_changed(
     deployment: Deployment, shop: MerchantClient, visitors: dict[str, Visitor]
 ) -> None:
     sign_in_as(deployment, "merchant:read-only", shop.mid)
@@ -227,11 +228,11 @@ def test_nobody_changes_people_of_another_merchant_or_of_the_operator(
     }
 
 
-def test_a_merchants_owner_makes_no_operator(visitors: dict[str, Visitor]) -> None:
+def test_a_merchants_owner_cannot_invite_an_operator(visitors: dict[str, Visitor]) -> None:
     refused = visitors["merchant:owner"].post("/team", email="somebody@example.com", role="operator:admin")
-    assert (refused.http, "choose one" in refused.words) == (422, True)
+    assert (refused.http, "choose a role" in refused.words) == (422, True)
 
 
-def test_the_operators_pages_of_a_merchant_that_is_not_there_are_not_found(visitors: dict[str, Visitor]) -> None:
+def test_operator_pages_of_an_unknown_merchant_are_not_found(visitors: dict[str, Visitor]) -> None:
     for path in ("", "/books", "/accounts/wallet:main:NGN", "/postings/1"):
         assert visitors["operator:admin"].get(f"/operator/merchants/GP9999999{path}").http == 404

@@ -1,4 +1,4 @@
-"""What people do in the console, in a real browser: from the first invitation to an event that arrives."""
+"""Flows of the console in a real browser."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -44,77 +44,77 @@ def open_overview(deployment: Deployment, shop: MerchantClient, open_page: OpenP
     return page
 
 
-def test_an_invited_person_sets_up_a_second_factor_and_signs_in_with_it(
+def test_an_invited_user_sets_up_a_second_factor_and_signs_in_with_it(
     deployment: Deployment, shop: MerchantClient, open_page: OpenPage, address: str
 ) -> None:
     page = open_page(width=360, theme="dark")
     email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
     page.goto(address + link)
     page.get_by_label("Choose a password").fill(PASSWORD)
-    page.get_by_label("The same again").fill(PASSWORD)
-    press(page, "Set it and sign in")
+    page.get_by_label("Repeat password").fill(PASSWORD)
+    press(page, "Set password and sign in")
     page.get_by_role("link", name=email).click()
-    page.get_by_role("link", name="Set it up").click()
-    secret = page.locator("code.once").inner_text().replace(" ", "")
-    page.get_by_label("The code it shows now").fill(pyotp.TOTP(secret).now())
+    page.get_by_role("link", name="Set up second factor").click()
+    secret = page.locator("code.copyable").inner_text().replace(" ", "")
+    page.get_by_label("Code from the new authenticator").fill(pyotp.TOTP(secret).now())
     page.get_by_label("Your password").fill(PASSWORD)
-    press(page, "Switch it on")
-    expect(page.get_by_role("status")).to_contain_text("a code is asked for")
+    press(page, "Turn on")
+    expect(page.get_by_role("status")).to_contain_text("you need a code to sign in")
     press(page, "Sign out")
-    page.get_by_label("Address").fill(email)
+    page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Sign in")
-    expect(page.get_by_role("heading", name="Your code")).to_be_visible()
+    expect(page.get_by_role("heading", name="Enter your code")).to_be_visible()
     assert faults_in_all_viewports(page, "sign-in.code") == []
     # The code of now was used to switch it on, and works once: a clock a little ahead brings the next.
     deployment.fetch("update console_user set totp_step = totp_step - 1 where email = $1", email)
-    page.get_by_label("Six digits from your authenticator").fill(pyotp.TOTP(secret).now())
-    press(page, "Go on")
+    page.get_by_label("Six-digit code from your authenticator").fill(pyotp.TOTP(secret).now())
+    press(page, "Continue")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
-def test_a_key_is_rolled_and_used(owner: Page, shop: MerchantClient) -> None:
+def test_a_new_key_is_created_and_works(owner: Page, shop: MerchantClient) -> None:
     owner.get_by_role("link", name="Settings").click()
-    owner.get_by_label("The key in use now").select_option("works for 1 more hour")
-    press(owner, "Make a new key")
+    owner.get_by_label("Current key").select_option("works for 1 more hour")
+    press(owner, "Create new key")
     key = owner.locator("[data-key]").inner_text()
     assert faults_in_all_viewports(owner, "settings.key") == []
     assert MerchantClient(shop.connection, shop.mid, key).put("resources", inquire="wallet").http == 200
     owner.get_by_role("link", name="Back to Settings").click()
-    expect(owner.get_by_role("listitem").filter(has_text="works until")).to_have_count(1)
+    expect(owner.get_by_role("listitem").filter(has_text="valid until")).to_have_count(1)
     assert key not in owner.content()
 
 
-def test_who_it_is_is_asked_again_and_what_was_typed_goes_on(
+def test_a_form_continues_after_step_up_authentication(
     deployment: Deployment, shop: MerchantClient, open_page: OpenPage, address: str
 ) -> None:
     page = open_page()
     email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
     page.goto(address + link)
     page.get_by_label("Choose a password").fill(PASSWORD)
-    page.get_by_label("The same again").fill(PASSWORD)
-    press(page, "Set it and sign in")
+    page.get_by_label("Repeat password").fill(PASSWORD)
+    press(page, "Set password and sign in")
     deployment.fetch("update console_session set verified_at = verified_at - interval '1 hour'")
     page.get_by_role("link", name="Team").click()
-    page.get_by_label("Address").fill(f"colleague.{shop.mid}@example.com")
+    page.get_by_label("Email").fill(f"colleague.{shop.mid}@example.com")
     press(page, "Invite")
-    expect(page.get_by_role("heading", name="Confirm it is you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Confirm your identity")).to_be_visible()
     assert faults_in_all_viewports(page, "confirm") == []
     page.get_by_label("Your password").fill(PASSWORD)
-    press(page, "Confirm and go on")
+    press(page, "Confirm")
     expect(page.get_by_role("row").filter(has_text=f"colleague.{shop.mid}@example.com")).to_have_count(1)
     assert email in page.content()
 
 
-def test_a_webhook_url_is_set_tried_and_an_event_arrives_and_is_sent_again(owner: Page, shop: MerchantClient) -> None:
+def test_a_webhook_url_is_set_and_events_arrive_and_are_resent(owner: Page, shop: MerchantClient) -> None:
     with running_inbox() as inbox:
         owner.get_by_role("link", name="Settings").click()
         owner.get_by_label("URL").fill("ftp://127.0.0.1/")
-        press(owner.locator("section", has_text="Webhook"), "Keep it")
+        press(owner.locator("section", has_text="Webhook"), "Save")
         expect(owner.locator("#fault-url")).to_be_visible()
         owner.get_by_label("URL").fill(inbox.url)
-        press(owner.locator("section", has_text="Webhook"), "Keep it")
-        expect(owner.get_by_role("status")).to_contain_text("Events go there")
+        press(owner.locator("section", has_text="Webhook"), "Save")
+        expect(owner.get_by_role("status")).to_contain_text("Events are sent to this URL")
         press(owner, "Send a test event")
         expect(owner.get_by_role("status")).to_contain_text("HTTP 200")
         assert inbox.wait_for(1)[0].payload["txnRef"] == "TEST"
@@ -122,7 +122,7 @@ def test_a_webhook_url_is_set_tried_and_an_event_arrives_and_is_sent_again(owner
         assert inbox.wait_for(2)[1].payload["txnRef"] == sent["txnRef"]
         owner.get_by_role("link", name="Events").click()
         owner.get_by_role("link", name="evt_").click()
-        press(owner, "Send it again")
+        press(owner, "Resend event")
         assert inbox.wait_for(3)[2].id == inbox.requests[1].id
 
 
@@ -132,7 +132,7 @@ def test_a_payment_is_refunded_from_its_page(owner: Page, shop: MerchantClient, 
     owner.get_by_role("link", name=paid["txnRef"]).click()
     owner.get_by_label("Amount").fill("1000000.00")
     press(owner, "Refund")
-    expect(owner.locator(".trouble, .fault").first).to_be_visible()
+    expect(owner.locator(".alert, .fault").first).to_be_visible()
     owner.get_by_label("Amount").fill("100.00")
     owner.get_by_label("Comment").fill("one shirt came back")
     press(owner, "Refund")
@@ -147,32 +147,30 @@ def test_a_loan_is_approved_and_its_schedule_shown(owner: Page, shop: MerchantCl
     owner.get_by_role("link", name="Loans").click()
     owner.get_by_role("link", name=asked).click()
     expect(owner.get_by_role("region", name="Schedule").get_by_role("row")).not_to_have_count(1)
-    press(owner, "Approve and pay out")
+    press(owner, "Approve and disburse")
     expect(owner.locator(".status").first).to_have_text("active")
     assert lender.view(asked)["state"] == "active"
 
 
-def test_a_bulk_with_two_bad_rows_is_previewed_and_the_rest_sent(
-    owner: Page, shop: MerchantClient, tmp_path: Path
-) -> None:
+def test_a_bulk_file_with_two_invalid_rows_sends_the_others(owner: Page, shop: MerchantClient, tmp_path: Path) -> None:
     rows = ["amount,bankcode,accountnumber,narration", "100.00,058,0000000000,one", "-5,058,0000000000,two"]
     rows += ["100.00,058,123,three", "200.50,058,0000000000,four"]
     (tmp_path / "orders.csv").write_text("\n".join(rows))
     owner.get_by_role("link", name="Transfers").click()
     owner.get_by_label("CSV file").set_input_files(tmp_path / "orders.csv")
-    press(owner, "Check the file")
-    expect(owner.get_by_role("heading", name="2 of 4 orders can go")).to_be_visible()
-    faults = owner.get_by_role("region", name="Orders with faults").locator(".fault")
+    press(owner, "Check file")
+    expect(owner.get_by_role("heading", name="2 of 4 orders are valid")).to_be_visible()
+    faults = owner.get_by_role("region", name="Orders with errors").locator(".fault")
     expect(faults).to_have_count(2)
     assert faults_in_all_viewports(owner, "transfers.bulk.preview") == []
-    press(owner, "Send 2")
+    press(owner, "Send 2 transfers")
     expect(owner.get_by_role("heading", name="Bulk transfer")).to_be_visible()
     assert faults_in_all_viewports(owner, "transfers.bulk.send") == []
     assert shop.put("sandbox", action="advance", seconds=1).http == 200
     assert shop.put("resources", inquire="events").body["total"] == 2
 
 
-def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(
+def test_a_transfer_is_previewed_and_sent_and_the_clock_advanced(
     deployment: Deployment, open_shop: Callable[..., MerchantClient], open_page: OpenPage
 ) -> None:
     """The clock stands still, so that the worker does not find an end while we look."""
@@ -181,22 +179,22 @@ def test_a_transfer_is_looked_at_and_sent_and_the_clock_moved(
     owner.get_by_role("link", name="Transfers").click()
     owner.get_by_label("Amount in NGN").fill("2500")
     owner.get_by_label("Account number").fill("0000000900")
-    press(owner, "Look at it first")
+    press(owner, "Preview")
     expect(owner.get_by_role("heading", name="Is this right?")).to_be_visible()
     assert faults_in_all_viewports(owner, "transfers.preview") == []
-    press(owner, "Send it")
+    press(owner, "Send transfer")
     expect(owner.locator(".status").first).to_have_text("pending")
     owner.get_by_role("link", name="Sandbox").click()
     before = shop.now()
     owner.get_by_label("Hours").fill("2")
-    press(owner, "Let time pass")
+    press(owner, "Advance clock")
     expect(owner.get_by_role("status")).to_contain_text("disburse")
     assert shop.now() > before
     owner.get_by_role("link", name="Transactions", exact=True).click()
     expect(owner.get_by_role("row").filter(has_text="2,500.00").locator(".status")).to_have_text("successful")
 
 
-def test_an_export_says_how_far_it_is_and_lands_as_a_file(owner: Page, shop: MerchantClient) -> None:
+def test_an_export_shows_its_progress_and_is_saved_as_a_file(owner: Page, shop: MerchantClient) -> None:
     shop.transfer()
     owner.get_by_role("link", name="Transactions", exact=True).click()
     with owner.expect_download() as landing:
@@ -206,9 +204,9 @@ def test_an_export_says_how_far_it_is_and_lands_as_a_file(owner: Page, shop: Mer
     assert len(content.splitlines()) == 2
 
 
-def test_the_keyboard_alone_gets_past_the_navigation_and_through_a_form(owner: Page) -> None:
+def test_navigation_and_forms_work_with_the_keyboard_alone(owner: Page) -> None:
     owner.keyboard.press("Tab")
-    expect(owner.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(owner.get_by_role("link", name="Skip to content")).to_be_focused()
     owner.keyboard.press("Enter")
     assert owner.evaluate("location.hash") == "#content"
     owner.get_by_role("link", name="Transfers").focus()

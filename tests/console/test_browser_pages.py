@@ -52,7 +52,7 @@ STRANGERS = ("/sign-in", "/link/{token}")
 
 
 @pytest.mark.parametrize("path", [*SEEN, *EMPTY])
-def test_a_page_is_sound_narrow_and_wide_light_and_dark(
+def test_a_page_is_accessible_in_every_width_and_theme(
     world: SampleMerchant, pages: dict[str, Page], path: str
 ) -> None:
     page = pages["admin" if path.startswith("/operator") else "stranger" if path in STRANGERS else "owner"]
@@ -62,7 +62,7 @@ def test_a_page_is_sound_narrow_and_wide_light_and_dark(
     assert faults_in_all_viewports(page, name) == []
 
 
-def test_the_policy_is_in_force_and_a_script_in_a_page_does_not_run(pages: dict[str, Page]) -> None:
+def test_the_content_security_policy_blocks_inline_scripts(pages: dict[str, Page]) -> None:
     page = pages["stranger"]
     page.goto("/sign-in")
     added = "const s = document.createElement('script'); s.textContent = 'window.ran = true'; document.body.append(s)"

@@ -1,4 +1,4 @@
-"""Many approvals decided at once, more than there are database connections: each gets its page."""
+"""More concurrent approvals than the pool has connections."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -33,9 +33,7 @@ def test_many_approvals_at_once_are_all_decided(deployment: Deployment, shop: Me
     assert shop.wallet().balance == before + MANY * 100
 
 
-def test_many_approvals_that_cannot_be_carried_out_all_get_their_page(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
+def test_many_approvals_that_cannot_be_applied_are_all_answered(deployment: Deployment, shop: MerchantClient) -> None:
     finance: Visitor = sign_in_as(deployment, "operator:finance")
     movement = {"mid": shop.mid, "debit": "wallet:main:KES", "credit": "outside:funding:KES", "amount": "1.00"}
     numbers = [propose(finance, "posting", **movement) for _ in range(MANY)]

@@ -1,4 +1,4 @@
-"""What the overview remembers of days: sums of what has ended, keys of what has not, and nothing too old."""
+"""The cache of daily totals of the overview page."""
 
 from datetime import UTC, date, datetime
 
@@ -10,7 +10,7 @@ FIRST, SECOND = date(2026, 3, 1), date(2026, 3, 2)
 NOON, EVENING = datetime(2026, 3, 2, 12, tzinfo=UTC), datetime(2026, 3, 2, 18, tzinfo=UTC)
 
 
-def test_what_has_ended_is_summed_by_day_currency_and_status() -> None:
+def test_final_transactions_are_summed_by_day_currency_and_status() -> None:
     known = TotalsSnapshot(
         NOON, (DailyTotal(FIRST, "NGN", "successful", 2, 300), DailyTotal(FIRST, "NGN", "failed", 1, 50))
     )
@@ -26,7 +26,7 @@ def test_what_has_ended_is_summed_by_day_currency_and_status() -> None:
     assert known.final_totals[0].count == 2
 
 
-def test_what_is_open_is_kept_by_key_and_no_longer_when_it_has_ended() -> None:
+def test_keys_of_open_transactions_are_kept_until_they_are_final() -> None:
     asked = extend_snapshot(
         TotalsSnapshot(NOON), NOON, [DailyTotal(SECOND, "NGN", "pending", 2, 30, [b"a", b"b"])], FIRST
     )
@@ -37,7 +37,7 @@ def test_what_is_open_is_kept_by_key_and_no_longer_when_it_has_ended() -> None:
     )
 
 
-def test_days_before_the_first_are_let_go() -> None:
+def test_days_before_the_first_are_dropped() -> None:
     known = TotalsSnapshot(NOON, (DailyTotal(FIRST, "NGN", "successful", 2, 300),), (b"a",))
     read = [DailyTotal(FIRST, "NGN", "pending", 1, 10, [b"a"]), DailyTotal(SECOND, "NGN", "failed", 1, 5)]
     assert extend_snapshot(known, EVENING, read, SECOND) == TotalsSnapshot(
@@ -45,7 +45,7 @@ def test_days_before_the_first_are_let_go() -> None:
     )
 
 
-def test_too_much_is_not_remembered() -> None:
+def test_the_cache_is_bounded() -> None:
     tallies = {1: TotalsSnapshot(NOON)}
     store_snapshot(tallies, 1, TotalsSnapshot(NOON, (), (b"k",) * (daily_totals.MAX_OPEN_KEYS + 1)))
     assert tallies == {}

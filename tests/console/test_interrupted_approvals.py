@@ -91,7 +91,7 @@ def is_there(running: Deployment) -> bool:
 
 @pytest.mark.parametrize("how", [lose_connection, kill_console])
 @pytest.mark.parametrize("then", ["look", "approve", "reject"])
-def test_a_posting_that_was_made_is_made_once_and_recorded_as_approved(
+def test_an_interrupted_approval_posts_once_and_ends_as_approved(
     held_up: Deployment, shop: MerchantClient, how: Callable[[Deployment, int], None], then: str
 ) -> None:
     finance, admin, other = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin", "admin"))
@@ -115,7 +115,7 @@ def test_a_posting_that_was_made_is_made_once_and_recorded_as_approved(
     assert held_up.broken_invariants([shop.mid]) == []
 
 
-def test_it_stays_approved_by_whoever_did_it_though_they_were_disabled_since(
+def test_an_interrupted_approval_stands_after_its_approver_was_disabled(
     held_up: Deployment, shop: MerchantClient
 ) -> None:
     finance, admin, other = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin", "admin"))
@@ -127,9 +127,7 @@ def test_it_stays_approved_by_whoever_did_it_though_they_were_disabled_since(
     assert held_up.fetch(STATE, number)[0][0] == "approved"
 
 
-def test_a_rejected_posting_is_not_made_by_an_approval_that_comes_late(
-    held_up: Deployment, shop: MerchantClient
-) -> None:
+def test_a_late_approval_does_not_make_a_rejected_posting(held_up: Deployment, shop: MerchantClient) -> None:
     finance, admin = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin"))
     before = shop.wallet().balance
     number = propose(finance, "posting", mid=shop.mid, **MOVEMENT)
@@ -137,11 +135,11 @@ def test_a_rejected_posting_is_not_made_by_an_approval_that_comes_late(
     reopen = "update approval set state = 'open', decided_by = null, decided_at = null where approval_id = $1"
     held_up.fetch(reopen, number)
     answer = admin.post(f"/operator/approvals/{number}/approve")
-    assert "Somebody decided it before you" in admin.get(answer.place).words
+    assert "Another operator decided it before you" in admin.get(answer.place).words
     assert (held_up.fetch(STATE, number)[0][0], shop.wallet().balance) == ("rejected", before)
 
 
-def test_the_table_refuses_to_reject_what_was_made(held_up: Deployment, shop: MerchantClient) -> None:
+def test_the_database_refuses_to_reject_a_posting_that_was_made(held_up: Deployment, shop: MerchantClient) -> None:
     finance, admin = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin"))
     number = propose(finance, "posting", mid=shop.mid, **MOVEMENT)
     break_off(held_up, admin, number)
@@ -149,7 +147,7 @@ def test_the_table_refuses_to_reject_what_was_made(held_up: Deployment, shop: Me
         held_up.fetch("update approval set state = 'rejected', decided_by = proposed_by where approval_id = $1", number)
 
 
-def test_a_posting_of_an_earlier_version_is_recorded_by_approving_again(
+def test_a_posting_of_an_earlier_version_is_closed_by_approving_again(
     held_up: Deployment, shop: MerchantClient
 ) -> None:
     finance, admin, other = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin", "admin"))
@@ -176,7 +174,7 @@ def people_of(running: Deployment, shop: MerchantClient) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "look"), [("rate", rate_of), ("tariff", tariff_of), ("person", people_of)])
-def test_what_is_done_with_the_approval_is_not_done_without_it(
+def test_an_interrupted_approval_of_another_kind_changes_nothing(
     held_up: Deployment, shop: MerchantClient, kind: str, look: Callable[[Deployment, MerchantClient], Any]
 ) -> None:
     proposer, admin = (sign_in_as(held_up, "operator:admin") for _ in range(2))

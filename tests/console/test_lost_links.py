@@ -52,14 +52,14 @@ def ground(deployments: Deployments) -> Iterator[Ground]:
         yield Ground(running, postbox)
 
 
-def test_the_lost_link_of_a_merchants_person_is_sent_again(ground: Ground) -> None:
+def test_the_lost_link_of_a_merchants_user_is_sent_again(ground: Ground) -> None:
     shop, email = ground.running.open_shop(), new_address("finance")
     shop.connection.close()
     owner = sign_in_as(ground.running, "merchant:owner", shop.mid)
     owner.get("/team")
     ground.lose_link(lambda: owner.post("/team", email=email, role="merchant:finance"))
     about = owner.get("/team").words.partition(email)[2]
-    assert "Send the link again" in about.partition("Disable")[0]
+    assert "Resend link" in about.partition("Disable")[0]
     assert owner.post(f"/team/{user_id_of(ground.running, email)}/invite").place == "/team"
     accept(ground.running, ground.link_in_mail(email))
 
@@ -77,7 +77,7 @@ def test_the_lost_link_of_a_first_owner_is_sent_again(ground: Ground) -> None:
 
 @pytest.mark.parametrize("change", ["invite", "reset"])
 def test_the_lost_link_of_an_operator_is_sent_again_without_a_second_approval(ground: Ground, change: str) -> None:
-    """What was approved is done. Whoever was reset has no password, so a link for them takes nothing more away."""
+    """A reset operator has no password, so that a new link needs no approval."""
     running, email = ground.running, new_address("operator")
     first, second = (sign_in_as(running, "operator:admin") for _ in range(2))
     first.get("/team")
@@ -97,7 +97,7 @@ def test_the_lost_link_of_an_operator_is_sent_again_without_a_second_approval(gr
     assert person.get("/operator/merchants").http == 200
 
 
-def test_an_operator_with_a_password_is_not_reset_by_one_alone(ground: Ground) -> None:
+def test_resetting_an_operator_with_a_password_needs_approval(ground: Ground) -> None:
     running = ground.running
     admin, (email, link) = (
         sign_in_as(running, "operator:admin"),

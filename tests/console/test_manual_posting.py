@@ -1,4 +1,4 @@
-"""Manual postings as rules: what a form may describe, and that an approval is carried out once."""
+"""Rules of manual postings."""
 
 import pytest
 
@@ -20,7 +20,7 @@ WALLET, OUTSIDE = "wallet:main:NGN", "outside:funding:NGN"
 MOVEMENT = ProposedPosting(OUTSIDE, WALLET, 150_000, "manual posting")
 
 
-def test_a_form_becomes_a_movement_in_minor_units() -> None:
+def test_a_form_is_parsed_to_a_posting_in_minor_units() -> None:
     assert parse_posting(OUTSIDE, WALLET, "1500.00", "manual posting") == MOVEMENT
 
 
@@ -37,7 +37,7 @@ def test_a_form_becomes_a_movement_in_minor_units() -> None:
         ("x", "y", "z", ["debit", "credit", "amount"]),
     ],
 )
-def test_every_fault_of_a_form_is_named(debit: str, credit: str, amount: str, fields: list[str]) -> None:
+def test_every_error_of_a_form_is_reported(debit: str, credit: str, amount: str, fields: list[str]) -> None:
     faults = parse_posting(debit, credit, amount, "manual posting")
     assert isinstance(faults, tuple)
     assert [fault.field for fault in faults if isinstance(fault, FieldError)] == fields
@@ -77,7 +77,7 @@ def test_a_rejected_posting_moves_nothing_and_needs_no_account() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(APPROVED, APPROVED), (APPROVED, REJECTED), (REJECTED, APPROVED)])
-def test_the_first_verdict_stands_and_is_answered_to_a_second(first: Verdict, second: Verdict) -> None:
+def test_the_first_verdict_stands_and_is_the_reply_to_a_second(first: Verdict, second: Verdict) -> None:
     here = context()
     key = posting_key(here.merchant.merchant_id, 7)
     decided = decide_verdict(first, here, LoadedRows({key: None}))

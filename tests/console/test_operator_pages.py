@@ -1,4 +1,4 @@
-"""The operator's pages over HTTP: merchants, books down to the posting, work, and what takes two."""
+"""The operator's pages over HTTP: merchants, books, jobs and approvals."""
 
 import asyncio
 import base64
@@ -46,17 +46,17 @@ def test_a_merchant_is_added_with_a_key_and_an_owner(deployment: Deployment, adm
     assert admin.post("/operator/merchants", name="").http == 422
     page = admin.post("/operator/merchants", name="Ada & Sons")
     mid = page.words.partition(" mid ")[2].split()[0]
-    key = page.text.partition('class="once">')[2].partition("<")[0]
+    key = page.text.partition('class="copyable">')[2].partition("<")[0]
     with deployment.connect() as wire:
         assert MerchantClient(wire, mid, key).put("resources", inquire="wallet").http == 200
     assert mid in admin.get("/operator/merchants?q=ada+%26").words
-    assert "an address such as" in admin.post(f"/operator/merchants/{mid}/invite", email="x").words
+    assert "an email address such as" in admin.post(f"/operator/merchants/{mid}/invite", email="x").words
     invited = admin.post(f"/operator/merchants/{mid}/invite", email=f"owner.{mid}@example.com")
     assert "/link/" not in admin.get(invited.place).text
     owner, link = Visitor(deployment), link_for(deployment, f"owner.{mid}@example.com")
     owner.get(link)
     assert owner.post(link, password="four words in row", again="four words in row").place == "/"
-    assert "Nothing moved" in owner.get("/").words
+    assert "No activity" in owner.get("/").words
 
 
 def test_a_suspended_merchant_is_refused_everywhere_until_it_is_resumed(
@@ -86,7 +86,7 @@ def test_limits_are_set_checked_and_obeyed(finance: Visitor, shop: MerchantClien
 # --- books --------------------------------------------------------------------------------------------------------
 
 
-def test_the_trial_balance_leads_down_to_the_posting_and_its_story(admin: Visitor, shop: MerchantClient) -> None:
+def test_the_trial_balance_links_to_statements_postings_and_timelines(admin: Visitor, shop: MerchantClient) -> None:
     sent = shop.transfer(amount="1500.00")
     books = admin.get(f"{page_of(shop)}/books")
     assert books.words.count("balanced") == 2
@@ -100,38 +100,36 @@ def test_the_trial_balance_leads_down_to_the_posting_and_its_story(admin: Visito
     assert admin.get(f"{page_of(shop)}/accounts/wallet:other:NGN").http == 404
 
 
-def test_the_laws_are_run_and_hold(admin: Visitor, shop: MerchantClient) -> None:
+def test_the_invariant_check_finds_no_violation(admin: Visitor, shop: MerchantClient) -> None:
     shop.transfer()
     admin.get("/operator/laws")
-    assert "The books are right" in admin.post("/operator/laws").words
+    assert "Every invariant holds" in admin.post("/operator/laws").words
 
 
-def test_the_result_of_a_check_of_the_laws_is_shown_to_others_with_its_time(
-    deployment: Deployment, finance: Visitor
-) -> None:
+def test_other_operators_see_the_result_and_time_of_the_last_check(deployment: Deployment, finance: Visitor) -> None:
     finance.get("/operator/laws")
     assert finance.post("/operator/laws").http == 200
     reader = sign_in_as(deployment, "operator:read-only")
     page = reader.get("/operator/laws")
-    assert "every law holds" in page.words
+    assert "Every invariant holds" in page.words
     assert "Checked " in page.words
-    assert "Check them now" not in page.words
+    assert "Run check" not in page.words
     assert reader.post("/operator/laws").http == 403
 
 
-def test_the_laws_are_checked_by_one_at_a_time(deployment: Deployment, admin: Visitor) -> None:
+def test_only_one_invariant_check_runs_at_a_time(deployment: Deployment, admin: Visitor) -> None:
     admin.get("/operator/laws")
     deployment.fetch("select pg_advisory_lock($1)", AUDIT_LOCK)
     try:
         answer = admin.post("/operator/laws")
     finally:
         deployment.fetch("select pg_advisory_unlock($1)", AUDIT_LOCK)
-    assert (answer.http, "under way already" in answer.words) == (409, True)
+    assert (answer.http, "running already" in answer.words) == (409, True)
     assert admin.post("/operator/laws").http == 200
     assert admin.post("/operator/laws").http == 200, "nobody keeps the lock"
 
 
-def test_a_check_of_the_laws_that_takes_too_long_is_stopped_and_says_so(deployment: Deployment, admin: Visitor) -> None:
+def test_an_invariant_check_that_takes_too_long_is_stopped(deployment: Deployment, admin: Visitor) -> None:
     """A table that the laws read and nothing else here does is locked meanwhile."""
     admin.get("/operator/laws")
 
@@ -145,7 +143,7 @@ def test_a_check_of_the_laws_that_takes_too_long_is_stopped_and_says_so(deployme
     assert admin.post("/operator/laws").http == 200, "nobody keeps the lock"
 
 
-def test_each_law_has_the_deadline_that_was_asked_for(deployment: Deployment) -> None:
+def test_each_invariant_has_a_timeout(deployment: Deployment) -> None:
     async def check(connection: Any) -> None:
         with pytest.raises(TimeoutError):
             await check_invariants(connection, seconds=0)
@@ -160,10 +158,10 @@ SAME_MOMENT = """
 """
 
 
-def test_no_page_of_the_trail_skips_entries_of_one_moment(
+def test_audit_pages_do_not_skip_entries_of_the_same_moment(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    """In a transaction that is rolled back, past the trigger that gives entries their times."""
+    """Inserts entries without the trigger that sets their times, in a transaction that is rolled back."""
     mids = [open_shop().mid for _ in range(2)]
 
     async def walk(connection: Any) -> list[tuple[str | None, int]]:
@@ -181,7 +179,7 @@ def test_no_page_of_the_trail_skips_entries_of_one_moment(
     assert sorted(seen) == sorted((mid, 1000 + n) for mid in mids for n in range(1, 61))
 
 
-def test_a_trail_address_that_is_nonsense_shows_the_newest(admin: Visitor) -> None:
+def test_an_invalid_audit_cursor_shows_the_newest_entries(admin: Visitor) -> None:
     newest = admin.get("/operator/trail").words
     for before in (
         "x",
@@ -196,7 +194,9 @@ def test_a_trail_address_that_is_nonsense_shows_the_newest(admin: Visitor) -> No
 # --- work ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visitor, shop: MerchantClient) -> None:
+def test_an_open_transaction_can_be_requeried_at_once(
+    deployment: Deployment, admin: Visitor, shop: MerchantClient
+) -> None:
     shop.transfer(accountnumber="0000000020")
     # By its merchant: references are one merchant's own, and another's first transfer may have the same.
     mine = "select key from scheduled_job join merchant using (merchant_id) where mid = $1"
@@ -211,7 +211,9 @@ def test_what_is_open_can_be_asked_after_now(deployment: Deployment, admin: Visi
     assert "asked the rail again" in admin.get("/operator/trail").words
 
 
-def test_what_waits_for_its_day_cannot_be_hurried(admin: Visitor, shop: MerchantClient, deployment: Deployment) -> None:
+def test_jobs_with_a_business_date_cannot_be_run_early(
+    admin: Visitor, shop: MerchantClient, deployment: Deployment
+) -> None:
     """Fees, expiries and due dates have a business time: an early run would take money that is not owed yet."""
     made = shop.put("virtualcard", action="create", billing=BILLING, amount=100, currency="USD").body
     shop.put("cashcode", action="generate", amount="500.00", pin="2580", channel="ATM", orderRef="cash")
@@ -227,7 +229,7 @@ def test_what_waits_for_its_day_cannot_be_hurried(admin: Visitor, shop: Merchant
     assert card["balance"] == "100.00"
 
 
-def test_a_contradiction_is_noticed_and_deeds_are_on_record(admin: Visitor, shop: MerchantClient) -> None:
+def test_a_contradicting_rail_makes_a_notice_and_sign_ins_are_recorded(admin: Visitor, shop: MerchantClient) -> None:
     sent = shop.transfer(orderRef="told")
     shop.put("sandbox", action="settle", orderRef="told", outcome="failed")
     assert sent["txnRef"] in admin.get("/operator/notices").words
@@ -246,11 +248,13 @@ def propose(visitor: Visitor, kind: str, **fields: str) -> int:
     return int(text.partition("/operator/approvals/")[2].partition("/")[0])
 
 
-def test_a_manual_posting_takes_two_and_is_made_once(admin: Visitor, finance: Visitor, shop: MerchantClient) -> None:
+def test_a_manual_posting_needs_two_operators_and_is_made_once(
+    admin: Visitor, finance: Visitor, shop: MerchantClient
+) -> None:
     before = shop.wallet().balance
     movement = {"mid": shop.mid, "debit": "outside:funding:NGN", "credit": "wallet:main:NGN", "amount": "12.34"}
     number = propose(finance, "posting", **movement)
-    assert "somebody else must decide" in finance.post(f"/operator/approvals/{number}/approve").words
+    assert "another operator must decide" in finance.post(f"/operator/approvals/{number}/approve").words
     assert shop.wallet().balance == before
     admin.get("/operator/approvals")
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
@@ -259,7 +263,7 @@ def test_a_manual_posting_takes_two_and_is_made_once(admin: Visitor, finance: Vi
     assert "approved a manual posting" in admin.get("/operator/trail").words
 
 
-def test_what_the_books_refuse_stays_open_and_can_be_withdrawn(
+def test_a_posting_that_the_books_refuse_stays_open_and_can_be_withdrawn(
     admin: Visitor, finance: Visitor, shop: MerchantClient
 ) -> None:
     movement = {"mid": shop.mid, "debit": "wallet:main:KES", "credit": "outside:funding:KES", "amount": "1.00"}
@@ -270,7 +274,7 @@ def test_what_the_books_refuse_stays_open_and_can_be_withdrawn(
     assert admin.post(f"/operator/approvals/{number}/approve").http == 404
 
 
-def test_nobody_decides_their_own_not_even_past_the_page(
+def test_the_database_refuses_the_approval_of_ones_own_proposal(
     deployment: Deployment, finance: Visitor, shop: MerchantClient
 ) -> None:
     number = propose(
@@ -282,14 +286,14 @@ def test_nobody_decides_their_own_not_even_past_the_page(
     assert finance.post(f"/operator/approvals/{number}/reject").http == 303
 
 
-def test_a_write_off_brings_a_balance_towards_zero_and_no_further(
+def test_a_write_off_moves_a_balance_towards_zero_and_no_further(
     admin: Visitor, finance: Visitor, shop: MerchantClient
 ) -> None:
     shop.transfer(amount="100.00")
     account = {"mid": shop.mid, "account": "rail:bank:NGN"}
     finance.get("/operator/approvals")
     answer = finance.post("/operator/approvals/write_off", **account, amount="100.01", reason="gone")
-    assert (answer.http, "not more than its balance" in answer.words) == (422, True)
+    assert (answer.http, "must not exceed the account's balance" in answer.words) == (422, True)
     number = propose(finance, "write_off", **account, amount="40.00")
     admin.get("/operator/approvals")
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
@@ -300,7 +304,7 @@ def test_a_tariff_is_checked_proposed_and_then_charged(admin: Visitor, finance: 
     finance.get("/operator/approvals")
     for wrong in ("nonsense", '{"vat_percent_on_fees": "lots"}'):
         answer = finance.post("/operator/approvals/tariff", mid=shop.mid, tariff=wrong, reason="r")
-        assert (answer.http, "JSON laid over" in answer.words) == (422, True)
+        assert (answer.http, "overrides the default tariff" in answer.words) == (422, True)
     tariff = '{"transfer": {"bands": [{"up_to": null, "fee": "7.00"}]}}'
     number = propose(finance, "tariff", mid=shop.mid, tariff=tariff)
     admin.get("/operator/approvals")
@@ -308,7 +312,7 @@ def test_a_tariff_is_checked_proposed_and_then_charged(admin: Visitor, finance: 
     wait_until("it is charged", lambda: shop.verify(shop.transfer()["orderRef"])["fee"] == "7.00")
 
 
-def test_a_rate_takes_two_and_is_in_force_with_its_history(
+def test_a_rate_needs_two_operators_and_is_shown_with_its_history(
     deployment: Deployment, admin: Visitor, finance: Visitor
 ) -> None:
     finance.get("/operator/approvals?kind=rate")
@@ -317,7 +321,7 @@ def test_a_rate_takes_two_and_is_in_force_with_its_history(
     assert finance.post("/operator/approvals/rate", currency="EUR", buy="1", sell="2", reason="r").http == 422
     # KES, which no other test exchanges: a rate is everybody's.
     number = propose(finance, "rate", currency="KES", buy="11.50", sell="12.25")
-    assert "somebody else must decide" in finance.post(f"/operator/approvals/{number}/approve").words
+    assert "another operator must decide" in finance.post(f"/operator/approvals/{number}/approve").words
     assert "12.25" not in admin.get("/operator/rates").words
     admin.get("/operator/approvals")
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
@@ -328,7 +332,7 @@ def test_a_rate_takes_two_and_is_in_force_with_its_history(
     assert "Propose a rate" not in reader.get("/operator/rates").words
     trail = admin.get("/operator/trail").words
     assert "buy 11.50, sell 12.25" in trail
-    assert "approved a rate of exchange" in trail
+    assert "approved an exchange rate" in trail
 
 
 @pytest.mark.parametrize(
@@ -340,7 +344,7 @@ def test_a_rate_takes_two_and_is_in_force_with_its_history(
         ("rate", {"currency": "USD", "buy": "1,5", "sell": "2"}, "buy"),
     ],
 )
-def test_a_proposal_names_its_faults(
+def test_errors_of_a_proposal_are_shown_at_their_fields(
     finance: Visitor, shop: MerchantClient, kind: str, fields: dict[str, str], fault: str
 ) -> None:
     finance.get("/operator/approvals")
@@ -353,7 +357,7 @@ def test_a_proposal_names_its_faults(
 # --- live ---------------------------------------------------------------------------------------------------------
 
 
-def test_live_has_no_sandbox_no_user_of_its_own_and_asks_for_a_second_factor(deployments: Deployments) -> None:
+def test_live_has_no_sandbox_and_no_demo_user_and_requires_a_second_factor(deployments: Deployments) -> None:
     settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET}
     with deployments.fresh("live_console", **settings) as live:
         assert "sign in once" not in live.out.read_text()

@@ -53,7 +53,7 @@ def locked_book(dsn: str, shop: MerchantClient) -> Iterator[None]:
             runner.run(connection.close())
 
 
-def test_a_transfer_that_could_not_be_confirmed_is_sent_once_from_its_page(
+def test_an_unconfirmed_transfer_can_be_sent_again_without_a_duplicate(
     deployments: Deployments, tmp_path: Path
 ) -> None:
     dsn = deployments.new_database("console_outcome")

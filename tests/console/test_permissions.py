@@ -44,18 +44,18 @@ def named(method: str, action: Action) -> str:
     return f"{method} {title_of(action)}"
 
 
-def test_what_takes_money_out_is_what_was_meant() -> None:
+def test_exactly_these_actions_need_the_permission_to_pay() -> None:
     assert {named(method, action) for method, action in ROWS if action.permission == PAY} == PAYING
 
 
-def test_nothing_that_writes_needs_less_than_a_permission_to_do_so() -> None:
+def test_every_write_needs_more_than_the_permission_to_view() -> None:
     harmless = {"sandbox clock", "sandbox explain"}
     found = {named(m, a) for m, a in ROWS if isinstance(a, Write | AdminCommand) and a.permission == VIEW}
     assert found == harmless
     assert all(action.permission == VIEW for _, action in ROWS if isinstance(action, Read))
 
 
-def test_a_write_that_only_shows_needs_no_more_than_a_look() -> None:
+def test_a_write_action_that_only_shows_needs_the_permission_to_view() -> None:
     rows = {named(method, action): action for method, action in ROWS}
     assert permission_needed(rows["virtualcard get"], {"reference": "r"}) == VIEW
     assert permission_needed(rows["virtualcard get"], {"reference": "r", "reveal": True}) == PAY
@@ -63,7 +63,7 @@ def test_a_write_that_only_shows_needs_no_more_than_a_look() -> None:
     assert permission_needed(rows["resources recurrent"], {"id": "1", "status": "stop"}) != VIEW
 
 
-def test_who_may_pay_and_who_may_integrate_is_what_was_meant() -> None:
+def test_each_merchant_role_has_exactly_these_permissions() -> None:
     may = {
         role: {permission for permission, roles in ROLES_BY_PERMISSION.items() if role in roles}
         for role in MERCHANT_ROLES
@@ -76,7 +76,7 @@ def test_who_may_pay_and_who_may_integrate_is_what_was_meant() -> None:
     }
 
 
-def test_the_pages_of_records_open_for_the_roles_that_their_actions_need() -> None:
+def test_record_forms_are_open_to_the_roles_that_their_actions_need() -> None:
     rows = {(method, action.name): action for method, action in ROWS}
     for kind in RECORD_KINDS:
         for form in (*kind.create_forms, *kind.update_forms):
@@ -97,7 +97,7 @@ def try_it(visitor: Visitor, page: str, **body: object) -> PageReply:
 
 
 @pytest.mark.parametrize("role", ["merchant:developer", "merchant:read-only"])
-def test_who_may_not_send_money_sends_none_by_trying_it(
+def test_roles_without_permission_to_pay_cannot_pay_in_the_api_reference(
     deployment: Deployment, shop: MerchantClient, role: str
 ) -> None:
     visitor, before = sign_in_as(deployment, role, shop.mid), shop.wallet()
@@ -111,15 +111,15 @@ def test_who_may_not_send_money_sends_none_by_trying_it(
     assert sent["txnRef"] in try_it(visitor, "disburse/verify", action="verify", txnRef=sent["txnRef"]).words
 
 
-def test_the_body_must_ask_for_the_action_of_the_page(deployment: Deployment, shop: MerchantClient) -> None:
+def test_a_tried_body_must_request_the_action_of_the_page(deployment: Deployment, shop: MerchantClient) -> None:
     owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     for body in (TRANSFER, {**TRANSFER, "type": "bulk"}, {"action": "nonsense"}, {}):
         refused = try_it(owner, "disburse/verify", **body)
-        assert (refused.http, "must ask for verify" in refused.words) == (422, True)
+        assert (refused.http, "must request the action of this page, verify" in refused.words) == (422, True)
     assert shop.wallet().held == 0
 
 
-def test_the_trail_names_what_was_tried_with_its_reference_and_amount(
+def test_the_audit_entry_of_a_tried_action_has_reference_and_amount(
     deployment: Deployment, shop: MerchantClient
 ) -> None:
     finance = sign_in_as(deployment, "merchant:finance", shop.mid)
@@ -138,10 +138,8 @@ def test_the_trail_names_what_was_tried_with_its_reference_and_amount(
     }
 
 
-def test_what_a_person_sends_is_in_the_trail_in_the_commit_that_sends_it(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
-    """Of a cashcode: its rows are not written again, so that both still carry the number of the transaction."""
+def test_an_action_and_its_audit_entry_are_in_the_same_commit(deployment: Deployment, shop: MerchantClient) -> None:
+    """Uses a cashcode, whose rows are written once, so that xmin still names the transaction."""
     owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     owner.get("/cashcodes")
     order = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "by-hand"}

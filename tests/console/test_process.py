@@ -1,4 +1,4 @@
-"""The console as a part of a deployment: started and looked after by serve, missed by /readyz, left out when told."""
+"""The console process: supervision, readiness and request log."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def readiness(deployment: Deployment) -> str:
         return str(wire.send("GET", "/readyz").body["message"])
 
 
-def test_a_console_that_dies_is_missed_and_started_again(deployments: Deployments) -> None:
+def test_a_console_that_dies_fails_readiness_and_is_restarted(deployments: Deployments) -> None:
     with deployments.fresh("console_dies") as running:
         first = console_of(running)
         assert first is not None
@@ -45,14 +45,14 @@ def test_a_console_that_dies_is_missed_and_started_again(deployments: Deployment
         assert again.pid != first.pid
 
 
-def test_a_deployment_may_do_without_a_console(deployments: Deployments) -> None:
+def test_a_deployment_can_run_without_a_console(deployments: Deployments) -> None:
     with deployments.fresh("no_console", KASUWA_CONSOLE="off") as running:
         assert console_of(running) is None
         assert readiness(running) == "ready"
         assert "Console:" not in running.out.read_text()
 
 
-def test_a_console_port_that_is_taken_is_said_at_once(deployment: Deployment) -> None:
+def test_serve_refuses_a_console_port_that_is_taken(deployment: Deployment) -> None:
     ports = ("--port", str(free_port()), "--console-port", str(deployment.console_port))
     assert "choose another --console-port" in deployment.run_refused_command("serve", *ports)
 
@@ -62,9 +62,7 @@ def lines_of(deployment: Deployment, request_id: str) -> list[dict[str, Any]]:
     return [msgspec.json.decode(line) for line in lines]
 
 
-def test_a_request_leaves_a_line_that_names_its_page_and_nothing_it_was_told(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
+def test_the_request_log_names_the_route_and_no_values(deployment: Deployment, shop: MerchantClient) -> None:
     visitor, named = Visitor(deployment), {"x-request-id": f"console-{shop.mid}"}
     _, link = sign_in_link(deployment, "merchant:owner", shop.mid)
     visitor.get(link, named)

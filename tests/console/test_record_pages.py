@@ -1,4 +1,4 @@
-"""Records of the slices: pages made from one table, and what was typed as the wire wants it."""
+"""Record pages, and the conversion of forms to requests."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ ASKS = (
 )
 
 
-def test_what_was_typed_becomes_a_request() -> None:
+def test_a_submitted_form_becomes_a_request() -> None:
     said = {"name": "Ada", "data.bankAccount.bank_code": "058", "period": "12", "tax_applied": "yes"}
     assert build_request(ASKS, lambda name: said.get(name, "")) == {
         "name": "Ada",
@@ -48,7 +48,7 @@ def test_what_was_typed_becomes_a_request() -> None:
 
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "x", "٣", "9" * 16])
-def test_a_number_that_is_none_goes_as_it_was_typed(text: str) -> None:
+def test_an_invalid_number_stays_a_text(text: str) -> None:
     assert build_request(ASKS, lambda name: text if name == "period" else "") == {"period": text}
 
 
@@ -56,7 +56,7 @@ def test_a_number_that_is_none_goes_as_it_was_typed(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", THERE, ids=lambda kind: kind.name)
-def test_every_action_that_a_row_names_is_there_and_takes_what_it_asks(kind: RecordKind) -> None:
+def test_every_action_of_a_record_kind_exists_and_takes_its_form_fields(kind: RecordKind) -> None:
     actions = {action.name: action for action in METHODS[kind.method].actions}
     assert {name for name in (kind.view_action, *(action for _, action in kind.related_lists)) if name} <= set(actions)
     assert not kind.list_action or has_action(METHODS.values(), kind.list_method or kind.method, kind.list_action)
@@ -77,7 +77,7 @@ def names_of(action: Any) -> tuple[str, ...]:
 # --- pages --------------------------------------------------------------------------------------------------------
 
 
-def test_a_beneficiary_is_added_and_gets_its_part(owner: Visitor, shop: MerchantClient) -> None:
+def test_a_beneficiary_is_added_and_receives_its_share(owner: Visitor, shop: MerchantClient) -> None:
     assert "None yet" in owner.get("/beneficiaries").words
     fields = {"name": "Bola Ade", "bankcode": "058", "accountnumber": "123"}
     refused = owner.post("/beneficiaries/new/create", **fields)
@@ -104,7 +104,7 @@ def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: 
     shown = owner.get(f"/recurrents/{link}")
     assert "Stop" in shown.words
     assert owner.post(f"/recurrents/{link}/stop").http == 303
-    assert "Start again" in owner.get(f"/recurrents/{link}").words
+    assert "Restart" in owner.get(f"/recurrents/{link}").words
     assert owner.post(f"/recurrents/{link}/start").http == 303
     assert owner.post(f"/recurrents/{link}/nonsense").http == 404
 
@@ -120,20 +120,18 @@ def test_another_merchants_records_are_not_found(deployment: Deployment, shop: M
     assert stranger.get(f"/beneficiaries/{code}").http == 404
 
 
-def test_who_only_looks_is_offered_nothing_to_do(deployment: Deployment, shop: MerchantClient) -> None:
+def test_a_read_only_user_sees_no_forms(deployment: Deployment, shop: MerchantClient) -> None:
     reader = sign_in_as(deployment, "merchant:read-only", shop.mid)
     page = reader.get("/beneficiaries")
     assert (page.http, "Add a beneficiary" in page.words) == (200, False)
 
 
-def test_a_record_that_is_not_listed_is_found_by_its_reference(owner: Visitor) -> None:
+def test_the_search_form_redirects_to_the_record(owner: Visitor) -> None:
     assert owner.get("/recurrents/find?reference=a%7Cb").place == "/recurrents/a%7Cb"
     assert owner.get("/recurrents/find").place == "/recurrents"
 
 
-def test_a_bill_is_found_in_the_catalogue_its_customer_named_and_paid_once(
-    owner: Visitor, shop: MerchantClient
-) -> None:
+def test_a_bill_is_chosen_from_the_catalogue_and_paid_once(owner: Visitor, shop: MerchantClient) -> None:
     page = owner.get("/bills")
     category = next(
         part.partition('"')[0] for part in page.text.split('href="/bills?category=')[1:] if "lectric" in part
@@ -162,7 +160,7 @@ def key_of(page: str, name: str) -> str:
     return page.partition(f'href="/{name}/')[2].partition('"')[0]
 
 
-def test_a_card_is_created_listed_blocked_and_ended(owner: Visitor, shop: MerchantClient) -> None:
+def test_a_card_is_created_listed_blocked_and_terminated(owner: Visitor, shop: MerchantClient) -> None:
     assert "None yet" in owner.get("/cards").words
     billing = {
         "name": "Ada Obi",
@@ -187,7 +185,7 @@ def test_a_card_is_created_listed_blocked_and_ended(owner: Visitor, shop: Mercha
     assert "terminated" in owner.get("/cards").words
 
 
-def test_a_client_borrows_saves_and_is_shown(owner: Visitor, shop: MerchantClient) -> None:
+def test_a_client_gets_a_loan_a_savings_account_and_a_thrift_plan(owner: Visitor, shop: MerchantClient) -> None:
     owner.get("/clients")
     person = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567", "dob": "1990-04-17", "gender": "female"}
     fields = {f"data.{name}": value for name, value in person.items()}
@@ -202,7 +200,7 @@ def test_a_client_borrows_saves_and_is_shown(owner: Visitor, shop: MerchantClien
     assert owner.post("/loans/new/request", **asked).http == 200
     loan = key_of(owner.get("/loans").text, "loans")
     page = owner.get(f"/loans/{loan}")
-    assert ("Approve and pay out" in page.words, "Schedule" in page.words) == (True, True)
+    assert ("Approve and disburse" in page.words, "Schedule" in page.words) == (True, True)
     assert owner.post(f"/loans/{loan}/approve").http == 303
     assert "Record a repayment" in owner.get(f"/loans/{loan}").words
     assert owner.post(f"/loans/{loan}/repay", amount="500.00").http == 303

@@ -1,4 +1,4 @@
-"""Wrong passwords and codes: who is slowed down by them, who is not, what the trail keeps; and a busy console."""
+"""Throttling of failed sign-ins, its audit entries, and limits on concurrent requests."""
 
 import socket
 import threading
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("console")
 
 
 def lock_everywhere(deployment: Deployment, email: str, source: bytes = b"") -> None:
-    """As if the address had been guessed at from many networks."""
+    """Locks an address as if its password had been guessed from many networks."""
     deployment.fetch(
         "insert into sign_in_throttle values ($1, $2, $3, now() + interval '10 minutes', now())",
         hash_token(email.lower()),
@@ -39,7 +39,7 @@ def lock_network(deployment: Deployment, email: str) -> None:
 # --- who is slowed down -------------------------------------------------------------------------------------------
 
 
-def test_a_browser_that_is_known_is_not_locked_out_by_others(deployment: Deployment) -> None:
+def test_a_known_browser_is_not_locked_out_by_others(deployment: Deployment) -> None:
     """Others from the very same network, even: it is counted by itself."""
     known = Visitor(deployment)
     email = accept_invitation(deployment, Visitor(deployment))
@@ -68,7 +68,7 @@ def copy_of(deployment: Deployment, visitor: Visitor) -> Visitor:
     return other
 
 
-def test_a_browser_is_known_only_for_who_signed_in_there(deployment: Deployment) -> None:
+def test_a_browser_is_known_only_for_the_user_who_signed_in_there(deployment: Deployment) -> None:
     mine, theirs = Visitor(deployment), Visitor(deployment)
     my_email = accept_invitation(deployment, Visitor(deployment))
     their_email = accept_invitation(deployment, Visitor(deployment))
@@ -79,7 +79,7 @@ def test_a_browser_is_known_only_for_who_signed_in_there(deployment: Deployment)
     assert sign_in(copy_of(deployment, mine), my_email).http == 303
 
 
-def test_guessed_at_from_everywhere_a_second_factor_lets_in_and_a_password_alone_waits(deployment: Deployment) -> None:
+def test_while_passwords_are_guessed_widely_only_a_second_factor_lets_in(deployment: Deployment) -> None:
     with_codes, without = Visitor(deployment), Visitor(deployment)
     email, plain = accept_invitation(deployment, with_codes), accept_invitation(deployment, without)
     secret = set_up_codes(with_codes)
@@ -93,7 +93,7 @@ def test_guessed_at_from_everywhere_a_second_factor_lets_in_and_a_password_alone
     assert visitor.post("/sign-in/code", code=next_code(secret)).http == 303
 
 
-def test_five_wrong_codes_end_the_half_session(deployment: Deployment) -> None:
+def test_five_wrong_codes_end_the_unfinished_session(deployment: Deployment) -> None:
     first, visitor = Visitor(deployment), Visitor(deployment)
     email = accept_invitation(deployment, first)
     set_up_codes(first)
@@ -103,7 +103,7 @@ def test_five_wrong_codes_end_the_half_session(deployment: Deployment) -> None:
     assert visitor.get("/sign-in/code").place.startswith("/sign-in?")
 
 
-def test_codes_guessed_at_from_everywhere_are_slowed_down(deployment: Deployment) -> None:
+def test_codes_guessed_from_many_networks_are_throttled(deployment: Deployment) -> None:
     first, visitor = Visitor(deployment), Visitor(deployment)
     email = accept_invitation(deployment, first)
     secret = set_up_codes(first)
@@ -113,7 +113,7 @@ def test_codes_guessed_at_from_everywhere_are_slowed_down(deployment: Deployment
     assert visitor.post("/sign-in/code", code=pyotp.TOTP(secret).now()).http == 429
 
 
-def test_old_series_of_wrong_tries_are_cleared_away(deployment: Deployment) -> None:
+def test_old_failure_counts_are_deleted(deployment: Deployment) -> None:
     deployment.fetch(
         "insert into sign_in_throttle select sha256(n::text::bytea), '', 9, null, now() - interval '25 hours'"
         " from generate_series(1, 30) n"
@@ -135,9 +135,7 @@ def test_an_ipv6_network_counts_as_one(address: str, network: str) -> None:
 # --- the trail ----------------------------------------------------------------------------------------------------
 
 
-def test_refused_tries_are_in_the_trail_of_the_merchant_and_bounded(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
+def test_refused_sign_ins_are_recorded_a_bounded_number_of_times(deployment: Deployment, shop: MerchantClient) -> None:
     visitor = Visitor(deployment)
     email, unknown = accept_invitation(deployment, visitor), f"nobody.{shop.mid}@example.com"
     for address in (email, unknown):
@@ -154,7 +152,7 @@ def test_refused_tries_are_in_the_trail_of_the_merchant_and_bounded(
 # --- a busy console -----------------------------------------------------------------------------------------------
 
 
-def test_many_who_sign_in_at_once_are_turned_away_and_pages_still_open(
+def test_too_many_sign_ins_at_once_are_refused_and_pages_still_open(
     deployment: Deployment, shop: MerchantClient
 ) -> None:
     """Beyond a short queue nobody waits for a password to be checked, and no page waits for a connection."""
@@ -182,7 +180,7 @@ def test_many_who_sign_in_at_once_are_turned_away_and_pages_still_open(
     assert set(opened) == {200}
 
 
-def test_bodies_that_do_not_come_are_cut_off_and_others_are_served(deployment: Deployment) -> None:
+def test_stalled_bodies_are_cut_off_and_others_are_served(deployment: Deployment) -> None:
     head = b"POST /sign-in HTTP/1.1\r\nhost: console\r\ncontent-length: 100\r\n"
     head += b"content-type: application/x-www-form-urlencoded\r\n\r\nemail="
     stalled = [
@@ -225,7 +223,7 @@ def read_status(connection: socket.socket) -> int:
     return int(said.split()[1])
 
 
-def test_a_hanging_endpoint_holds_up_nobody_but_who_tries_it(deployment: Deployment) -> None:
+def test_a_hanging_endpoint_blocks_only_the_user_who_tests_it(deployment: Deployment) -> None:
     """A listener that takes connections and never answers, and more merchants than may try at once."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"

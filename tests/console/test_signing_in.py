@@ -1,4 +1,4 @@
-"""Signing in: passwords, codes, links, sessions; and how each ends or is refused."""
+"""Signing in: passwords, codes, links and sessions."""
 
 import time
 
@@ -35,7 +35,7 @@ def sign_in(visitor: Visitor, email: str, password: str = PASSWORD, path: str = 
 
 
 def offered_secret(page: PageReply) -> tuple[str, str]:
-    secret = page.text.partition('<code class="once">')[2].partition("<")[0].replace(" ", "")
+    secret = page.text.partition('<code class="copyable">')[2].partition("<")[0].replace(" ", "")
     sealed = page.text.partition('name="sealed" value="')[2].partition('"')[0]
     return secret, sealed
 
@@ -55,9 +55,7 @@ def next_code(secret: str) -> str:
 # --- strangers ----------------------------------------------------------------------------------------------------
 
 
-def test_a_stranger_is_sent_to_sign_in_and_comes_back_to_where_they_wanted(
-    deployment: Deployment, visitor: Visitor
-) -> None:
+def test_signing_in_leads_back_to_the_requested_page(deployment: Deployment, visitor: Visitor) -> None:
     email = accept_invitation(deployment, Visitor(deployment))
     sent = visitor.get("/account")
     assert (sent.http, sent.place) == (303, "/sign-in?next=/account")
@@ -66,19 +64,21 @@ def test_a_stranger_is_sent_to_sign_in_and_comes_back_to_where_they_wanted(
 
 
 @pytest.mark.parametrize("elsewhere", ["https://elsewhere.example", "//elsewhere.example", "/\\elsewhere.example"])
-def test_nobody_is_sent_elsewhere_after_signing_in(deployment: Deployment, visitor: Visitor, elsewhere: str) -> None:
+def test_signing_in_does_not_redirect_to_another_site(deployment: Deployment, visitor: Visitor, elsewhere: str) -> None:
     email = accept_invitation(deployment, Visitor(deployment))
     assert sign_in(visitor, email, path=f"/sign-in?next={elsewhere}").place == "/"
 
 
-def test_a_wrong_password_and_an_unknown_address_are_answered_alike(deployment: Deployment, visitor: Visitor) -> None:
+def test_a_wrong_password_and_an_unknown_address_get_the_same_response(
+    deployment: Deployment, visitor: Visitor
+) -> None:
     email = accept_invitation(deployment, Visitor(deployment))
     wrong, unknown = sign_in(visitor, email, "wrong"), sign_in(visitor, f"no-{email}")
     assert (wrong.http, unknown.http) == (401, 401)
     assert wrong.words.replace(email, "") == unknown.words.replace(f"no-{email}", "")
 
 
-def test_wrong_tries_are_slowed_down_whether_or_not_the_address_is_known(
+def test_failed_sign_ins_are_throttled_for_known_and_unknown_addresses(
     deployment: Deployment, visitor: Visitor
 ) -> None:
     email = accept_invitation(deployment, Visitor(deployment))
@@ -90,14 +90,14 @@ def test_wrong_tries_are_slowed_down_whether_or_not_the_address_is_known(
     assert sign_in(visitor, email).http == 303
 
 
-def test_a_form_without_its_token_is_refused_also_from_a_stranger(deployment: Deployment, visitor: Visitor) -> None:
+def test_the_sign_in_form_needs_its_csrf_token(deployment: Deployment, visitor: Visitor) -> None:
     email = accept_invitation(deployment, Visitor(deployment))
     visitor.get("/sign-in")
     assert visitor.post("/sign-in", csrf=None, email=email, password=PASSWORD).http == 403
     assert Visitor(deployment).post("/sign-in", csrf=visitor.token, email=email, password=PASSWORD).http == 403
 
 
-def test_a_form_that_another_site_sends_is_refused(deployment: Deployment, visitor: Visitor) -> None:
+def test_a_form_sent_by_another_site_is_refused(deployment: Deployment, visitor: Visitor) -> None:
     email = accept_invitation(deployment, Visitor(deployment))
     visitor.get("/sign-in")
     elsewhere = {"sec-fetch-site": "cross-site"}
@@ -107,7 +107,7 @@ def test_a_form_that_another_site_sends_is_refused(deployment: Deployment, visit
 # --- links --------------------------------------------------------------------------------------------------------
 
 
-def test_a_link_works_once_and_looking_at_it_uses_nothing_up(deployment: Deployment, visitor: Visitor) -> None:
+def test_a_link_works_once_and_a_get_does_not_redeem_it(deployment: Deployment, visitor: Visitor) -> None:
     _, link = sign_in_link(deployment, OWNER, DEMO_MID)
     assert [visitor.get(link).http for _ in range(2)] == [200, 200]
     assert visitor.post(link).http == 303
@@ -116,7 +116,7 @@ def test_a_link_works_once_and_looking_at_it_uses_nothing_up(deployment: Deploym
     assert Visitor(deployment).get("/link/nonsense").http == 404
 
 
-def test_an_invitation_asks_for_a_good_password(deployment: Deployment, visitor: Visitor) -> None:
+def test_an_invitation_requires_a_valid_password(deployment: Deployment, visitor: Visitor) -> None:
     _, link = sign_in_link(deployment, OWNER, DEMO_MID, "invitation")
     visitor.get(link)
     assert "12 to 200 characters" in visitor.post(link, password="short", again="short").words
@@ -165,13 +165,13 @@ def test_a_code_works_once(deployment: Deployment, visitor: Visitor) -> None:
         assert who.post("/sign-in/code", code=code).http == answer
 
 
-def test_a_secret_counts_only_when_its_code_came_back(deployment: Deployment, visitor: Visitor) -> None:
+def test_a_totp_secret_takes_effect_only_after_its_code_was_entered(deployment: Deployment, visitor: Visitor) -> None:
     accept_invitation(deployment, visitor)
     secret, sealed = offered_secret(visitor.get("/account/second-factor"))
     refused = visitor.post("/account/second-factor", sealed=sealed, code="000000")
     assert (refused.http, offered_secret(refused)[0]) == (422, secret)
     assert visitor.post("/account/second-factor", sealed="00", code=pyotp.TOTP(secret).now()).http == 200
-    assert "Set it up" in visitor.get("/account").words
+    assert "Set up second factor" in visitor.get("/account").words
 
 
 # --- sessions -----------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def grow_older(deployment: Deployment, email: str, column: str, minutes: int) ->
 
 
 @pytest.mark.parametrize(("column", "minutes"), [("seen_at", 31), ("created_at", 12 * 60 + 1)])
-def test_a_session_ends_when_it_is_idle_and_when_it_is_old(
+def test_a_session_ends_after_the_idle_and_the_absolute_timeout(
     deployment: Deployment, visitor: Visitor, column: str, minutes: int
 ) -> None:
     email = accept_invitation(deployment, visitor)
@@ -193,7 +193,7 @@ def test_a_session_ends_when_it_is_idle_and_when_it_is_old(
     assert visitor.get("/account").http == 303
 
 
-def test_a_sessions_token_changes_and_the_one_before_dies_soon_after(deployment: Deployment, visitor: Visitor) -> None:
+def test_a_session_token_rotates_and_the_previous_one_expires_soon(deployment: Deployment, visitor: Visitor) -> None:
     email = accept_invitation(deployment, visitor)
     old = visitor.cookies["kasuwa_session"]
     grow_older(deployment, email, "rotated_at", 16)
@@ -228,7 +228,7 @@ def test_a_new_password_ends_the_other_sessions(deployment: Deployment, visitor:
     assert sign_in(Visitor(deployment), email, new).http == 303
 
 
-def test_cookies_and_pages_are_closed_to_scripts_frames_and_caches(deployment: Deployment) -> None:
+def test_cookies_and_pages_have_their_security_attributes(deployment: Deployment) -> None:
     visitor = Visitor(deployment)
     email, link = sign_in_link(deployment, OWNER, DEMO_MID)
     visitor.get(link)
@@ -246,7 +246,7 @@ def test_cookies_and_pages_are_closed_to_scripts_frames_and_caches(deployment: D
 # --- the command --------------------------------------------------------------------------------------------------
 
 
-def test_people_are_added_listed_and_disabled_by_the_command(deployment: Deployment, visitor: Visitor) -> None:
+def test_users_are_added_listed_and_disabled_by_the_command(deployment: Deployment, visitor: Visitor) -> None:
     email = f"added.{deployment.port}@example.com"
     link = deployment.run_command("user", "add", email, "--role", "operator:support").strip()
     path = "/link/" + link.rpartition("/")[2]
@@ -264,14 +264,14 @@ def test_people_are_added_listed_and_disabled_by_the_command(deployment: Deploym
     assert "nobody" in deployment.run_refused_command("user", "disable", f"x{email}")
 
 
-def test_the_first_start_of_a_test_environment_prints_links_to_sign_in_with(deployment: Deployment) -> None:
+def test_the_first_start_of_a_test_environment_prints_sign_in_links(deployment: Deployment) -> None:
     wait_until("it is printed", lambda: "Ctrl-C" in deployment.out.read_text())
     printed = deployment.out.read_text()
     assert "sign in once as owner@kasuwa.test" in printed
     assert "sign in once as operator@kasuwa.test" in printed
 
 
-def test_somebody_signed_in_needs_the_token_on_every_form(deployment: Deployment) -> None:
+def test_forms_of_a_signed_in_user_need_their_csrf_token(deployment: Deployment) -> None:
     visitor = sign_in_as(deployment, OWNER, DEMO_MID)
     assert visitor.post("/account/password", csrf="", password=PASSWORD, again=PASSWORD).http == 403
     assert visitor.post("/account/password", csrf=None, password=PASSWORD, again=PASSWORD).http == 403

@@ -98,7 +98,7 @@ async def read_on_a_pool(visit: Visit) -> None:
 
 
 async def read_with_the_operators_pool(visit: Visit) -> None:
-    async with visit.operators.acquire() as connection:
+    async with visit.operator_pool.acquire() as connection:
         await rates.read_current_rates(connection)
 
 
@@ -112,7 +112,7 @@ TORN = [read_twice, read_on_a_pool, read_with_the_operators_pool, export_after_r
 
 
 @pytest.mark.parametrize("torn", TORN)
-def test_a_torn_page_is_refused(
+def test_a_page_that_reads_twice_is_refused(
     deployment: Deployment, shop: MerchantClient, torn: Callable[[Visit], Awaitable[Any]]
 ) -> None:
     with pytest.raises(TornRead):
@@ -120,7 +120,7 @@ def test_a_torn_page_is_refused(
 
 
 @pytest.mark.parametrize("torn", TORN)
-def test_a_form_reads_what_it_decides_on_and_then_what_it_shows(
+def test_a_form_may_read_before_and_after_its_change(
     deployment: Deployment, shop: MerchantClient, torn: Callable[[Visit], Awaitable[Any]]
 ) -> None:
     visiting(deployment, shop, "POST", torn)
@@ -138,7 +138,7 @@ def test_an_action_that_would_write_is_refused_in_a_snapshot(deployment: Deploym
     assert shop.wallet() == before
 
 
-def test_actions_of_one_page_are_read_in_its_snapshot(deployment: Deployment, shop: MerchantClient) -> None:
+def test_actions_of_a_page_read_in_its_snapshot(deployment: Deployment, shop: MerchantClient) -> None:
     """A transfer is made between two looks at the wallet: both show it as it was before."""
 
     async def look_twice(visit: Visit) -> Any:

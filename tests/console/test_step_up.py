@@ -1,4 +1,4 @@
-"""Showing again who one is: to replace a second factor, for what matters most, and for much money; and the cookies."""
+"""Step-up authentication, replacing a second factor, and cookies."""
 
 import base64
 from collections.abc import Iterator
@@ -39,8 +39,8 @@ CONFIRMS = {
 }
 
 
-def forget_who_it_is(deployment: Deployment, email: str) -> None:
-    """As if the password had been given an hour ago."""
+def expire_step_up(deployment: Deployment, email: str) -> None:
+    """Moves the last verification one hour into the past."""
     deployment.fetch(
         "update console_session set verified_at = now() - interval '1 hour'"
         " where user_id = (select user_id from console_user where email = $1)",
@@ -48,8 +48,8 @@ def forget_who_it_is(deployment: Deployment, email: str) -> None:
     )
 
 
-def person_of(deployment: Deployment, shop: MerchantClient, role: str = "merchant:owner") -> tuple[Visitor, str]:
-    """Somebody with a password."""
+def sign_in_user(deployment: Deployment, shop: MerchantClient, role: str = "merchant:owner") -> tuple[Visitor, str]:
+    """Returns a signed-in user with a password, and their email."""
     visitor = Visitor(deployment)
     email, link = sign_in_link(deployment, role, shop.mid, "invitation")
     visitor.get(link)
@@ -91,14 +91,14 @@ def test_a_second_factor_is_replaced_with_password_and_code_and_ends_other_sessi
 # --- what matters most --------------------------------------------------------------------------------------------
 
 
-def test_what_asks_again_who_it_is_is_what_was_meant() -> None:
+def test_exactly_these_pages_need_step_up_authentication() -> None:
     assert {page.path for page in PAGES if page.needs_step_up} == CONFIRMS
     assert all(page.http_method == "POST" for page in PAGES if page.needs_step_up)
 
 
-def test_a_key_is_rolled_only_by_who_shows_again_who_they_are(deployment: Deployment, shop: MerchantClient) -> None:
-    owner, email = person_of(deployment, shop)
-    forget_who_it_is(deployment, email)
+def test_creating_a_key_needs_step_up_authentication(deployment: Deployment, shop: MerchantClient) -> None:
+    owner, email = sign_in_user(deployment, shop)
+    expire_step_up(deployment, email)
     asked = owner.post("/settings/key", overlap="24")
     assert (asked.http, hidden_fields(asked)["overlap"]) == (401, "24")
     keys = "select count(*) from merchant_key join merchant using (merchant_id) where mid = $1"
@@ -110,41 +110,37 @@ def test_a_key_is_rolled_only_by_who_shows_again_who_they_are(deployment: Deploy
     assert owner.post("/settings/webhook", url="").http == 303, "it holds for a while"
 
 
-def test_who_has_a_second_factor_gives_a_code_and_a_password_is_not_enough(
+def test_step_up_with_a_second_factor_needs_a_code_not_the_password(
     deployment: Deployment, shop: MerchantClient
 ) -> None:
-    owner, email = person_of(deployment, shop)
+    owner, email = sign_in_user(deployment, shop)
     secret = set_up_codes(owner)
-    forget_who_it_is(deployment, email)
+    expire_step_up(deployment, email)
     assert owner.post("/team", email="x@example.com", role="merchant:finance", confirm_password=PASSWORD).http == 401
     deployment.fetch("update console_user set totp_step = totp_step - 2 where email = $1", email)
     code = pyotp.TOTP(secret).now()
     colleague = f"by-code.{shop.mid}@example.com"
     assert owner.post("/team", email=colleague, role="merchant:finance", confirm_code=code).http == 303
-    forget_who_it_is(deployment, email)
+    expire_step_up(deployment, email)
     assert owner.post("/settings/webhook", url="", confirm_code=code).http == 401, "a code works once"
 
 
-def test_guesses_at_the_password_in_a_stolen_session_are_slowed_down(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
-    owner, email = person_of(deployment, shop)
-    forget_who_it_is(deployment, email)
+def test_password_guesses_in_a_stolen_session_are_throttled(deployment: Deployment, shop: MerchantClient) -> None:
+    owner, email = sign_in_user(deployment, shop)
+    expire_step_up(deployment, email)
     for _ in range(5):
         assert owner.post("/settings/webhook", url="", confirm_password="a guess").http == 401
     slowed = owner.post("/settings/webhook", url="", confirm_password=PASSWORD)
-    assert (slowed.http, "too many wrong tries" in slowed.words) == (401, True)
+    assert (slowed.http, "too many failed attempts" in slowed.words) == (401, True)
 
 
 ORDER = {"bankcode": "058", "accountnumber": "0000000000"}
 
 
-def test_much_money_leaves_only_after_it_was_shown_again_who_sends_it(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
-    owner, email = person_of(deployment, shop, "merchant:finance")
+def test_large_payments_need_step_up_authentication(deployment: Deployment, shop: MerchantClient) -> None:
+    owner, email = sign_in_user(deployment, shop, "merchant:finance")
     shop.put("sandbox", action="fund_wallet", currency="NGN", amount="9000000.00")
-    forget_who_it_is(deployment, email)
+    expire_step_up(deployment, email)
     before = shop.wallet()
     assert owner.post("/transfers/send", **ORDER, amount="999999.99", orderRef="small").http == 303
     after_small = shop.wallet()
@@ -161,11 +157,9 @@ def test_much_money_leaves_only_after_it_was_shown_again_who_sends_it(
     assert shop.verify("large")["txnStatus"] == "successful"
 
 
-def test_what_is_typed_in_secret_is_not_held_by_the_page_that_asks(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
-    owner, email = person_of(deployment, shop)
-    forget_who_it_is(deployment, email)
+def test_the_step_up_page_does_not_carry_secret_fields(deployment: Deployment, shop: MerchantClient) -> None:
+    owner, email = sign_in_user(deployment, shop)
+    expire_step_up(deployment, email)
     asked = owner.post("/cashcodes/new/generate", amount="2000000.00", pin="2580", channel="ATM", orderRef="c1")
     assert (asked.http, "2580" in asked.text, hidden_fields(asked)["orderRef"]) == (401, False, "c1")
 
@@ -181,7 +175,7 @@ def behind_tls(deployments: Deployments) -> Iterator[Deployment]:
         yield running
 
 
-def test_cookies_are_bound_to_the_host_where_the_console_is_reached_by_https(behind_tls: Deployment) -> None:
+def test_cookies_are_bound_to_the_host_on_https(behind_tls: Deployment) -> None:
     visitor = Visitor(behind_tls)
     _, link = sign_in_link(behind_tls, "operator:admin", purpose="invitation")
     visitor.get(link)
@@ -198,7 +192,7 @@ def test_cookies_are_bound_to_the_host_where_the_console_is_reached_by_https(beh
     )
 
 
-def test_on_a_laptop_cookies_have_plain_names(deployment: Deployment) -> None:
+def test_cookies_have_plain_names_on_http(deployment: Deployment) -> None:
     visitor = Visitor(deployment)
     email = accept_invitation(deployment, visitor)
     sign_in(visitor, email)

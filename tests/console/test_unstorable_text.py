@@ -33,8 +33,8 @@ def visitors(deployments: Deployments) -> list[Visitor]:
 WALKED = [page for page in DEPLOYED if page.path != "/sign-out"]
 
 
-@pytest.mark.parametrize("page", WALKED, ids=lambda page: f"{page.verb} {page.path}")
-def test_nul_is_the_visitors_fault_on_every_page(
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: f"{page.http_method} {page.path}")
+def test_nul_is_a_client_error_on_every_page(
     deployment: Deployment, visitors: list[Visitor], page: ConsolePage
 ) -> None:
     named = filled(page) if "{" not in page.path else filled(page).replace("nobody", quote(NUL))
@@ -54,7 +54,7 @@ def with_nul(page: ConsolePage) -> str:
     return "/".join(quote(NUL, safe="") if part.startswith("{") else part for part in parts)
 
 
-def test_the_field_at_fault_is_named(deployment: Deployment, visitors: list[Visitor]) -> None:
+def test_the_error_names_the_field_with_nul(deployment: Deployment, visitors: list[Visitor]) -> None:
     owner = visitors[1]
     owner.get("/transfers")
     seen = owner.post("/transfers/preview", amount="1.00", narration=NUL)
@@ -63,7 +63,7 @@ def test_the_field_at_fault_is_named(deployment: Deployment, visitors: list[Visi
     assert owner.get(f"/transactions?q={quote(NUL)}").http == 400
 
 
-def test_a_form_that_cannot_be_read_is_the_visitors_fault(deployment: Deployment, visitors: list[Visitor]) -> None:
+def test_a_form_that_cannot_be_parsed_is_a_client_error(deployment: Deployment, visitors: list[Visitor]) -> None:
     headers = {"content-type": "multipart/form-data; boundary=x"}
     for body in (b"--y\r\nnonsense", b"", b"--x\r\n\r\n\r\n--x--\r\n"):
         seen = visitors[1]._send("POST", "/transfers/preview", body, headers)
@@ -73,5 +73,5 @@ def test_a_form_that_cannot_be_read_is_the_visitors_fault(deployment: Deployment
 @pytest.mark.parametrize(
     ("text", "storable"), [("", True), ("é€😀\x01", True), ("\0", False), ("a\0", False), ("\ud800", False)]
 )
-def test_what_can_be_stored(text: str, storable: bool) -> None:
+def test_texts_that_postgresql_can_store(text: str, storable: bool) -> None:
     assert is_storable(text) is storable

@@ -1,4 +1,4 @@
-"""Who lets whom in: links that only their person gets, operators that take two, a merchant's first owner."""
+"""Invitations of users and operators, and their approval."""
 
 from collections.abc import Iterator
 
@@ -55,7 +55,7 @@ def user_id_of(deployment: Deployment, email: str) -> int:
 # --- operators ----------------------------------------------------------------------------------------------------
 
 
-def test_an_operator_takes_two_and_the_link_goes_to_nobody_else(
+def test_inviting_an_operator_needs_approval_and_nobody_else_sees_the_link(
     deployment: Deployment, admins: tuple[Visitor, Visitor]
 ) -> None:
     (first, second), email = admins, new_address("third")
@@ -63,7 +63,7 @@ def test_an_operator_takes_two_and_the_link_goes_to_nobody_else(
     proposed = first.post("/team", email=email, role="operator:admin")
     number = open_approval(first)
     assert deployment.fetch("select 1 from console_user where email = $1", email) == []
-    assert "somebody else must decide" in approve(first, number).words
+    assert "another operator must decide" in approve(first, number).words
     approved = approve(second, number)
     pages = [proposed, approved, first.get("/team"), second.get(approved.place), second.get("/operator/trail")]
     assert all("/link/" not in page.text for page in pages)
@@ -71,7 +71,7 @@ def test_an_operator_takes_two_and_the_link_goes_to_nobody_else(
     assert third.get("/operator/merchants").http == 200
 
 
-def test_an_account_that_the_proposer_let_in_approves_nothing_of_theirs(
+def test_proposer_and_invited_operator_cannot_approve_each_other(
     deployment: Deployment, admins: tuple[Visitor, Visitor], shop: MerchantClient
 ) -> None:
     """Nor the other way round: who let somebody in does not approve what they propose."""
@@ -99,7 +99,7 @@ def test_an_account_that_the_proposer_let_in_approves_nothing_of_theirs(
 
 
 @pytest.mark.parametrize("change", ["reset", "role", "enable"])
-def test_to_reset_promote_or_let_in_an_operator_again_takes_two(
+def test_resetting_promoting_or_enabling_an_operator_needs_approval(
     deployment: Deployment, admins: tuple[Visitor, Visitor], change: str
 ) -> None:
     (first, second), (email, link) = admins, sign_in_link(deployment, "operator:support", purpose="invitation")
@@ -119,7 +119,9 @@ def test_to_reset_promote_or_let_in_an_operator_again_takes_two(
     assert has_password is (change == "role")
 
 
-def test_nobody_approves_a_change_of_their_own_account(deployment: Deployment, admins: tuple[Visitor, Visitor]) -> None:
+def test_an_operator_cannot_approve_a_change_of_their_own_account(
+    deployment: Deployment, admins: tuple[Visitor, Visitor]
+) -> None:
     email, link = sign_in_link(deployment, "operator:admin", purpose="invitation")
     person = accept(deployment, link)
     assert admins[0].post(f"/team/{user_id_of(deployment, email)}/role", role="operator:finance").http == 303
@@ -136,7 +138,7 @@ def careful(deployments: Deployments) -> Iterator[Deployment]:
         yield running
 
 
-def test_a_new_operator_approves_nothing_for_a_while(careful: Deployment) -> None:
+def test_a_new_operator_cannot_approve_during_the_cooling_off_period(careful: Deployment) -> None:
     first, second = (sign_in_as(careful, "operator:admin") for _ in range(2))
     email = new_address("new")
     invite_operator(first, second, email)
@@ -146,12 +148,12 @@ def test_a_new_operator_approves_nothing_for_a_while(careful: Deployment) -> Non
     rate = {"currency": "KES", "buy": "11.50", "sell": "12.25", "reason": "why"}
     assert finance.post("/operator/approvals/rate", **rate).http == 303
     number = open_approval(finance)
-    assert "you may approve from" in approve(new, number).words
+    assert "You can approve from" in approve(new, number).words
     careful.fetch("update console_user set approves_from = now() where email = $1", email)
     assert approve(new, number).http == 303
 
 
-def test_an_operator_added_by_the_command_beside_others_waits_too(careful: Deployment) -> None:
+def test_an_operator_added_by_the_command_has_the_cooling_off_period_too(careful: Deployment) -> None:
     sign_in_as(careful, "operator:admin")
     email = new_address("added")
     careful.run_command("user", "add", email, "--role", "operator:admin")
@@ -160,7 +162,7 @@ def test_an_operator_added_by_the_command_beside_others_waits_too(careful: Deplo
 
 
 @pytest.mark.parametrize("name", ["wallet:other:NGN", "rail:nowhere:NGN", "wallet:main:XXX", "loan_principal:LN9:NGN"])
-def test_a_manual_posting_names_accounts_that_exist(
+def test_a_manual_posting_to_an_unknown_account_is_refused(
     deployment: Deployment, admins: tuple[Visitor, Visitor], shop: MerchantClient, name: str
 ) -> None:
     first, second = admins
@@ -184,7 +186,7 @@ def test_a_manual_posting_names_accounts_that_exist(
 # --- merchants ----------------------------------------------------------------------------------------------------
 
 
-def test_only_an_administrator_invites_and_only_the_first_owner(
+def test_only_administrators_can_invite_and_only_the_first_owner(
     deployment: Deployment, admins: tuple[Visitor, Visitor], shop: MerchantClient
 ) -> None:
     admin, page = admins[0], f"/operator/merchants/{shop.mid}/invite"
@@ -199,13 +201,11 @@ def test_only_an_administrator_invites_and_only_the_first_owner(
     assert owner.get("/transfers").http == 200, "an owner, whatever role was sent"
     again = admin.post(page, email=new_address("second"))
     assert (again.http, "invited by the owner" in again.words) == (422, True)
-    assert "Invite the owner" not in admin.get(f"/operator/merchants/{shop.mid}").words
+    assert "Invite owner" not in admin.get(f"/operator/merchants/{shop.mid}").words
     assert "invited the first owner" in owner.get("/settings/trail").words
 
 
-def test_an_address_that_is_used_elsewhere_is_answered_like_any_other(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
+def test_inviting_an_address_in_use_elsewhere_reveals_nothing(deployment: Deployment, shop: MerchantClient) -> None:
     """The inviter learns nothing, neither from the answer nor from the list; the person does, from the link."""
     taken, link = sign_in_link(deployment, "merchant:owner", deployment.open_shop().mid, "invitation")
     accept(deployment, link)

@@ -1,4 +1,4 @@
-"""A visitor of the console without a browser: cookies, forms and their tokens, over plain HTTP."""
+"""An HTTP client for the console that keeps cookies and CSRF tokens."""
 
 import html
 import itertools
@@ -39,7 +39,7 @@ class PageReply(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What is read on it: the text without tags, white space as one space."""
+        """Returns the text without tags, with white space collapsed."""
         return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", self.text).split()))
 
 

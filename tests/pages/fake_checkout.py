@@ -1,6 +1,4 @@
-"""A till without a bank, and a small HTTP server that shows its pages: for tests of what payers see, where what
-happens behind the page does not matter. Merchants' own pages are served beside it, at an origin of their own.
-"""
+"""A Checkout in memory, and an HTTP server for its pages and for a merchant's own pages."""
 
 import asyncio
 import contextlib

@@ -1,5 +1,4 @@
-"""Payers' pages in a real browser: on a phone and a desk, light and dark, in a window and in a frame of another
-site, with no script and no cookie where none is needed."""
+"""Payers' pages in a real browser, in windows and in iframes."""
 
 import re
 
@@ -20,8 +19,10 @@ LONG_NAME = "The Very Respectable and Extraordinarily Long-Named Trading Company
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
-def test_a_page_is_sound_in_every_width_and_theme(kind: str, theme: str, open_page: OpenPage) -> None:
-    bill = make_view(kind, merchant=LONG_NAME, amount=999_999_999_99, received=50_000 if kind == "transfer" else 0)
+def test_a_payers_page_is_accessible_in_every_width_and_theme(kind: str, theme: str, open_page: OpenPage) -> None:
+    bill = make_view(
+        kind, merchant_name=LONG_NAME, amount=999_999_999_99, received_amount=50_000 if kind == "transfer" else 0
+    )
     with running_page_server(InMemoryCheckout(bill)) as stall:
         page = open_page(width=WIDTHS["narrow"], theme=theme)
         page.goto(stall.origin + ADDRESS)
@@ -34,8 +35,8 @@ def test_a_page_is_sound_in_every_width_and_theme(kind: str, theme: str, open_pa
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_what_is_said_at_the_end_is_sound_too(theme: str, open_page: OpenPage) -> None:
-    till = InMemoryCheckout(make_view("qr", merchant=LONG_NAME, redirect_url="https://shop.example/done"))
+def test_receipt_and_notice_pages_are_accessible(theme: str, open_page: OpenPage) -> None:
+    till = InMemoryCheckout(make_view("qr", merchant_name=LONG_NAME, redirect_url="https://shop.example/done"))
     till.end("failed")
     with running_page_server(till) as stall:
         page = open_page(width=WIDTHS["narrow"], theme=theme)
@@ -45,7 +46,7 @@ def test_what_is_said_at_the_end_is_sound_too(theme: str, open_page: OpenPage) -
             assert not overflows(page)
 
 
-def test_the_challenge_is_answered_without_script_and_leads_to_the_merchant(open_page: OpenPage) -> None:
+def test_the_challenge_works_without_script_and_returns_to_the_merchant(open_page: OpenPage) -> None:
     with running_page_server(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
         till = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done?order=7"))
         with running_page_server(till) as stall:
@@ -100,7 +101,7 @@ def test_the_challenge_works_in_a_frame_of_another_site(sandbox: str, open_page:
     assert till.answers == [RIGHT_CODE]
 
 
-def test_the_other_pages_show_themselves_in_no_frame(browser: Browser) -> None:
+def test_the_transfer_page_cannot_be_framed(browser: Browser) -> None:
     with (
         running_page_server() as shop,
         running_page_server(InMemoryCheckout(make_view("transfer"))) as stall,
@@ -113,7 +114,7 @@ def test_the_other_pages_show_themselves_in_no_frame(browser: Browser) -> None:
         assert page.frame_locator("iframe").get_by_text("0123456789").count() == 0
 
 
-def test_without_an_address_the_body_is_the_bare_result(open_page: OpenPage) -> None:
+def test_without_a_redirect_url_the_browser_shows_the_result_as_json(open_page: OpenPage) -> None:
     till = InMemoryCheckout(make_view("handoff"))
     with running_page_server(till) as stall:
         page = open_page()
@@ -128,7 +129,7 @@ def test_without_an_address_the_body_is_the_bare_result(open_page: OpenPage) -> 
 
 
 @pytest.mark.parametrize("kind", ["qr", "transfer"])
-def test_a_page_that_waits_sees_the_end_by_itself(kind: str, open_page: OpenPage) -> None:
+def test_a_polling_page_shows_the_outcome_without_a_click(kind: str, open_page: OpenPage) -> None:
     till = InMemoryCheckout(make_view(kind, redirect_url="https://shop.example/done"))
     with running_page_server(till) as stall:
         page = open_page()
@@ -142,7 +143,7 @@ def test_a_page_that_waits_sees_the_end_by_itself(kind: str, open_page: OpenPage
         assert back == f"https://shop.example/done?txnRef={REFERENCE}&txnStatus=successful"
 
 
-def test_the_code_is_a_picture_that_a_shop_can_show(open_page: OpenPage) -> None:
+def test_the_qr_image_can_be_embedded_by_a_merchant(open_page: OpenPage) -> None:
     with running_page_server() as shop, running_page_server(InMemoryCheckout(make_view("qr"))) as stall:
         shop.pages["/checkout"] = f'<img alt="QR code" src="{stall.origin}{ADDRESS}/qr.svg">'
         page = open_page()

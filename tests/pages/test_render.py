@@ -1,4 +1,4 @@
-"""The bytes of payers' pages: what is in them, what cannot get in, and what their headers allow."""
+"""Rendering of payers' pages: content, escaping and headers."""
 
 import base64
 import html
@@ -45,14 +45,14 @@ def test_the_challenge_has_one_form_with_a_code_and_two_decisions() -> None:
     assert all(shown in text for shown in ("Ada Stores", "NGN\N{NO-BREAK SPACE}1,500.00", "411111******1111"))
 
 
-def test_the_hand_off_asks_for_no_code() -> None:
+def test_the_handoff_page_asks_for_no_code() -> None:
     text = text_of(render_checkout(make_view("handoff"), ADDRESS))
     assert 'name="otp"' not in text
     assert re.findall(r'<button name="decision" value="(\w+)"', text) == ["approve", "decline"]
     assert "Paga" in text
 
 
-def test_the_transfer_page_names_account_bank_and_what_is_still_to_come() -> None:
+def test_the_transfer_page_shows_account_bank_and_the_remaining_amount() -> None:
     whole = text_of(render_checkout(make_view("transfer"), ADDRESS))
     assert all(shown in whole for shown in ("0123456789", "Wema Bank", "Ada Stores", "10:40 on 05 January 2026"))
     assert "has arrived" not in whole
@@ -60,7 +60,7 @@ def test_the_transfer_page_names_account_bank_and_what_is_still_to_come() -> Non
     assert "NGN\N{NO-BREAK SPACE}500.00 has arrived. Transfer the rest, NGN\N{NO-BREAK SPACE}1,000.00." in part
 
 
-def test_the_code_alone_is_a_picture_of_the_payload() -> None:
+def test_the_qr_image_encodes_the_payload() -> None:
     bill = make_view("qr")
     page = render_qr_image(bill.qr_payload)
     assert header(page, "content-type") == "image/svg+xml"
@@ -70,7 +70,7 @@ def test_the_code_alone_is_a_picture_of_the_payload() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_others_wrote_is_text_and_nothing_else(kind: str) -> None:
+def test_untrusted_text_is_escaped(kind: str) -> None:
     names = {
         "merchant_name": HOSTILE,
         "provider": HOSTILE,
@@ -85,7 +85,7 @@ def test_what_others_wrote_is_text_and_nothing_else(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_policy_allows_the_pages_own_parts_by_hash_and_nothing_else(kind: str) -> None:
+def test_the_policy_allows_only_the_inline_style_and_script_by_hash(kind: str) -> None:
     page = render_checkout(make_view(kind), ADDRESS)
     rules = policy(page)
 
@@ -102,7 +102,7 @@ def test_the_policy_allows_the_pages_own_parts_by_hash_and_nothing_else(kind: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_loads_nothing_and_tells_nobody_where_it_is(kind: str) -> None:
+def test_a_page_loads_nothing_and_sends_no_referrer(kind: str) -> None:
     page = render_checkout(make_view(kind), ADDRESS)
     addresses = re.findall(r'(?:src|href|action)="([^"]*)"', text_of(page))
     assert set(addresses) == {ADDRESS}
@@ -120,27 +120,27 @@ def test_a_page_loads_nothing_and_tells_nobody_where_it_is(kind: str) -> None:
         ("http://shop.example/done", "'self' https: http:"),
     ],
 )
-def test_the_form_may_lead_to_the_merchant_and_no_further_than_it_must(redirect_url: str | None, targets: str) -> None:
+def test_the_form_action_policy_allows_the_merchants_redirect(redirect_url: str | None, targets: str) -> None:
     assert policy(render_checkout(make_view(redirect_url=redirect_url), ADDRESS))["form-action"] == targets
 
 
 @pytest.mark.parametrize("kind", ["challenge", "handoff"])
 @pytest.mark.parametrize("status", ["successful", "failed", "pending"])
-def test_an_answered_payment_leads_back_to_the_merchant(kind: str, status: str) -> None:
+def test_an_answered_payment_redirects_to_the_merchant(kind: str, status: str) -> None:
     bill = make_view(kind, status=status, is_awaiting_payer=False, redirect_url="https://shop.example/done")
     page = render_checkout(bill, ADDRESS)
     assert page.http == 303
     assert header(page, "location") == f"https://shop.example/done?txnRef={REFERENCE}&txnStatus={status}"
 
 
-def test_without_an_address_to_go_to_the_result_is_all_there_is() -> None:
+def test_without_a_redirect_url_the_result_is_returned_as_json() -> None:
     bill = make_view(status="successful", is_awaiting_payer=False)
     page = render_checkout(bill, ADDRESS)
     assert (page.http, page.body, header(page, "content-type")) == (200, bill.result_json, "application/json")
 
 
 @pytest.mark.parametrize(("status", "heading"), [("successful", "Payment successful"), ("failed", "Payment failed")])
-def test_a_page_that_waited_says_how_it_ended(status: str, heading: str) -> None:
+def test_the_receipt_shows_the_outcome_and_links_to_the_merchant(status: str, heading: str) -> None:
     text = text_of(render_checkout(make_view("qr", status=status, is_awaiting_payer=False), ADDRESS))
     assert f"<h1>{heading}</h1>" in text
     assert "<script" not in text
@@ -158,21 +158,21 @@ def test_a_page_that_waited_says_how_it_ended(status: str, heading: str) -> None
         ("https://a.example:8443/?", "https://a.example:8443/?txnRef=R&txnStatus=failed"),
     ],
 )
-def test_the_outcome_comes_after_what_the_address_already_asks(url: str, expected: str) -> None:
+def test_the_outcome_is_appended_to_the_query(url: str, expected: str) -> None:
     assert add_outcome_params(url, "R", "failed") == expected
 
 
-def test_an_address_cannot_add_a_header() -> None:
+def test_a_redirect_url_cannot_inject_a_header() -> None:
     bill = make_view(status="failed", is_awaiting_payer=False, redirect_url="https://a.example/x\r\nset-cookie: a=b")
     assert not set("\r\n") & set(header(render_checkout(bill, ADDRESS), "location"))
 
 
-def test_sums_are_grouped() -> None:
+def test_amounts_have_thousands_separators() -> None:
     said = [format_amount(amount, "USD") for amount in (0, 1, 123_456_789)]
     assert said == ["Nothing is charged now", "USD\N{NO-BREAK SPACE}0.01", "USD\N{NO-BREAK SPACE}1,234,567.89"]
 
 
-def test_only_the_test_environment_says_that_it_is_one() -> None:
+def test_only_the_test_environment_shows_the_test_banner() -> None:
     assert "No money moves" in text_of(render_checkout(make_view(), ADDRESS))
     live = text_of(render_checkout(make_view(is_test=False), ADDRESS))
     assert "No money moves" not in live
@@ -180,9 +180,9 @@ def test_only_the_test_environment_says_that_it_is_one() -> None:
 
 
 def test_a_notice_has_its_status() -> None:
-    page = render_notice(404, "There is no such payment", "Check the address.")
+    page = render_notice(404, "Payment not found", "Check the address.")
     assert page.http == 404
-    assert "<h1>There is no such payment</h1>" in text_of(page)
+    assert "<h1>Payment not found</h1>" in text_of(page)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_notice_has_its_status() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
-def test_an_address_that_cannot_be_used_never_breaks_the_page(kind: str, url: str) -> None:
+def test_an_unusable_redirect_url_does_not_break_the_page(kind: str, url: str) -> None:
     bill = make_view(kind, status="successful", is_awaiting_payer=False, redirect_url=url or None)
     page = render_checkout(bill, ADDRESS)
     assert page.http == 200
@@ -225,7 +225,7 @@ def test_an_address_that_cannot_be_used_never_breaks_the_page(kind: str, url: st
         ("https://shop.example/\x01", "/%01?"),
     ],
 )
-def test_what_a_header_cannot_hold_is_escaped(url: str, expected: str) -> None:
+def test_redirect_urls_are_percent_encoded_in_the_header(url: str, expected: str) -> None:
     page = render_checkout(make_view("challenge", status="failed", is_awaiting_payer=False, redirect_url=url), ADDRESS)
     location = dict(page.headers)["location"]
     assert location.startswith(f"https://shop.example{expected}txnRef=")

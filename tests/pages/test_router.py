@@ -1,4 +1,4 @@
-"""A payer's visit: which page an address names, and what its form does."""
+"""Routing of payers' requests below /pay/."""
 
 import asyncio
 from urllib.parse import urlencode
@@ -34,17 +34,17 @@ def send(till: InMemoryCheckout, **fields: str) -> Page:
         ADDRESS + "/qr.svg",  # A card has no QR code.
     ],
 )
-def test_an_address_that_names_no_page_is_not_found(path: str) -> None:
+def test_an_unknown_path_is_not_found(path: str) -> None:
     assert visit(InMemoryCheckout(make_view()), path=path).http == 404
 
 
 @pytest.mark.parametrize("verb", ["PUT", "DELETE", "OPTIONS"])
-def test_pages_know_two_verbs(verb: str) -> None:
+def test_other_http_methods_are_not_allowed(verb: str) -> None:
     assert visit(InMemoryCheckout(make_view()), verb).http == 405
 
 
 @pytest.mark.parametrize("kind", ["qr", "transfer"])
-def test_a_page_without_a_form_takes_none(kind: str) -> None:
+def test_a_page_without_a_form_refuses_a_post(kind: str) -> None:
     till = InMemoryCheckout(make_view(kind))
     assert send(till, decision="approve").http == 405
     assert till.answers == []
@@ -56,7 +56,7 @@ def test_the_right_code_approves() -> None:
     assert till.answers == [RIGHT_CODE]
 
 
-def test_declining_needs_no_code_and_brings_none() -> None:
+def test_declining_ignores_the_code() -> None:
     till = InMemoryCheckout(make_view(redirect_url="https://shop.example/"))
     page = send(till, otp=RIGHT_CODE, decision="decline")
     assert page.http == 303
@@ -74,13 +74,13 @@ def test_a_wrong_code_is_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize("otp", ["", "123", "123456789", "12345a", "١٢٣٤٥٦"])
-def test_what_is_no_code_is_not_passed_on(otp: str) -> None:
+def test_an_invalid_code_is_not_submitted(otp: str) -> None:
     till = InMemoryCheckout(make_view())
     assert OTP_REQUIRED.encode() in send(till, otp=otp, decision="approve").body
     assert till.answers == []
 
 
-def test_a_hand_off_is_approved_without_a_code() -> None:
+def test_a_handoff_is_approved_without_a_code() -> None:
     till = InMemoryCheckout(make_view("handoff", redirect_url="https://shop.example/"))
     assert dict(send(till, decision="approve").headers)["location"].endswith("txnStatus=successful")
     assert till.answers == [""]
@@ -90,18 +90,18 @@ def test_a_hand_off_is_approved_without_a_code() -> None:
     "form",
     [b"", b"decision=maybe", b"otp=123456", b"\xff\xfe", b"decision=%FF", b"&".join([b"a=1"] * (MAX_FORM_FIELDS + 1))],
 )
-def test_a_form_that_is_not_ours_changes_nothing(form: bytes) -> None:
+def test_an_invalid_form_changes_nothing(form: bytes) -> None:
     till = InMemoryCheckout(make_view())
     assert visit(till, "POST", ADDRESS, form).http == 400
     assert till.answers == []
 
 
-def test_of_a_field_that_comes_twice_the_first_counts() -> None:
+def test_the_first_value_of_a_repeated_field_counts() -> None:
     assert read_form(b"decision=decline&decision=approve&otp=") == {"decision": "decline", "otp": ""}
 
 
 @pytest.mark.parametrize("form", [b"otp=123456&decision=approve", b"decision=decline", b"whatever"])
-def test_a_payment_that_was_answered_answers_how_it_stands(form: bytes) -> None:
+def test_a_post_to_an_answered_payment_returns_its_outcome(form: bytes) -> None:
     till = InMemoryCheckout(make_view(redirect_url="https://shop.example/"))
     till.end("successful")
     page = visit(till, "POST", ADDRESS, form)
@@ -109,7 +109,7 @@ def test_a_payment_that_was_answered_answers_how_it_stands(form: bytes) -> None:
     assert till.answers == []
 
 
-def test_a_waiting_page_can_ask_how_it_stands() -> None:
+def test_the_state_path_returns_the_current_status() -> None:
     till = InMemoryCheckout(make_view("qr"))
     assert visit(till, path=ADDRESS + "/state").body == b'{"txnStatus":"pending"}'
     till.end("successful")
@@ -130,7 +130,7 @@ class BrokenTill(InMemoryCheckout):
     ("error", "http"),
     [(DatabaseUnreachable(unsure=False), 503), (ConnectionResetError(), 503), (KeyError("secret"), 500)],
 )
-def test_trouble_of_ours_is_a_page_too_and_says_nothing_of_itself(error: Exception, http: int) -> None:
+def test_a_server_error_is_a_page_without_internal_details(error: Exception, http: int) -> None:
     page = visit(BrokenTill(error))
     assert page.http == http
     assert b"secret" not in page.body

@@ -1,4 +1,4 @@
-"""`kasuwa bills`: the catalogue of bills."""
+"""`kasuwa bills`: the bill catalogue."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
 from kasuwa.work.billers import fetch_edition
 
-command = typer.Typer(no_args_is_help=True, help="The catalogue of bills.")
+command = typer.Typer(no_args_is_help=True, help="Manage the bill catalogue.")
 
 
 @command.callback()
 def describe() -> None:
-    """A group also while it has one command."""
+    """Manage the bill catalogue."""  # without a callback typer would treat the only command as the whole group
 
 
 @command.command(name="refresh")
 def refresh_catalogue(data: DataOption = None) -> None:
-    """Take the catalogue from the biller rail now; paycodes it replaces are accepted for another day."""
+    """Load the catalogue from the biller rail now. Replaced paycodes are accepted for another day."""
 
     from kasuwa.app import biller_of
 
@@ -33,7 +33,7 @@ def refresh_catalogue(data: DataOption = None) -> None:
             await record_audit_entry(connection, OPERATOR_CHAIN_ID, "took the bill catalogue", f"edition {edition}")
             return edition
         except (Unavailable, NoAnswer) as error:
-            raise ServeError(f"the catalogue cannot be taken: {error}") from None
+            raise ServeError(f"the catalogue cannot be loaded: {error}") from None
         except InvalidCatalogue as error:
             raise ServeError(f"the biller rail's catalogue is refused: {error}") from None
 

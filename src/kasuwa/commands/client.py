@@ -1,4 +1,4 @@
-"""`kasuwa client`: what a person may ask an operator for: all that is kept of them, and to be forgotten."""
+"""`kasuwa client`: data subject requests. Exports, finds and erases the personal data of a merchant's client."""
 
 import os
 import re
@@ -27,7 +27,7 @@ from kasuwa.methods.clients.rules.manage_client import bvn_aad, decide_erase, ha
 from kasuwa.methods.clients.store import find_client
 from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narration
 from kasuwa.methods.investments.rules.erase import ErasableDeposit, ErasableSavings, erase_name
-from kasuwa.methods.investments.rules.erase import erase_payer_metadata as forget_deposit
+from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase_deposit_payer
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer, erase_saved_card
@@ -38,28 +38,26 @@ from kasuwa.web.dispatch import with_audit_entry
 if TYPE_CHECKING:
     from kasuwa.app import Services
 
-command = typer.Typer(no_args_is_help=True, help="What is kept of one person: show it, find it, erase it.")
+command = typer.Typer(no_args_is_help=True, help="Export, find and erase the personal data of a client.")
 
-# How each kind of row that a person leaves traces in (db/subject_access.py) forgets them.
+# Row type and erasing rule of each kind of row with personal data that db/subject_access.py finds.
 ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "payment": (ErasablePayment, erase_payer),
     "saved_card": (SavedCard, erase_saved_card),
     "savings": (ErasableSavings, erase_name),
     "transfer": (ErasableTransfer, erase_narration),
     "repayment": (ErasableRepayment, erase_payer_metadata),
-    "deposit": (ErasableDeposit, forget_deposit),
+    "deposit": (ErasableDeposit, erase_deposit_payer),
 }
 
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask whether it is meant.")]
-BvnOption = Annotated[
-    str, typer.Option("--bvn", prompt="BVN", hide_input=True, help="Asked for, where it is not given.")
-]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+BvnOption = Annotated[str, typer.Option("--bvn", prompt="BVN", hide_input=True, help="Prompted for if not given.")]
 
 
 @command.command(name="export")
 def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: DataOption = None) -> None:
-    """Everything kept of one client, as JSON: the profile, every record that names it, and what hangs on those."""
+    """Print everything stored about a client as JSON: the profile, and all records that belong to it."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -80,7 +78,7 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
 
 @command.command(name="find")
 def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
-    """The clients of a merchant that have a BVN, by their ids."""
+    """Print the ids of a merchant's clients with a BVN."""
     if not re.fullmatch("[0-9]{11}", bvn, re.ASCII):
         sys.exit("kasuwa: a BVN has eleven digits")
 
@@ -100,24 +98,24 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
 
 @command.command(name="erase")
 def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOption = None) -> None:
-    """Erase who a client is, in what was paid for loans and savings too, and the cards saved by that. What the books
-    must keep stays, under the client's id; refused while accounts are open."""
+    """Erase a client's personal data, also in payments for loans and savings, and the cards saved with them. The books
+    keep their records under the client's id. Refused while accounts are open."""
     if not yes:
         typer.confirm(f"Erase all personal data of {client_id}? This cannot be undone", abort=True)
 
-    async def work(house: "Services") -> Any:
-        async with house.reader.acquire() as connection:
+    async def work(services: "Services") -> Any:
+        async with services.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
             found = await subject_access.find_erasable_keys(connection, merchant_id, client_id)
-        merchant = await house.merchant_directory.get_by_id(merchant_id)
-        traces = tuple(
-            RowErasure(kind, key, forget) for name, (kind, forget) in ERASURES.items() for key in found[name]
+        merchant = await services.merchant_directory.get_by_id(merchant_id)
+        erasures = tuple(
+            RowErasure(kind, key, erase) for name, (kind, erase) in ERASURES.items() for key in found[name]
         )
-        needs = need_erase(client_id, traces, merchant)
+        needs = need_erase(client_id, erasures, merchant)
         rule = with_audit_entry(
-            partial(decide_erase, client_id, traces), lambda _: make_audit_entry("erased a client", client_id)
+            partial(decide_erase, client_id, erasures), lambda _: make_audit_entry("erased a client", client_id)
         )
-        result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        result = await services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         if isinstance(result, Refusal):
             raise ServeError(result.message)
         assert isinstance(result, Decision), result

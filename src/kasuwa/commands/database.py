@@ -1,4 +1,4 @@
-"""What every command that touches a database does first: find it, open it, and say in one line what is wrong."""
+"""Helpers of commands that use the database: open it, record audit entries, print known errors as one line."""
 
 import asyncio
 import os
@@ -24,19 +24,19 @@ from kasuwa.listen import ListenError
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import ServeError
 
-if TYPE_CHECKING:  # the whole house takes most of a second to import: commands that need none of it do without
+if TYPE_CHECKING:  # app takes most of a second to import, so commands import it only when they need it
     from kasuwa.app import Services
 
 T = TypeVar("T")
 
-# The variable in which sudo says who was there before; only root is told so by it.
+# Environment variable in which sudo names the invoking user. It is trusted for root only.
 SUDO_USER_VARIABLE = "SUDO_USER"
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
 
 
 def system_user() -> str:
-    """Who runs this command on this machine; through sudo, who they were before."""
+    """Returns the name of the system user who runs the command. Through sudo also the invoking user."""
     uid = os.getuid()
     try:
         name = pwd.getpwuid(uid).pw_name
@@ -47,20 +47,20 @@ def system_user() -> str:
 
 
 def make_audit_entry(action: str, subject: str, before: str = "", after: str = "") -> AuditEntry:
-    """The audit entry of what a command does: by the system's user, from this machine."""
+    """Builds the audit entry of a command, with the system user and this host."""
     return AuditEntry(f"command:{system_user()}", action, subject, socket.gethostname(), before, after)
 
 
 async def record_audit_entry(
     connection: Any, chain: int, action: str, subject: str, before: str = "", after: str = ""
 ) -> None:
-    """Into the audit trail of a merchant or of the operator. Call it in the transaction of what it tells of."""
+    """Appends an audit entry. Call it inside the transaction of the change that it describes."""
     await audit_trail.append_entry(connection, chain, make_audit_entry(action, subject, before, after))
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """What people should see of an error they can mend: its line, on standard error, and exit code 1."""
+    """Turns known errors into one line on standard error and exit code 1."""
     try:
         yield
     except (ServeError, ListenError, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
@@ -68,19 +68,19 @@ def one_line_errors() -> Iterator[None]:
     except TransactionPooling as error:
         sys.exit(f"kasuwa: {error}")
     except DatabaseUnreachable as error:
-        known = (
-            "the outcome is not known: look before you try again" if error.is_outcome_unknown else "nothing was changed"
+        outcome = (
+            "the outcome is unknown: check before you try again" if error.is_outcome_unknown else "nothing was changed"
         )
-        sys.exit(f"kasuwa: {error}; {known}")
+        sys.exit(f"kasuwa: {error}; {outcome}")
     except merchants.UnknownMerchant as error:
         sys.exit(f"kasuwa: no merchant has the mid {error}")
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
-        # A ValueError is the driver's word for an address that it cannot read.
+        # The driver raises ValueError for a database URL that it cannot parse.
         sys.exit(f"kasuwa: the database cannot be used: {supervise.one_line(error)}")
 
 
 def run_with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T]]) -> T:
-    """Run something on the database that `serve` would use, also while it runs."""
+    """Runs `work` on the database that `serve` uses, also while it is running. Exits with one line on a known error."""
     with one_line_errors():
         settings = read_settings(os.environ, data=data)
         with supervise.open_database(settings) as (dsn, _):
@@ -88,6 +88,8 @@ def run_with_database(data: Path | None, work: Callable[[Settings, str], Awaitab
 
 
 def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
+    """Runs `work` with a connection to the primary and the vault. Exits if the database has no schema."""
+
     async def run(settings: Settings, dsn: str) -> T:
         connection = await connect_to_primary(dsn)
         try:
@@ -101,7 +103,7 @@ def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings]
 
 
 def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[T]]) -> T:
-    """Run something that writes as requests do: decided by a rule, through a writer like any other's."""
+    """Runs `work` with started services, for commands that decide through rules and the writer."""
     from kasuwa.app import Services
 
     async def run(settings: Settings, dsn: str) -> T:
@@ -110,16 +112,17 @@ def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[
             await require_schema(connection)
         finally:
             await connection.close()
-        house = await Services.build(settings, dsn)
-        house.writer.start()
+        services = await Services.build(settings, dsn)
+        services.writer.start()
         try:
-            return await work(house)
+            return await work(services)
         finally:
-            await house.close()
+            await services.close()
 
     return run_with_database(data, run)
 
 
 async def require_schema(connection: Any) -> None:
+    """Raises ServeError if the database has no schema yet."""
     if await migrate.schema_version(connection) == 0:
         raise ServeError("this database is empty: run `kasuwa migrate` first")

@@ -1,4 +1,4 @@
-"""`kasuwa loan`: what an operator does to loans."""
+"""`kasuwa loan`: operator commands for loans."""
 
 import os
 from functools import partial
@@ -17,27 +17,27 @@ from kasuwa.web.dispatch import with_audit_entry
 if TYPE_CHECKING:
     from kasuwa.app import Services
 
-command = typer.Typer(no_args_is_help=True, help="What an operator does to loans.")
+command = typer.Typer(no_args_is_help=True, help="Write off loans.")
 
 
 @command.callback()
 def loan() -> None:
-    """What an operator does to loans."""  # without a callback typer would take the one command for the whole
+    """Write off loans."""  # without a callback typer would treat the only command as the whole group
 
 
 @command.command(name="write-off")
 def write_off(mid: str, loan_id: str, data: DataOption = None) -> None:
-    """Give up what a client still owes on a loan: it is closed, and the books show what was lost."""
+    """Close a loan and write off what the client still owes."""
 
-    async def work(house: "Services") -> str:
-        async with house.reader.acquire() as connection:
+    async def work(services: "Services") -> str:
+        async with services.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
-        merchant = await house.merchant_directory.get_by_id(merchant_id)
+        merchant = await services.merchant_directory.get_by_id(merchant_id)
         needs = need_write_off(loan_id, merchant)
         rule = with_audit_entry(
             partial(decide_write_off, loan_id), lambda _: make_audit_entry("wrote off a loan", loan_id)
         )
-        result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        result = await services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         if isinstance(result, Refusal):
             raise ServeError(result.message)
         assert isinstance(result, Decision), result

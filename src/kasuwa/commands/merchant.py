@@ -23,7 +23,7 @@ MAX_NAME_LENGTH = 200
 
 @command.command(name="add")
 def add_merchant(name: str, data: DataOption = None) -> None:
-    """Add a merchant with empty books; its key is shown this once."""
+    """Add a merchant with empty books and print its mid and key. The key cannot be shown again."""
     if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
         sys.exit(f"kasuwa: a merchant's name has 1 to {MAX_NAME_LENGTH} printable characters")
 
@@ -40,10 +40,10 @@ def add_merchant(name: str, data: DataOption = None) -> None:
 @command.command(name="roll-key")
 def roll_key(
     mid: str,
-    overlap_hours: Annotated[float, typer.Option(help="How long the old key still works, at most 168.")] = 24.0,
+    overlap_hours: Annotated[float, typer.Option(help="Hours that the old keys still work, at most 168.")] = 24.0,
     data: DataOption = None,
 ) -> None:
-    """Give a merchant a new key, shown this once; the old one works until the overlap ends."""
+    """Create a new key for a merchant and print it. Old keys work until the overlap ends."""
     if not 0 <= overlap_hours <= merchants.MAX_KEY_OVERLAP / timedelta(hours=1):
         sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
     overlap = timedelta(hours=overlap_hours)
@@ -63,17 +63,19 @@ def roll_key(
 @command.command(name="set")
 def set_merchant(
     mid: str,
-    webhook_url: Annotated[str | None, typer.Option(help="Where events are sent; empty switches them off.")] = None,
-    webhook_order: Annotated[str | None, typer.Option(help="loose, or strict: an object's events in order.")] = None,
-    http_codes: Annotated[str | None, typer.Option(help="compat or strict.")] = None,
-    tariff: Annotated[str | None, typer.Option(help="JSON laid over the default tariff.")] = None,
-    limits: Annotated[str | None, typer.Option(help='JSON such as {"NGN": ["1.00", "500000.00"]}.')] = None,
-    rate: Annotated[str | None, typer.Option(help="Requests a second and burst, such as 100,200.")] = None,
-    settlement_days: Annotated[
-        int | None, typer.Option(help="Business days until collections settle; 0: at once.")
+    webhook_url: Annotated[
+        str | None, typer.Option(help="URL that events are sent to. Empty switches them off.")
     ] = None,
-    inbound_bank: Annotated[str | None, typer.Option(help="The bank whose accounts customers pay into.")] = None,
-    lending: Annotated[str | None, typer.Option(help='JSON such as {"penalty_rate": "0.1"}; see loans.')] = None,
+    webhook_order: Annotated[str | None, typer.Option(help="loose, or strict: events of one object in order.")] = None,
+    http_codes: Annotated[str | None, typer.Option(help="compat or strict.")] = None,
+    tariff: Annotated[str | None, typer.Option(help="JSON that overrides the default tariff.")] = None,
+    limits: Annotated[str | None, typer.Option(help='JSON such as {"NGN": ["1.00", "500000.00"]}.')] = None,
+    rate: Annotated[str | None, typer.Option(help="Requests per second and burst, such as 100,200.")] = None,
+    settlement_days: Annotated[
+        int | None, typer.Option(help="Business days until collections settle. 0 settles at once.")
+    ] = None,
+    inbound_bank: Annotated[str | None, typer.Option(help="Bank of the accounts that customers pay into.")] = None,
+    lending: Annotated[str | None, typer.Option(help='JSON such as {"penalty_rate": "0.1"}.')] = None,
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
@@ -98,23 +100,23 @@ def set_merchant(
 
         before: dict[str, Any] = {}
 
-        def change(kept: MerchantSettings) -> MerchantSettings:
-            before.update({name: getattr(kept, name) for name in changes})
-            return msgspec.structs.replace(kept, **changes)
+        def change(current: MerchantSettings) -> MerchantSettings:
+            before.update({name: getattr(current, name) for name in changes})
+            return msgspec.structs.replace(current, **changes)
 
         async with connection.transaction():
             changed = await merchants.change_settings(connection, mid, change, is_endpoint_set=webhook_url is not None)
             chain = await merchants.find_merchant_id(connection, mid)
-            told = [msgspec.json.encode(said).decode() for said in (before, changes)]
-            await record_audit_entry(connection, chain, "changed settings", mid, *told)
+            values = [msgspec.json.encode(value).decode() for value in (before, changes)]
+            await record_audit_entry(connection, chain, "changed settings", mid, *values)
         return changed
 
     typer.echo(msgspec.json.encode(run_with_connection(data, work)).decode())
 
 
-def parse_settings(**said: Any) -> dict[str, Any]:
-    """The settings given, read and checked as a whole before anything is kept."""
-    given = {name: value for name, value in said.items() if value is not None}
+def parse_settings(**options: Any) -> dict[str, Any]:
+    """Parses and validates the given options as merchant settings. Exits with one line if one is invalid."""
+    given = {name: value for name, value in options.items() if value is not None}
     try:
         for name in ("tariff", "limits", "lending"):
             if name in given:

@@ -1,4 +1,4 @@
-"""`kasuwa rates`: what the operator pays and asks for other currencies, and what it did before."""
+"""`kasuwa rates`: lists and sets exchange rates."""
 
 import sys
 from typing import Annotated, Any
@@ -18,9 +18,9 @@ command = typer.Typer(no_args_is_help=True, help="Show and set exchange rates.")
 
 @command.command(name="list")
 def list_rates(
-    most: Annotated[int, typer.Option(min=1, max=10_000, help="How far back.")] = 50, data: DataOption = None
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many rates to list.")] = 50, data: DataOption = None
 ) -> None:
-    """Every rate that was set, newest first; the newest of a currency is in force."""
+    """List all rates, newest first. The newest of each currency applies."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[rates.RateRecord]:
         return await rates.list_rates(connection, most)
@@ -33,22 +33,23 @@ def list_rates(
 @command.command(name="set")
 def set_rate(
     currency: str,
-    buy: Annotated[str, typer.Option(help=f"What one unit brings, in {HOME}.")],
-    sell: Annotated[str, typer.Option(help=f"What one unit costs, in {HOME}; not less than it brings.")],
+    buy: Annotated[str, typer.Option(help=f"Buy rate of one unit, in {HOME}.")],
+    sell: Annotated[str, typer.Option(help=f"Sell rate of one unit, in {HOME}. Must not be below the buy rate.")],
     data: DataOption = None,
 ) -> None:
-    """Set what one unit of a currency brings and costs, from now on."""
+    """Set the buy and sell rate of a currency from now on."""
     rate = parse_rate(currency, buy, sell)
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
-        told = make_audit_entry("rate set", currency)
-        await rates.set_rate(connection, currency, rate, told.actor, told.address)
+        entry = make_audit_entry("rate set", currency)
+        await rates.set_rate(connection, currency, rate, entry.actor, entry.address)
 
     run_with_connection(data, work)
     typer.echo(f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}")
 
 
 def parse_rate(currency: str, buy: str, sell: str) -> ExchangeRate:
+    """Parses a rate. Exits with the first error."""
     read = read_rate(currency, buy, sell)
     if isinstance(read, dict):
         field, fault = next(iter(read.items()))

@@ -1,4 +1,7 @@
-"""`kasuwa split`: who gets a part of a merchant's payments, and a statement for each. (Contract: payment#split)"""
+"""`kasuwa split`: beneficiaries of split payments and their statements.
+
+Contract: payment#split
+"""
 
 import os
 import sys
@@ -25,43 +28,43 @@ from kasuwa.web.dispatch import with_audit_entry
 if TYPE_CHECKING:
     from kasuwa.app import Services
 
-command = typer.Typer(no_args_is_help=True, help="Who gets a part of a merchant's payments.")
+command = typer.Typer(no_args_is_help=True, help="Manage the beneficiaries of split payments.")
 
-# A statement speaks of what a posting was for the beneficiary.
+# How a beneficiary's statement names each posting kind.
 POSTING_LABELS = {"split": "part", "transfer": "payout"}
 
 
 @command.command(name="add")
 def add_beneficiary(mid: str, name: str, bank_code: str, account_number: str, data: DataOption = None) -> None:
-    """Add somebody; the code by which payments name them is shown."""
-    said = {"name": name, "bankcode": bank_code, "accountnumber": account_number}
+    """Add a beneficiary and print the ref_code that payments name it by."""
+    fields = {"name": name, "bankcode": bank_code, "accountnumber": account_number}
 
-    async def work(house: "Services") -> str:
-        merchant = await find_merchant(house, mid)
-        request = decode(ADD_BENEFICIARY.request, msgspec.json.encode(said), ADD_BENEFICIARY.rules, merchant)
+    async def work(services: "Services") -> str:
+        merchant = await find_merchant(services, mid)
+        request = decode(ADD_BENEFICIARY.request, msgspec.json.encode(fields), ADD_BENEFICIARY.rules, merchant)
         if isinstance(request, tuple):
             raise ServeError("; ".join(f"{fault.field}: {fault.reason}" for fault in request))
         needs = ADD_BENEFICIARY.needs(request, merchant)
-        about = f"{name}, {bank_code} {account_number}"
+        subject = f"{name}, {bank_code} {account_number}"
         rule = with_audit_entry(
-            partial(ADD_BENEFICIARY.decide, request), lambda _: make_audit_entry("added a beneficiary", about)
+            partial(ADD_BENEFICIARY.decide, request), lambda _: make_audit_entry("added a beneficiary", subject)
         )
-        result = await house.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        result = await services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
         assert isinstance(result, Decision), result
         return str(result.reply.ref_code)
 
     typer.echo(f"ref_code {run_with_services(data, work)}")
 
 
-async def find_merchant(house: "Services", mid: str) -> Merchant:
-    async with house.reader.acquire() as connection:
+async def find_merchant(services: "Services", mid: str) -> Merchant:
+    async with services.reader.acquire() as connection:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-    return await house.merchant_directory.get_by_id(merchant_id)
+    return await services.merchant_directory.get_by_id(merchant_id)
 
 
 @command.command(name="list")
 def list_beneficiaries(mid: str, data: DataOption = None) -> None:
-    """Everybody who gets a part, oldest first: code, bank, account, what is yet to be paid out, name."""
+    """List beneficiaries, oldest first: ref_code, bank, account, balance to be paid out, name."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -71,12 +74,12 @@ def list_beneficiaries(mid: str, data: DataOption = None) -> None:
         ]
 
     lines = run_with_connection(data, work)
-    typer.echo("\n".join(lines) or "nobody gets a part of this merchant's payments")
+    typer.echo("\n".join(lines) or "this merchant has no beneficiaries")
 
 
 @command.command(name="statement")
 def show_statement(mid: str, ref_code: str, data: DataOption = None) -> None:
-    """Every part and payout of one, oldest first, with the balance after it: straight out of the books."""
+    """List the shares and payouts of a beneficiary from the books, oldest first, with the balance after each."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         merchant_id = await merchants.find_merchant_id(connection, mid)

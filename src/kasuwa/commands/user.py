@@ -1,4 +1,4 @@
-"""`kasuwa user`: who may sign in to the console. Live has no user but those who are added here, or invited there."""
+"""`kasuwa user`: users of the console. Live starts without users, so its first operator is added here."""
 
 import sys
 from datetime import UTC, datetime
@@ -15,14 +15,16 @@ from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.settings import Settings, console_address, cooling_off_of
 
-command = typer.Typer(no_args_is_help=True, help="Add and change people who may sign in to the console.")
+command = typer.Typer(no_args_is_help=True, help="Manage users of the console.")
 
-# The people of the test environment's first start: they have no password until they set one.
+# Users that a new test environment starts with. They have no password until they set one.
 DEMO_USERS = (("owner@kasuwa.test", "GP0000001", "merchant:owner"), ("operator@kasuwa.test", None, "operator:admin"))
 
 
-MidOption = Annotated[str | None, typer.Option(help="The merchant that a merchant's user belongs to.")]
-ResetOption = Annotated[bool, typer.Option("--reset", help="Also where they have a password: it is set anew.")]
+MidOption = Annotated[str | None, typer.Option(help="mid of the user's merchant. Leave out for operators.")]
+ResetOption = Annotated[
+    bool, typer.Option("--reset", help="Reset password and second factor of a user who has joined.")
+]
 
 
 @command.command(name="add")
@@ -32,18 +34,18 @@ def add_user(
     mid: MidOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a person: prints a link with which they set their password; it works once. Hand it to them alone."""
+    """Add a user and print a one-time link with which they set their password. Give it to nobody else."""
     if email_fault(email) is not None:
         sys.exit(f"kasuwa: {email_fault(email)}")
     if role not in assignable_roles(mid):
-        belongs = "an operator's, without --mid" if mid is None else "a merchant's"
-        sys.exit(f"kasuwa: --role must be {belongs}: one of {', '.join(assignable_roles(mid))}")
+        side = "an operator role without --mid" if mid is None else "a merchant role with --mid"
+        sys.exit(f"kasuwa: --role must be {side}: one of {', '.join(assignable_roles(mid))}")
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
             chain = await find_audit_chain(connection, mid)
             if await console_users.find_user_of_merchant(connection, email, mid) is not None:
-                sys.exit(f"kasuwa: {email} is there already; a new link: kasuwa user link {email}")
+                sys.exit(f"kasuwa: {email} exists already; for a new link run: kasuwa user link {email}")
             user_id = await console_users.add_user(connection, email, mid, role)
             if mid is None:
                 await delay_approvals(connection, user_id, settings)
@@ -55,7 +57,7 @@ def add_user(
 
 
 async def delay_approvals(connection: Any, user_id: int, settings: Settings) -> None:
-    """An operator who comes to others approves nothing for a while; the first one has nobody to approve for."""
+    """Bars a new or reset operator from approving for the cooling-off period. The first administrator is exempt."""
     if await console_users.count_admins(connection, besides=user_id):
         await console_users.set_proposer(connection, user_id, None, datetime.now(UTC) + cooling_off_of(settings))
 
@@ -65,27 +67,27 @@ async def find_audit_chain(connection: Any, mid: str | None) -> int:
 
 
 async def find_only_user(connection: Any, email: str, mid: str | None) -> ConsoleUser:
-    """The person with this address; where several places have invited it, the one of --mid."""
+    """Returns the user with this email and mid. Exits if there is none, or several and no mid is given."""
     found = [
         user for user in await console_users.find_users_by_email(connection, email) if mid is None or user.mid == mid
     ]
     if not found:
-        sys.exit(f"kasuwa: nobody has the address {email}")
+        sys.exit(f"kasuwa: nobody has the email address {email}")
     if len(found) > 1:
-        places = ", ".join(user.mid or "the operator" for user in found)
-        sys.exit(f"kasuwa: {email} is known to {places}: say which by --mid")
+        owners = ", ".join(user.mid or "the operator" for user in found)
+        sys.exit(f"kasuwa: {email} is a user of {owners}: choose one with --mid")
     return found[0]
 
 
 @command.command(name="link")
 def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, data: DataOption = None) -> None:
-    """Print a link for somebody who was invited; with --reset, for somebody who cannot sign in any more."""
+    """Print a new link for an invited user, or with --reset for a user who has joined."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
             user = await find_only_user(connection, email, mid)
             if user.state != "invited" and not reset:
-                sys.exit(f"kasuwa: {email} has joined or is disabled: --reset sets password and second factor anew")
+                sys.exit(f"kasuwa: {email} has joined or is disabled: use --reset to reset password and second factor")
             if reset:
                 await console_users.reset_credentials(connection, user.user_id)
                 if user.mid is None:
@@ -100,7 +102,7 @@ def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, dat
 
 @command.command(name="list")
 def list_users(data: DataOption = None) -> None:
-    """Everybody who may sign in, and who may not any more."""
+    """List all users, including disabled ones."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[ConsoleUser]:
         return await console_users.list_all_users(connection)
@@ -112,7 +114,7 @@ def list_users(data: DataOption = None) -> None:
 
 @command.command(name="disable")
 def disable_user(email: str, mid: MidOption = None, data: DataOption = None) -> None:
-    """End a person's sessions and let them in no more."""
+    """Disable a user and end their sessions."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
         async with connection.transaction():
@@ -123,11 +125,14 @@ def disable_user(email: str, mid: MidOption = None, data: DataOption = None) -> 
             )
 
     run_with_connection(data, work)
-    typer.echo(f"{email} cannot sign in any more")
+    typer.echo(f"{email} can no longer sign in")
 
 
 async def make_demo_links(dsn: str) -> list[tuple[str, str]]:
-    """In the test environment: the people of the first start, and a link for each who has no password yet."""
+    """Adds the demo users of the test environment if missing.
+
+    Returns email and link token of each that has no password yet.
+    """
     connection = await connect_to_primary(dsn)
     try:
         links = []

@@ -1,4 +1,4 @@
-"""Who may do what: the roles, and the groups of them that the table of routes is written in."""
+"""Console roles, and the sets of roles that routes and actions require."""
 
 import msgspec
 
@@ -19,17 +19,17 @@ OWNER, DEVELOPER, MERCHANT_FINANCE, MERCHANT_READER = MERCHANT_ROLES = (
 ROLES = (*OPERATOR_ROLES, *MERCHANT_ROLES)
 
 ROLE_DESCRIPTIONS = {
-    ADMIN: "everything, people and merchants included",
-    OPERATOR_FINANCE: "books, approvals, tariffs",
-    SUPPORT: "merchants, jobs, events; no money",
-    OPERATOR_READER: "looks, changes nothing",
-    OWNER: "everything, people and keys included",
-    DEVELOPER: "keys, events, sandbox, documents",
-    MERCHANT_FINANCE: "sends money, refunds, approves loans",
-    MERCHANT_READER: "looks, changes nothing",
+    ADMIN: "everything, including users and merchants",
+    OPERATOR_FINANCE: "books, approvals and tariffs",
+    SUPPORT: "merchants, jobs and events, but no money movements",
+    OPERATOR_READER: "views everything, changes nothing",
+    OWNER: "everything, including users and keys",
+    DEVELOPER: "keys, events, sandbox and API reference",
+    MERCHANT_FINANCE: "transfers, refunds and loan approvals",
+    MERCHANT_READER: "views everything, changes nothing",
 }
 
-# Groups that routes name.
+# Sets of roles that routes.py uses.
 ALL_OPERATOR_ROLES = frozenset(OPERATOR_ROLES)
 ALL_MERCHANT_ROLES = frozenset(MERCHANT_ROLES)
 ALL_ROLES = frozenset(ROLES)
@@ -40,7 +40,7 @@ CAN_KEEP_BOOKS = frozenset({ADMIN, OPERATOR_FINANCE})
 CAN_SUPPORT = frozenset({ADMIN, SUPPORT})
 CAN_MANAGE_USERS = frozenset({OWNER, ADMIN})
 
-# Which roles of a merchant have what an action needs (core/action.py): asked by every page that acts for a person.
+# Merchant roles that have each permission of core/action.py. Checked for every action that a page runs.
 ROLES_BY_PERMISSION: dict[Permission, frozenset[str]] = {
     VIEW: ALL_MERCHANT_ROLES,
     COLLECT: CAN_MOVE_MONEY,
@@ -51,14 +51,14 @@ ROLES_BY_PERMISSION: dict[Permission, frozenset[str]] = {
 
 
 class SessionRequirement(msgspec.Struct, frozen=True):
-    """A door that asks for less than a whole session."""
+    """An access rule that requires less than an authenticated session."""
 
     description: str
 
 
-# Anybody, and who has given a password but not yet the code.
-NO_SESSION = SessionRequirement("nothing")
-PASSWORD_ONLY = SessionRequirement("half a session")
+# Open to everybody, and open only between password and code.
+NO_SESSION = SessionRequirement("no session")
+PASSWORD_ONLY = SessionRequirement("password verified, code missing")
 AccessRule = frozenset[str] | SessionRequirement
 
 
@@ -71,7 +71,7 @@ def short_name(role: str) -> str:
 
 
 def assignable_roles(mid: str | None) -> tuple[str, ...]:
-    """The roles that people of a merchant, or of the operator, can have."""
+    """Returns the roles that users of a merchant, or of the operator (None), can have."""
     return OPERATOR_ROLES if mid is None else MERCHANT_ROLES
 
 
@@ -80,5 +80,9 @@ MAX_EMAIL_LENGTH = 200
 
 def email_fault(email: str) -> str | None:
     name, at, domain = email.partition("@")
-    fits = bool(name and at and domain) and email.isprintable() and " " not in email and len(email) <= MAX_EMAIL_LENGTH
-    return None if fits else f"an address such as ada@example.com, of at most {MAX_EMAIL_LENGTH} characters"
+    is_valid = (
+        bool(name and at and domain) and email.isprintable() and " " not in email and len(email) <= MAX_EMAIL_LENGTH
+    )
+    return (
+        None if is_valid else f"must be an email address such as ada@example.com, at most {MAX_EMAIL_LENGTH} characters"
+    )

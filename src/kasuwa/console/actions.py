@@ -1,6 +1,6 @@
-"""What only the console can ask for: actions by the same rules as the API's, that have no path of their own.
+"""Actions that only the console can run. They follow the API's rules but have no path of their own.
 
-A merchant makes its split beneficiaries here; the test environment also lets its developers do so by request.
+Split beneficiaries are added here. In the test environment the sandbox method can add them as well.
 """
 
 from kasuwa.console import store, wire
@@ -25,7 +25,7 @@ CONSOLE = ApiMethod(
             request=wire.PageRequest,
             reply=wire.BeneficiariesReply,
             read=store.list_beneficiaries,
-            summary="Those who get a part of split payments",
+            summary="All beneficiaries of split payments",
             example={"action": "beneficiaries"},
         ),
     ),

@@ -1,4 +1,4 @@
-"""The API reference, from the same document as /openapi.json, with every action to try as the signed-in merchant."""
+"""The API reference, made from the same document as /openapi.json. Users can try every action as their merchant."""
 
 from typing import Any
 
@@ -19,39 +19,40 @@ class SchemaField(msgspec.Struct):
     description: str
 
 
-def slug_of(action: Action) -> str:
+def action_slug(action: Action) -> str:
     return title_of(action).replace(" ", "-")
 
 
 def find_documented_action(visit: Visit) -> tuple[ApiMethod, Action]:
+    """Returns the method and action that the path names. Raises NotFound."""
     for method in visit.services.methods:
         for action in method.actions:
-            if (method.name, slug_of(action)) == (visit.path_parameter("method"), visit.path_parameter("action")):
+            if (method.name, action_slug(action)) == (visit.path_parameter("method"), visit.path_parameter("action")):
                 return method, action
     raise NotFound
 
 
 async def show_reference(visit: Visit) -> Response:
-    contents = [(method, [(slug_of(a), a) for a in method.actions]) for method in visit.services.methods]
+    contents = [(method, [(action_slug(a), a) for a in method.actions]) for method in visit.services.methods]
     return visit.render("reference.html", contents=contents, api_url=visit.services.api_url)
 
 
 async def show_action(visit: Visit, status: int = 200, **values: Any) -> Response:
     method, action = find_documented_action(visit)
     example = msgspec.json.format(msgspec.json.encode(dict(action.example)), indent=2).decode()
-    request, reply = schemas_of(visit.services.openapi, method, action)
+    request, reply = action_schemas(visit.services.openapi, method, action)
     shared: dict[str, Any] = {
         "method": method,
         "action": action,
-        "slug": slug_of(action),
+        "slug": action_slug(action),
         "fields": list_fields(visit.services.openapi, request),
-        "answers": list_fields(visit.services.openapi, reply),
+        "reply_fields": list_fields(visit.services.openapi, reply),
         "example": example,
         "reply": recorded_reply(visit.services.openapi, method, action),
         "body": example,
-        "answer": None,
-        "may_try": visit.is_allowed(action),
-        "who_may": ", ".join(sorted(short_name(role) for role in ROLES_BY_PERMISSION[action.permission])),
+        "live_reply": None,
+        "can_try": visit.is_allowed(action),
+        "allowed_roles": ", ".join(sorted(short_name(role) for role in ROLES_BY_PERMISSION[action.permission])),
         "api_url": visit.services.api_url,
     }
     return visit.render("reference_action.html", status, **{**shared, **values})
@@ -63,32 +64,33 @@ async def try_action(visit: Visit) -> Response:
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
-        return await show_action(visit, 422, body=body, faults={"body": "one JSON object"})
+        return await show_action(visit, 422, body=body, faults={"body": "must be one JSON object"})
     if visit.services.find_action(method.name, fields) is not action:
         return await show_action(
-            visit, 422, body=body, faults={"body": f"must ask for {slug_of(action)}, as this page"}
+            visit, 422, body=body, faults={"body": f"must request the action of this page, {action_slug(action)}"}
         )
     reply = await visit.run_action(method.name, fields, f"tried {method.name} {title_of(action)}")
-    return await show_action(visit, body=body, answer=reply.body)
+    return await show_action(visit, body=body, live_reply=reply.body)
 
 
 # --- schemas as tables --------------------------------------------------------------------------------------------
 
 
-def schemas_of(openapi: dict[str, Any], method: ApiMethod, action: Action) -> tuple[Any, Any]:
-    """The request and the reply of an action, in the order in which the document was made from the tables."""
+def action_schemas(openapi: dict[str, Any], method: ApiMethod, action: Action) -> tuple[Any, Any]:
+    """Returns the request and reply schemas of an action."""
     components = openapi["components"]["schemas"]
     reply = action.reply
     return components.get(action.request.__name__, {}), components.get(getattr(reply, "__name__", ""), {})
 
 
 def recorded_reply(openapi: dict[str, Any], method: ApiMethod, action: Action) -> Any:
-    said = openapi["paths"][f"/{method.name}"]["put"]["responses"]["200"]["content"]["application/json"]
-    return said["examples"][title_of(action)]["value"]
+    """Returns the example reply of an action."""
+    content = openapi["paths"][f"/{method.name}"]["put"]["responses"]["200"]["content"]["application/json"]
+    return content["examples"][title_of(action)]["value"]
 
 
 def list_fields(openapi: dict[str, Any], schema: dict[str, Any], path: str = "", depth: int = 0) -> list[SchemaField]:
-    """Every field by its path; those of objects inside come behind their object."""
+    """Returns all fields by their dotted path. Fields of nested objects follow their object."""
     found = []
     required = set(schema.get("required", ()))
     for name, raw in schema.get("properties", {}).items():
@@ -103,7 +105,7 @@ def list_fields(openapi: dict[str, Any], schema: dict[str, Any], path: str = "",
 
 
 def resolve_schema(openapi: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Behind references, and the one choice that is not null."""
+    """Follows references, and unwraps a choice between one schema and null."""
     if "$ref" in schema:
         target = openapi["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
         return resolve_schema(openapi, target)

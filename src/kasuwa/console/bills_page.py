@@ -1,5 +1,4 @@
-"""Paying a bill: from the catalogue's categories to a biller, to what it sells, to the customer's name, and only then
-the payment."""
+"""The bills page: choose category, biller and item from the catalogue, check the customer's name, then pay."""
 
 from typing import Any
 
@@ -16,36 +15,40 @@ MAX_CODE_LENGTH = 40
 
 
 async def show_bills(visit: Visit, status: int = 200, **values: Any) -> Response:
-    """One step at a time, each in the address: category, biller, item."""
+    """Shows the catalogue as far as the query has narrowed it down: category, biller, item."""
     category, biller = visit.query.get("category", "")[:MAX_CODE_LENGTH], parse_int(visit.query.get("biller", ""), 0)
-    narrowed: dict[str, Any] = {"bills_id": biller} if biller else {"category": category} if category else {}
-    pulled = (await visit.call_action("bills", action="pull", **narrowed)).body.get("data", {})
-    chosen = visit.query.get("item", "")[:MAX_CODE_LENGTH]
-    items = pulled.get("items", []) if biller else []
+    selection: dict[str, Any] = {"bills_id": biller} if biller else {"category": category} if category else {}
+    catalogue = (await visit.call_action("bills", action="pull", **selection)).body.get("data", {})
+    paycode = visit.query.get("item", "")[:MAX_CODE_LENGTH]
+    items = catalogue.get("items", []) if biller else []
     shared: dict[str, Any] = {
         "kind": BILLS,
         "categories": (await visit.call_action("bills", action="pull")).body.get("data", {}).get("categories", []),
         "category": category,
-        "billers": pulled.get("bills", []) if category or biller else [],
+        "billers": catalogue.get("bills", []) if category or biller else [],
         "biller": biller,
         "items": items,
-        "item": next((item for item in items if item["paycode"] == chosen), None),
+        "item": next((item for item in items if item["paycode"] == paycode), None),
         "order_ref": new_reference("console"),
-        "may_pay": visit.user.role in CAN_MOVE_MONEY,
-        "said": {},
-        "name": "",
+        "can_pay": visit.user.role in CAN_MOVE_MONEY,
+        "submitted": {},
     }
     return visit.render("bills.html", status, **{**shared, **values})
 
 
 async def pay_bill(visit: Visit) -> Response:
-    """Asked first who the customer is; the second time it is paid."""
-    said = {name: visit.form_text(name) for name in ("paycode", "reference", "amount", "orderRef")}
+    """Shows the customer's name for confirmation, and pays once the form comes back confirmed."""
+    submitted = {name: visit.form_text(name) for name in ("paycode", "reference", "amount", "orderRef")}
     if visit.form_text("confirmed"):
         return await create_record(BILLS, visit)
-    resolved = await visit.call_action("bills", action="resolve", paycode=said["paycode"], reference=said["reference"])
+    resolved = await visit.call_action(
+        "bills", action="resolve", paycode=submitted["paycode"], reference=submitted["reference"]
+    )
     if not resolved.is_success:
-        return await show_bills(visit, 422, faults=resolved.faults, said=said)
+        return await show_bills(visit, 422, faults=resolved.faults, submitted=submitted)
     return visit.render(
-        "bill_preview.html", said=said, name=resolved.body.get("custName", ""), back=visit.request.url.query
+        "bill_preview.html",
+        submitted=submitted,
+        name=resolved.body.get("custName", ""),
+        query=visit.request.url.query,
     )

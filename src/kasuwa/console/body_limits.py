@@ -1,6 +1,6 @@
-"""Bounds on the forms that are being read: how many at once, from one place, and for how long.
+"""Limits on form bodies: how many are read at once, in total and per network, and for how long.
 
-A body that does not come costs its sender a connection and nobody else anything.
+Clients that send slowly therefore cannot keep others from being served.
 """
 
 from collections import Counter
@@ -13,16 +13,18 @@ MAX_BODIES_PER_NETWORK = 64
 
 
 class TooManyBodies(Exception):
-    """So many bodies are being read that another one is not waited for."""
+    """Raised if too many bodies are being read already."""
 
 
 class BodyLimiter:
+    """Counts the bodies that are being read, by network."""
+
     def __init__(self) -> None:
         self._reading: Counter[str] = Counter()
 
     @contextmanager
     def hold_slot(self, network: str) -> Iterator[None]:
-        """Holds one turn to read a body; raises Crowded."""
+        """Counts one body while it is read. Raises TooManyBodies."""
         if self._reading[network] >= MAX_BODIES_PER_NETWORK or self._reading.total() >= MAX_BODIES:
             raise TooManyBodies
         self._reading[network] += 1

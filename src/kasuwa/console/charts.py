@@ -1,5 +1,7 @@
-"""Charts as SVG inside the page. They read without colour: what succeeded is solid, the rest is hatched; and each
-has a title for those who do not see it, with the same figures in a table beside it."""
+"""Charts as inline SVG. They can be read without color: successful transactions are solid, others hatched.
+
+Each has a title for screen readers, and the page shows the same numbers in a table.
+"""
 
 from datetime import date
 
@@ -18,8 +20,10 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 def draw_bar_chart(title: str, data: list[Bar]) -> Markup:
-    """One bar a day, both parts on top of each other; the tallest day gives the scale. Stretched to its place, so
-    all words stand outside it."""
+    """Draws one stacked bar per day, scaled to the highest day.
+
+    The SVG is stretched to its container, so its texts are outside of it.
+    """
     highest = max((bar.successful + bar.other for bar in data), default=0)
     step = WIDTH / max(len(data), 1)
     drawn = [draw_bar(bar, n, step, highest) for n, bar in enumerate(data)]
@@ -27,7 +31,7 @@ def draw_bar_chart(title: str, data: list[Bar]) -> Markup:
         '<svg class="chart" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img" aria-label="{title}">'
         '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
         '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>{bars}</svg>'
-        '<div class="ends"><span>{first}</span><span>most in a day: {highest}</span><span>{last}</span></div>'
+        '<div class="ends"><span>{first}</span><span>highest day: {highest}</span><span>{last}</span></div>'
     ).format(
         w=WIDTH,
         h=HEIGHT,

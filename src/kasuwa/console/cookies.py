@@ -1,4 +1,4 @@
-"""The console's cookies: how they are named and closed, and what ties a stranger's form to its browser."""
+"""The console's cookies: names and attributes, and the CSRF token of browsers without a session."""
 
 from datetime import timedelta
 from hashlib import blake2b
@@ -13,7 +13,7 @@ from kasuwa.db.console_throttle import DEVICE_MAX_AGE
 
 SESSION, FORM_SEED, FLASH, DEVICE = "kasuwa_session", "kasuwa_form", "kasuwa_said", "kasuwa_browser"
 FLASH_LIFETIME = timedelta(seconds=60)
-# Lax, so that a link in a mail finds its reader signed in; forms carry a token of their own besides.
+# The session cookie is Lax, so that a link in a mail opens signed in. Forms are protected by CSRF tokens.
 SAME_SITE: dict[str, Literal["lax", "strict"]] = {
     SESSION: "lax",
     FORM_SEED: "strict",
@@ -24,9 +24,10 @@ LIFETIMES = {SESSION: ABSOLUTE_TIMEOUT, FORM_SEED: None, FLASH: FLASH_LIFETIME, 
 
 
 class CookieSettings(msgspec.Struct, frozen=True):
-    """`is_https`: people reach the console by https. Names then begin with `__Host-`, which browsers take only from
-    this very host and only over TLS; on plain http, as on a laptop, no browser would keep such a cookie."""
+    """Names and attributes of the cookies."""
 
+    # Users reach the console by https. Names then start with `__Host-`, which browsers accept from this host over TLS
+    # only. On plain http, as on a laptop, browsers would reject such cookies.
     is_https: bool
     is_live: bool
 
@@ -53,11 +54,11 @@ class CookieSettings(msgspec.Struct, frozen=True):
         return response
 
     def is_set_on(self, response: Response, cookie: str) -> bool:
-        """Whether a response sets or drops the cookie already."""
-        start = f"{self.name(cookie)}=".encode()
-        return any(name == b"set-cookie" and value.startswith(start) for name, value in response.raw_headers)
+        """Returns whether a response already sets or deletes the cookie."""
+        prefix = f"{self.name(cookie)}=".encode()
+        return any(name == b"set-cookie" and value.startswith(prefix) for name, value in response.raw_headers)
 
 
 def anonymous_csrf_token(cookie: str) -> str:
-    """The form token of a browser without a session: only who can read its cookie can make it."""
+    """Derives the CSRF token of a browser without a session. It cannot be made without the cookie."""
     return blake2b(cookie.encode(), person=b"kasuwa form", digest_size=24).hexdigest()

@@ -1,10 +1,10 @@
-"""CSV for spreadsheets: written so that no cell is taken for a formula, read with or without a byte order mark."""
+"""Reading and writing CSV. No written cell can be run as a formula, and a byte order mark is accepted."""
 
 import csv
 import io
 from collections.abc import Iterable
 
-# A cell that begins so is run as a formula by spreadsheets; an apostrophe before it makes it a text.
+# Spreadsheets run a cell that starts with one of these as a formula. A leading apostrophe makes it text.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -15,7 +15,7 @@ def csv_line(cells: Iterable[str]) -> str:
 
 
 def read_csv(content: bytes) -> list[dict[str, str]] | None:
-    """Its rows by the names of its first line; None where it is no such file."""
+    """Returns the rows as dicts by column name, or None if the content is not UTF-8 CSV."""
     try:
         text = content.decode("utf-8-sig")
         rows = list(csv.DictReader(io.StringIO(text), restkey="", restval=""))

@@ -1,8 +1,8 @@
-"""What moved on each day: the figures of a merchant's first page, summed once and remembered.
+"""Daily transaction totals of the overview page, cached per merchant.
 
-A final transaction never changes, and none is written with a time that is long past. So what was created before a
-moment is summed once: what had ended by then is kept as sums, what had not as keys, which are looked at again. Each
-visit reads only what came since the last, and a million transactions a month cost as little as a hundred.
+A final transaction never changes, and none is written with a creation time more than LATEST_WRITE_DELAY in the past.
+The cache therefore keeps the totals of all final transactions created before a moment, and the keys of those that were
+still open. Each visit reads only newer transactions and the open keys, so that its cost does not grow with the volume.
 """
 
 from datetime import date, datetime, timedelta
@@ -16,16 +16,15 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.transactions import FINAL
 
-# A transaction is written within seconds of its own time, whatever the clocks of several machines say: what is older
-# than this is all there.
+# A transaction is written within seconds of its creation time. This allows for clock differences between machines.
 LATEST_WRITE_DELAY = timedelta(minutes=10)
-# Who has more open than this is counted afresh each time, and who comes after so many merchants begins a new memory.
+# A merchant with more open transactions is not cached. The cache is cleared when it holds MAX_CACHED_MERCHANTS.
 MAX_OPEN_KEYS = 10_000
 MAX_CACHED_MERCHANTS = 2_000
 
 
 class TotalsSnapshot(msgspec.Struct, frozen=True):
-    """All that was created before `until`: what has ended, summed, and the keys of what had not when last seen."""
+    """Totals of the final transactions created before `covered_until`, and the keys of those that were still open."""
 
     covered_until: datetime
     final_totals: tuple[DailyTotal, ...] = ()
@@ -36,23 +35,25 @@ TotalsCache = dict[int, TotalsSnapshot]
 
 
 async def read_daily_totals(
-    reader: Reader, merchant: Merchant, first: date, clock: BusinessClock, tallies: TotalsCache
+    reader: Reader, merchant: Merchant, first: date, clock: BusinessClock, cache: TotalsCache
 ) -> list[DailyTotal]:
-    """The figures of every day from the first on. Where business time is moved, anything may come at any time: then
-    nothing is remembered."""
+    """Returns the totals of every day since `first`, and updates the cache.
+
+    The cache is not used while business time is moved, because transactions may then be created at any time.
+    """
     since, end = day_start(first), clock.now + LATEST_WRITE_DELAY
     if clock.is_moved:
         return await read_totals_between(reader, merchant, since, end)
-    known = tallies.get(merchant.merchant_id, TotalsSnapshot(since))
+    known = cache.get(merchant.merchant_id, TotalsSnapshot(since))
     until = max(known.covered_until, clock.now - LATEST_WRITE_DELAY)
     read = await read_totals_between(reader, merchant, max(known.covered_until, since), until)
     if known.open_keys:
         read += await store.list_totals_of_keys(reader, merchant, list(known.open_keys))
     live = await read_totals_between(reader, merchant, until, end)
-    tally = extend_snapshot(known, until, read, first)
-    store_snapshot(tallies, merchant.merchant_id, tally)
+    snapshot = extend_snapshot(known, until, read, first)
+    store_snapshot(cache, merchant.merchant_id, snapshot)
     still_open = [line for line in read if line.status not in FINAL and line.day >= first]
-    return [*tally.final_totals, *still_open, *live]
+    return [*snapshot.final_totals, *still_open, *live]
 
 
 async def read_totals_between(reader: Reader, merchant: Merchant, since: datetime, until: datetime) -> list[DailyTotal]:
@@ -67,21 +68,26 @@ def day_start(day: date) -> datetime:
 
 
 def extend_snapshot(known: TotalsSnapshot, until: datetime, read: list[DailyTotal], first: date) -> TotalsSnapshot:
-    """With what was read since; days before the first are let go. A new one: a visit at the same time has its own."""
+    """Returns a snapshot that includes what was read since. Drops days before `first`.
+
+    The old snapshot is not changed, because a concurrent visit may use it.
+    """
     sums: dict[tuple[date, str, str], tuple[int, int]] = {}
     for line in (*known.final_totals, *read):
         if line.status in FINAL and line.day >= first:
             slot = (line.day, line.currency, line.status)
             count, amount = sums.get(slot, (0, 0))
             sums[slot] = (count + line.count, amount + line.amount)
-    ended = tuple(DailyTotal(*slot, *figures) for slot, figures in sums.items())
-    return TotalsSnapshot(until, ended, tuple(key for line in read if line.day >= first for key in line.keys or ()))
+    final_totals = tuple(DailyTotal(*slot, *figures) for slot, figures in sums.items())
+    open_keys = tuple(key for line in read if line.day >= first for key in line.keys or ())
+    return TotalsSnapshot(until, final_totals, open_keys)
 
 
-def store_snapshot(tallies: TotalsCache, merchant_id: int, tally: TotalsSnapshot) -> None:
-    if len(tallies) >= MAX_CACHED_MERCHANTS:
-        tallies.clear()
-    if len(tally.open_keys) <= MAX_OPEN_KEYS:
-        tallies[merchant_id] = tally
+def store_snapshot(cache: TotalsCache, merchant_id: int, snapshot: TotalsSnapshot) -> None:
+    """Caches a snapshot, or drops the merchant's if too many transactions are open."""
+    if len(cache) >= MAX_CACHED_MERCHANTS:
+        cache.clear()
+    if len(snapshot.open_keys) <= MAX_OPEN_KEYS:
+        cache[merchant_id] = snapshot
     else:
-        tallies.pop(merchant_id, None)
+        cache.pop(merchant_id, None)

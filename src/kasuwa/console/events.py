@@ -1,4 +1,4 @@
-"""Events: what the merchant was told, every attempt to tell it, and sending one again."""
+"""The events pages: list, one event with its delivery attempts, and resending."""
 
 from starlette.responses import Response
 
@@ -11,6 +11,7 @@ MAX_SEQUENCE = 2**62
 
 
 def parse_int(text: str, default: int) -> int:
+    """Parses a non-negative integer of at most 18 digits. Returns `default` for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else default
 
 
@@ -18,14 +19,14 @@ async def show_events(visit: Visit) -> Response:
     before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
     async with visit.snapshot() as reader:
         lines = await store.list_events(reader, visit.merchant, before)
-        trouble = await store.find_endpoint_failure(reader, visit.merchant)
+        endpoint_failure = await store.find_endpoint_failure(reader, visit.merchant)
     shown = lines[:PAGE_ROWS]
     return visit.render(
         "events.html",
         lines=shown,
-        more=f"/events?before={shown[-1].sequence}" if len(lines) > PAGE_ROWS else "",
-        newest="/events" if before != MAX_SEQUENCE else "",
-        trouble=trouble,
+        next_url=f"/events?before={shown[-1].sequence}" if len(lines) > PAGE_ROWS else "",
+        first_url="/events" if before != MAX_SEQUENCE else "",
+        endpoint_failure=endpoint_failure,
     )
 
 
@@ -42,6 +43,6 @@ async def resend_event(visit: Visit) -> Response:
     event = await store.find_event(visit.reader, visit.merchant, seq)
     if event is None:
         raise NotFound
-    asked = event_id(visit.merchant.merchant_id, seq)
-    reply = await visit.run_action("resources", {"request": "resend", "event_id": asked}, "sent an event again")
-    return visit.redirect(f"/events/{seq}", "It is on its way again." if reply.is_success else reply.message)
+    request = {"request": "resend", "event_id": event_id(visit.merchant.merchant_id, seq)}
+    reply = await visit.run_action("resources", request, "sent an event again")
+    return visit.redirect(f"/events/{seq}", "The event is being sent again." if reply.is_success else reply.message)

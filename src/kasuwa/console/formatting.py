@@ -1,4 +1,6 @@
-"""How things are written on pages: money, times, statuses. Times are Lagos times, with UTC on hover
+"""Jinja filters of the console: money, times, field names and values.
+
+Times are shown in Lagos time, with UTC as the tooltip.
 
 Contract: #times
 """
@@ -24,7 +26,7 @@ AMOUNT_PATTERN = re.compile(r"-?[0-9]+\.[0-9]{2}", re.ASCII)
 
 
 def format_minor_units(minor: int) -> str:
-    """1234567 is "12,345.67"."""
+    """Formats minor units: 1234567 becomes "12,345.67"."""
     sign = "−" if minor < 0 else ""
     return f"{sign}{abs(minor) // MINOR_PER_MAJOR:,}.{abs(minor) % MINOR_PER_MAJOR:02d}"
 
@@ -36,6 +38,7 @@ def money_html(minor: int, currency: str) -> Markup:
 
 
 def time_html(moment: datetime | str | None) -> Markup:
+    """Formats a time as a <time> element. None becomes a dash."""
     if moment is None:
         return Markup("–")
     at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
@@ -53,45 +56,44 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def pretty_json(said: Any) -> str:
-    """JSON for people."""
-    decoded = msgspec.json.decode(said) if isinstance(said, str | bytes) else said
+def pretty_json(value: Any) -> str:
+    """Returns a value, or JSON text, as indented JSON."""
+    decoded = msgspec.json.decode(value) if isinstance(value, str | bytes) else value
     return msgspec.json.format(msgspec.json.encode(decoded), indent=2).decode()
 
 
 def humanize(name: str) -> str:
-    """`bank_code` or `bankCode` as words; what is said in letters is written in capitals."""
+    """Converts a name to words: `bank_code` and `bankCode` become "Bank code", and acronyms get capitals."""
     words = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).replace("_", " ").strip()
-    told = " ".join(word.upper() if word.lower() in ACRONYMS else word for word in words.split(" "))
-    return told[:1].upper() + told[1:]
+    text = " ".join(word.upper() if word.lower() in ACRONYMS else word for word in words.split(" "))
+    return text[:1].upper() + text[1:]
 
 
 def group_thousands(text: str) -> str:
-    """A figure of a reply, "12345.67", for people: "12,345.67"."""
+    """Adds thousands separators to an amount of a reply: "12345.67" becomes "12,345.67"."""
     whole, _, cents = text.partition(".")
     return f"{int(whole):,}.{cents}"
 
 
 def option_pairs(values: Iterable[str]) -> list[tuple[str, str]]:
-    """Options of a choice that are their own words."""
+    """Returns (value, label) pairs for a select element."""
     return [(value, humanize(value) if value.islower() else value) for value in values]
 
 
 def detail_texts(detail: str) -> list[tuple[str, str]]:
-    """The texts that a transaction's slice kept with it. Its numbers are minor units, or numbers of its own: what they
-    came to is in the postings."""
-    kept = msgspec.json.decode(detail)
-    shown = kept.items() if isinstance(kept, dict) else ()
-    return [(name, value) for name, value in shown if isinstance(value, str) and value]
+    """Returns the text fields of a transaction's detail. Numbers are left out, because their units differ."""
+    decoded = msgspec.json.decode(detail)
+    items = decoded.items() if isinstance(decoded, dict) else ()
+    return [(name, value) for name, value in items if isinstance(value, str) and value]
 
 
 def extra_fields(step: dict[str, Any]) -> dict[str, Any]:
-    """What a step of a story carries besides its words."""
+    """Returns the fields of a timeline entry besides its time and texts."""
     return {name: value for name, value in step.items() if name not in ("at", "what", "said")}
 
 
 def format_value(value: Any) -> str:
-    """A value of a reply for people: nothing is a dash, a yes is a yes, many are told in a row."""
+    """Formats a value of a reply. Empty values become a dash, booleans yes or no, lists are joined by commas."""
     if value is None or value == "" or value == []:
         return "–"
     if isinstance(value, bool):
@@ -113,7 +115,7 @@ def format_text(text: str) -> str:
     return group_thousands(text) if AMOUNT_PATTERN.fullmatch(text) else text
 
 
-# The fields of records that are money; other figures are rates, units, counts.
+# Record fields that are amounts of money. Other numbers are rates, units or counts.
 MONEY_FIELDS = frozenset(
     {
         "accrued_interest",
@@ -136,12 +138,12 @@ MONEY_FIELDS = frozenset(
 
 
 def format_field(value: Any, name: str, currency: str) -> str:
-    """A field of a record for people: money comes with its currency."""
+    """Formats a field of a record. Amounts of money are shown with their currency."""
     is_text = isinstance(value, str) and bool(AMOUNT_PATTERN.fullmatch(value))
     if name in MONEY_FIELDS and (is_text or isinstance(value, float)):
-        said = value if is_text else f"{value:.2f}"
+        amount = value if is_text else f"{value:.2f}"
         return Markup('<span class="money"><span class="cur">{}</span> {}</span>').format(
-            currency, group_thousands(said)
+            currency, group_thousands(amount)
         )
     return format_value(value)
 
@@ -157,6 +159,7 @@ def role_name(role: str) -> str:
 
 
 def make_templates() -> jinja2.Environment:
+    """Returns the Jinja environment of the console's templates, with the filters of this module."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kasuwa.console"),
         autoescape=True,

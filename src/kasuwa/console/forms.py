@@ -1,4 +1,4 @@
-"""Forms as data: the fields an action asks for, and how what was typed becomes its request."""
+"""Form definitions, and the conversion of a submitted form to an API request."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -7,47 +7,45 @@ import msgspec
 
 
 class FormField(msgspec.Struct, frozen=True):
-    """A field of a form: its name on the wire (a dot for one inside an object) and its label. `kind` is what it is on
-    the wire: a text, a whole number, or a yes. What is typed into one of type password is shown and kept nowhere."""
+    """One field of a form."""
 
-    name: str
+    name: str  # request field; dots for fields of nested objects
     label: str
     hint: str = ""
-    input_mode: str = ""
+    input_mode: str = ""  # HTML inputmode
     required: bool = False
-    options: tuple[str, ...] = ()
-    value_type: str = "text"
-    input_type: str = "text"
+    options: tuple[str, ...] = ()  # makes it a select element
+    value_type: str = "text"  # type in the request: text, whole (number) or flag (boolean)
+    input_type: str = "text"  # HTML type; the value of a password field is never shown again
 
 
 class ActionForm(msgspec.Struct, frozen=True):
-    """Something that can be asked for: an action, what it asks, and in which states of a record it makes sense (none:
-    in all). `fixed` is said without asking; `copies` are fields taken over from the record."""
+    """A form that runs an API action."""
 
-    name: str
+    name: str  # last part of the form's path
     label: str
     action: str
     fields: tuple[FormField, ...] = ()
-    allowed_states: tuple[str, ...] = ()
-    fixed_values: tuple[tuple[str, str], ...] = ()
-    copied_fields: tuple[str, ...] = ()
+    allowed_states: tuple[str, ...] = ()  # states of a record in which the form is shown; empty for all
+    fixed_values: tuple[tuple[str, str], ...] = ()  # request fields that the user does not enter
+    copied_fields: tuple[str, ...] = ()  # request fields copied from the record
 
 
 def build_request(fields: Iterable[FormField], read_text: Callable[[str], str]) -> dict[str, Any]:
-    """What was typed, as the wire wants it: nothing for what was left empty, objects for names with a dot."""
+    """Converts submitted texts to request fields. Empty ones are left out, and dotted names become nested objects."""
     request: dict[str, Any] = {}
-    for ask in fields:
-        text = read_text(ask.name)
+    for field in fields:
+        text = read_text(field.name)
         if text:
-            set_nested(request, ask.name, convert_value(ask, text))
+            set_nested(request, field.name, convert_value(field, text))
     return request
 
 
-def convert_value(ask: FormField, text: str) -> Any:
-    """A number that is none goes as it was typed: the action's own rules say what is wrong with it."""
-    if ask.value_type == "whole" and text.isascii() and text.isdecimal() and len(text) <= 15:
+def convert_value(field: FormField, text: str) -> Any:
+    """Converts a text to the field's type. An invalid number stays a text, so that the action reports the error."""
+    if field.value_type == "whole" and text.isascii() and text.isdecimal() and len(text) <= 15:
         return int(text)
-    return text == "yes" if ask.value_type == "flag" else text
+    return text == "yes" if field.value_type == "flag" else text
 
 
 def set_nested(request: dict[str, Any], name: str, value: Any) -> None:

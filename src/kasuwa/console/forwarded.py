@@ -1,4 +1,4 @@
-"""An ASGI wrapper that puts the real client's address into the scope where a trusted proxy passed the request on."""
+"""ASGI middleware that sets the client address from X-Forwarded-For if the request came through a trusted proxy."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ class ForwardedClient:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         client = scope.get("client")
         if client is not None and self._proxies:
-            # Several headers of one name are one list, in their order.
+            # Several headers of the same name form one list.
             values = [value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for"]
             forwarded = b",".join(values).decode("latin-1")
             scope = {**scope, "client": (client_address(client[0], forwarded, self._proxies), client[1])}

@@ -1,11 +1,11 @@
-"""The rules of manual postings: what one operator proposed is decided by another, once.
+"""Rules of manual postings: one operator proposes, another decides, once.
 
-The verdict is a row of the merchant's own books, written in the commit that moves the money: the first one stands,
-and everybody who decides later is told it.
+The verdict is a row in the merchant's books, written in the same commit as the posting. The first verdict stands, and
+later ones get it as their reply.
 
-posting      debit → credit               any two accounts of one merchant and currency
-write-off    a claim that will not come    income:write_off → account
-             a debt nobody will ask for    account → income:write_off
+posting      debit → credit                  any two accounts of one merchant and currency
+write-off    a claim that will not be paid   income:write_off → account
+             a debt nobody will claim        account → income:write_off
 """
 
 from typing import ClassVar, Literal
@@ -30,12 +30,12 @@ from kasuwa.core.money import CURRENCIES, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
 
-INSUFFICIENT_FUNDS_REFUSAL = Refusal(INSUFFICIENT_FUNDS, "The account that pays does not cover it")
+INSUFFICIENT_FUNDS_REFUSAL = Refusal(INSUFFICIENT_FUNDS, "The debited account does not cover the amount")
 MAX_ACCOUNT_NAME_LENGTH = 120
 
 
 class ProposedPosting(msgspec.Struct, frozen=True):
-    """What a proposal moves, in minor units."""
+    """A proposed posting, in minor units. Stored as JSON in approval.proposal."""
 
     debit: str
     credit: str
@@ -47,8 +47,10 @@ VerdictState = Literal["approved", "rejected"]
 
 
 class ManualPosting(Row):
-    """The verdict on a proposed posting: an approved one was made in the same commit. `decided_by` is the user who
-    decided; None in rows of versions that did not keep it."""
+    """The verdict on a proposed posting. The posting of an approved one is in the same commit.
+
+    `decided_by` is the user_id of the deciding operator. It is None in rows of versions that did not store it.
+    """
 
     table: ClassVar[str] = "manual_posting"
 
@@ -62,7 +64,7 @@ class ManualPosting(Row):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What an operator decides about a proposed posting; `deed` is its audit entry."""
+    """An operator's decision on a proposed posting, with its audit entry."""
 
     approval_id: int
     state: VerdictState
@@ -72,15 +74,16 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def account_fault(name: str) -> str | None:
+    """Returns what is wrong with the form of an account name, or None."""
     parts = name.split(":")
-    fits = len(parts) == 3 and parts[0] in chart.ACCOUNT_KINDS and all(parts) and parts[2] in CURRENCIES
-    if not fits or len(name) > MAX_ACCOUNT_NAME_LENGTH:
-        return "kind:owner:currency, with a kind of the chart: " + ", ".join(sorted(chart.ACCOUNT_KINDS))
+    is_valid = len(parts) == 3 and parts[0] in chart.ACCOUNT_KINDS and all(parts) and parts[2] in CURRENCIES
+    if not is_valid or len(name) > MAX_ACCOUNT_NAME_LENGTH:
+        return "must be kind:owner:currency with one of these kinds: " + ", ".join(sorted(chart.ACCOUNT_KINDS))
     return None
 
 
 def parse_posting(debit: str, credit: str, amount: str, kind: str) -> ProposedPosting | tuple[FieldError, ...]:
-    """The movement that a form describes, or every fault it has."""
+    """Parses a submitted posting. Returns it, or all of its field errors."""
     minor = parse_minor(amount)
     faults = [
         FieldError(field, fault)
@@ -88,16 +91,16 @@ def parse_posting(debit: str, credit: str, amount: str, kind: str) -> ProposedPo
         if (fault := account_fault(name))
     ]
     if not minor:
-        faults.append(FieldError("amount", "digits with at most two decimals, above zero"))
+        faults.append(FieldError("amount", "must be above zero, with at most two decimals"))
     if not faults and (debit == credit or debit.rpartition(":")[2] != credit.rpartition(":")[2]):
-        faults.append(FieldError("credit", "another account of the same currency"))
+        faults.append(FieldError("credit", "must be another account of the same currency"))
     return tuple(faults) if faults or not minor else ProposedPosting(debit, credit, minor, kind)
 
 
 def write_off_accounts(account: str, balance: int) -> tuple[str, str]:
-    """From which account to which, so that the balance goes towards zero."""
-    against = chart.income("write_off", account.rpartition(":")[2])
-    return (against, account) if balance < 0 else (account, against)
+    """Returns (debit, credit) of a write-off, so that it moves the balance towards zero."""
+    income = chart.income("write_off", account.rpartition(":")[2])
+    return (income, account) if balance < 0 else (account, income)
 
 
 def posting_key(merchant_id: int, approval_id: int) -> bytes:
@@ -111,7 +114,7 @@ def need_verdict(verdict: Verdict, merchant: Merchant) -> Needs:
 
 
 def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    """The reply is the verdict that stands: this one, or the one that was given first."""
+    """Decides a proposal. The reply is the verdict that stands: this one, or an earlier one."""
     key = posting_key(context.merchant.merchant_id, verdict.approval_id)
     known = seen.get(ManualPosting, key)
     if known is not None:
@@ -119,7 +122,7 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
     row = ManualPosting(key, context.merchant.merchant_id, verdict.approval_id, verdict.state, verdict.decided_by)
     if verdict.state == "rejected":
         return Decision(reply=row, rows=(row,), audit_entries=(verdict.audit_entry,))
-    movement = verdict.posting
-    post = Posting(movement.debit, movement.credit, movement.amount, movement.kind)
-    group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=(post,))
+    proposed = verdict.posting
+    posting = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
+    group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=(posting,))
     return Decision(reply=row, groups=(group,), rows=(row,), audit_entries=(verdict.audit_entry,))

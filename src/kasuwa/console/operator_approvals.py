@@ -1,4 +1,8 @@
-"""What two operators must agree on: manual postings, write-offs, tariffs, rates. One proposes, another decides."""
+"""The approvals page: manual postings, write-offs, tariffs and exchange rates need two operators.
+
+One operator proposes, another approves or rejects. A posting is decided in the merchant's books by the writer, all
+other proposals in the transaction that closes the approval.
+"""
 
 import os
 from functools import partial
@@ -37,18 +41,18 @@ PROPOSAL_TITLES = {
     "posting": "Manual posting",
     "write_off": "Write-off",
     "tariff": "Tariff",
-    "rate": "Rate of exchange",
+    "rate": "Exchange rate",
 }
-# Kinds that move money: they are decided in the merchant's books.
+# Kinds that move money. They are decided in the merchant's books.
 POSTING_KINDS = frozenset({"posting", "write_off"})
-ALREADY_POSTED = "Its posting was made already. Approve it, so that the record says so."
-# Operators are proposed on the page of the team.
+ALREADY_POSTED = "The posting was made already. Approve it to close the approval."
+# Changes of operators are proposed on the team page.
 APPROVAL_TITLES = {**PROPOSAL_TITLES, operator_user_proposals.USER_PROPOSAL_KIND: "Change of operator"}
 FORM_FIELDS = ("mid", "debit", "credit", "account", "amount", "tariff", "currency", "buy", "sell", "reason")
 
 
 class ProposedRate(msgspec.Struct, frozen=True):
-    """What one unit of a currency is to bring and to cost, in minor units."""
+    """A proposed exchange rate: kobo for one unit of the currency. Stored as JSON in approval.proposal."""
 
     currency: str
     buy: int
@@ -61,18 +65,18 @@ Proposal = ProposedPosting | ProposedRate | dict[str, Any]
 async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Response:
     await visit.repair(approvals.close_decided_approvals)
     async with visit.snapshot() as connection:
-        found, in_force = await approvals.list_newest(connection), await rates.read_current_rates(connection)
+        found, current_rates = await approvals.list_newest(connection), await rates.read_current_rates(connection)
     shared = {
         "open": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state == "open"],
         "decided": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state != "open"],
         "kinds": PROPOSAL_TITLES,
         "titles": APPROVAL_TITLES,
-        "in_force": in_force,
+        "current_rates": current_rates,
         "foreign": [(currency, currency) for currency in FOREIGN],
-        "said": visit.query,
+        "submitted": visit.query,
         "home": HOME,
-        "may_decide": visit.user.role in CAN_KEEP_BOOKS,
-        "asked": visit.query.get("kind", "posting"),
+        "can_decide": visit.user.role in CAN_KEEP_BOOKS,
+        "open_form": visit.query.get("kind", "posting"),
     }
     return visit.render("operator_approvals.html", status, **{**shared, **values})
 
@@ -81,60 +85,62 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
 
 
 async def submit_proposal(visit: Visit) -> Response:
+    """Stores a proposal for another operator to decide."""
     kind = visit.path_parameter("kind")
     if kind not in PROPOSAL_TITLES:
         raise NotFound
-    said = {name: visit.form_text(name) for name in FORM_FIELDS}
-    read = await read_proposal(visit, kind, said)
+    submitted = {name: visit.form_text(name) for name in FORM_FIELDS}
+    read = await read_proposal(visit, kind, submitted)
     faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
-    if not 1 <= len(said["reason"]) <= MAX_REASON_LENGTH:
-        faults["reason"] = f"why, in 1 to {MAX_REASON_LENGTH} characters"
+    if not 1 <= len(submitted["reason"]) <= MAX_REASON_LENGTH:
+        faults["reason"] = f"enter a reason of 1 to {MAX_REASON_LENGTH} characters"
     if faults or isinstance(read, tuple):
-        return await show_approvals(visit, 422, faults=faults, said=said, asked=kind)
+        return await show_approvals(visit, 422, faults=faults, submitted=submitted, open_form=kind)
     proposal = msgspec.json.encode(read).decode()
-    async with visit.operators.acquire() as connection, connection.transaction():
-        mid = None if kind == "rate" else said["mid"]
-        approval_id = await approvals.propose(connection, mid, kind, proposal, said["reason"], visit.user.user_id)
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        mid = None if kind == "rate" else submitted["mid"]
+        approval_id = await approvals.propose(connection, mid, kind, proposal, submitted["reason"], visit.user.user_id)
         chain = await find_audit_chain(connection, mid)
         await visit.record_audit_on(
-            connection, chain, f"proposed a {PROPOSAL_TITLES[kind].lower()}", f"approval {approval_id}", after=read
+            connection, chain, f"proposed {title_with_article(kind)}", f"approval {approval_id}", after=read
         )
-    return visit.redirect("/operator/approvals", "Proposed. Somebody else must approve it.")
+    return visit.redirect("/operator/approvals", "Proposed. Another operator must approve it.")
 
 
 async def find_audit_chain(connection: Connection, mid: str | None) -> int:
-    """Where the trail tells of it: with its merchant, or with the operator where it is no merchant's."""
+    """Returns the audit chain of a merchant, or the operator's for None."""
     return OPERATOR_CHAIN_ID if mid is None else await merchants.find_merchant_id(connection, mid)
 
 
-async def read_proposal(visit: Visit, kind: str, said: dict[str, str]) -> Proposal | tuple[FieldError, ...]:
+async def read_proposal(visit: Visit, kind: str, submitted: dict[str, str]) -> Proposal | tuple[FieldError, ...]:
+    """Parses and checks a submitted proposal. Returns it, or its field errors."""
     if kind == "rate":
-        return read_proposed_rate(said["currency"], said["buy"], said["sell"])
-    shop = await operator_reads.find_merchant(visit.reader, said["mid"])
-    if shop is None:
+        return read_proposed_rate(submitted["currency"], submitted["buy"], submitted["sell"])
+    summary = await operator_reads.find_merchant(visit.reader, submitted["mid"])
+    if summary is None:
         return (FieldError("mid", "no merchant has this mid"),)
     if kind == "tariff":
-        return read_tariff(said["tariff"])
+        return read_tariff(submitted["tariff"])
     if kind == "posting":
-        movement = parse_posting(said["debit"], said["credit"], said["amount"], "manual posting")
-        unknown = () if isinstance(movement, tuple) else await unknown_accounts(visit, shop.merchant_id, movement)
-        return unknown or movement
-    account = await operator_reads.find_account(visit.reader, shop.merchant_id, said["account"])
+        posting = parse_posting(submitted["debit"], submitted["credit"], submitted["amount"], "manual posting")
+        unknown = () if isinstance(posting, tuple) else await unknown_accounts(visit, summary.merchant_id, posting)
+        return unknown or posting
+    account = await operator_reads.find_account(visit.reader, summary.merchant_id, submitted["account"])
     if account is None:
-        return (FieldError("account", "not an account of this merchant"),)
-    movement = parse_posting(*write_off_accounts(account.name, account.posted), said["amount"], "write-off")
-    if isinstance(movement, ProposedPosting) and movement.amount > abs(account.posted):
-        return (FieldError("amount", "not more than its balance"),)
-    return movement
+        return (FieldError("account", "this merchant has no such account"),)
+    posting = parse_posting(*write_off_accounts(account.name, account.posted), submitted["amount"], "write-off")
+    if isinstance(posting, ProposedPosting) and posting.amount > abs(account.posted):
+        return (FieldError("amount", "must not exceed the account's balance"),)
+    return posting
 
 
-async def unknown_accounts(visit: Visit, merchant_id: int, movement: ProposedPosting) -> tuple[FieldError, ...]:
-    """A manual posting opens no account but those that every merchant may have."""
+async def unknown_accounts(visit: Visit, merchant_id: int, posting: ProposedPosting) -> tuple[FieldError, ...]:
+    """Returns errors for accounts that neither exist nor belong to every merchant. A manual posting opens no others."""
     faults = []
-    for field, name in (("debit", movement.debit), ("credit", movement.credit)):
+    for field, name in (("debit", posting.debit), ("credit", posting.credit)):
         known = chart.is_common(name) or await operator_reads.find_account(visit.reader, merchant_id, name)
         if not known:
-            faults.append(FieldError(field, "no such account: choose one of the trial balance"))
+            faults.append(FieldError(field, "no such account; see the trial balance"))
     return tuple(faults)
 
 
@@ -143,7 +149,7 @@ def read_tariff(text: str) -> dict[str, Any] | tuple[FieldError, ...]:
         tariff = msgspec.json.decode(text, type=dict[str, Any])
         check_settings(MerchantSettings(tariff=tariff))
     except (ValueError, msgspec.MsgspecError) as error:
-        return (FieldError("tariff", f"JSON laid over the usual tariff: {error}"),)
+        return (FieldError("tariff", f"must be JSON that overrides the default tariff: {error}"),)
     return tariff
 
 
@@ -158,61 +164,70 @@ def read_proposed_rate(currency: str, buy: str, sell: str) -> ProposedRate | tup
 
 
 class ApprovalResult(msgspec.Struct, frozen=True):
-    """What became of an approval. `trouble` says why it stays open; `link` is an address with the token of a link that
-    is to be handed over after the commit."""
+    """The result of deciding an approval."""
 
     state: str = ""
-    problem: str | None = None
-    invitation: tuple[str, str] | None = None
+    problem: str | None = None  # why it stays open
+    invitation: tuple[str, str] | None = None  # email and link token, to be sent after the commit
 
 
 async def decide_approval(visit: Visit) -> Response:
-    """Approving does it, under the approval's lock; what cannot be done leaves it open and says why. The page that says
-    so reads on a connection of its own, so this one is given back first."""
+    """Approves or rejects a proposal. A proposal that cannot be applied stays open, and the page says why.
+
+    The connection is released before the page is read, because the page takes one of its own from the pool.
+    """
     verdict, approval_id = visit.path_parameter("verdict"), parse_int(visit.path_parameter("approval_id"), 0)
     if verdict not in ("approve", "reject"):
         raise NotFound
     state: VerdictState = "approved" if verdict == "approve" else "rejected"
-    async with visit.operators.acquire() as connection, connection.transaction():
-        done = await lock_and_decide(visit, connection, approval_id, state)
-    if done.problem is not None:
-        return await show_approvals(visit, 422, faults={"": done.problem})
-    told = "" if done.invitation is None else " " + await deliver_link(visit, *done.invitation)
-    before = "" if done.state == state else " Somebody decided it before you."
-    return visit.redirect("/operator/approvals", f"It is {done.state}.{before}{told}")
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        result = await lock_and_decide(visit, connection, approval_id, state)
+    if result.problem is not None:
+        return await show_approvals(visit, 422, faults={"": result.problem})
+    delivery = "" if result.invitation is None else " " + await deliver_link(visit, *result.invitation)
+    earlier = "" if result.state == state else " Another operator decided it before you."
+    return visit.redirect("/operator/approvals", f"The proposal is {result.state}.{earlier}{delivery}")
 
 
 async def lock_and_decide(
     visit: Visit, connection: Connection, approval_id: int, state: VerdictState
 ) -> ApprovalResult:
+    """Locks the open approval, then applies or rejects it in the caller's transaction. Raises NotFound."""
     await connection.execute(approvals.EXTEND_IDLE_TIMEOUT)
     found = await approvals.lock_open_approval(connection, approval_id)
     if found is None:
         raise NotFound
-    trouble = (
+    problem = (
         await operator_user_proposals.explain_approval_bar(connection, visit, found) if state == "approved" else None
     )
-    if trouble is not None:
-        return ApprovalResult(problem=trouble)
+    if problem is not None:
+        return ApprovalResult(problem=problem)
     if found.kind in POSTING_KINDS:
         return await decide_posting(visit, connection, found, state)
-    done = await apply_proposal(visit, connection, found) if state == "approved" else None
-    if isinstance(done, str):
-        return ApprovalResult(problem=done)
+    applied = await apply_proposal(visit, connection, found) if state == "approved" else None
+    if isinstance(applied, str):
+        return ApprovalResult(problem=applied)
     await approvals.close_approval(connection, approval_id, visit.user.user_id, state)
     chain = await find_audit_chain(connection, found.mid)
     await visit.record_audit_on(connection, chain, *audit_text(found, state))
-    return ApprovalResult(state, invitation=done)
+    return ApprovalResult(state, invitation=applied)
+
+
+def title_with_article(kind: str) -> str:
+    title = APPROVAL_TITLES[kind].lower()
+    return f"an {title}" if title[0] in "aeiou" else f"a {title}"
 
 
 def audit_text(found: Approval, state: VerdictState) -> tuple[str, str]:
-    """What the audit trail says of a decision, and about what."""
-    return f"{state} a {APPROVAL_TITLES[found.kind].lower()}", f"approval {found.approval_id}"
+    """Returns action and subject of the audit entry of a decision."""
+    return f"{state} {title_with_article(found.kind)}", f"approval {found.approval_id}"
 
 
 async def apply_proposal(visit: Visit, connection: Connection, found: Approval) -> str | tuple[str, str] | None:
-    """Does what was proposed, within the approval's transaction: a crash leaves neither or both. Answers why it cannot
-    be done; or the address and the token of a link; or None."""
+    """Applies a proposal in the approval's transaction, so that a crash leaves neither or both.
+
+    Returns a text if it cannot be applied, (email, link token) for an invitation, else None.
+    """
     if found.kind == operator_user_proposals.USER_PROPOSAL_KIND:
         return await operator_user_proposals.apply_change(connection, visit, found)
     if found.kind == "rate":
@@ -226,9 +241,12 @@ async def apply_proposal(visit: Visit, connection: Connection, found: Approval) 
 
 
 async def decide_posting(visit: Visit, connection: Connection, found: Approval, state: VerdictState) -> ApprovalResult:
-    """The verdict is committed by the writer, in the merchant's books, together with the posting and the audit entry;
-    the approval follows. Whoever breaks off between the two leaves an open approval whose verdict is known: it is
-    closed with that verdict by the next who decides it or looks at the list."""
+    """Submits the verdict to the writer, then closes the approval.
+
+    The writer commits verdict, posting and audit entry together in the merchant's books. A crash between that commit
+    and the approval's leaves an open approval whose verdict is known. The next visit of the page closes it with that
+    verdict.
+    """
     known = await approvals.find_posting_verdict(connection, found.approval_id)
     if known is None:
         result = await submit_verdict(visit, connection, found, state)
@@ -236,7 +254,7 @@ async def decide_posting(visit: Visit, connection: Connection, found: Approval, 
             return ApprovalResult(problem=result)
         known = (result.state, result.decided_by)
     stands, decided_by = known
-    if decided_by is None:  # made by a version that did not keep who approved it
+    if decided_by is None:  # posted by a version that did not store who approved it
         if state != stands:
             return ApprovalResult(problem=ALREADY_POSTED)
         decided_by = visit.user.user_id
@@ -250,17 +268,17 @@ async def decide_posting(visit: Visit, connection: Connection, found: Approval, 
 async def submit_verdict(
     visit: Visit, connection: Connection, found: Approval, state: VerdictState
 ) -> ManualPosting | str:
-    """Returns the verdict that stands in the merchant's books, or why the posting cannot be made."""
+    """Returns the verdict in the merchant's books, which may be an earlier one, or why the posting cannot be made."""
     assert found.mid is not None, "a posting is in a merchant's books"
-    movement = msgspec.json.decode(found.proposal, type=ProposedPosting)
+    posting = msgspec.json.decode(found.proposal, type=ProposedPosting)
     merchant = await visit.services.merchant_directory.get_by_id(
         await merchants.find_merchant_id(connection, found.mid)
     )
     opens_accounts = state == "approved" and found.kind == "posting"
-    if opens_accounts and await unknown_accounts(visit, merchant.merchant_id, movement):
-        return "It names an account that does not exist. Reject it."
-    deed = AuditEntry(visit.user.email, *audit_text(found, state), visit.client_address)
-    verdict = Verdict(found.approval_id, state, visit.user.user_id, movement, deed)
+    if opens_accounts and await unknown_accounts(visit, merchant.merchant_id, posting):
+        return "It names an account that does not exist. Reject the proposal."
+    entry = AuditEntry(visit.user.email, *audit_text(found, state), visit.client_address)
+    verdict = Verdict(found.approval_id, state, visit.user.user_id, posting, entry)
     needs, rule = need_verdict(verdict, merchant), partial(decide_verdict, verdict)
     result = await visit.services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
     if isinstance(result, RuleFailure):
@@ -273,7 +291,7 @@ async def submit_verdict(
 
 
 async def set_tariff(connection: Connection, mid: str, tariff: dict[str, Any]) -> None:
-    def changed(kept: MerchantSettings) -> MerchantSettings:
-        return msgspec.structs.replace(kept, tariff=tariff)
+    def apply(settings: MerchantSettings) -> MerchantSettings:
+        return msgspec.structs.replace(settings, tariff=tariff)
 
-    await merchants.change_settings(connection, mid, changed, is_endpoint_set=False)
+    await merchants.change_settings(connection, mid, apply, is_endpoint_set=False)

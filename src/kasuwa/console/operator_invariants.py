@@ -1,13 +1,12 @@
-"""The page of the laws of the books: what the last check found, and a check on demand.
+"""The page of ledger invariants: shows the last check, and runs one on demand.
 
-A check reads all postings of all merchants. So it is for those who keep the books, one runs at a time in the whole
-deployment, each of its statements and all of it have a deadline, and its result is kept for everybody to see. `kasuwa
-audit` does the same without deadlines.
+A check reads all postings of all merchants. Therefore only roles that keep the books may run it, one runs at a time in
+the whole deployment, and each query and the whole check have a timeout. `kasuwa audit` runs the same check without
+timeouts.
 """
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Any
 
 import asyncpg
 from starlette.responses import Response
@@ -20,32 +19,32 @@ from kasuwa.ledger.invariants import INVARIANTS, check_invariants
 INVARIANT_TIMEOUT_SECONDS = 20
 CHECK_TIMEOUT_SECONDS = 60
 
-ALREADY_RUNNING = "A check is under way already. Its result appears here when it is done."
-TIMED_OUT = "The check was stopped: it took too long. Run `kasuwa audit` instead, which has no deadline."
+ALREADY_RUNNING = "A check is running already. Its result will be shown here."
+TIMED_OUT = "The check was stopped because it took too long. Run `kasuwa audit` instead, which has no timeout."
 
 
 async def show_invariants(visit: Visit, status: int = 200, problem: str = "") -> Response:
-    told: dict[str, Any] = {"faults": {"": problem}} if problem else {}
+    faults = {"": problem} if problem else {}
     return visit.render(
-        "operator_laws.html",
+        "operator_invariants.html",
         status,
-        laws=[law.description for law in INVARIANTS],
-        last=visit.services.last_check,
-        may_run=visit.user.role in CAN_KEEP_BOOKS,
-        **told,
+        invariants=[invariant.description for invariant in INVARIANTS],
+        last_check=visit.services.last_check,
+        can_run=visit.user.role in CAN_KEEP_BOOKS,
+        faults=faults,
     )
 
 
 async def run_invariant_check(visit: Visit) -> Response:
     try:
-        async with visit.operators.acquire() as connection, audit_lock(connection) as is_free:
+        async with visit.operator_pool.acquire() as connection, audit_lock(connection) as is_free:
             if not is_free:
                 return await show_invariants(visit, 409, ALREADY_RUNNING)
             async with asyncio.timeout(CHECK_TIMEOUT_SECONDS):
-                broken = await check_invariants(connection, seconds=INVARIANT_TIMEOUT_SECONDS)
+                violations = await check_invariants(connection, seconds=INVARIANT_TIMEOUT_SECONDS)
     except (TimeoutError, asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError):
-        await visit.record_audit("ran the laws of the books", "all merchants", after="stopped: it took too long")
+        await visit.record_audit("checked the ledger invariants", "all merchants", after="stopped: timeout")
         return await show_invariants(visit, 503, TIMED_OUT)
-    visit.services.last_check = InvariantCheck(datetime.now(UTC), visit.user.email, broken)
-    await visit.record_audit("ran the laws of the books", "all merchants", after={"broken": len(broken)})
+    visit.services.last_check = InvariantCheck(datetime.now(UTC), visit.user.email, violations)
+    await visit.record_audit("checked the ledger invariants", "all merchants", after={"violations": len(violations)})
     return await show_invariants(visit)

@@ -1,4 +1,4 @@
-"""The operator's pages about what runs: queues, what waits longest, notices, the audit trail."""
+"""The operator's pages of jobs and rails, notices and the audit trail."""
 
 import contextlib
 
@@ -14,22 +14,22 @@ from kasuwa.db import jobs
 
 async def show_jobs(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
-        lanes = await operator_reads.list_queues(reader)
-        waiting = await operator_reads.list_open_jobs(reader, visit.services.rail_job_kinds)
+        queues = await operator_reads.list_queues(reader)
+        open_jobs = await operator_reads.list_open_jobs(reader, visit.services.rail_job_kinds)
         endpoints = await operator_reads.list_failing_endpoints(reader)
-    return visit.render("operator_work.html", lanes=lanes, waiting=waiting, endpoints=endpoints)
+    return visit.render("operator_jobs.html", queues=queues, open_jobs=open_jobs, endpoints=endpoints)
 
 
 async def requery_rail(visit: Visit) -> Response:
-    """Asks a rail now what became of an open order: the worker takes its job up, under the same key as ever."""
+    """Makes the job of an open transaction due now. The worker then queries the rail under the same key as before."""
     with contextlib.suppress(ValueError):
         key = bytes.fromhex(visit.path_parameter("key"))
-        async with visit.operators.acquire() as connection:
+        async with visit.operator_pool.acquire() as connection:
             found = await jobs.run_job_now(connection, key, visit.services.rail_job_kinds)
             if found is not None:
                 merchant_id, reference = found
                 await visit.record_audit_on(connection, merchant_id, "asked the rail again", reference)
-                return visit.redirect("/operator/work", f"{reference} is asked after now.")
+                return visit.redirect("/operator/work", f"The rail is being queried for {reference}.")
     raise NotFound
 
 
@@ -37,8 +37,8 @@ async def show_notices(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         rows = await operator_reads.list_notices(reader, parse_int(visit.query.get("before", ""), MAX_SEQUENCE))
     shown = rows[:PAGE_ROWS]
-    more = f"/operator/notices?before={shown[-1][0]}" if len(rows) > PAGE_ROWS else ""
-    return visit.render("operator_notices.html", notices=shown, more=more)
+    next_url = f"/operator/notices?before={shown[-1][0]}" if len(rows) > PAGE_ROWS else ""
+    return visit.render("operator_notices.html", notices=shown, next_url=next_url)
 
 
 async def show_audit_trail(visit: Visit) -> Response:
@@ -46,7 +46,8 @@ async def show_audit_trail(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         rows = await operator_reads.list_audit_entries(reader, before)
     shown = rows[:PAGE_ROWS]
-    more = ""
+    next_url = ""
     if len(rows) > PAGE_ROWS:
-        more = f"/operator/trail?before={AuditCursor(shown[-1].at, shown[-1].merchant_id, shown[-1].seq).encode()}"
-    return visit.render("trail.html", entries=shown, more=more, across=True)
+        cursor = AuditCursor(shown[-1].at, shown[-1].merchant_id, shown[-1].seq)
+        next_url = f"/operator/trail?before={cursor.encode()}"
+    return visit.render("audit_trail.html", entries=shown, next_url=next_url, is_operator_view=True)

@@ -1,4 +1,4 @@
-"""What the operator pays and asks for other currencies: the rates in force, and all that were before."""
+"""The operator's page of exchange rates: current rates and history."""
 
 from starlette.responses import Response
 
@@ -13,16 +13,16 @@ from kasuwa.db import rates
 async def show_rates(visit: Visit) -> Response:
     before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
     async with visit.snapshot() as connection:
-        in_force = await rates.read_current_rates(connection)
+        current_rates = await rates.read_current_rates(connection)
         lines = await rates.list_rates(connection, PAGE_ROWS + 1, before)
     shown = lines[:PAGE_ROWS]
     return visit.render(
         "operator_rates.html",
         home=HOME,
-        foreign=[(currency, in_force.get(currency)) for currency in FOREIGN],
+        currencies=[(currency, current_rates.get(currency)) for currency in FOREIGN],
         lines=shown,
-        in_force={line.rate_id for line in in_force.values()},
-        more=f"/operator/rates?before={shown[-1].rate_id}" if len(lines) > PAGE_ROWS else "",
-        newest="/operator/rates" if before != MAX_SEQUENCE else "",
-        may_propose=visit.user.role in CAN_KEEP_BOOKS,
+        current_rate_ids={line.rate_id for line in current_rates.values()},
+        next_url=f"/operator/rates?before={shown[-1].rate_id}" if len(lines) > PAGE_ROWS else "",
+        first_url="/operator/rates" if before != MAX_SEQUENCE else "",
+        can_propose=visit.user.role in CAN_KEEP_BOOKS,
     )

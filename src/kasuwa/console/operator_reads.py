@@ -1,7 +1,7 @@
-"""Reads across merchants, for the operator's pages alone (tests/test_tidy.py keeps others from importing this).
+"""Database reads across merchants, for the operator's pages only: tests/test_tidy.py forbids others to import this.
 
-No writes. What is of one merchant still names it; what is not is the operator's business: merchants, queues, notices,
-the audit trail.
+No writes. Queries about one merchant have merchant_id in their WHERE. The others read what belongs to the operator:
+merchants, queues, notices and the audit trail.
 """
 
 import contextlib
@@ -86,22 +86,22 @@ async def list_statement(reader: Reader, merchant_id: int, name: str, before: in
 
 
 async def list_posting_group(reader: Reader, merchant_id: int, seq: int) -> list[Posting]:
-    """A posting with those that happened together with it."""
+    """Returns a posting with the others of its group, or an empty list."""
     return [Posting(*row) for row in await reader.fetch(POSTING_GROUP, merchant_id, seq)]
 
 
-# --- work ---------------------------------------------------------------------------------------------------------
+# --- jobs ---------------------------------------------------------------------------------------------------------
 
 
 class QueueStats(msgspec.Struct):
-    """One queue: how much is due, held by a worker, still to come, or parked; and the oldest that is due."""
+    """Numbers of jobs in one queue."""
 
     lane: str
     due: int
-    leased: int
-    scheduled: int
-    parked: int
-    oldest_due_at: datetime | None
+    leased: int  # held by a worker
+    scheduled: int  # due later
+    parked: int  # not due until somebody makes them due
+    oldest_due_at: datetime | None  # None if no job is due
 
 
 QUEUES = """
@@ -113,19 +113,21 @@ QUEUES = """
 
 
 class OpenJob(msgspec.Struct):
+    """A job that is not done."""
+
     key: bytes
     merchant_id: int
     mid: str
     kind: str
-    lane: str
+    lane: str  # name of its queue
     reference: str
-    due: datetime
+    due: datetime  # in business time
     attempt: int
-    last_message: str | None
-    can_requery: bool
+    last_message: str | None  # last message of the rail; None if the job has no transaction
+    can_requery: bool  # it queries a rail and its transaction is open
 
 
-# What is open longest, with the last thing its rail said. Deliveries have a page of their own with each merchant.
+# The jobs that are due first. Webhook deliveries are left out: merchants see them on their events page.
 OPEN_JOBS = """
     select j.key, j.merchant_id, m.mid, j.kind, j.lane, j.reference, j.due, j.attempt, t.message,
         j.kind = any($1) and coalesce(t.status in ('pending', 'processing'), false)
@@ -147,7 +149,7 @@ async def list_queues(reader: Reader) -> list[QueueStats]:
 
 
 async def list_open_jobs(reader: Reader, kinds: list[str]) -> list[OpenJob]:
-    """`kinds` are those that ask a rail: such a job can be asked again while its transaction is open."""
+    """Returns open jobs, oldest first. `kinds` are those that query a rail, which an operator may run at once."""
     return [OpenJob(*row) for row in await reader.fetch(OPEN_JOBS, kinds)]
 
 
@@ -155,7 +157,7 @@ async def list_failing_endpoints(reader: Reader) -> list[Any]:
     return list(await reader.fetch(ENDPOINTS))
 
 
-# --- notices and the trail ----------------------------------------------------------------------------------------
+# --- notices and audit trail --------------------------------------------------------------------------------------
 
 NOTICES = """
     select n.notice_id, m.mid, n.reference, n.message, n.at from operator_notice n join merchant m on m.merchant_id = n.merchant_id
@@ -174,8 +176,10 @@ async def list_notices(reader: Reader, before: int) -> list[Any]:
 
 
 class AuditCursor(NamedTuple):
-    """The last entry of a page: the next page goes on behind it. Entries of one moment follow by their chain and their
-    number in it."""
+    """Position of the last entry of a page. The next page continues after it.
+
+    Entries of the same moment are ordered by chain and by their number in it.
+    """
 
     at: datetime
     merchant_id: int
@@ -186,7 +190,7 @@ class AuditCursor(NamedTuple):
 
     @classmethod
     def decode(cls, text: str) -> "AuditCursor":
-        """The newest entries where the text is no cursor."""
+        """Returns the cursor in a URL parameter, or that of the first page if it is not valid."""
         with contextlib.suppress(ValueError):
             at, merchant_id, seq = text.split("_")
             found = cls(datetime.fromisoformat(at), int(merchant_id), int(seq))

@@ -1,5 +1,6 @@
-"""Operators who are let in, reset, given another role or let in again: proposed by one administrator, approved by
-another; and who may approve a proposal at all.
+"""Changes of operators that need two administrators: invite, reset, change of role and re-enabling.
+
+Also holds the check of who may approve a proposal of any kind.
 """
 
 from datetime import UTC, datetime
@@ -19,46 +20,48 @@ USER_PROPOSAL_KIND = "person"
 INVITE, RESET, ROLE, ENABLE = "invite", "reset", "role", "enable"
 MAX_REASON_LENGTH = 500
 
-OWN_PROPOSAL = "You proposed this: somebody else must decide it. You may withdraw it."
-OWN_ACCOUNT = "This is about your own account: somebody else must decide it."
-NOT_ADMIN = "Only an administrator decides about operators."
+OWN_PROPOSAL = "You proposed this, so another operator must decide it. You can withdraw it."
+OWN_ACCOUNT = "This is about your own account, so another operator must decide it."
+NOT_ADMIN = "Only an administrator can approve changes of operators."
 NOT_INDEPENDENT = (
-    "You and the person who proposed this are not independent: one of you let the other in. Somebody else must decide."
+    "You and the proposer are not independent: one of you invited the other. Another operator must decide this."
 )
-COOLING_OFF = "Your account was let in or changed a short while ago: you may approve from {when} on."
-USER_CHANGED = "This person is not there any more, or was changed since it was proposed. Reject it."
-EMAIL_TAKEN = "Somebody of the operators has this address already. Reject it."
-NO_OTHER_ADMIN = "Proposed, but there is no second administrator who could approve it: add one with `kasuwa user add`."
+COOLING_OFF = "Your account is new or was changed recently. You can approve from {when} on."
+USER_CHANGED = "The operator no longer exists or has changed since the proposal. Reject it."
+EMAIL_TAKEN = "Another operator has this address already. Reject the proposal."
+NO_OTHER_ADMIN = "Proposed, but there is no second administrator to approve it. Add one with `kasuwa user add`."
 
 
 class OperatorChange(msgspec.Struct, frozen=True):
-    """What is to become of an operator. `before` is their role when it was proposed."""
+    """A proposed change of an operator. Stored as JSON in approval.proposal."""
 
-    change: str
+    change: str  # INVITE, RESET, ROLE or ENABLE
     email: str
-    role: str
-    user_id: int = 0
-    before: str = ""
+    role: str  # role after the change
+    user_id: int = 0  # 0 for an invitation
+    before: str = ""  # role when a change of role was proposed
 
     @property
     def description(self) -> str:
-        what = {INVITE: "invite", RESET: "reset", ROLE: "change the role of", ENABLE: "let in again"}[self.change]
+        what = {INVITE: "invite", RESET: "reset", ROLE: "change the role of", ENABLE: "re-enable"}[self.change]
         return f"{what} {self.email}, {short_name(self.role)}"
 
 
 async def propose_change(visit: Visit, change: OperatorChange) -> Response:
-    """Raises EmailTaken where one of the operators has the address of somebody to be invited."""
-    async with visit.operators.acquire() as connection, connection.transaction():
+    """Stores a proposal for another administrator. Raises EmailTaken if an operator has the invited address."""
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
         if change.change == INVITE and await console_users.find_user_of_merchant(connection, change.email, None):
             raise EmailTaken
         reason = visit.form_text("reason")[:MAX_REASON_LENGTH] or change.description
         proposal = msgspec.json.encode(change).decode()
-        number = await approvals.propose(connection, None, USER_PROPOSAL_KIND, proposal, reason, visit.user.user_id)
+        approval_id = await approvals.propose(
+            connection, None, USER_PROPOSAL_KIND, proposal, reason, visit.user.user_id
+        )
         await visit.record_audit_on(
             connection,
             OPERATOR_CHAIN_ID,
             f"proposed to {change.description}",
-            f"approval {number}",
+            f"approval {approval_id}",
             change.before,
             change.role,
         )
@@ -69,26 +72,28 @@ async def propose_change(visit: Visit, change: OperatorChange) -> Response:
 
 
 async def explain_approval_bar(connection: Connection, visit: Visit, found: Approval) -> str | None:
-    """Why the visitor may not approve this, or None. The database refuses most of it too."""
-    me = visit.user
-    if found.proposed_by == me.user_id:
+    """Returns why the user may not approve this, or None. A database trigger checks most of it as well."""
+    approver = visit.user
+    if found.proposed_by == approver.user_id:
         return OWN_PROPOSAL
     proposer = await console_users.get_user(connection, found.proposed_by, None)
-    if me.proposed_by == found.proposed_by or (proposer is not None and proposer.proposed_by == me.user_id):
+    if approver.proposed_by == found.proposed_by or (proposer is not None and proposer.proposed_by == approver.user_id):
         return NOT_INDEPENDENT
-    if me.can_approve_from is not None and me.can_approve_from > datetime.now(UTC):
-        return COOLING_OFF.format(when=f"{me.can_approve_from:%Y-%m-%d %H:%M} UTC")
+    if approver.can_approve_from is not None and approver.can_approve_from > datetime.now(UTC):
+        return COOLING_OFF.format(when=f"{approver.can_approve_from:%Y-%m-%d %H:%M} UTC")
     if found.kind == USER_PROPOSAL_KIND:
-        if me.role != ADMIN:
+        if approver.role != ADMIN:
             return NOT_ADMIN
-        if msgspec.json.decode(found.proposal, type=OperatorChange).user_id == me.user_id:
+        if msgspec.json.decode(found.proposal, type=OperatorChange).user_id == approver.user_id:
             return OWN_ACCOUNT
     return None
 
 
 async def apply_change(connection: Connection, visit: Visit, found: Approval) -> str | tuple[str, str] | None:
-    """Does what was proposed, within the approval's transaction. Answers why not; or the address and the token of a
-    link that is to be handed over after the commit; or None."""
+    """Applies the change in the approval's transaction.
+
+    Returns a text if it cannot be applied, (email, link token) to be sent after the commit, else None.
+    """
     change = msgspec.json.decode(found.proposal, type=OperatorChange)
     approves_from = datetime.now(UTC) + visit.services.cooling_off
     if change.change == INVITE:
@@ -97,12 +102,12 @@ async def apply_change(connection: Connection, visit: Visit, found: Approval) ->
         user_id = await console_users.add_user(connection, change.email, None, change.role)
         await console_users.set_proposer(connection, user_id, found.proposed_by, approves_from)
         return change.email, await console_users.make_link(connection, user_id, "invitation")
-    person: ConsoleUser | None = await console_users.get_user(connection, change.user_id, None)
-    if person is None or (change.change == ROLE and person.role != change.before):
+    operator: ConsoleUser | None = await console_users.get_user(connection, change.user_id, None)
+    if operator is None or (change.change == ROLE and operator.role != change.before):
         return USER_CHANGED
-    await console_users.set_proposer(connection, person.user_id, found.proposed_by, approves_from)
+    await console_users.set_proposer(connection, operator.user_id, found.proposed_by, approves_from)
     if change.change == ROLE:
-        await console_users.set_role(connection, person.user_id, change.role)
+        await console_users.set_role(connection, operator.user_id, change.role)
         return None
-    await console_users.reset_credentials(connection, person.user_id)
-    return person.email, await console_users.make_link(connection, person.user_id, "invitation")
+    await console_users.reset_credentials(connection, operator.user_id)
+    return operator.email, await console_users.make_link(connection, operator.user_id, "invitation")

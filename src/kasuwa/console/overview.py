@@ -1,4 +1,4 @@
-"""The first page of a merchant: what it has, what moved today and in thirty days."""
+"""The overview page of a merchant: balances, totals of today and of the last thirty days, latest transactions."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ LATEST_COUNT = 6
 
 
 class CurrencyTotal(msgspec.Struct):
-    """What succeeded, and how much of all that ended did."""
+    """Totals of one currency. `amount` is the sum of successful transactions in minor units, the others are counts."""
 
     currency: str
     amount: int = 0
@@ -31,15 +31,15 @@ class CurrencyTotal(msgspec.Struct):
 
     @property
     def success_rate(self) -> str:
-        """Of what has ended; what is open says nothing yet."""
-        ended = self.successful + self.failed
-        return f"{self.successful * 1000 // ended / 10:.1f} %" if ended else "–"
+        """Returns the percentage of final transactions that succeeded. Open ones do not count."""
+        final = self.successful + self.failed
+        return f"{self.successful * 1000 // final / 10:.1f} %" if final else "–"
 
 
 def sum_by_currency(days: list[DailyTotal]) -> list[CurrencyTotal]:
-    found: dict[str, CurrencyTotal] = {}
+    totals: dict[str, CurrencyTotal] = {}
     for line in days:
-        total = found.setdefault(line.currency, CurrencyTotal(line.currency))
+        total = totals.setdefault(line.currency, CurrencyTotal(line.currency))
         if line.status == SUCCESSFUL:
             total.amount += line.amount
             total.successful += line.count
@@ -47,10 +47,11 @@ def sum_by_currency(days: list[DailyTotal]) -> list[CurrencyTotal]:
             total.failed += line.count
         else:
             total.open += line.count
-    return [found[currency] for currency in sorted(found)]
+    return [totals[currency] for currency in sorted(totals)]
 
 
 def count_by_day(days: list[DailyTotal], first: Any) -> list[Bar]:
+    """Returns one bar for each of the days shown, also for days without transactions."""
     counts = {first + timedelta(days=n): [0, 0] for n in range(DAYS_SHOWN)}
     for line in days:
         if line.day in counts:
@@ -67,16 +68,16 @@ async def show_overview(visit: Visit) -> Response:
         first = today - timedelta(days=DAYS_SHOWN - 1)
         days = await read_daily_totals(reader, merchant, first, clock, visit.services.totals_cache)
         latest = await store.list_transactions(reader, merchant, TransactionFilter(), limit=LATEST_COUNT)
-        trouble = await store.find_endpoint_failure(reader, merchant)
-    drawn = count_by_day(days, first)
+        endpoint_failure = await store.find_endpoint_failure(reader, merchant)
+    bars = count_by_day(days, first)
     return visit.render(
         "overview.html",
         now=clock.now,
         today=sum_by_currency([line for line in days if line.day == today]),
         month=sum_by_currency(days),
-        chart=draw_bar_chart(f"Transactions a day, {DAYS_SHOWN} days to {today:%d %B}", drawn),
-        drawn=[bar for bar in drawn if bar.successful or bar.other],
+        chart=draw_bar_chart(f"Transactions per day, {DAYS_SHOWN} days to {today:%d %B}", bars),
+        bars=[bar for bar in bars if bar.successful or bar.other],
         wallets=wallets.data,
         latest=latest,
-        trouble=trouble,
+        endpoint_failure=endpoint_failure,
     )

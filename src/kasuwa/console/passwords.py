@@ -1,4 +1,4 @@
-"""Passwords and one-time codes: hashed, checked and shown as a picture for a telephone."""
+"""Password hashing (Argon2) and time-based one-time codes (TOTP)."""
 
 import asyncio
 import io
@@ -21,36 +21,36 @@ T = TypeVar("T")
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 12, 200
 TOTP_SEAL_CONTEXT = "console_user.totp_sealed {user_id}"
 TOTP_SECONDS = 30
-# A clock may be off by one step to either side.
+# The user's clock may be off by one step in either direction.
 ACCEPTED_STEP_OFFSETS = (0, -1, 1)
-# The console's own secrets are sealed under the operator's number, which is no merchant's.
+# The console's own secrets are sealed under this merchant_id, which no merchant has.
 OPERATOR_ID = 0
 
-# Each check takes 64 MiB and most of a tenth of a second: two at once, a short queue, and beyond that nobody waits.
+# Each hash takes 64 MiB and nearly 0.1 s, so two run at once, and a short queue waits for them.
 HASH_THREADS, MAX_WAITING_HASHES = 2, 16
 HASHER = argon2.PasswordHasher()
-# What a password is checked against where there is none, so that an unknown address takes as long as a known one.
+# Verified instead of a stored hash for unknown users, so that they take as long as known ones.
 dummy_hash = cache(lambda: HASHER.hash(secrets.token_hex(16)))
 
 
 class HashPoolFull(Exception):
-    """So many passwords are being checked that another one would wait too long."""
+    """Raised if too many passwords are being hashed already."""
 
 
 class HashPool:
-    """Threads of its own for Argon2: the event loop, and whatever else uses threads, goes on meanwhile."""
+    """A thread pool of its own for Argon2, so that neither the event loop nor other threads are blocked."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(HASH_THREADS, "argon2")
         self._waiting = 0
 
-    async def run(self, work: Callable[..., T], *given: Any) -> T:
-        """What `work` answers; raises Busy. Hold no database connection while waiting for this."""
+    async def run(self, work: Callable[..., T], *args: Any) -> T:
+        """Runs `work` in the pool. Raises HashPoolFull. Callers must not hold a database connection meanwhile."""
         if self._waiting >= HASH_THREADS + MAX_WAITING_HASHES:
             raise HashPoolFull
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
         finally:
             self._waiting -= 1
 
@@ -60,13 +60,13 @@ HASH_POOL = HashPool()
 
 def password_faults(password: str, again: str, email: str) -> dict[str, str]:
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
-        return {"password": f"{MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters; a few words in a row are good"}
+        return {
+            "password": f"{MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters; several random words work well"
+        }
     if password.lower() in (email.lower(), email.partition("@")[0].lower()):
-        return {"password": "not your address"}
+        return {"password": "must not be your email address"}
     return (
-        {}
-        if is_equal_constant_time(password.encode(), again.encode())
-        else {"again": "differs from the password above"}
+        {} if is_equal_constant_time(password.encode(), again.encode()) else {"again": "differs from the new password"}
     )
 
 
@@ -75,14 +75,14 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(user: ConsoleUser | None, password: str) -> bool:
-    kept = dummy_hash() if user is None or user.password_hash is None else user.password_hash
-    matches = await HASH_POOL.run(_verify, kept, password[:MAX_PASSWORD_LENGTH])
-    return matches and kept is not dummy_hash()
+    stored_hash = dummy_hash() if user is None or user.password_hash is None else user.password_hash
+    matches = await HASH_POOL.run(_verify, stored_hash, password[:MAX_PASSWORD_LENGTH])
+    return matches and stored_hash is not dummy_hash()
 
 
-def _verify(kept: str, password: str) -> bool:
+def _verify(stored_hash: str, password: str) -> bool:
     try:
-        return HASHER.verify(kept, password)
+        return HASHER.verify(stored_hash, password)
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
         return False
 
@@ -103,19 +103,19 @@ def open_totp_secret(vault: Vault, user_id: int, sealed: bytes) -> str:
 
 
 def matching_step(secret: str, code: str) -> int | None:
-    """The time step that a code belongs to, if it is one of those around now."""
+    """Returns the time step of a code, or None if it is wrong or not of the current or a neighboring step."""
     now = int(time.time()) // TOTP_SECONDS
-    said = "".join(code.split())
-    for around in ACCEPTED_STEP_OFFSETS:
-        if is_equal_constant_time(pyotp.TOTP(secret).at((now + around) * TOTP_SECONDS).encode(), said.encode()):
-            return now + around
+    digits = "".join(code.split())
+    for offset in ACCEPTED_STEP_OFFSETS:
+        if is_equal_constant_time(pyotp.TOTP(secret).at((now + offset) * TOTP_SECONDS).encode(), digits.encode()):
+            return now + offset
     return None
 
 
 def draw_totp_qr(secret: str, email: str, environment: str) -> str:
-    """The secret as an SVG that authenticators read. Always dark on light: some do not read the other."""
+    """Returns the secret as an SVG QR code. Dark on light, because some authenticators cannot read the inverse."""
     issuer = "Kasuwa" if environment == "live" else "Kasuwa test"
-    out = io.BytesIO()
+    svg = io.BytesIO()
     code = segno.make(pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=issuer))
-    code.save(out, kind="svg", scale=5, border=4, dark="#000", light="#fff", xmldecl=False, svgclass="qr")
-    return out.getvalue().decode()
+    code.save(svg, kind="svg", scale=5, border=4, dark="#000", light="#fff", xmldecl=False, svgclass="qr")
+    return svg.getvalue().decode()

@@ -1,6 +1,6 @@
-"""What merchants keep, as a table of records: where each is listed and shown in the API, and what can be done with it.
+"""The table of record kinds: which API actions list, show, create and change each kind of record of a merchant.
 
-A row whose slice is not there has no page; a new slice's pages are a new row.
+records.py makes the pages of every row. A kind whose API method is not deployed has no pages.
 """
 
 import msgspec
@@ -12,39 +12,41 @@ YES_NO = ("no", "yes")
 
 
 class RecordKind(msgspec.Struct, frozen=True):
-    """`name` is the word in the address, `one` what a single one is called. `lists` and `shows` are actions; without
-    the first a record is found by its reference, without the second it is shown as it is listed. `beside` are other
-    lists of a record; `state` names the field that says where it stands, `lister` the method of its list where that is
-    another."""
+    """One kind of record."""
 
-    name: str
-    label: str
+    name: str  # first part of the pages' paths
+    label: str  # heading and navigation label
     singular: str
-    method: str
-    key_field: str
-    columns: tuple[str, ...]
-    selector: str = "action"
-    list_action: str = ""
-    list_method: str = ""
-    view_action: str = ""
-    state_field: str = "state"
+    method: str  # API method of its actions
+    key_field: str  # reply field that identifies a record
+    columns: tuple[str, ...]  # reply fields that the list shows
+    selector: str = "action"  # request field that selects the action
+    list_action: str = ""  # empty if records are only found by their reference
+    list_method: str = ""  # API method of list_action, if it is another one
+    view_action: str = ""  # empty if a record is shown as its list row
+    state_field: str = "state"  # reply field with the record's state
     create_forms: tuple[ActionForm, ...] = ()
     update_forms: tuple[ActionForm, ...] = ()
-    related_lists: tuple[tuple[str, str], ...] = ()
+    related_lists: tuple[tuple[str, str], ...] = ()  # title and action of further lists on a record's page
     empty_text: str = ""
 
     @property
     def required_action(self) -> tuple[str, str]:
-        """An action without which there is no such page."""
+        """Returns (method, action) without which the pages of this kind do not exist."""
         return self.method, self.view_action or self.list_action
 
 
 INTEREST = (
     FormField("interestSettings.interestRate", "Interest rate in percent", input_mode="decimal", required=True),
-    FormField("interestSettings.interestFrequency", "per", options=FREQUENCIES),
+    FormField("interestSettings.interestFrequency", "Interest period", options=FREQUENCIES),
 )
 PERIOD = FormField(
-    "period", "Period", "Instalments of a loan, months of savings.", "numeric", required=True, value_type="whole"
+    "period",
+    "Period",
+    "Installments of a loan, months of a savings account.",
+    "numeric",
+    required=True,
+    value_type="whole",
 )
 TAX = (
     FormField("tax_applied", "Tax on interest", options=YES_NO, value_type="flag"),
@@ -62,7 +64,7 @@ CLIENTS = RecordKind(
     columns=("client_id", "firstname", "lastname", "phone", "status", "bvn_verified"),
     list_action="list",
     view_action="view",
-    empty_text="A client is a customer who may borrow and save.",
+    empty_text="A client is a customer who can take out loans and open savings accounts.",
     create_forms=(
         ActionForm(
             "create",
@@ -78,7 +80,7 @@ CLIENTS = RecordKind(
                 FormField("data.bvn", "BVN", input_mode="numeric"),
                 FormField("data.bankAccount.account_number", "Account number", input_mode="numeric"),
                 FormField("data.bankAccount.bank_code", "Bank code", input_mode="numeric"),
-                FormField("verify_bvn", "Compare with the BVN register", options=YES_NO, value_type="flag"),
+                FormField("verify_bvn", "Verify the BVN", options=YES_NO, value_type="flag"),
                 FormField("status", "Status", options=("pending_approval", "inactive", "active")),
             ),
         ),
@@ -103,7 +105,7 @@ LOANS = RecordKind(
     list_action="list",
     view_action="view",
     related_lists=(("Statement", "statement"),),
-    empty_text="A loan begins with a request for an active client.",
+    empty_text="Request a loan for an active client.",
     create_forms=(
         ActionForm(
             "request",
@@ -115,7 +117,7 @@ LOANS = RecordKind(
     update_forms=(
         ActionForm(
             "approve",
-            "Approve and pay out",
+            "Approve and disburse",
             "process",
             allowed_states=("pending_approval", "approved"),
             fixed_values=(("status", "approve"),),
@@ -134,7 +136,14 @@ LOANS = RecordKind(
             "repay",
             "Record a repayment",
             "repay",
-            (FormField("amount", "Amount", "Empty: what is due up to today, else the next instalment.", "decimal"),),
+            (
+                FormField(
+                    "amount",
+                    "Amount",
+                    "Leave empty to pay what is due by today, or else the next installment.",
+                    "decimal",
+                ),
+            ),
             allowed_states=("active", "active_in_arrears"),
             fixed_values=(("payment_method", "wallet"),),
         ),
@@ -173,7 +182,7 @@ SAVINGS = RecordKind(
             "cashout",
             "Cash out",
             "cashout",
-            (AMOUNT, FormField("method", "How", options=("cash", "transfer", "cashcode"))),
+            (AMOUNT, FormField("method", "Method", options=("cash", "transfer", "cashcode"))),
             allowed_states=("active", "matured"),
             copied_fields=("client_id",),
         ),
@@ -189,18 +198,18 @@ THRIFT = RecordKind(
     columns=("thrift_id", "name", "amount", "frequency", "members", "member_required", "state", "next_date"),
     list_action="list_plans",
     related_lists=(("Members", "subscriptions"),),
-    empty_text="Members of a plan pay in together and are paid out in turn.",
+    empty_text="Members of a thrift plan pay in together and are paid out in turn.",
     create_forms=(
         ActionForm(
             "create",
-            "Make a plan",
+            "Create a plan",
             "create_plan",
             (
                 FormField("name", "Name", required=True),
                 AMOUNT,
-                FormField("start_date", "Begins", input_type="date", required=True),
+                FormField("start_date", "Start date", input_type="date", required=True),
                 FormField("member_required", "Members", input_mode="numeric", required=True),
-                FormField("frequency", "Every", options=FREQUENCIES[:-1]),
+                FormField("frequency", "Frequency", options=FREQUENCIES[:-1]),
             ),
         ),
     ),
@@ -218,7 +227,7 @@ THRIFT = RecordKind(
 
 RECURRENTS = RecordKind(
     name="recurrents",
-    label="Recurrent",
+    label="Recurrent payments",
     singular="Recurrent payment",
     method="resources",
     selector="inquire",
@@ -226,12 +235,12 @@ RECURRENTS = RecordKind(
     columns=("id", "state", "amount", "currency", "frequency", "next_charge", "paid", "email"),
     list_action="recurrents",
     view_action="recurrent",
-    empty_text="They begin with a card payment that says is_recurring.",
+    empty_text="A recurrent payment starts with a card payment that has is_recurring.",
     update_forms=(
         ActionForm("stop", "Stop", "recurrent", allowed_states=("active",), fixed_values=(("status", "stop"),)),
         ActionForm(
             "start",
-            "Start again",
+            "Restart",
             "recurrent",
             allowed_states=("stopped", "paused"),
             fixed_values=(("status", "start"),),
@@ -241,14 +250,14 @@ RECURRENTS = RecordKind(
 
 INSTALLMENTS = RecordKind(
     name="instalments",
-    label="Instalments",
-    singular="Instalment plan",
+    label="Installments",
+    singular="Installment plan",
     method="resources",
     selector="inquire",
     key_field="id",
     columns=("id", "state", "total", "currency", "email"),
     list_action="installments",
-    empty_text="They begin with a card or token payment that carries an installment.",
+    empty_text="An installment plan starts with a card or token payment that has an installment.",
 )
 
 CARDS = RecordKind(
@@ -263,7 +272,7 @@ CARDS = RecordKind(
     list_method="console",
     view_action="get",
     related_lists=(("Transactions", "transactions"),),
-    empty_text="A card is paid with like any other, out of a balance that you fund.",
+    empty_text="A virtual card pays like any other card, from a balance that you fund.",
     create_forms=(
         ActionForm(
             "create",
@@ -308,7 +317,7 @@ CASHCODES = RecordKind(
                 FormField(
                     "pin",
                     "PIN",
-                    "Four digits; whoever draws the cash enters it.",
+                    "Four digits. Needed to withdraw the cash.",
                     "numeric",
                     required=True,
                     input_type="password",
@@ -330,7 +339,7 @@ BENEFICIARIES = RecordKind(
     key_field="ref_code",
     columns=("ref_code", "name", "bank_code", "account_number", "created_at"),
     list_action="beneficiaries",
-    empty_text="Somebody who gets a part of split payments; their ref_code goes into a payment's split.",
+    empty_text="A beneficiary receives a share of split payments. Use its ref_code in a payment's split.",
     create_forms=(
         ActionForm(
             "create",
@@ -361,8 +370,10 @@ BILLS = RecordKind(
             "Pay a bill",
             "pay",
             (
-                FormField("paycode", "Paycode", "From the catalogue: bills pull in the API reference.", required=True),
-                FormField("reference", "Customer reference", "A meter or smartcard number, a phone.", required=True),
+                FormField("paycode", "Paycode", "From the catalogue (action pull of the bills method).", required=True),
+                FormField(
+                    "reference", "Customer reference", "For example a meter, smartcard or phone number.", required=True
+                ),
                 AMOUNT,
                 FormField("orderRef", "Your reference", required=True),
             ),

@@ -1,4 +1,4 @@
-"""The pages of every kind of record: a list, one of them, what can be done. record_table.py says which there are."""
+"""The pages of every kind of record in record_table.py: list, record, and the forms that create and change one."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -13,35 +13,35 @@ from kasuwa.console.record_table import RecordKind
 from kasuwa.console.visit import ActionReply, NotFound, Visit
 
 PAGE_SIZE = 50
-# The most that a list of the API answers at once.
+# Largest limit that the API's list actions accept.
 MAX_LIST_LIMIT = 200
 
 
 async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
     offset = parse_int(visit.query.get("offset", ""), 0)
     rows: list[dict[str, Any]] = []
-    total, served = 0, PAGE_SIZE
+    total, limit = 0, PAGE_SIZE
     if kind.list_action:
         reply = await visit.call_action(
             kind.list_method or kind.method, **{kind.selector: kind.list_action, "offset": offset, "limit": PAGE_SIZE}
         )
         rows = reply.body.get("data", []) if reply.is_success else []
         total = reply.body.get("total", offset + len(rows) + (len(rows) == PAGE_SIZE))
-        served = reply.body.get("limit", PAGE_SIZE)
+        limit = reply.body.get("limit", PAGE_SIZE)
     shared: dict[str, Any] = {
         "kind": kind,
         "rows": rows,
-        "older": f"/{kind.name}?offset={offset + served}" if offset + served < total else "",
-        "newest": f"/{kind.name}" if offset else "",
-        "makes": allowed_forms(visit, kind, kind.create_forms),
-        "said": {},
-        "asked": "",
+        "next_url": f"/{kind.name}?offset={offset + limit}" if offset + limit < total else "",
+        "first_url": f"/{kind.name}" if offset else "",
+        "create_forms": allowed_forms(visit, kind, kind.create_forms),
+        "submitted": {},
+        "open_form": "",
     }
     return visit.render("records.html", status, **{**shared, **values})
 
 
 def allowed_forms(visit: Visit, kind: RecordKind, forms: tuple[ActionForm, ...]) -> list[ActionForm]:
-    """The forms whose actions are there and allowed to the visitor's role."""
+    """Returns the forms whose actions are deployed and allowed for the user's role."""
     return [form for form in forms if is_form_allowed(visit, kind, form)]
 
 
@@ -52,15 +52,16 @@ def is_form_allowed(visit: Visit, kind: RecordKind, form: ActionForm) -> bool:
 
 
 async def redirect_to_record(kind: RecordKind, visit: Visit) -> Response:
-    """A record that is not listed, by its reference."""
+    """Redirects from the search form to the record with the given reference."""
     reference = visit.query.get("reference", "").strip()[:200]
     return visit.redirect(f"/{kind.name}/{quote(reference, safe='')}" if reference else f"/{kind.name}")
 
 
-# --- one of them --------------------------------------------------------------------------------------------------
+# --- one record ---------------------------------------------------------------------------------------------------
 
 
 async def find_record(kind: RecordKind, visit: Visit) -> dict[str, Any]:
+    """Returns the record that the path names. Raises NotFound."""
     reference = visit.path_parameter("reference")
     if kind.view_action:
         reply = await visit.call_action(kind.method, **{kind.selector: kind.view_action, kind.key_field: reference})
@@ -71,11 +72,11 @@ async def find_record(kind: RecordKind, visit: Visit) -> dict[str, Any]:
 
 
 async def find_in_list(kind: RecordKind, visit: Visit, reference: str) -> dict[str, Any]:
-    """One that the API shows in its list alone, however long that is."""
+    """Returns a record of a kind that has no view action, by reading its whole list. Raises NotFound."""
     offset = 0
     while True:
-        asked = {kind.selector: kind.list_action, "offset": offset, "limit": MAX_LIST_LIMIT}
-        rows = (await visit.call_action(kind.list_method or kind.method, **asked)).body.get("data", [])
+        request = {kind.selector: kind.list_action, "offset": offset, "limit": MAX_LIST_LIMIT}
+        rows = (await visit.call_action(kind.list_method or kind.method, **request)).body.get("data", [])
         row = next((row for row in rows if row.get(kind.key_field) == reference), None)
         if row is not None:
             return dict(row)
@@ -85,7 +86,7 @@ async def find_in_list(kind: RecordKind, visit: Visit, reference: str) -> dict[s
 
 
 def extract_record(reply: ActionReply) -> dict[str, Any]:
-    """Some replies hold their record, others are it."""
+    """Returns the record in a reply: its `data` or `card_data` if there is one, else the reply itself."""
     for name in ("data", "card_data"):
         if isinstance(reply.body.get(name), dict):
             return dict(reply.body[name])
@@ -93,7 +94,7 @@ def extract_record(reply: ActionReply) -> dict[str, Any]:
 
 
 async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
-    beside = []
+    related_lists = []
     async with visit.snapshot():
         row = await find_record(kind, visit)
         for title, action in kind.related_lists:
@@ -101,19 +102,19 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
                 reply = await visit.call_action(
                     kind.method, **{kind.selector: action, kind.key_field: visit.path_parameter("reference")}
                 )
-                beside.append((title, reply.body.get("data", []) if reply.is_success else []))
+                related_lists.append((title, reply.body.get("data", []) if reply.is_success else []))
     state = str(row.get(kind.state_field, ""))
     forms = [
         form
         for form in allowed_forms(visit, kind, kind.update_forms)
         if not form.allowed_states or state in form.allowed_states
     ]
-    shared: dict[str, Any] = {"kind": kind, "row": row, "state": state, "beside": beside, "forms": forms}
-    shared |= {"said": {}, "asked": "", "reference": visit.path_parameter("reference")}
+    shared: dict[str, Any] = {"kind": kind, "row": row, "state": state, "related_lists": related_lists}
+    shared |= {"forms": forms, "submitted": {}, "open_form": "", "reference": visit.path_parameter("reference")}
     return visit.render("record.html", status, **{**shared, **values})
 
 
-# --- doing --------------------------------------------------------------------------------------------------------
+# --- forms --------------------------------------------------------------------------------------------------------
 
 
 async def create_record(kind: RecordKind, visit: Visit) -> Response:
@@ -126,8 +127,8 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
     request = {kind.selector: form.action, **dict(form.fixed_values), **build_request(form.fields, visit.form_text)}
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
-        return await show_list(kind, visit, 422, faults=reply.faults, said=dict(visit.form), asked=form.name)
-    return visit.render("record_made.html", kind=kind, form=form, made=extract_record(reply), message=reply.message)
+        return await show_list(kind, visit, 422, faults=reply.faults, submitted=dict(visit.form), open_form=form.name)
+    return visit.render("record_created.html", kind=kind, form=form, row=extract_record(reply), message=reply.message)
 
 
 async def update_record(kind: RecordKind, visit: Visit) -> Response:
@@ -150,7 +151,7 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         kind.method, {**request, **build_request(form.fields, visit.form_text)}, form.label.lower()
     )
     if not reply.is_success:
-        return await show_record(kind, visit, 422, faults=reply.faults, said=dict(visit.form), asked=form.name)
+        return await show_record(kind, visit, 422, faults=reply.faults, submitted=dict(visit.form), open_form=form.name)
     reference = visit.path_parameter("reference")
     return visit.redirect(f"/{kind.name}/{quote(reference, safe='')}", reply.message or "Done.")
 
@@ -159,4 +160,5 @@ View = Callable[[Visit], Awaitable[Response]]
 
 
 def bind_kind(handler: Callable[..., Awaitable[Response]], kind: RecordKind) -> View:
+    """Returns the handler of a route: one of the functions above with its kind filled in."""
     return partial(handler, kind)

@@ -1,6 +1,6 @@
-"""Pages, rendered in a thread beside the event loop: a full one takes longer than other requests may wait.
+"""Rendering of templates in a thread, because a long page would block the event loop for too long.
 
-There is one such thread, so that rendering takes turns with the event loop alone, however many pages are asked for.
+There is a single rendering thread, so that many pages at once do not take more processor time from the event loop.
 """
 
 import asyncio
@@ -15,8 +15,7 @@ RENDERER = ThreadPoolExecutor(1, thread_name_prefix="rendering")
 
 
 class RenderedPage(Response):
-    """A template, by its name, and its values; rendered before the response is sent. A template that is used for the
-    first time is compiled there too."""
+    """A response whose body is a template, rendered (and on first use compiled) before it is sent."""
 
     media_type = "text/html"
 
@@ -28,7 +27,7 @@ class RenderedPage(Response):
         self._is_rendered = False
 
     async def prepare(self) -> None:
-        """Renders the page, unless that is done. Raises what the template raises."""
+        """Renders the page, unless it is rendered already. Raises what the template raises."""
         if self._is_rendered:
             return
         self.body = await asyncio.get_running_loop().run_in_executor(RENDERER, self._render)

@@ -1,4 +1,7 @@
-"""The table of routes: each page with the roles that may open it. The door (server.py) reads nothing else."""
+"""The table of routes: every page of the console with its handler and the roles that may open it.
+
+server.py decides access by this table alone.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -45,21 +48,19 @@ from kasuwa.console.visit import ConsoleServices, Visit
 
 
 class ConsolePage(msgspec.Struct, frozen=True):
-    """`label` puts it into the navigation; `needs` is an action (method, name) without which it is not there,
-    `test_only` pages are not there in live, and one that `confirms` asks who it is where that was not shown for a
-    while."""
+    """One route."""
 
     http_method: str
     path: str
     view: Callable[[Visit], Awaitable[Response]]
     access: AccessRule
-    nav_label: str = ""
-    required_action: tuple[str, str] | None = None
-    is_test_only: bool = False
-    needs_step_up: bool = False
+    nav_label: str = ""  # label in the navigation; empty for pages that are not listed there
+    required_action: tuple[str, str] | None = None  # (method, action) without which the page does not exist
+    is_test_only: bool = False  # the page does not exist in live
+    needs_step_up: bool = False  # asks for password or code if the user has not given one for a while
 
 
-# Who it is.
+# Signing in and the user's own account.
 ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/sign-in", signing_in.show_sign_in, NO_SESSION),
     ConsolePage("POST", "/sign-in", signing_in.sign_in, NO_SESSION),
@@ -74,13 +75,13 @@ ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/account/second-factor", account.set_second_factor, ALL_ROLES),
 )
 
-# A merchant's money.
+# Transactions and transfers of a merchant.
 MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
     ConsolePage("GET", "/transactions", transactions.show_transactions, ALL_MERCHANT_ROLES, "Transactions"),
     ConsolePage("GET", "/transactions.csv", transactions.export_transactions, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions/{ref}", transactions.show_transaction, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/transactions/{ref}/{offer}", transactions.submit_form, CAN_MOVE_MONEY),
+    ConsolePage("POST", "/transactions/{ref}/{transaction_form}", transactions.submit_form, CAN_MOVE_MONEY),
     ConsolePage("GET", "/transfers", transfers.show_transfers, CAN_MOVE_MONEY, "Transfers"),
     ConsolePage("POST", "/transfers/preview", transfers.preview_transfer, CAN_MOVE_MONEY),
     ConsolePage("POST", "/transfers/send", transfers.send_transfer, CAN_MOVE_MONEY),
@@ -88,7 +89,7 @@ MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/transfers/bulk/send", transfers.send_bulk, CAN_MOVE_MONEY),
 )
 
-# A merchant's wire: what it is told, how it is called, its scripted world.
+# Events, settings and sandbox of a merchant.
 INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/events", events.show_events, ALL_MERCHANT_ROLES, "Events"),
     ConsolePage("GET", "/events/{seq}", events.show_event, ALL_MERCHANT_ROLES),
@@ -129,7 +130,7 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
         needs_step_up=True,
     ),
     ConsolePage("GET", "/operator/rates", operator_rates.show_rates, ALL_OPERATOR_ROLES, "Exchange rates"),
-    ConsolePage("GET", "/operator/laws", operator_invariants.show_invariants, ALL_OPERATOR_ROLES, "Laws of the books"),
+    ConsolePage("GET", "/operator/laws", operator_invariants.show_invariants, ALL_OPERATOR_ROLES, "Ledger invariants"),
     ConsolePage("POST", "/operator/laws", operator_invariants.run_invariant_check, CAN_KEEP_BOOKS),
     ConsolePage("GET", "/operator/work", operator_jobs.show_jobs, ALL_OPERATOR_ROLES, "Jobs and rails"),
     ConsolePage("POST", "/operator/work/{key}", operator_jobs.requery_rail, CAN_SUPPORT),
@@ -137,7 +138,7 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/operator/trail", operator_jobs.show_audit_trail, ALL_OPERATOR_ROLES, "Audit trail"),
 )
 
-# People of both sides, and the documents.
+# Users and the API reference, for merchants and operators.
 SHARED_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/team", team.show_team, CAN_MANAGE_USERS, "Team"),
     ConsolePage("POST", "/team", team.invite, CAN_MANAGE_USERS, needs_step_up=True),
@@ -150,39 +151,39 @@ SHARED_PAGES: tuple[ConsolePage, ...] = (
 )
 
 
-# Records whose list is more than a list.
+# Record kinds with handlers of their own for the list page and the create form.
 CUSTOM_RECORD_VIEWS = {"bills": (bills_page.show_bills, bills_page.pay_bill)}
 
 
 def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
-    """The pages of one row of the table of records."""
-    path, needs = f"/{kind.name}", kind.required_action
+    """Returns the routes of one kind of record."""
+    path, required_action = f"/{kind.name}", kind.required_action
     show, make = CUSTOM_RECORD_VIEWS.get(
         kind.name, (bind_kind(records.show_list, kind), bind_kind(records.create_record, kind))
     )
     return (
-        ConsolePage("GET", path, show, ALL_MERCHANT_ROLES, kind.label, needs),
+        ConsolePage("GET", path, show, ALL_MERCHANT_ROLES, kind.label, required_action),
         ConsolePage(
             "GET",
             f"{path}/find",
             bind_kind(records.redirect_to_record, kind),
             ALL_MERCHANT_ROLES,
-            required_action=needs,
+            required_action=required_action,
         ),
-        ConsolePage("POST", f"{path}/new/{{form}}", make, CAN_MOVE_MONEY, required_action=needs),
+        ConsolePage("POST", f"{path}/new/{{form}}", make, CAN_MOVE_MONEY, required_action=required_action),
         ConsolePage(
             "GET",
             f"{path}/{{reference}}",
             bind_kind(records.show_record, kind),
             ALL_MERCHANT_ROLES,
-            required_action=needs,
+            required_action=required_action,
         ),
         ConsolePage(
             "POST",
             f"{path}/{{reference}}/{{form}}",
             bind_kind(records.update_record, kind),
             CAN_MOVE_MONEY,
-            required_action=needs,
+            required_action=required_action,
         ),
     )
 
@@ -191,18 +192,18 @@ RECORD_PAGES = tuple(page for kind in RECORD_KINDS for page in record_pages(kind
 PAGES = (*ACCOUNT_PAGES, *MONEY_PAGES, *RECORD_PAGES, *INTEGRATION_PAGES, *OPERATOR_PAGES, *SHARED_PAGES)
 
 
-def list_deployed_pages(parts: ConsoleServices) -> tuple[ConsolePage, ...]:
-    """The pages of this deployment: those whose slices are there, and of the scripted world only in test."""
+def list_deployed_pages(services: ConsoleServices) -> tuple[ConsolePage, ...]:
+    """Returns the pages that exist in this deployment: no sandbox in live, no page without its action."""
     return tuple(
         page
         for page in PAGES
-        if not (page.is_test_only and parts.is_live)
-        and (page.required_action is None or parts.has_action(*page.required_action))
+        if not (page.is_test_only and services.is_live)
+        and (page.required_action is None or services.has_action(*page.required_action))
     )
 
 
 def build_navigation(visit: Visit, pages: Sequence[ConsolePage]) -> list[tuple[str, str]]:
-    """Paths and labels of the pages that this visitor may open."""
+    """Returns path and label of the listed pages that the user may open. Empty without a session."""
     session = visit.session
     if session is None or not session.is_authenticated:
         return []

@@ -1,4 +1,4 @@
-"""The scripted world of the test environment: its clock, its buttons, its magic values."""
+"""The sandbox page of the test environment: business clock, sandbox actions and magic values."""
 
 from typing import Any
 
@@ -12,25 +12,24 @@ from kasuwa.core.reference_tables import load_reference_data
 RAILS = ("bank", "card", "biller", "mobile", "identity", "issuer")
 FAULT_KINDS = ("timeout", "reset", "unavailable", "decline", "none")
 
-# The buttons of `PUT /sandbox`: each an action, what it is called, and what it asks for. One whose action is not
-# there yet is not shown.
+# Forms for actions of `PUT /sandbox`: action, title, description and fields. Only deployed actions are shown.
 SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     (
         "advance",
-        "Let time pass",
-        "Moves your business time forward and runs everything that falls due on the way.",
+        "Advance clock",
+        "Moves your business time forward and runs all jobs that fall due in between.",
         (
             FormField("days", "Days", input_mode="numeric", value_type="whole"),
             FormField("hours", "Hours", input_mode="numeric", value_type="whole"),
             FormField("minutes", "Minutes", input_mode="numeric", value_type="whole"),
             FormField("seconds", "Seconds", input_mode="numeric", value_type="whole"),
-            FormField("until", "Or until, such as 2026-01-31T10:00:00+01:00"),
+            FormField("until", "Or until a time, such as 2026-01-31T10:00:00+01:00"),
         ),
     ),
     (
         "fund_wallet",
-        "Fund the wallet",
-        "Credits a wallet, as if money had come in.",
+        "Fund wallet",
+        "Credits a wallet with test money.",
         (
             FormField("currency", "Currency", options=CURRENCIES),
             FormField("amount", "Amount", input_mode="decimal", required=True),
@@ -38,8 +37,8 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     ),
     (
         "settle",
-        "Settle something pending",
-        "Plays the rail's call-back for a payment, transfer, bill or refund.",
+        "Complete a pending transaction",
+        "Simulates the rail's callback for a payment, transfer, bill or refund.",
         (
             FormField("txnRef", "txnRef or orderRef", required=True),
             FormField("outcome", "Outcome", options=("successful", "failed")),
@@ -47,8 +46,8 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     ),
     (
         "fault",
-        "Make a rail fail",
-        "Your next calls of that rail fail so.",
+        "Inject a rail fault",
+        "Makes your next calls to a rail fail in the chosen way.",
         (
             FormField("rail", "Rail", options=RAILS),
             FormField("kind", "Fault", options=FAULT_KINDS),
@@ -58,7 +57,7 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     (
         "pay_account",
         "Pay into an account",
-        "A customer's bank transfer into an account number of yours.",
+        "Simulates a customer's bank transfer to one of your account numbers.",
         (
             FormField("accountNumber", "Account number", input_mode="numeric", required=True),
             FormField("amount", "Amount", input_mode="decimal", required=True),
@@ -68,7 +67,7 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     (
         "card_purchase",
         "Buy with a virtual card",
-        "A shop charges one of your virtual cards.",
+        "Simulates a purchase with one of your virtual cards.",
         (
             FormField("reference", "Card reference", required=True),
             FormField("amount", "Amount", input_mode="decimal", required=True),
@@ -77,8 +76,8 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     ),
     (
         "redeem_cashcode",
-        "Draw cash",
-        "Somebody uses a cashcode.",
+        "Redeem a cashcode",
+        "Simulates a cash withdrawal with a cashcode.",
         (
             FormField("cashcode", "Cashcode", input_mode="numeric", required=True, input_type="password"),
             FormField("pin", "PIN", input_mode="numeric", required=True, input_type="password"),
@@ -89,42 +88,43 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     (
         "beneficiary",
         "Add a split beneficiary",
-        "Somebody who gets a part of payments; answers a ref_code.",
+        "Adds somebody who receives a share of split payments. Returns a ref_code.",
         (
             FormField("name", "Name", required=True),
             FormField("bankcode", "Bank code", input_mode="numeric", required=True),
             FormField("accountnumber", "Account number", input_mode="numeric", required=True),
         ),
     ),
-    ("reset", "Begin anew", "Fresh books, as on day one; the old ones are kept aside.", ()),
+    ("reset", "Reset", "Starts with new, empty books. The old ones are archived.", ()),
 )
 
 
 async def show_sandbox(visit: Visit, status: int = 200, **values: Any) -> Response:
     clock = await visit.call_action("sandbox", action="clock")
-    shown = [button for button in SANDBOX_FORMS if visit.services.has_action("sandbox", button[0])]
+    forms = [form for form in SANDBOX_FORMS if visit.services.has_action("sandbox", form[0])]
     magic = load_reference_data("magic_values")
-    shared = {"now": clock.body["now"], "buttons": shown, "magic": magic, "said": {}, "pressed": ""}
+    shared = {"now": clock.body["now"], "forms": forms, "magic": magic, "submitted": {}, "open_form": ""}
     return visit.render("sandbox.html", status, **{**shared, **values})
 
 
 async def run_sandbox_action(visit: Visit) -> Response:
     action = visit.path_parameter("action")
-    asks = next((asks for name, _, _, asks in SANDBOX_FORMS if name == action), None)
-    if asks is None or not visit.services.has_action("sandbox", action):
+    fields = next((fields for name, _, _, fields in SANDBOX_FORMS if name == action), None)
+    if fields is None or not visit.services.has_action("sandbox", action):
         raise NotFound
-    said = {ask.name: visit.form_text(ask.name) for ask in asks}
-    given = build_request(asks, visit.form_text)
-    reply = await visit.run_action("sandbox", {"action": action, **given}, f"used the sandbox: {action}")
+    submitted = {field.name: visit.form_text(field.name) for field in fields}
+    request = {"action": action, **build_request(fields, visit.form_text)}
+    reply = await visit.run_action("sandbox", request, f"used the sandbox: {action}")
     if not reply.is_success:
-        return await show_sandbox(visit, 422, faults=reply.faults, said=said, pressed=action)
+        return await show_sandbox(visit, 422, faults=reply.faults, submitted=submitted, open_form=action)
     return visit.redirect("/sandbox", summarize_result(action, reply.body))
 
 
 def summarize_result(action: str, body: dict[str, Any]) -> str:
+    """Returns the flash message for a sandbox action's reply."""
     if action == "advance":
         ran = ", ".join(f"{count} × {kind}" for kind, count in body["ran"].items())
-        more = f" More is due: advance until {body['until']} to go on." if body.get("more") else ""
-        return f"It is {body['now']} now. Ran: {ran or 'nothing fell due'}.{more}"
-    told = ", ".join(f"{name}: {value}" for name, value in body.items() if name not in ("status", "message"))
-    return ". ".join(part for part in (body.get("message", ""), told) if part)
+        more = f" More jobs are due: advance until {body['until']} to continue." if body.get("more") else ""
+        return f"Business time is now {body['now']}. Jobs run: {ran or 'none'}.{more}"
+    values = ", ".join(f"{name}: {value}" for name, value in body.items() if name not in ("status", "message"))
+    return ". ".join(part for part in (body.get("message", ""), values) if part)

@@ -1,7 +1,8 @@
-"""The console's application: every request goes through one door, which the table of routes is checked at.
+"""The console's ASGI application.
 
-In order: who is it (session), may they (role), did they mean it (a form's token), and only then the page. What is
-missing and what is not theirs answer alike. Every response carries the same strict policy.
+Every request passes the same checks before its page handler runs, in this order: session, role (routes.py), text that
+PostgreSQL can store, then for a form its size, CSRF token and step-up authentication. An object that does not exist and
+one of another merchant get the same response. Every response carries the same Content-Security-Policy.
 """
 
 import asyncio
@@ -55,45 +56,47 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cross-origin-opener-policy": "same-origin",
 }
-# What the door leaves in a request's scope for the line about it.
+# Scope keys under which make_endpoint leaves the route and the visit for the request log.
 ROUTE_SCOPE_KEY, VISIT_SCOPE_KEY = "kasuwa.pattern", "kasuwa.visit"
 STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
 
 ERROR_TEXTS = {
-    404: ("Not found", "There is no such page, or it is not yours."),
-    405: ("Not so", "This page does not take that."),
+    404: ("Not found", "This page does not exist, or you do not have access to it."),
+    405: ("Method not allowed", "This page does not support that request."),
 }
 
-NUL_REFUSED = "It holds a character that is no text (NUL). Remove it and send it again."
+NUL_REFUSED = "It contains a NUL character, which cannot be stored. Remove it and try again."
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class EarlyResponse(Exception):
-    """Not let through, with what the visitor is answered instead."""
+    """Raised to end a request before its page handler runs. Carries the response."""
 
     def __init__(self, response: Response) -> None:
         self.response = response
 
 
-def make_console(parts: ConsoleServices, request_log: RequestLog) -> Starlette:
-    dummy_hash()  # made now: the first unknown address takes no longer than the second
-    pages, bodies = list_deployed_pages(parts), BodyLimiter()
+def make_console(services: ConsoleServices, request_log: RequestLog) -> Starlette:
+    dummy_hash()  # computed now, so that the first sign-in with an unknown address takes no longer than later ones
+    pages, bodies = list_deployed_pages(services), BodyLimiter()
     routes: list[Route | Mount] = [
-        Route(page.path, make_endpoint(parts, page, pages, bodies), methods=[page.http_method], include_in_schema=False)
+        Route(
+            page.path, make_endpoint(services, page, pages, bodies), methods=[page.http_method], include_in_schema=False
+        )
         for page in pages
     ]
     folder = files("kasuwa") / "console" / "static"
     routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
-    application = Starlette(routes=routes, exception_handlers={HTTPException: make_error_handler(parts, pages)})
+    application = Starlette(routes=routes, exception_handlers={HTTPException: make_error_handler(services, pages)})
     application.add_middleware(SecurityHeaders)
     application.add_middleware(RequestLogging, request_log=request_log)
-    application.add_middleware(ForwardedClient, proxies=parts.proxies)
+    application.add_middleware(ForwardedClient, proxies=services.proxies)
     return application
 
 
 class SecurityHeaders:
-    """Puts the policy on everything that leaves, static files and errors included."""
+    """Middleware that sets the security headers on every response, static files and errors included."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -117,8 +120,10 @@ class SecurityHeaders:
 
 
 class RequestLogging:
-    """A line a request, as the API writes it. A page is named by its pattern in the table of routes: what stands in
-    an address may be a link's token, and strangers write anything into theirs."""
+    """Middleware that writes one line per request to the request log, in the API's format.
+
+    The line names the route's pattern, not the path: a path may contain the secret token of a link.
+    """
 
     def __init__(self, app: Any, request_log: RequestLog) -> None:
         self._app = app
@@ -156,14 +161,14 @@ class RequestLogging:
         self._log.write(request_id, address, verb, path, "console", mid, http, http, seconds)
 
 
-# --- the door -----------------------------------------------------------------------------------------------------
+# --- checks before the page handler -----------------------------------------------------------------------------
 
 
 def make_endpoint(
-    parts: ConsoleServices, page: ConsolePage, pages: Sequence[ConsolePage], bodies: BodyLimiter
+    services: ConsoleServices, page: ConsolePage, pages: Sequence[ConsolePage], bodies: BodyLimiter
 ) -> Endpoint:
-    async def answer(request: Request) -> Response:
-        visit = Visit(request, parts, [])
+    async def endpoint(request: Request) -> Response:
+        visit = Visit(request, services, [])
         request.scope[ROUTE_SCOPE_KEY], request.scope[VISIT_SCOPE_KEY] = page.path, visit
         try:
             new_token = await load_session(visit)
@@ -178,53 +183,63 @@ def make_endpoint(
             if isinstance(response, RenderedPage):
                 await response.prepare()
             response = set_form_seed(visit, response)
-            return response if new_token is None else set_rotated_token(response, new_token, parts)
-        except EarlyResponse as refused:
-            return set_form_seed(visit, refused.response)
+            return response if new_token is None else set_rotated_token(response, new_token, services)
+        except EarlyResponse as early:
+            return set_form_seed(visit, early.response)
         except StepUpRequired:
             return step_up.show_step_up(visit)
         except HashPoolFull:
-            return too_busy(visit)
+            return busy_response(visit)
         except NotAllowed:
-            return not_allowed(visit)
+            return forbidden_response(visit)
         except NotFound:
             title, why = ERROR_TEXTS[404]
             return visit.render("error.html", 404, title=title, why=why)
         except HTTPException as error:
-            # A form that cannot be read: the one thing that Starlette refuses on the way to a page.
+            # Starlette raises this only for a form that it cannot parse.
             return visit.render(
-                "error.html", error.status_code, title="Form refused", why="The form could not be read."
+                "error.html",
+                error.status_code,
+                title="Invalid form",
+                why="The form could not be read. Nothing was changed.",
             )
         except Exception as error:
             return error_response(visit, page.path, error)
 
-    return answer
+    return endpoint
 
 
-def set_rotated_token(response: Response, token: str, parts: ConsoleServices) -> Response:
-    """A page that itself began or ended the session has set its cookie already."""
+def set_rotated_token(response: Response, token: str, services: ConsoleServices) -> Response:
+    """Sets the session cookie, unless the page handler has set or deleted it already."""
     return (
-        response if parts.cookies.is_set_on(response, SESSION) else parts.cookies.set_cookie(response, SESSION, token)
+        response
+        if services.cookies.is_set_on(response, SESSION)
+        else services.cookies.set_cookie(response, SESSION, token)
     )
 
 
 def error_response(visit: Visit, pattern: str, error: Exception) -> Response:
-    """What a visitor is told of a page that failed. Once its form was handed to the page, some of it may be done."""
+    """Returns the error page for an unexpected exception.
+
+    Once a form was passed to its handler, the page says that the outcome is unknown.
+    """
     outage = is_outage(error)
     if not outage:
         log.error("page failed", page=pattern, **describe_error(error))
     if visit.progress.may_have_changed:
-        why = "It is not known whether this was done. Look it up before you send it again."
-        return visit.render("error.html", 503 if outage else 500, title="Outcome not known", why=why)
+        why = "It is not known whether your request was carried out. Check before you send it again."
+        return visit.render("error.html", 503 if outage else 500, title="Outcome unknown", why=why)
     if outage:
         return visit.render(
-            "error.html", 503, title="Not now", why="The database does not answer. Try again in a moment."
+            "error.html", 503, title="Service unavailable", why="The database does not respond. Try again in a moment."
         )
-    return visit.render("error.html", 500, title="Our fault", why="Something went wrong here. Nothing was changed.")
+    return visit.render(
+        "error.html", 500, title="Internal error", why="An unexpected error occurred. Nothing was changed."
+    )
 
 
 async def load_session(visit: Visit) -> str | None:
-    """Fill in who it is; answers a new token where it is time for one."""
+    """Fills in the session, merchant and CSRF token. Returns a new session token if the old one is due for rotation."""
     visit.csrf_token = anonymous_csrf_token(form_seed(visit))
     token = visit.services.cookies.read(visit.request, SESSION)
     if token is None or len(token) > 100:
@@ -246,7 +261,10 @@ def is_due_for_rotation(session: ConsoleSession) -> bool:
 
 
 def check_access(visit: Visit, page: ConsolePage) -> None:
-    """One look at the table's roles; strangers are sent to sign in, others are refused."""
+    """Checks the session and role against the route's access rule.
+
+    Raises EarlyResponse: a redirect to sign in without a session, status 403 for a wrong role.
+    """
     if page.access is NO_SESSION:
         return
     session = visit.session
@@ -262,30 +280,30 @@ def check_access(visit: Visit, page: ConsolePage) -> None:
     if session.user.role not in page.access:
         if page.path == "/" and session.user.mid is None:
             raise EarlyResponse(visit.redirect("/operator/merchants"))
-        raise EarlyResponse(not_allowed(visit))
+        raise EarlyResponse(forbidden_response(visit))
     if visit.services.is_live and session.user.totp_sealed is None and page.path not in ENROLLMENT_PATHS:
         raise EarlyResponse(visit.redirect("/account/second-factor"))
 
 
 async def require_step_up(visit: Visit, page: ConsolePage) -> None:
-    """Where the page wants to know anew who it is, and where the form says so without being asked."""
+    """Verifies credentials that the form carries, and raises EarlyResponse if the page needs step-up authentication."""
     if visit.session is None or not visit.session.is_authenticated:
         return
-    asked = await step_up.verify_step_up(visit)
+    retry_page = await step_up.verify_step_up(visit)
     visit.has_stepped_up = step_up.is_step_up_recent(visit)
-    if asked is not None or (page.needs_step_up and not visit.has_stepped_up):
-        raise EarlyResponse(asked or step_up.show_step_up(visit))
+    if retry_page is not None or (page.needs_step_up and not visit.has_stepped_up):
+        raise EarlyResponse(retry_page or step_up.show_step_up(visit))
 
 
-def too_busy(visit: Visit) -> Response:
-    why = "Too many people sign in at this moment. Nothing was changed; try again in a few seconds."
-    response = visit.render("error.html", 503, title="Too busy", why=why)
+def busy_response(visit: Visit) -> Response:
+    why = "Too many users are signing in. Nothing was changed. Try again in a few seconds."
+    response = visit.render("error.html", 503, title="Server busy", why=why)
     response.headers["retry-after"] = "2"
     return response
 
 
-def not_allowed(visit: Visit) -> Response:
-    why = "Your role does not allow this. Somebody who manages people can change it."
+def forbidden_response(visit: Visit) -> Response:
+    why = "Your role does not allow this. Ask an owner or administrator to change it."
     return visit.render("error.html", 403, title="Not allowed", why=why)
 
 
@@ -296,55 +314,60 @@ def redirect_to_sign_in(visit: Visit) -> Response:
 
 
 def check_url_text(visit: Visit) -> None:
-    """Refuses an address with text that no table can hold: nothing has such a name, and no search can find it."""
+    """Refuses a URL with text that PostgreSQL cannot store: status 404 for a path, 400 for a query."""
     if any(not is_storable(str(value)) for value in visit.request.path_params.values()):
         raise NotFound
     wrong = [name for name, value in visit.query.items() if not is_storable(name) or not is_storable(value)]
     if wrong:
-        raise EarlyResponse(visit.render("error.html", 400, title="Address refused", why=NUL_REFUSED))
+        raise EarlyResponse(visit.render("error.html", 400, title="Invalid address", why=NUL_REFUSED))
 
 
 def refuse_and_close(visit: Visit, status: int, title: str, why: str) -> Response:
-    """The rest of the body is not read, so nothing more can come on its connection."""
+    """Returns an error page and closes the connection, because the rest of the body is not read."""
     response = visit.render("error.html", status, title=title, why=why)
     response.headers["connection"] = "close"
     return response
 
 
 async def read_form(visit: Visit, page: ConsolePage, bodies: BodyLimiter) -> None:
-    """The fields, if they come from a form of ours that this very browser was shown."""
+    """Reads the form into visit.form and checks its CSRF token.
+
+    Raises EarlyResponse if it is too large, too slow, incomplete, from another site, or contains unstorable text.
+    """
     length = visit.request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-        raise EarlyResponse(visit.render("error.html", 413, title="Too large", why="A form has at most 2 MiB."))
+        raise EarlyResponse(
+            visit.render("error.html", 413, title="Form too large", why="A form may have at most 2 MiB.")
+        )
     try:
         with bodies.hold_slot(network_of(visit.client_address)):
             async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
                 visit.form = await visit.request.form(max_files=1, max_fields=MAX_FORM_FIELDS)
     except ClientDisconnect:
-        why = "The form broke off before its end. Nothing was changed; send it again."
-        raise EarlyResponse(visit.render("error.html", 400, title="Broken off", why=why)) from None
+        why = "The form did not arrive completely. Nothing was changed. Send it again."
+        raise EarlyResponse(visit.render("error.html", 400, title="Incomplete form", why=why)) from None
     except TooManyBodies:
         raise EarlyResponse(
-            refuse_and_close(visit, 503, "Too busy", "Too many forms are on their way. Try again in a moment.")
+            refuse_and_close(visit, 503, "Server busy", "Too many forms are being sent. Try again in a moment.")
         ) from None
     except TimeoutError:
         raise EarlyResponse(
-            refuse_and_close(visit, 408, "Too slow", "The form took too long to arrive. Send it again.")
+            refuse_and_close(visit, 408, "Request timeout", "The form took too long to arrive. Send it again.")
         ) from None
-    said = visit.form.get("csrf")
-    fits = isinstance(said, str) and is_equal_constant_time(said.encode(), visit.csrf_token.encode())
-    if not fits or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        why = "This form is not one that you were shown just now. Go back, load the page again and send it again."
-        raise EarlyResponse(visit.render("error.html", 403, title="Form refused", why=why))
+    token = visit.form.get("csrf")
+    is_valid = isinstance(token, str) and is_equal_constant_time(token.encode(), visit.csrf_token.encode())
+    if not is_valid or visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        why = "This form has expired or was not opened in this browser. Reload the page and send it again."
+        raise EarlyResponse(visit.render("error.html", 403, title="Invalid form", why=why))
     texts = [(name, value) for name, value in visit.form.items() if isinstance(value, str)]
     wrong = [name for name, value in texts if not is_storable(name) or not is_storable(value)]
     if wrong:
-        named = ", ".join(name for name in wrong if is_storable(name)) or "a field without a name"
-        raise EarlyResponse(visit.render("error.html", 422, title="Form refused", why=f"{named}: {NUL_REFUSED}"))
+        named = ", ".join(name for name in wrong if is_storable(name)) or "field name"
+        raise EarlyResponse(visit.render("error.html", 422, title="Invalid form", why=f"{named}: {NUL_REFUSED}"))
 
 
 def is_storable(text: str) -> bool:
-    """Whether PostgreSQL can hold a text: all of Unicode but NUL and halves of surrogate pairs."""
+    """Returns whether PostgreSQL can store a text: it must not contain NUL or unpaired surrogates."""
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:
@@ -352,36 +375,36 @@ def is_storable(text: str) -> bool:
 
 
 def form_seed(visit: Visit) -> str:
-    """What ties a stranger's form to its browser; made when it first comes."""
+    """Returns the seed of the CSRF token of a browser without a session. Made on its first request."""
     request = visit.request
-    kept = visit.services.cookies.read(request, FORM_SEED)
-    if kept is None:
-        kept = request.state.form_cookie = getattr(request.state, "form_cookie", None) or secrets.token_urlsafe(24)
-    return kept
+    seed = visit.services.cookies.read(request, FORM_SEED)
+    if seed is None:
+        seed = request.state.form_cookie = getattr(request.state, "form_cookie", None) or secrets.token_urlsafe(24)
+    return seed
 
 
 def set_form_seed(visit: Visit, response: Response) -> Response:
-    made = getattr(visit.request.state, "form_cookie", None)
-    if made is not None:
-        visit.services.cookies.set_cookie(response, FORM_SEED, made)
+    new_seed = getattr(visit.request.state, "form_cookie", None)
+    if new_seed is not None:
+        visit.services.cookies.set_cookie(response, FORM_SEED, new_seed)
     return response
 
 
 def make_error_handler(
-    parts: ConsoleServices, pages: Sequence[ConsolePage]
+    services: ConsoleServices, pages: Sequence[ConsolePage]
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Paths and verbs that no route has: said within the frame that the visitor has everywhere."""
+    """Returns the handler for unknown paths and methods. Its page has the navigation of the signed-in user."""
 
-    async def answer(request: Request, error: Exception) -> Response:
+    async def handle_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        visit = Visit(request, parts, [])
+        visit = Visit(request, services, [])
         try:
             new_token = await load_session(visit)
-        except Exception as broke:
-            return error_response(visit, "other", broke)
+        except Exception as session_error:
+            return error_response(visit, "other", session_error)
         visit.nav_links = build_navigation(visit, pages)
         title, why = ERROR_TEXTS.get(error.status_code, ERROR_TEXTS[404])
         response = visit.render("error.html", error.status_code, title=title, why=why)
-        return response if new_token is None else set_rotated_token(response, new_token, parts)
+        return response if new_token is None else set_rotated_token(response, new_token, services)
 
-    return answer
+    return handle_error

@@ -1,4 +1,4 @@
-"""A merchant's settings: keys, webhook, HTTP codes; limits and tariff to look at; and its own audit trail."""
+"""A merchant's settings page (API keys, webhook, API options, limits) and its audit trail."""
 
 from datetime import timedelta
 from typing import Any
@@ -16,9 +16,9 @@ from kasuwa.core.reading import Reader
 from kasuwa.db import merchants
 from kasuwa.db.audit_trail import AuditRecord
 
-# How long an old key may go on working, in hours. Contract: #authentication
+# How many hours the old keys remain valid. Contract: #authentication
 KEY_OVERLAP_CHOICES = (
-    ("0", "stops at once"),
+    ("0", "stops working at once"),
     ("1", "works for 1 more hour"),
     ("24", "works for 1 more day"),
     ("72", "works for 3 more days"),
@@ -33,26 +33,26 @@ async def read_merchant_settings(reader: Reader, visit: Visit) -> MerchantSettin
 
 async def show_settings(visit: Visit, status: int = 200, **values: Any) -> Response:
     async with visit.snapshot() as reader:
-        kept = await read_merchant_settings(reader, visit)
+        settings = await read_merchant_settings(reader, visit)
         keys = await store.list_keys(reader, visit.merchant)
-        trouble = await store.find_endpoint_failure(reader, visit.merchant)
+        endpoint_failure = await store.find_endpoint_failure(reader, visit.merchant)
     shared: dict[str, Any] = {
-        "kept": kept,
+        "settings": settings,
         "keys": keys,
         "overlaps": KEY_OVERLAP_CHOICES,
-        "url": kept.webhook_url,
-        "trouble": trouble,
+        "url": settings.webhook_url,
+        "endpoint_failure": endpoint_failure,
         "api_url": visit.services.api_url,
     }
     return visit.render("settings.html", status, **{**shared, **values})
 
 
 async def roll_key(visit: Visit) -> Response:
-    """The new key is on this page alone: it is not kept where anybody could read it."""
+    """Creates a key. It is shown on this page only, because it is stored encrypted."""
     hours = visit.form_text("overlap")
     if hours not in dict(KEY_OVERLAP_CHOICES):
-        return await show_settings(visit, 422, faults={"overlap": "one of those in the list"})
-    async with visit.operators.acquire() as connection, connection.transaction():
+        return await show_settings(visit, 422, faults={"overlap": "choose one of the options"})
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
         overlap = timedelta(hours=int(hours))
         key = await merchants.roll_key(connection, visit.services.vault, visit.merchant.mid, overlap)
         after = {"old keys end after hours": int(hours)}
@@ -68,37 +68,39 @@ async def set_webhook(visit: Visit) -> Response:
         fault = f"at most {MAX_URL_LENGTH} characters"
     if fault is not None:
         return await show_settings(visit, 422, url=url, faults={"url": fault})
-    await change_settings(visit, "set the webhook URL", endpoint_set=True, webhook_url=url)
-    return visit.redirect("/settings", "Events go there from now on." if url else "Events are switched off.")
+    await change_settings(visit, "set the webhook URL", is_endpoint_set=True, webhook_url=url)
+    return visit.redirect(
+        "/settings", "Events are sent to this URL from now on." if url else "Events are switched off."
+    )
 
 
 async def send_test_event(visit: Visit) -> Response:
-    kept = await read_merchant_settings(visit.reader, visit)
-    if not kept.webhook_url:
-        return await show_settings(visit, 422, faults={"url": "set a URL first"})
-    said = await visit.services.send_test_event(visit.merchant.merchant_id, kept.webhook_url)
-    return visit.redirect("/settings", said)
+    settings = await read_merchant_settings(visit.reader, visit)
+    if not settings.webhook_url:
+        return await show_settings(visit, 422, faults={"url": "save a URL first"})
+    result = await visit.services.send_test_event(visit.merchant.merchant_id, settings.webhook_url)
+    return visit.redirect("/settings", result)
 
 
 async def set_api_options(visit: Visit) -> Response:
     codes, order = visit.form_text("http_codes"), visit.form_text("webhook_order")
     if codes not in ("compat", "strict") or order not in ("loose", "strict"):
-        return await show_settings(visit, 422, faults={"http_codes": "one of those in the list"})
-    await change_settings(visit, "changed settings", endpoint_set=False, http_codes=codes, webhook_order=order)
-    return visit.redirect("/settings", "Your settings are kept.")
+        return await show_settings(visit, 422, faults={"http_codes": "choose one of the options"})
+    await change_settings(visit, "changed settings", is_endpoint_set=False, http_codes=codes, webhook_order=order)
+    return visit.redirect("/settings", "Settings saved.")
 
 
-async def change_settings(visit: Visit, what: str, *, endpoint_set: bool, **changes: Any) -> None:
-    """Keeps the changed settings, and what they were before in the audit trail, in one commit."""
+async def change_settings(visit: Visit, audit_text: str, *, is_endpoint_set: bool, **changes: Any) -> None:
+    """Saves the changed settings, and records their old and new values in the audit trail in the same commit."""
     before: dict[str, Any] = {}
 
-    def changed(kept: MerchantSettings) -> MerchantSettings:
-        before.update({name: getattr(kept, name) for name in changes})
-        return msgspec.structs.replace(kept, **changes)
+    def apply(settings: MerchantSettings) -> MerchantSettings:
+        before.update({name: getattr(settings, name) for name in changes})
+        return msgspec.structs.replace(settings, **changes)
 
-    async with visit.operators.acquire() as connection, connection.transaction():
-        await merchants.change_settings(connection, visit.merchant.mid, changed, is_endpoint_set=endpoint_set)
-        await visit.record_audit_on(connection, visit.audit_chain, what, visit.merchant.mid, before, changes)
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        await merchants.change_settings(connection, visit.merchant.mid, apply, is_endpoint_set=is_endpoint_set)
+        await visit.record_audit_on(connection, visit.audit_chain, audit_text, visit.merchant.mid, before, changes)
 
 
 async def show_audit_trail(visit: Visit) -> Response:
@@ -106,5 +108,5 @@ async def show_audit_trail(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         rows = [AuditRecord(*row) for row in await store.list_audit_entries(reader, visit.merchant, before)]
     shown = rows[:PAGE_ROWS]
-    more = f"/settings/trail?before={shown[-1].seq}" if len(rows) > PAGE_ROWS else ""
-    return visit.render("trail.html", entries=shown, more=more, across=False)
+    next_url = f"/settings/trail?before={shown[-1].seq}" if len(rows) > PAGE_ROWS else ""
+    return visit.render("audit_trail.html", entries=shown, next_url=next_url, is_operator_view=False)

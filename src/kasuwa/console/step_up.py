@@ -1,7 +1,8 @@
-"""Asking again who it is: before keys, webhook, people and approvals change, and before much money leaves.
+"""Step-up authentication: asks for a code or password again before sensitive changes and large payments.
 
-Whoever has a second factor gives a code, others their password; it holds for a while. What was being done goes on with
-the same form, so nothing is typed twice. People who have neither (the first links of a test environment) are not asked.
+Users with a second factor give a code, others their password. It holds for STEP_UP_LIFETIME. The page that asks carries
+the fields of the interrupted form, which continues once the credentials are verified. Users who have neither (demo
+links of a test environment) are not asked. Also holds the audit entries of refused sign-ins.
 """
 
 from collections.abc import Mapping
@@ -27,17 +28,17 @@ log = structlog.get_logger("kasuwa.console")
 
 CODE_FIELD, PASSWORD_FIELD = "confirm_code", "confirm_password"
 STEP_UP_LIFETIME = timedelta(minutes=15)
-WRONG_PASSWORD = "not your password"
-WRONG_CODE = "not the code of this moment; wait for the next one and try again"
-LOCKED_OUT = "too many wrong tries; try again later"
-# What is typed into these is not shown again, not even hidden: they are asked for once more.
+WRONG_PASSWORD = "wrong password"
+WRONG_CODE = "wrong or expired code; wait for the next one and try again"
+LOCKED_OUT = "too many failed attempts; try again later"
+# Secret fields are not carried over as hidden fields: the user enters them again.
 SECRET_FIELDS = frozenset(
     {"csrf", CODE_FIELD, PASSWORD_FIELD, "pin", "password", "again", "current", "cashcode", "code"}
 )
 
 
 def step_up_field(user: ConsoleUser) -> str | None:
-    """The field with which somebody shows who they are."""
+    """Returns the form field for the user's credential, or None if they have neither second factor nor password."""
     return CODE_FIELD if user.totp_sealed is not None else PASSWORD_FIELD if user.password_hash is not None else None
 
 
@@ -47,11 +48,13 @@ def is_step_up_recent(visit: Visit) -> bool:
 
 
 def show_step_up(visit: Visit, status: int = 401, faults: Mapping[str, str] = {}) -> Response:
-    """The page that asks, holding what the form said."""
-    said = [(name, value) for name, value in form_items(visit) if name not in SECRET_FIELDS]
+    """Returns the page that asks for the credential. It carries the fields of the interrupted form."""
+    carried = [(name, value) for name, value in form_items(visit) if name not in SECRET_FIELDS]
     query = visit.request.url.query
     action = visit.request.url.path + (f"?{query}" if query else "")
-    return visit.render("confirm.html", status, asks=step_up_field(visit.user), said=said, action=action, faults=faults)
+    return visit.render(
+        "step_up.html", status, field=step_up_field(visit.user), carried=carried, action=action, faults=faults
+    )
 
 
 def form_items(visit: Visit) -> list[tuple[str, str]]:
@@ -60,33 +63,36 @@ def form_items(visit: Visit) -> list[tuple[str, str]]:
 
 
 async def verify_step_up(visit: Visit) -> Response | None:
-    """Checks what the form says beside its own fields; answers the page that asks again where it is wrong."""
+    """Verifies the credential that a form carries, if any. Returns the page that asks again if it is wrong."""
     field = step_up_field(visit.user)
     if visit.session is None or field is None or field not in visit.form:
         return None
-    given = (
+    credential = (
         {"code": visit.form_text(CODE_FIELD)} if field == CODE_FIELD else {"password": str(visit.form[PASSWORD_FIELD])}
     )
-    faults = await verify_credentials(visit, **given)
+    faults = await verify_credentials(visit, **credential)
     if faults:
         return show_step_up(visit, 401, {field: next(iter(faults.values()))})
-    async with visit.operators.acquire() as connection:
+    async with visit.operator_pool.acquire() as connection:
         await console_sessions.mark_verified(connection, visit.session.session_id)
     visit.session.verified_at = datetime.now(UTC)
     return None
 
 
 async def verify_credentials(visit: Visit, *, password: str | None = None, code: str | None = None) -> dict[str, str]:
-    """What is wrong with a password, a code or both that the signed-in visitor gave, by these names."""
+    """Verifies password, code or both of the signed-in user.
+
+    Returns error texts under "password" and "code". Empty if all are right. Failures count towards the lockout.
+    """
     user, faults = visit.user, dict[str, str]()
-    async with visit.operators.acquire() as connection:
-        source = await source_of(connection, visit, user.email)
+    async with visit.operator_pool.acquire() as connection:
+        source = await find_attempt_source(connection, visit, user.email)
         if await console_throttle.locked_until(connection, user.email, source) is not None:
             return {"password" if password is not None else "code": LOCKED_OUT}
     if password is not None and not await passwords.verify_password(user, password):
         faults["password"] = WRONG_PASSWORD
-    async with visit.operators.acquire() as connection:
-        # A code is used up by looking at it: not while the password beside it is wrong.
+    async with visit.operator_pool.acquire() as connection:
+        # Checking a code uses it up, so it is not checked if the password is wrong.
         if code is not None and not faults and not await consume_totp_code(connection, visit, user, code):
             faults["code"] = WRONG_CODE
         if faults:
@@ -101,40 +107,43 @@ async def consume_totp_code(connection: Connection, visit: Visit, user: ConsoleU
     return step is not None and await console_users.use_totp_step(connection, user.user_id, step)
 
 
-async def source_of(connection: Connection, visit: Visit, email: str) -> AttemptSource:
+async def find_attempt_source(connection: Connection, visit: Visit, email: str) -> AttemptSource:
     return await console_throttle.find_source(connection, email, visit.client_address, visit.device_token)
 
 
-# --- refused tries ------------------------------------------------------------------------------------------------
+# --- refused sign-ins ---------------------------------------------------------------------------------------------
 
 
 def record_refusal(visit: Visit, response: Response, user: ConsoleUser | None, failures: int) -> Response:
-    """Leaves the refused try in the audit trail, once the answer is on its way: so that an address that somebody has
-    takes no longer than one that nobody has. Bounded: of a series, the first and those that lock; of addresses that
-    nobody has, and which may be a password typed into the wrong field, one entry a series and not what was typed."""
+    """Records a refused sign-in in the audit trail after the response was sent.
+
+    It runs in the background so that known and unknown addresses take equally long. Of a series of failures only the
+    first and those that lock are recorded. For an unknown address only those that lock are, and without the address: it
+    may be a password that was typed into the wrong field.
+    """
     if failures < FREE_FAILURES and (user is None or failures > 1):
         return response
 
     async def record() -> None:
         try:
             await append_entry()
-        except Exception as error:  # the answer has left: nobody is there to be told
-            log.error("a refused sign-in is not in the trail", **describe_error(error))
+        except Exception as error:  # the response has been sent already
+            log.error("refused sign-in could not be recorded", **describe_error(error))
 
     async def append_entry() -> None:
         name = "an unknown address" if user is None else user.email
         after = f"wrong tries in a row: {failures}"
-        async with visit.operators.acquire() as connection:
+        async with visit.operator_pool.acquire() as connection:
             chain = await find_audit_chain(connection, user)
-            deed = AuditEntry(name, "was refused to sign in", name, visit.client_address, after=after)
-            await audit_trail.append_entry(connection, chain, deed)
+            entry = AuditEntry(name, "was refused to sign in", name, visit.client_address, after=after)
+            await audit_trail.append_entry(connection, chain, entry)
 
     response.background = BackgroundTask(record)
     return response
 
 
 async def find_audit_chain(connection: Connection, user: ConsoleUser | None) -> int:
-    """The chain of the person's merchant; the operator's where there is none."""
+    """Returns the audit chain of the user's merchant, or the operator's for operators and unknown users."""
     if user is None or user.mid is None:
         return OPERATOR_CHAIN_ID
     return await find_merchant_id(connection, user.mid)

@@ -1,7 +1,7 @@
-"""Plain reads of what a merchant owns, for its pages. No writes; merchant_id in every WHERE.
+"""Database reads for a merchant's pages. No writes, and merchant_id is in every WHERE.
 
-Lists go by key, not by count: each page asks for what comes after the last row it showed, which takes as long on the
-millionth row as on the first.
+Lists use keyset pagination: each page continues after the last row of the one before, so that the last page of a long
+list is read as fast as the first.
 """
 
 import contextlib
@@ -26,42 +26,43 @@ EARLIEST = datetime(1900, 1, 1, tzinfo=LAGOS)
 
 
 class Cursor(NamedTuple):
-    """The last row of a page: the next one goes on behind it."""
+    """Position of the last row of a page. The next page continues after it. In URLs as base64."""
 
     at: datetime
     seq: int
     key: bytes
 
     def encode(self) -> str:
-        said = f"{self.at.isoformat()} {self.seq} ".encode() + self.key
-        return urlsafe_b64encode(said).decode().rstrip("=")
+        text = f"{self.at.isoformat()} {self.seq} ".encode() + self.key
+        return urlsafe_b64encode(text).decode().rstrip("=")
 
     @classmethod
     def decode(cls, text: str) -> "Cursor | None":
+        """Returns the cursor in a URL parameter, or None if it is not valid."""
         with contextlib.suppress(ValueError):
             at, seq, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).split(b" ", 2)
-            moment, number = datetime.fromisoformat(at.decode()), int(seq)
-            return cls(moment, number, key) if moment.tzinfo is not None and 0 <= number <= MAX_SEQ else None
+            timestamp, number = datetime.fromisoformat(at.decode()), int(seq)
+            return cls(timestamp, number, key) if timestamp.tzinfo is not None and 0 <= number <= MAX_SEQ else None
         return None
 
 
-# The largest that PostgreSQL's bigint holds: what a cursor tells is anybody's text.
+# Largest bigint of PostgreSQL. Cursors come from URLs, so they may contain any number.
 MAX_SEQ = 2**63 - 1
 FIRST_PAGE = Cursor(NEVER, 0, b"")
 
 
 class TransactionFilter(msgspec.Struct, frozen=True):
-    """What a list is narrowed to; an empty text is no bound."""
+    """Filter of the transaction list. An empty text does not filter."""
 
     kind: str = ""
     status: str = ""
     since: datetime = EARLIEST
-    until: datetime = NEVER
-    search: str = ""
+    until: datetime = NEVER  # exclusive
+    search: str = ""  # a whole txnRef, orderRef or customer reference; the other filters are then ignored
 
 
 class TransactionLine(msgspec.Struct):
-    """A transaction in a list."""
+    """A transaction in a list. Amounts are in minor units."""
 
     key: bytes
     kind: str
@@ -69,9 +70,9 @@ class TransactionLine(msgspec.Struct):
     order_ref: str
     currency: str
     amount: int
-    charges: int
+    charges: int  # fee, VAT and duty; 0 if the transaction failed
     status: str
-    message: str
+    message: str  # the rail's last message
     created_at: datetime
     seq: int
 
@@ -80,14 +81,14 @@ class TransactionLine(msgspec.Struct):
         return Cursor(self.created_at, self.seq, self.key)
 
 
-# A transaction that has failed costs nothing: its row keeps what it would have cost.
+# A failed transaction has no charges, although its row keeps those that were planned.
 LINE_COLUMNS = """
     t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount,
     case when t.status = 'failed' then 0 else t.fee + t.vat + t.duty end as charges, t.status, t.message,
     t.created_at, t.seq
 """
 
-# The kinds a merchant has, each found by one look at the index.
+# The transaction kinds of a merchant. Loose index scan: one index lookup per kind.
 KINDS_CTE = """
     with recursive k as (
         select min(kind) as kind from transaction where merchant_id = $1
@@ -97,8 +98,8 @@ KINDS_CTE = """
 """
 KINDS_OF = f"{KINDS_CTE} select kind from k where kind is not null order by kind"
 
-# Each kind gives its newest, by its index; the newest of those are the page. There is one upper bound, cursor or end
-# of the days: with two, the index would be walked from the looser one.
+# Reads the newest rows of each kind from its index, then the newest of those. There must be a single upper bound, the
+# cursor or the end date: with two, the index would be scanned from the looser one.
 NEWEST_TRANSACTIONS = f"""
     {KINDS_CTE} select l.* from k cross join lateral (
         select {LINE_COLUMNS} from transaction t
@@ -108,7 +109,7 @@ NEWEST_TRANSACTIONS = f"""
     where k.kind is not null and ($2 = '' or k.kind = $2)
     order by l.created_at desc, l.seq desc, l.key desc limit $8
 """
-# What is still open has a job: there are few, wherever they are in time.
+# Every open transaction has a job. There are few, so that no range of time needs to be scanned.
 OPEN_TRANSACTIONS = f"""
     select distinct {LINE_COLUMNS} from scheduled_job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
     where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
@@ -129,21 +130,24 @@ TRANSACTION = (
 async def list_transactions(
     reader: Reader,
     merchant: Merchant,
-    chosen: TransactionFilter,
+    filters: TransactionFilter,
     after: Cursor = FIRST_PAGE,
     limit: int = PAGE_ROWS + 1,
 ) -> list[TransactionLine]:
-    if chosen.search:
-        keys = [transaction_key(merchant.merchant_id, kind, chosen.search) for kind in MERCHANT_REFERENCED_KINDS]
+    """Returns matching transactions after the cursor, newest first."""
+    if filters.search:
+        keys = [transaction_key(merchant.merchant_id, kind, filters.search) for kind in MERCHANT_REFERENCED_KINDS]
         return [
             TransactionLine(*row)
-            for row in await reader.fetch(MATCHING_TRANSACTIONS, merchant.merchant_id, chosen.search, keys, limit)
+            for row in await reader.fetch(MATCHING_TRANSACTIONS, merchant.merchant_id, filters.search, keys, limit)
         ]
-    below = min(after, Cursor(chosen.until, 0, b""))
-    told = (chosen.kind, chosen.status, chosen.since, below.at, below.seq, below.key, limit)
-    if chosen.status in ("pending", "processing"):
-        return [TransactionLine(*row) for row in await reader.fetch(OPEN_TRANSACTIONS, merchant.merchant_id, *told)]
-    return [TransactionLine(*row) for row in await reader.fetch(NEWEST_TRANSACTIONS, merchant.merchant_id, *told)]
+    upper_bound = min(after, Cursor(filters.until, 0, b""))
+    parameters = (filters.kind, filters.status, filters.since, upper_bound.at, upper_bound.seq, upper_bound.key, limit)
+    if filters.status in ("pending", "processing"):
+        return [
+            TransactionLine(*row) for row in await reader.fetch(OPEN_TRANSACTIONS, merchant.merchant_id, *parameters)
+        ]
+    return [TransactionLine(*row) for row in await reader.fetch(NEWEST_TRANSACTIONS, merchant.merchant_id, *parameters)]
 
 
 async def list_kinds(reader: Reader, merchant: Merchant) -> list[str]:
@@ -156,14 +160,16 @@ async def find_transaction(reader: Reader, merchant: Merchant, txn_ref: str) -> 
 
 
 class Posting(msgspec.Struct):
+    """A posting in a list. Amounts are in minor units."""
+
     seq: int
-    group_seq: int
+    group_seq: int  # seq of the first posting that was applied together with it
     reference: str
-    debit: str
-    credit: str
+    debit: str  # account name
+    credit: str  # account name
     amount: int
-    debit_after: int
-    credit_after: int
+    debit_after: int  # balance of the debited account after the posting
+    credit_after: int  # balance of the credited account after the posting
     kind: str
     at: datetime
 
@@ -173,7 +179,7 @@ class Posting(msgspec.Struct):
 
 
 POSTING_COLUMNS = "seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at"
-# By the first posting of each of its groups, which alone is indexed; the others follow it.
+# Only the first posting of a group is indexed by reference. The others follow it by seq.
 POSTINGS_OF = f"""
     select {", ".join(f"p.{name}" for name in POSTING_COLUMNS.split(", "))}
     from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
@@ -186,26 +192,26 @@ async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> l
     return [Posting(*row) for row in await reader.fetch(POSTINGS_OF, merchant.merchant_id, reference)]
 
 
-# --- the first page -----------------------------------------------------------------------------------------------
+# --- overview -----------------------------------------------------------------------------------------------------
 
 
 class DailyTotal(msgspec.Struct, frozen=True):
-    """One day in Lagos, currency and status; of what is open, also the keys."""
+    """Number and sum of the transactions of one Lagos day, currency and status."""
 
     day: date
     currency: str
     status: str
     count: int
-    amount: int
-    keys: list[bytes] | None = None
+    amount: int  # in minor units
+    keys: list[bytes] | None = None  # of open transactions; None for final ones
 
 
 TOTAL_COLUMNS = """
     t.currency, t.status, count(*), sum(t.amount)::bigint,
     array_agg(t.key) filter (where t.status not in ('successful', 'failed'))
 """
-# Each kind and day is a stretch of the index. The days are told: a day that is reckoned from each row is not known to
-# be one of few, and a million rows would be sorted by it.
+# Each kind and day is one range of the index. The days are parameters: if they were computed from each row, the planner
+# could not know that they are few, and would sort a million rows by them.
 TOTALS_BETWEEN = f"""
     {KINDS_CTE} select d.day, l.* from k cross join unnest($2::date[], $3::timestamptz[], $4::timestamptz[])
         as d (day, since, until)
@@ -223,28 +229,28 @@ CLOCK = "select clock_offset_us, clock_fixed_at from merchant_state where mercha
 
 
 async def list_daily_totals(
-    reader: Reader, merchant: Merchant, stretches: list[tuple[date, datetime, datetime]]
+    reader: Reader, merchant: Merchant, ranges: list[tuple[date, datetime, datetime]]
 ) -> list[DailyTotal]:
-    """The figures of days, each between its two moments."""
-    days, starts, ends = zip(*stretches, strict=True)
+    """Returns the totals of days, each given with its start and end (exclusive)."""
+    days, starts, ends = zip(*ranges, strict=True)
     return [DailyTotal(*row) for row in await reader.fetch(TOTALS_BETWEEN, merchant.merchant_id, days, starts, ends)]
 
 
 async def list_totals_of_keys(reader: Reader, merchant: Merchant, keys: list[bytes]) -> list[DailyTotal]:
-    """The figures of these transactions alone."""
+    """Returns the totals of the transactions with these keys."""
     return [DailyTotal(*row) for row in await reader.fetch(TOTALS_OF_KEYS, merchant.merchant_id, keys)]
 
 
 class BusinessClock(msgspec.Struct):
-    """A merchant's business time; it is moved where it is not the wall's."""
+    """A merchant's business time. It is moved if it differs from real time, which the sandbox allows."""
 
     now: datetime
     is_moved: bool
 
 
-async def read_clock(reader: Reader, merchant: Merchant, wall: datetime) -> BusinessClock:
+async def read_clock(reader: Reader, merchant: Merchant, real_time: datetime) -> BusinessClock:
     offset, fixed = await reader.fetchrow(CLOCK, merchant.merchant_id)
-    now = fixed if fixed is not None else wall + timedelta(microseconds=offset)
+    now = fixed if fixed is not None else real_time + timedelta(microseconds=offset)
     return BusinessClock(now, fixed is not None or offset != 0)
 
 
@@ -256,8 +262,8 @@ EVENT_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $2"
 ENDPOINT = "select failing_since, off_at from endpoint where merchant_id = $1"
 
 
-async def list_events(reader: Reader, merchant: Merchant, before: int, most: int = PAGE_ROWS + 1) -> list[EventLine]:
-    return [event_line(row) for row in await reader.fetch(EVENTS, merchant.merchant_id, before, most)]
+async def list_events(reader: Reader, merchant: Merchant, before: int, limit: int = PAGE_ROWS + 1) -> list[EventLine]:
+    return [event_line(row) for row in await reader.fetch(EVENTS, merchant.merchant_id, before, limit)]
 
 
 async def find_event(reader: Reader, merchant: Merchant, seq: int) -> EventLine | None:
@@ -271,7 +277,7 @@ async def find_event_of(reader: Reader, merchant: Merchant, reference: str) -> E
 
 
 async def find_endpoint_failure(reader: Reader, merchant: Merchant) -> Any:
-    """Since when the endpoint fails, and from when on it is off; None where it is well."""
+    """Returns since when the webhook endpoint fails and when it was disabled, or None if it does not fail."""
     return await reader.fetchrow(ENDPOINT, merchant.merchant_id)
 
 
@@ -288,9 +294,9 @@ CARD_COUNT = "select count(*) from virtual_card where merchant_id = $1"
 
 async def list_cards(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> CardsReply:
     offset, limit = request.offset or 0, request.limit or PAGE_ROWS
-    async with reader.snapshot() as moment:
-        rows = await moment.fetch(CARDS, merchant.merchant_id, offset, limit)
-        [[total]] = await moment.fetch(CARD_COUNT, merchant.merchant_id)
+    async with reader.snapshot() as connection:
+        rows = await connection.fetch(CARDS, merchant.merchant_id, offset, limit)
+        [[total]] = await connection.fetch(CARD_COUNT, merchant.merchant_id)
     lines = [
         CardLine(
             reference=reference,
@@ -317,9 +323,9 @@ BENEFICIARY_COUNT = "select count(*) from beneficiary where merchant_id = $1"
 
 async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> BeneficiariesReply:
     offset, limit = request.offset or 0, request.limit or PAGE_ROWS
-    async with reader.snapshot() as moment:
-        rows = await moment.fetch(BENEFICIARIES, merchant.merchant_id, offset, limit)
-        [[total]] = await moment.fetch(BENEFICIARY_COUNT, merchant.merchant_id)
+    async with reader.snapshot() as connection:
+        rows = await connection.fetch(BENEFICIARIES, merchant.merchant_id, offset, limit)
+        [[total]] = await connection.fetch(BENEFICIARY_COUNT, merchant.merchant_id)
     lines = [
         BeneficiaryLine(ref_code=code, name=name, bank_code=bank, account_number=account, created_at=utc_text(at))
         for code, name, bank, account, at in rows
@@ -356,5 +362,5 @@ async def read_settings(reader: Reader, merchant: Merchant) -> str:
     return str(row[0])
 
 
-async def list_audit_entries(reader: Reader, merchant: Merchant, before: int, most: int = PAGE_ROWS + 1) -> list[Any]:
-    return list(await reader.fetch(AUDIT_ENTRIES, merchant.merchant_id, before, most))
+async def list_audit_entries(reader: Reader, merchant: Merchant, before: int, limit: int = PAGE_ROWS + 1) -> list[Any]:
+    return list(await reader.fetch(AUDIT_ENTRIES, merchant.merchant_id, before, limit))

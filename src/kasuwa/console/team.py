@@ -1,7 +1,8 @@
-"""People: a merchant's own, or the operators. Invited by link, given a role, disabled.
+"""The team page: users of the merchant, or operators, are invited by link, given a role and disabled.
 
-A link goes to the person it is for; whoever invites never sees it. What lets an operator in, resets one or changes a
-role is proposed here and approved by another administrator (operator_people.py); to disable takes one.
+The link is sent to the invited user. The inviting user never sees it. To invite or reset an operator or to change an
+operator's role is only proposed here, and another administrator must approve it (operator_user_proposals.py). An
+administrator alone can disable an operator.
 """
 
 from typing import Any
@@ -17,34 +18,34 @@ from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import console_users
 from kasuwa.db.console_users import INVITED, ConsoleUser, EmailTaken
 
-MOST_ADDRESS = 320
-EMAIL_TAKEN = "somebody of your team has this address already"
+MAX_CURSOR_LENGTH = 320
+EMAIL_TAKEN = "a member of your team has this address already"
 
 
 async def show_team(visit: Visit, status: int = 200, **values: Any) -> Response:
-    mid, after = visit.user.mid, people_after(visit)
+    mid, after = visit.user.mid, users_cursor(visit)
     async with visit.snapshot() as connection:
-        people = await console_users.list_users(connection, mid, after, PAGE_ROWS + 1)
+        users = await console_users.list_users(connection, mid, after, PAGE_ROWS + 1)
     roles = [(role, f"{short_name(role)}: {ROLE_DESCRIPTIONS[role]}") for role in assignable_roles(mid)]
-    shared = {"people": people[:PAGE_ROWS], "roles": roles, "said": {}, "takes_two": mid is None}
-    shared |= {"more": more_people("/team", people), "newest": "/team" if after else ""}
+    shared = {"members": users[:PAGE_ROWS], "roles": roles, "submitted": {}, "needs_approval": mid is None}
+    shared |= {"next_url": next_users_url("/team", users), "first_url": "/team" if after else ""}
     return visit.render("team.html", status, **{**shared, **values})
 
 
-def people_after(visit: Visit) -> str:
-    """The address that the shown part of a list of people begins after."""
-    return visit.query.get("after", "")[:MOST_ADDRESS]
+def users_cursor(visit: Visit) -> str:
+    """Returns the email address after which the page of a user list starts. Empty for the first page."""
+    return visit.query.get("after", "")[:MAX_CURSOR_LENGTH]
 
 
-def more_people(path: str, people: list[ConsoleUser]) -> str:
-    """Where a list of people goes on, of which one more than a page was read."""
-    return f"{path}?{urlencode({'after': people[PAGE_ROWS - 1].email})}" if len(people) > PAGE_ROWS else ""
+def next_users_url(path: str, users: list[ConsoleUser]) -> str:
+    """Returns the URL of the next page of a user list, or an empty text. `users` must hold one more than a page."""
+    return f"{path}?{urlencode({'after': users[PAGE_ROWS - 1].email})}" if len(users) > PAGE_ROWS else ""
 
 
 async def invite(visit: Visit) -> Response:
-    """An address that is used elsewhere is answered like any other: only its owner learns of it, from the link."""
+    """Invites a user. The response does not reveal whether the address is in use at another merchant."""
     email, role, mid = visit.form_text("email"), visit.form_text("role"), visit.user.mid
-    faults = {"email": email_fault(email) or "", "role": "" if role in assignable_roles(mid) else "choose one"}
+    faults = {"email": email_fault(email) or "", "role": "" if role in assignable_roles(mid) else "choose a role"}
     if not any(faults.values()):
         try:
             if mid is None:
@@ -52,11 +53,11 @@ async def invite(visit: Visit) -> Response:
             return await invite_member(visit, email, role, mid)
         except EmailTaken:
             faults["email"] = EMAIL_TAKEN
-    return await show_team(visit, 422, faults=faults, said={"email": email, "role": role})
+    return await show_team(visit, 422, faults=faults, submitted={"email": email, "role": role})
 
 
 async def invite_member(visit: Visit, email: str, role: str, mid: str) -> Response:
-    async with visit.operators.acquire() as connection, connection.transaction():
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
         user_id = await console_users.add_user(connection, email, mid, role)
         token = await console_users.make_link(connection, user_id, "invitation")
         await visit.record_audit_on(connection, visit.audit_chain, "invited", email, after=role)
@@ -64,13 +65,13 @@ async def invite_member(visit: Visit, email: str, role: str, mid: str) -> Respon
 
 
 async def deliver_link(visit: Visit, email: str, token: str) -> str:
-    """Sends a link to its person, after the commit that made it. Answers what the page says of that."""
+    """Sends a link to its user. Call it after the commit that made the link. Returns the text that the page shows."""
     return await visit.services.deliver_link(email, f"{visit.services.console_url}/link/{token}")
 
 
 async def find_member_in_path(visit: Visit) -> ConsoleUser:
-    """Somebody of the visitor's own place, and not the visitor: nobody locks themselves out."""
-    async with visit.operators.acquire() as connection:
+    """Returns another user of the same merchant or of the operator. Raises NotFound, also for the signed-in user."""
+    async with visit.operator_pool.acquire() as connection:
         found = await console_users.get_user(connection, parse_int(visit.path_parameter("user_id"), 0), visit.user.mid)
     if found is None or found.user_id == visit.user.user_id:
         raise NotFound
@@ -80,26 +81,29 @@ async def find_member_in_path(visit: Visit) -> ConsoleUser:
 async def change_role(visit: Visit) -> Response:
     found, role = await find_member_in_path(visit), visit.form_text("role")
     if role not in assignable_roles(visit.user.mid):
-        return await show_team(visit, 422, faults={f"role-{found.user_id}": "choose one"})
+        return await show_team(visit, 422, faults={f"role-{found.user_id}": "choose a role"})
     if visit.user.mid is None:
         return await propose_change(visit, OperatorChange(ROLE, found.email, role, found.user_id, found.role))
-    async with visit.operators.acquire() as connection, connection.transaction():
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
         await console_users.set_role(connection, found.user_id, role)
         await visit.record_audit_on(connection, visit.audit_chain, "changed a role", found.email, found.role, role)
-    return visit.redirect("/team", f"{found.email} is {short_name(role)} now, from the next sign-in on.")
+    return visit.redirect("/team", f"{found.email} has the role {short_name(role)} from the next sign-in on.")
 
 
 async def invite_again(visit: Visit) -> Response:
-    """A new link. Who has a password sets it and the second factor anew: so a lost telephone is replaced. Who is
-    invited or reset and has none yet only gets the link once more, which takes no second administrator: the one before
-    may be lost, in the mail or because the console died before it was sent."""
+    """Sends a new link.
+
+    A user who has joined is reset: they set password and second factor again, for example after losing a phone. A user
+    who has not used their invitation only gets a new link. That needs no approval, because the earlier link may have
+    been lost in the mail or in a crash.
+    """
     found = await find_member_in_path(visit)
-    is_waiting = found.state == INVITED
-    if visit.user.mid is None and not is_waiting:
+    is_invited = found.state == INVITED
+    if visit.user.mid is None and not is_invited:
         change = ENABLE if found.disabled_at is not None else RESET
         return await propose_change(visit, OperatorChange(change, found.email, found.role, found.user_id))
-    async with visit.operators.acquire() as connection, connection.transaction():
-        if not is_waiting:
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        if not is_invited:
             await console_users.reset_credentials(connection, found.user_id)
         token = await console_users.make_link(connection, found.user_id, "invitation")
         await visit.record_audit_on(connection, visit.audit_chain, "invited again", found.email)
@@ -108,7 +112,7 @@ async def invite_again(visit: Visit) -> Response:
 
 async def disable(visit: Visit) -> Response:
     found = await find_member_in_path(visit)
-    async with visit.operators.acquire() as connection, connection.transaction():
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
         await console_users.disable(connection, found.user_id)
         await visit.record_audit_on(connection, visit.audit_chain, "disabled", found.email, found.role)
-    return visit.redirect("/team", f"{found.email} cannot sign in any more.")
+    return visit.redirect("/team", f"{found.email} can no longer sign in.")

@@ -1,5 +1,4 @@
-"""What can be done with a transaction from its page, as a table: each row is an action of the API and the fields it
-asks for. A row whose slice is not there is not offered."""
+"""The table of forms on a transaction's page. Each row runs an API action, and is shown only if that is deployed."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,20 +12,20 @@ from kasuwa.core.transactions import SUCCESSFUL, Transaction
 
 
 class TransactionForm(msgspec.Struct, frozen=True):
-    """Something that can be done with transactions of a kind and status."""
+    """A form that runs an API action on transactions of one kind and status."""
 
-    name: str
+    name: str  # last part of the form's path
     label: str
     transaction_kind: str
     transaction_status: str
     method: str
     action: str
-    reference_field: str
+    reference_field: str  # request field that takes the transaction's txnRef
     fields: tuple[FormField, ...] = ()
 
-    def build_request(self, row: Transaction, said: Callable[[str], str]) -> Mapping[str, Any]:
-        told = {ask.name: said(ask.name) for ask in self.fields}
-        return {"action": self.action, self.reference_field: row.txn_ref} | {n: v for n, v in told.items() if v}
+    def build_request(self, row: Transaction, read_text: Callable[[str], str]) -> Mapping[str, Any]:
+        values = {field.name: read_text(field.name) for field in self.fields}
+        return {"action": self.action, self.reference_field: row.txn_ref} | {n: v for n, v in values.items() if v}
 
     def default_value(self, row: Transaction, name: str) -> str:
         return format_minor(row.amount) if name == "amount" else ""
@@ -42,23 +41,21 @@ TRANSACTION_FORMS = (
         action="refund",
         reference_field="txnRef",
         fields=(
-            FormField("amount", "Amount", "Whole or part; never above what was charged.", "decimal", required=True),
-            FormField("comment", "Comment", "Kept with the refund."),
+            FormField("amount", "Amount", "At most the amount that was charged.", "decimal", required=True),
+            FormField("comment", "Comment", "Stored with the refund."),
         ),
     ),
 )
 
 
 def list_available_forms(visit: Visit, row: Transaction) -> list[TransactionForm]:
-    """What can be done with it, as far as the visitor's role allows it."""
-    fitting = [
-        offer
-        for offer in TRANSACTION_FORMS
-        if (offer.transaction_kind, offer.transaction_status) == (row.kind, row.status)
+    """Returns the forms that fit the transaction and are allowed for the user's role."""
+    matching = [
+        form for form in TRANSACTION_FORMS if (form.transaction_kind, form.transaction_status) == (row.kind, row.status)
     ]
-    return [offer for offer in fitting if is_form_allowed(visit, offer)]
+    return [form for form in matching if is_form_allowed(visit, form)]
 
 
-def is_form_allowed(visit: Visit, offer: TransactionForm) -> bool:
-    action = visit.services.find_action(offer.method, {"action": offer.action})
+def is_form_allowed(visit: Visit, form: TransactionForm) -> bool:
+    action = visit.services.find_action(form.method, {"action": form.action})
     return action is not None and visit.is_allowed(action)

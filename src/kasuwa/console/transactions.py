@@ -1,4 +1,4 @@
-"""Transactions of every kind: searched, filtered, exported; and one of them with its whole story."""
+"""The pages of transactions: list with filters and search, CSV export, and one transaction with its timeline."""
 
 from collections.abc import AsyncIterator
 from datetime import date, datetime, time, timedelta
@@ -16,83 +16,84 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.transactions import FAILED
 
 STATUSES = ("successful", "failed", "pending", "processing")
-# An export is read in lumps of this many rows, so that it keeps no snapshot of the database while it is sent.
+# An export is read in batches of this many rows, so that it holds no snapshot while it is sent.
 EXPORT_BATCH_SIZE = 1_000
 CSV_HEADER = ("created", "kind", "txnRef", "orderRef", "currency", "amount", "charges", "status", "message")
 FILTER_PARAMETERS = ("q", "kind", "status", "from", "to")
 
 
 def read_filter(visit: Visit) -> tuple[TransactionFilter, dict[str, str]]:
-    """The filter of the address, and what is wrong with it."""
-    said = {name: visit.query.get(name, "").strip()[:100] for name in FILTER_PARAMETERS}
+    """Returns the filter in the query, and error texts by parameter."""
+    parameters = {name: visit.query.get(name, "").strip()[:100] for name in FILTER_PARAMETERS}
     faults: dict[str, str] = {}
-    since, until = (read_day(said[name], name, faults) for name in ("from", "to"))
-    status = said["status"] if said["status"] in STATUSES else ""
+    since, until = (parse_date(parameters[name], name, faults) for name in ("from", "to"))
+    status = parameters["status"] if parameters["status"] in STATUSES else ""
     bounds = (
         store.EARLIEST if since is None else datetime.combine(since, time(), LAGOS),
         NEVER if until is None else datetime.combine(until + timedelta(days=1), time(), LAGOS),
     )
-    return TransactionFilter(said["kind"], status, *bounds, said["q"]), faults
+    return TransactionFilter(parameters["kind"], status, *bounds, parameters["q"]), faults
 
 
-def read_day(text: str, name: str, faults: dict[str, str]) -> date | None:
+def parse_date(text: str, name: str, faults: dict[str, str]) -> date | None:
+    """Parses a date. Returns None for an empty text, and for an invalid one, which it adds to `faults`."""
     try:
         found = date.fromisoformat(text) if text else None
     except ValueError:
         found = date.min
     if found is not None and not 1900 < found.year < 9000:
-        faults[name] = "a date such as 2026-01-05"
+        faults[name] = "must be a date such as 2026-01-05"
         return None
     return found
 
 
 def filtered_url(visit: Visit, path: str = "/transactions", **changed: str) -> str:
-    """The same filter, with something of it changed."""
-    said = {name: visit.query.get(name, "") for name in FILTER_PARAMETERS} | changed
-    kept = {name: value for name, value in said.items() if value}
-    return f"{path}?{urlencode(kept)}" if kept else path
+    """Returns a URL with the filter of this page, and the changed parameters."""
+    parameters = {name: visit.query.get(name, "") for name in FILTER_PARAMETERS} | changed
+    filled = {name: value for name, value in parameters.items() if value}
+    return f"{path}?{urlencode(filled)}" if filled else path
 
 
 async def show_transactions(visit: Visit) -> Response:
-    chosen, faults = read_filter(visit)
+    filters, faults = read_filter(visit)
     after = Cursor.decode(visit.query.get("after", "")) or FIRST_PAGE
     async with visit.snapshot() as reader:
-        lines = await store.list_transactions(reader, visit.merchant, chosen, after)
+        lines = await store.list_transactions(reader, visit.merchant, filters, after)
         kinds = await store.list_kinds(reader, visit.merchant)
-    if len(lines) == 1 and chosen.search:
+    if len(lines) == 1 and filters.search:
         return visit.redirect(f"/transactions/{quote(lines[0].txn_ref, safe='')}")
     shown = lines[:PAGE_ROWS]
-    more = filtered_url(visit, after=shown[-1].cursor.encode()) if len(lines) > PAGE_ROWS else ""
+    next_url = filtered_url(visit, after=shown[-1].cursor.encode()) if len(lines) > PAGE_ROWS else ""
     return visit.render(
         "transactions.html",
         lines=shown,
         kinds=kinds,
         statuses=STATUSES,
-        said={name: visit.query.get(name, "") for name in FILTER_PARAMETERS},
+        submitted={name: visit.query.get(name, "") for name in FILTER_PARAMETERS},
         faults=faults,
-        more=more,
-        newest=filtered_url(visit) if after is not FIRST_PAGE else "",
-        export=filtered_url(visit, "/transactions.csv"),
+        next_url=next_url,
+        first_url=filtered_url(visit) if after is not FIRST_PAGE else "",
+        export_url=filtered_url(visit, "/transactions.csv"),
         is_filtered=any(visit.query.get(name) for name in FILTER_PARAMETERS),
     )
 
 
 async def export_transactions(visit: Visit) -> Response:
-    chosen, _ = read_filter(visit)
+    filters, _ = read_filter(visit)
     name = f"transactions-{visit.merchant.mid}.csv"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(stream_csv(visit, chosen), media_type="text/csv; charset=utf-8", headers=headers)
+    return StreamingResponse(stream_csv(visit, filters), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-async def stream_csv(visit: Visit, chosen: TransactionFilter) -> AsyncIterator[str]:
+async def stream_csv(visit: Visit, filters: TransactionFilter) -> AsyncIterator[str]:
     yield csv_line(CSV_HEADER)
     reader, after = visit.export_reader, FIRST_PAGE
     while True:
-        lump = await store.list_transactions(reader, visit.merchant, chosen, after, EXPORT_BATCH_SIZE)
-        yield "".join(csv_line(csv_cells(line)) for line in lump)
-        if len(lump) < EXPORT_BATCH_SIZE or chosen.search:
+        batch = await store.list_transactions(reader, visit.merchant, filters, after, EXPORT_BATCH_SIZE)
+        yield "".join(csv_line(csv_cells(line)) for line in batch)
+        if len(batch) < EXPORT_BATCH_SIZE or filters.search:
             return
-        after = lump[-1].cursor
+        after = batch[-1].cursor
 
 
 def csv_cells(line: TransactionLine) -> tuple[str, ...]:
@@ -109,7 +110,7 @@ def csv_cells(line: TransactionLine) -> tuple[str, ...]:
     )
 
 
-# --- one of them --------------------------------------------------------------------------------------------------
+# --- one transaction ----------------------------------------------------------------------------------------------
 
 
 async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, str] | None = None) -> Response:
@@ -118,7 +119,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         row = await store.find_transaction(reader, merchant, visit.path_parameter("ref"))
         if row is None:
             raise NotFound
-        story = await visit.services.read_timeline(reader, row)
+        timeline = await visit.services.read_timeline(reader, row)
         postings = await store.list_postings(reader, merchant, row.txn_ref)
         event = await store.find_event_of(reader, merchant, row.txn_ref)
     return visit.render(
@@ -126,26 +127,25 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         status,
         row=row,
         is_charged=row.status != FAILED,
-        story=story,
+        timeline=timeline,
         postings=postings,
         event=event,
-        offers=list_available_forms(visit, row),
+        forms=list_available_forms(visit, row),
         faults=faults or {},
-        said=dict(visit.form),
+        submitted=dict(visit.form),
     )
 
 
 async def submit_form(visit: Visit) -> Response:
-    """One of the things that can be done with this transaction, such as a refund."""
+    """Runs the form in the path, such as a refund. Raises NotFound if it is not available."""
     row = await store.find_transaction(visit.reader, visit.merchant, visit.path_parameter("ref"))
-    offer = (
-        next((o for o in list_available_forms(visit, row) if o.name == visit.path_parameter("offer")), None)
-        if row
-        else None
-    )
-    if row is None or offer is None:
+    if row is None:
         raise NotFound
-    reply = await visit.run_action(offer.method, offer.build_request(row, visit.form_text), offer.label.lower())
+    name = visit.path_parameter("transaction_form")
+    form = next((form for form in list_available_forms(visit, row) if form.name == name), None)
+    if form is None:
+        raise NotFound
+    reply = await visit.run_action(form.method, form.build_request(row, visit.form_text), form.label.lower())
     if not reply.is_success:
         return await show_transaction(visit, 422, reply.faults)
-    return visit.redirect(f"/transactions/{quote(row.txn_ref, safe='')}", reply.message or "Done")
+    return visit.redirect(f"/transactions/{quote(row.txn_ref, safe='')}", reply.message or "Done.")

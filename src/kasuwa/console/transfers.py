@@ -1,7 +1,7 @@
-"""Sending money: one transfer, looked at before it goes; or many from a file, with a preview of its faults.
+"""Transfers from the console: a single one after a preview, or a bulk transfer from a CSV file.
 
-Whatever is sent goes through the API's own rules. The order reference is made when the preview is shown: who presses
-twice asks for the same transfer twice, which sends it once.
+Both run the API's transfer action. The orderRef is made with the preview, so that a form that is submitted twice sends
+the transfer once.
 """
 
 import secrets
@@ -33,38 +33,38 @@ def new_reference(prefix: str) -> str:
 
 
 async def show_transfers(visit: Visit, status: int = 200, **values: Any) -> Response:
-    shared: dict[str, Any] = {"banks": sorted(bank_names().items(), key=lambda item: item[1].lower()), "said": {}}
+    shared: dict[str, Any] = {"banks": sorted(bank_names().items(), key=lambda item: item[1].lower()), "submitted": {}}
     return visit.render("transfers.html", status, **{**shared, "sample": SAMPLE_CSV, "file_fault": "", **values})
 
 
-# --- one ----------------------------------------------------------------------------------------------------------
+# --- single transfer ----------------------------------------------------------------------------------------------
 
 
 def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | tuple[FieldError, ...]:
-    """The order by the API's rules: what is left out is absent, not empty."""
-    given = {name: value for name, value in order.items() if value}
+    """Validates an order by the API's rules. Empty fields are left out. Returns the request, or its field errors."""
+    fields = {name: value for name, value in order.items() if value}
     read: TransferRequest | tuple[FieldError, ...] = decode(
-        TransferRequest, msgspec.json.encode(given), TRANSFER_RULES, merchant
+        TransferRequest, msgspec.json.encode(fields), TRANSFER_RULES, merchant
     )
     return read
 
 
 async def preview_transfer(visit: Visit) -> Response:
-    """The name on the account and what it costs, before anything moves."""
+    """Shows the account name and the charges. Nothing is sent yet."""
     order = {name: visit.form_text(name) for name in FORM_FIELDS}
     read = check_order(order, visit.merchant)
     if isinstance(read, tuple):
-        return await show_transfers(visit, 422, said=order, faults={fault.field: fault.reason for fault in read})
-    named = await visit.call_action(
+        return await show_transfers(visit, 422, submitted=order, faults={fault.field: fault.reason for fault in read})
+    inquiry = await visit.call_action(
         "resources", inquire="accountname", accountnumber=order["accountnumber"], bankcode=order["bankcode"]
     )
-    if not named.is_success:
-        faults = named.faults if "" not in named.faults else {"accountnumber": named.message}
-        return await show_transfers(visit, 422, said=order, faults=faults)
+    if not inquiry.is_success:
+        faults = inquiry.faults if "" not in inquiry.faults else {"accountnumber": inquiry.message}
+        return await show_transfers(visit, 422, submitted=order, faults=faults)
     return visit.render(
         "transfer_preview.html",
         order={**order, "orderRef": new_reference("console")},
-        name=named.body["data"]["account_name"],
+        name=inquiry.body["data"]["account_name"],
         bank=bank_names().get(order["bankcode"], order["bankcode"]),
         amount=int(read.amount),
         charge=calculate_transfer_fees(visit.merchant.tariff, int(read.amount)),
@@ -78,34 +78,34 @@ async def send_transfer(visit: Visit) -> Response:
     if reply.is_error:
         return show_retry_form(visit, reply, "/transfers/send", order)
     if not reply.is_success:
-        return await show_transfers(visit, 422, said=order, faults=reply.faults)
+        return await show_transfers(visit, 422, submitted=order, faults=reply.faults)
     return visit.redirect(f"/transactions/{quote(reply.body['txnRef'], safe='')}", reply.message)
 
 
 def show_retry_form(visit: Visit, reply: ActionReply, action: str, fields: dict[str, str]) -> Response:
-    """The same form once more, under the same order references: what was sent already is not sent again."""
-    return visit.render("transfer_again.html", 503, message=reply.message, action=action, fields=fields)
+    """Shows the form again with the same order references, so that sending it again cannot send a transfer twice."""
+    return visit.render("transfer_retry.html", 503, message=reply.message, action=action, fields=fields)
 
 
-# --- many ---------------------------------------------------------------------------------------------------------
+# --- bulk transfer ------------------------------------------------------------------------------------------------
 
 
 class BulkOrder(msgspec.Struct):
-    """A line of the file: where it stands, what it says, and what is wrong with it by field."""
+    """One line of a CSV file."""
 
-    line: int
+    line: int  # line number in the file
     values: dict[str, str]
-    faults: dict[str, str]
+    faults: dict[str, str]  # error texts by column
 
 
 def parse_bulk_file(content: bytes | None, merchant: Merchant) -> list[BulkOrder] | str:
-    """The orders of a file, or why it is none."""
+    """Returns the orders of a CSV file, or why the file is refused as a whole."""
     rows = read_csv(content) if content else None
     if not rows:
-        return "a CSV file with a line of names and at least one order"
+        return "must be a CSV file with a header line and at least one order"
     missing = [name for name in ("amount", "bankcode", "accountnumber") if name not in rows[0]]
     if missing:
-        return f"its first line must name the columns; missing: {', '.join(missing)}"
+        return f"the header line must name the columns; missing: {', '.join(missing)}"
     if len(rows) > MAX_ORDERS:
         return f"at most {MAX_ORDERS} orders; this file has {len(rows)}"
     batch, used = new_reference("bulk"), set[str]()
@@ -113,36 +113,36 @@ def parse_bulk_file(content: bytes | None, merchant: Merchant) -> list[BulkOrder
 
 
 def parse_bulk_line(line: int, row: dict[str, str], merchant: Merchant, reference: str, used: set[str]) -> BulkOrder:
-    said = {name: row.get(name, "") for name in CSV_COLUMNS}
-    read = check_order(said, merchant)
+    values = {name: row.get(name, "") for name in CSV_COLUMNS}
+    read = check_order(values, merchant)
     faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
-    said["orderRef"] = said["orderRef"] or reference
-    if said["orderRef"] in used:
+    values["orderRef"] = values["orderRef"] or reference
+    if values["orderRef"] in used:
         faults["orderRef"] = "used twice in this file"
-    used.add(said["orderRef"])
-    return BulkOrder(line, said, faults)
+    used.add(values["orderRef"])
+    return BulkOrder(line, values, faults)
 
 
 async def preview_bulk(visit: Visit) -> Response:
     orders = parse_bulk_file(await visit.upload("file"), visit.merchant)
     if isinstance(orders, str):
         return await show_transfers(visit, 422, file_fault=orders)
-    good = [order for order in orders if not order.faults]
-    amounts = [check_order(order.values, visit.merchant) for order in good]
-    total = sum(int(read.amount) for read in amounts if isinstance(read, TransferRequest))
+    valid_orders = [order for order in orders if not order.faults]
+    requests = [check_order(order.values, visit.merchant) for order in valid_orders]
+    total = sum(int(read.amount) for read in requests if isinstance(read, TransferRequest))
     charges = sum(
         calculate_transfer_fees(visit.merchant.tariff, int(read.amount)).total
-        for read in amounts
+        for read in requests
         if isinstance(read, TransferRequest)
     )
     return visit.render(
         "bulk_preview.html",
-        bad=[order for order in orders if order.faults],
-        good=good,
+        invalid_orders=[order for order in orders if order.faults],
+        valid_orders=valid_orders,
         total=total,
         charges=charges,
         fields=CSV_COLUMNS,
-        packed=msgspec.json.encode([order.values for order in good]).decode(),
+        orders_json=msgspec.json.encode([order.values for order in valid_orders]).decode(),
     )
 
 
@@ -151,9 +151,9 @@ async def send_bulk(visit: Visit) -> Response:
         orders = msgspec.json.decode(str(visit.form.get("orders", "")), type=list[dict[str, str]])
     except msgspec.DecodeError:
         return await show_transfers(visit, 422, file_fault="the orders could not be read; choose the file again")
-    packed = [{name: value for name, value in order.items() if value} for order in orders]
-    request = {"action": "transfer", "type": "bulk", "data": packed}
-    reply = await visit.run_action("disburse", request, "sent a bulk of transfers")
+    data = [{name: value for name, value in order.items() if value} for order in orders]
+    request = {"action": "transfer", "type": "bulk", "data": data}
+    reply = await visit.run_action("disburse", request, "sent a bulk transfer")
     if reply.is_error:
         return show_retry_form(visit, reply, "/transfers/bulk/send", {"orders": str(visit.form.get("orders", ""))})
     if not reply.is_success:

@@ -1,4 +1,7 @@
-"""One request of a browser, with everything a page may use; and the answers a page can give."""
+"""The Visit that every page handler receives: a browser request, the console's services and helpers for responses.
+
+A page that is read with GET reads the database in one snapshot. Visit raises TornRead when a page reads twice.
+"""
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -38,50 +41,61 @@ from kasuwa.db.writer import Writer
 MAX_FLASH_LENGTH = 300
 MAX_TOKEN_LENGTH = 100
 
-# Hands a link to the person it is for, and to nobody else: answers what the page says of it.
+# Sends a sign-in link to an email address. Returns the text that the page shows, which does not contain the link.
 DeliverLink = Callable[[str, str], Awaitable[str]]
 AuditNote = Callable[[Decision], AuditEntry]
 RunAction = Callable[[Merchant, str, Mapping[str, Any], AuditNote | None, Connection | None], Awaitable[dict[str, Any]]]
 
 
 class InvariantCheck(msgspec.Struct, frozen=True):
-    """A check of the laws of the books: when it ended, who asked for it, and every place where one is broken."""
+    """Result of a check of the ledger invariants."""
 
-    at: datetime
-    by: str
-    violations: list[str]
+    at: datetime  # end of the check
+    by: str  # email of the operator who ran it
+    violations: list[str]  # empty if every invariant holds
 
 
 class ConsoleServices(msgspec.Struct, kw_only=True):
-    """What the console works with, handed over by app.py. `act` asks for an action of the tables as a merchant, by
-    the same rules as the API, and reads in the snapshot that it is given; `find_action` is the row that a body
-    selects; `ping` sends a signed test event; `tell_story` is the timeline that `explain` gives; `tallies` is what
-    the overview remembers, `last_audit` what the page of the laws shows; `rail_kinds` are the kinds of jobs that ask a
-    rail."""
+    """Services of the console process. Built once by app_console.py and shared by all visits."""
 
-    environment: str
+    environment: str  # "test" or "live"
     console_url: str
     api_url: str
+    # Proxies whose X-Forwarded-For header is trusted.
     proxies: Sequence[Network]
     merchant_directory: MerchantDirectory
+    # Read-only connections for pages.
     read_pool: Pool
+    # Connections that may write the console's own tables: users, sessions, approvals, settings, audit trail.
     operator_pool: Pool
+    # Writes to merchants' books, through rules.
     writer: Writer
     vault: Any
     methods: tuple[ApiMethod, ...]
+    # Kinds of jobs that query a rail. An operator may run these at once.
     rail_job_kinds: list[str]
+    # The document that the API serves at /openapi.json.
     openapi: dict[str, Any]
+    # Runs an API action as a merchant, under the API's rules. Reads in the given snapshot, if any.
     run_action: RunAction
+    # Returns the action that a method and a request body select, or None.
     find_action: Callable[[str, Mapping[str, Any]], Action | None]
+    # Sends a signed test event to a URL. Returns the text that the page shows.
     send_test_event: Callable[[int, str], Awaitable[str]]
+    # Returns what is wrong with a webhook URL, or None.
     url_fault: Callable[[str], str | None]
+    # Returns the timeline of a transaction, as the sandbox action `explain` does.
     read_timeline: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
     templates: jinja2.Environment
     cookies: CookieSettings
     deliver_link: DeliverLink
+    # How long a new or reset operator cannot approve anything.
     cooling_off: timedelta
+    # Payments of at least this much, in kobo, need step-up authentication.
     large_amount_minor: int
+    # Daily totals of the overview page, by merchant.
     totals_cache: TotalsCache = msgspec.field(default_factory=dict)
+    # Shown on the page of ledger invariants. None until the first check of this process.
     last_check: InvariantCheck | None = None
 
     @property
@@ -89,7 +103,7 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
         return self.environment == "live"
 
     def has_action(self, method: str, name: str) -> bool:
-        """Of the API, or of what only the console can ask for."""
+        """Returns whether the API, or the console's own method, has the action in this deployment."""
         return has_action((*self.methods, CONSOLE), method, name)
 
 
@@ -98,38 +112,40 @@ def has_action(methods: Iterable[ApiMethod], method: str, name: str) -> bool:
 
 
 class StepUpRequired(Exception):
-    """The visitor has to show again who they are, before this."""
+    """Raised if the user must authenticate again before the request is carried out."""
 
 
 class NotAllowed(Exception):
-    """The visitor's role does not have the permission that an action needs."""
+    """Raised if the user's role lacks the permission that an action needs."""
 
 
 class NotFound(Exception):
-    """No such thing, or not this visitor's: the two look alike."""
+    """Raised for objects that do not exist or belong to another merchant. The response does not tell which."""
 
 
 class Visit(msgspec.Struct):
+    """One request of a browser, filled in step by step by server.py before the page handler runs."""
+
     request: Request
     services: ConsoleServices
-    nav_links: list[tuple[str, str]]
-    session: ConsoleSession | None = None
-    session_merchant: Merchant | None = None
+    nav_links: list[tuple[str, str]]  # (path, label) of the pages that the user may open
+    session: ConsoleSession | None = None  # None without a valid session cookie
+    session_merchant: Merchant | None = None  # None for operators
     csrf_token: str = ""
-    form: Mapping[str, Any] = {}
+    form: Mapping[str, Any] = {}  # empty for GET
     progress: RequestProgress = msgspec.field(default_factory=RequestProgress)
-    has_stepped_up: bool = False
-    has_read: bool = False
-    open_snapshot: Connection | None = None
+    has_stepped_up: bool = False  # the user authenticated again a short while ago
+    has_read: bool = False  # the page has used its one read
+    open_snapshot: Connection | None = None  # while snapshot() is entered
 
     @property
     def user(self) -> ConsoleUser:
-        assert self.session is not None, "the route lets strangers in"
+        assert self.session is not None, "the route is open without a session"
         return self.session.user
 
     @property
     def merchant(self) -> Merchant:
-        assert self.session_merchant is not None, "the route lets operators in"
+        assert self.session_merchant is not None, "the route is open to operators"
         return self.session_merchant
 
     @property
@@ -142,20 +158,20 @@ class Visit(msgspec.Struct):
 
     @property
     def device_token(self) -> str | None:
-        """The token of a browser in which somebody signed in before."""
+        """Returns the device token of a browser in which a user signed in before, or None."""
         token = self.services.cookies.read(self.request, DEVICE)
         return token if token is not None and len(token) <= MAX_TOKEN_LENGTH else None
 
     @property
     def audit_chain(self) -> int:
-        """Whose audit trail tells of the visitor: their merchant's, or the operator's own."""
+        """Returns the audit chain of the user's actions: their merchant's, or the operator's."""
         return OPERATOR_CHAIN_ID if self.session_merchant is None else self.session_merchant.merchant_id
 
     def path_parameter(self, name: str) -> str:
         return str(self.request.path_params[name])
 
     def form_text(self, name: str) -> str:
-        """A field of the form as text, trimmed."""
+        """Returns a form field as trimmed text, empty if absent."""
         value = self.form.get(name, "")
         return value.strip() if isinstance(value, str) else ""
 
@@ -171,8 +187,11 @@ class Visit(msgspec.Struct):
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Connection]:
-        """The snapshot that a page is read in. A page that is only looked at has one: what it shows together is of one
-        moment, and a second read raises TornRead. A form may read once more when it shows what came of it."""
+        """Opens the snapshot in which a page reads the database.
+
+        A GET may open one only, so that everything on the page is of the same moment. A second one raises TornRead. A
+        POST may open another to show its result.
+        """
         self._read_once("a snapshot")
         async with snapshot(self.services.read_pool) as connection:
             self.open_snapshot = connection
@@ -183,79 +202,81 @@ class Visit(msgspec.Struct):
 
     @property
     def reader(self) -> Pool:
-        """For forms, which decide on what they read. Raises TornRead on a page that is only looked at."""
+        """Returns the read pool, for form handlers that check what is stored. Raises TornRead on a GET."""
         self._check_form("reader")
         return self.services.read_pool
 
     @property
-    def operators(self) -> Pool:
-        """For what forms write, and what they read to decide on it. Raises TornRead on a page that is only looked
-        at."""
-        self._check_form("operators")
+    def operator_pool(self) -> Pool:
+        """Returns the pool for writes of form handlers, and for reads they depend on. Raises TornRead on a GET."""
+        self._check_form("operator_pool")
         return self.services.operator_pool
 
     @property
     def export_reader(self) -> Pool:
-        """For files that are longer than a snapshot may be held: they are read in pieces, each of its own moment."""
+        """Returns the read pool for exports. They are read in batches, because they would hold a snapshot too long."""
         self._read_once("an export")
         return self.services.read_pool
 
     async def repair(self, work: Callable[[Connection], Awaitable[None]]) -> None:
-        """Completes what somebody broke off, before the page that shows it is read."""
-        assert self.is_form or not self.has_read, "it would not be seen in a snapshot that is older"
+        """Runs `work` to complete an interrupted operation. Must be called before the page opens its snapshot."""
+        assert self.is_form or not self.has_read, "an older snapshot would not show the repair"
         async with self.services.operator_pool.acquire() as connection:
             await work(connection)
 
     def _check_form(self, what: str) -> None:
         if not self.is_form:
-            raise TornRead(f"a page is read in one snapshot: {self.request.url.path} uses {what}")
+            raise TornRead(f"{self.request.url.path} uses {what}: a page must be read in one snapshot")
 
     def _read_once(self, what: str) -> None:
         if self.has_read and not self.is_form:
-            raise TornRead(f"a page is read in one snapshot: {self.request.url.path} reads {what} besides")
+            raise TornRead(f"{self.request.url.path} also reads {what}: a page must be read in one snapshot")
         self.has_read = True
 
-    # --- answers ------------------------------------------------------------------------------------------
+    # --- responses ----------------------------------------------------------------------------------------
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
-        told = self.services.cookies.read(self.request, FLASH)
+        flash = self.services.cookies.read(self.request, FLASH)
         shared: dict[str, Any] = {
             "visit": self,
             "user": None if self.session is None else self.session.user,
-            "is_whole": self.session is not None and self.session.is_authenticated,
+            "is_signed_in": self.session is not None and self.session.is_authenticated,
             "merchant": self.session_merchant,
             "environment": self.services.environment,
             "navigation": self.nav_links,
-            "here": self.request.url.path,
+            "current_path": self.request.url.path,
             "csrf": self.csrf_token,
-            "told": None if told is None else unquote(told)[:MAX_FLASH_LENGTH],
+            "flash": None if flash is None else unquote(flash)[:MAX_FLASH_LENGTH],
             "faults": {},
         }
         response = RenderedPage(self.services.templates, template, {**shared, **values}, status)
-        if told is not None:
+        if flash is not None:
             self.services.cookies.delete_cookie(response, FLASH)
         return response
 
     def redirect(self, path: str, flash: str = "") -> Response:
-        """To another page after something was done, which then says so once."""
+        """Redirects with status 303. The next page shows the flash message once."""
         response = RedirectResponse(path, status_code=303)
         if flash:
             self.services.cookies.set_cookie(response, FLASH, quote(flash))
         return response
 
-    # --- what pages do with it ----------------------------------------------------------------------------
+    # --- actions and audit trail --------------------------------------------------------------------------
 
     def is_allowed(self, action: Action, fields: Mapping[str, Any] = {}) -> bool:
-        """Whether the visitor's role has the permission that the action needs."""
+        """Returns whether the user's role has the permission that the action needs."""
         return self.session is not None and self.user.role in ROLES_BY_PERMISSION[permission_needed(action, fields)]
 
     async def call_action(self, method: str, /, **fields: Any) -> "ActionReply":
         return await self.run_action(method, fields)
 
     async def run_action(self, method: str, fields: Mapping[str, Any], audit_text: str = "") -> "ActionReply":
-        """Asks for an action as the visitor's merchant. What is more than a look is in the audit trail: a write in the
-        commit that does it, anything else right after. `says` is what the trail calls it. Raises NotAllowed, and
-        NotConfirmed where much money would leave and the visitor has not shown for a while who they are."""
+        """Runs an API action as the user's merchant.
+
+        Every action that needs more than the permission to view is recorded in the audit trail as `audit_text`: a write
+        in its own commit, any other action right after it. Raises NotAllowed, and StepUpRequired if a large payment
+        needs step-up authentication.
+        """
         action = self.services.find_action(method, fields)
         if action is None:
             return ActionReply(await self.services.run_action(self.merchant, method, fields, None, None))
@@ -265,7 +286,7 @@ class Visit(msgspec.Struct):
         if permission == PAY and not self.has_stepped_up and is_large(method, fields, self.services.large_amount_minor):
             raise StepUpRequired
         if permission == VIEW:
-            return await self._look(action, method, fields)
+            return await self._run_view_action(action, method, fields)
         title = f"{method} {title_of(action)}"
         note = partial(describe_action, self.user.email, self.client_address, audit_text or title, title, fields)
         is_write = isinstance(action, Write)
@@ -274,32 +295,34 @@ class Visit(msgspec.Struct):
         )
         if reply.is_success and not is_write:
             async with self.services.operator_pool.acquire() as connection:
-                deed = note(Decision(reply=reply.body))
-                await audit_trail.append_entry(connection, self.merchant.merchant_id, deed)
+                entry = note(Decision(reply=reply.body))
+                await audit_trail.append_entry(connection, self.merchant.merchant_id, entry)
         return reply
 
-    async def _look(self, action: Action, method: str, fields: Mapping[str, Any]) -> "ActionReply":
-        """Asks for an action that changes nothing: in the page's snapshot, if one is open and the action is answered by
-        the database."""
-        within = self.open_snapshot if isinstance(action, Read | Write) else None
-        if within is None and not isinstance(action, MemoryRead):
+    async def _run_view_action(self, action: Action, method: str, fields: Mapping[str, Any]) -> "ActionReply":
+        """Runs an action that changes nothing. It reads in the page's open snapshot, if it reads the database."""
+        snapshot_connection = self.open_snapshot if isinstance(action, Read | Write) else None
+        if snapshot_connection is None and not isinstance(action, MemoryRead):
             self._read_once(f"{method} {action.name}")
-        return ActionReply(await self.services.run_action(self.merchant, method, fields, None, within))
+        return ActionReply(await self.services.run_action(self.merchant, method, fields, None, snapshot_connection))
 
     async def record_audit(self, action: str, subject: str, before: Any = "", after: Any = "") -> None:
-        """Into the audit trail of the visitor's merchant, or the operator's own."""
+        """Appends an audit entry to the chain of the user's merchant, or of the operator."""
         async with self.services.operator_pool.acquire() as connection:
             await self.record_audit_on(connection, self.audit_chain, action, subject, before, after)
 
     async def record_audit_on(
         self, connection: Connection, chain: int, action: str, subject: str, before: Any = "", after: Any = ""
     ) -> None:
-        deed = AuditEntry(self.user.email, action, subject, self.client_address, as_text(before), as_text(after))
-        await audit_trail.append_entry(connection, chain, deed)
+        """Appends an audit entry within the caller's transaction."""
+        entry = AuditEntry(
+            self.user.email, action, subject, self.client_address, audit_value(before), audit_value(after)
+        )
+        await audit_trail.append_entry(connection, chain, entry)
 
 
 class ActionReply:
-    """What an action answered: its body, and the faults of fields by name."""
+    """The reply of an API action."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.body = body
@@ -310,7 +333,7 @@ class ActionReply:
 
     @property
     def is_error(self) -> bool:
-        """Whether the action failed for a reason that is not the request's: it may have been done all the same."""
+        """Returns whether the reply has status 204 (error). The action may have been carried out nevertheless."""
         return self.body.get("status") == ERROR
 
     @property
@@ -319,25 +342,25 @@ class ActionReply:
 
     @property
     def faults(self) -> dict[str, str]:
-        """Faults beside their fields; what belongs to none is under the empty name."""
+        """Returns error texts by field name. A refusal that names no field is under the empty name."""
         if self.is_success:
             return {}
         named = {fault["field"]: fault["reason"] for fault in self.body.get("errors", ())}
         return named or {"": self.message}
 
 
-# Cards may be of any currency, whatever their request says of it.
+# Requests on an existing card do not name its currency, so their value in naira is not known.
 ALWAYS_LARGE_METHODS = frozenset({"virtualcard"})
 
 
-def is_large(method: str, fields: Mapping[str, Any], large: int) -> bool:
-    """Whether a request moves at least so much, in minor units of the home currency; also where that is not known."""
+def is_large(method: str, fields: Mapping[str, Any], threshold_minor: int) -> bool:
+    """Returns whether a request moves at least the threshold, in kobo. True if its value in naira is not known."""
     if method in ALWAYS_LARGE_METHODS or fields.get("currency") not in (None, "", HOME):
         return True
     orders = fields["data"] if isinstance(fields.get("data"), list) else [fields]
     amounts = [parse_minor(str(order.get("amount", ""))) if isinstance(order, dict) else None for order in orders]
-    return any(amount is None for amount in amounts) or sum(filter(None, amounts)) >= large
+    return any(amount is None for amount in amounts) or sum(filter(None, amounts)) >= threshold_minor
 
 
-def as_text(said: Any) -> str:
-    return said if isinstance(said, str) else msgspec.json.encode(said).decode()
+def audit_value(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""What the console asks of itself, as the API's requests and replies are: lists that only its pages show."""
+"""Requests and replies of the console's own actions (actions.py)."""
 
 from typing import Literal
 

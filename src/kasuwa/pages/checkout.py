@@ -1,5 +1,7 @@
-"""Payments as payers' pages find and answer them: by a token, through the directory, under the same rules as every
-request."""
+"""The Checkout of real payments: finds a payment by its page token and submits the payer's answer.
+
+The answer is decided by the payment slice's rules, through the writer, as an API request is.
+"""
 
 from typing import Any, Protocol
 
@@ -30,26 +32,33 @@ from kasuwa.methods.payment.rules.replies import reply_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.pages.checkout_view import CheckoutView
 
-# Which page shows a payment. The others have nothing that a payer could do or see in a browser.
+# Page kind by payment method. Other methods have no page.
 PAGE_BY_METHOD = {"card": "challenge", "mobile_money": "handoff", "qrpay": "qr", "bank_transfer": "transfer"}
-# A challenge may be answered straight after initiate, as an OTP may. Contract: payment#charge
+# Stages in which the payer can answer. A 3-D Secure challenge can be answered right after initiate, as an OTP can.
+# Contract: payment#3ds-page
 AWAITING_STAGES = {"challenge": (INITIATED, AWAITING_3DS), "handoff": (AWAITING_PAYER,)}
 THREE_D_SECURE = "3DSecure"
 
-WRONG_CODE = "The code is not right. Please try again; tries left: {}"
-BANK_UNREACHABLE = "Your bank cannot be reached for a moment. Nothing was charged: please try again"
+WRONG_CODE = "The code is not right. Please try again. Attempts left: {}"
+BANK_UNREACHABLE = "Your bank cannot be reached at the moment. Nothing was charged. Please try again"
 ANSWER_NOT_RECEIVED = "Your answer has not arrived yet. Please try again in a moment"
-PAYMENT_NOT_FOUND = "This payment is not here any more. Please ask the shop"
+PAYMENT_NOT_FOUND = "This payment no longer exists. Please ask the merchant"
 
 
 class WriteRunner(Protocol):
+    """Runs write actions. Implemented by web.dispatch."""
+
     async def run_write(self, action: Write, request: Any, merchant: Merchant, progress: RequestProgress) -> Any:
-        """What a rule answers, after its job has been run where it has one. What is durable when it raises is in
-        `progress`."""
+        """Runs a write and its follow-up job. Returns the reply, or a Refusal.
+
+        If it raises, `progress` tells whether anything was committed.
+        """
         ...
 
 
 class CheckoutPayments:
+    """Implements router.Checkout on the database and the payment slice's rules."""
+
     def __init__(
         self, reader: Reader, vault: Vault, merchants: MerchantDirectory, writes: WriteRunner, public_url: str
     ) -> None:
@@ -75,23 +84,23 @@ class CheckoutPayments:
         merchant_id, reference = found
         merchant = await self._merchants.get_by_id(merchant_id)
         reply = await self._writes.run_write(ANSWER_CHALLENGE, ChallengeAnswer(reference, otp), merchant, progress)
-        bill = await self._load_view(merchant_id, reference)
-        if bill is None:
+        view = await self._load_view(merchant_id, reference)
+        if view is None:
             return PAYMENT_NOT_FOUND
-        if not bill.is_awaiting_payer:
-            return bill
-        return explain_rejection(reply, bill)
+        if not view.is_awaiting_payer:
+            return view
+        return explain_rejection(reply, view)
 
 
-def explain_rejection(reply: Any, bill: CheckoutView) -> str:
-    """Why a payer is still asked, in a payer's words."""
+def explain_rejection(reply: Any, view: CheckoutView) -> str:
+    """Returns the message for a payer whose answer did not end the payment."""
     if not isinstance(reply, Refusal):
         return ANSWER_NOT_RECEIVED
-    return WRONG_CODE.format(bill.attempts_left) if reply.code == NOT_VALIDATED else BANK_UNREACHABLE
+    return WRONG_CODE.format(view.attempts_left) if reply.code == NOT_VALIDATED else BANK_UNREACHABLE
 
 
 def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_url: str) -> CheckoutView | None:
-    """What the payer may see, or None where the payment has no page."""
+    """Builds the CheckoutView of a payment, or returns None if it has no page."""
     kind = PAGE_BY_METHOD.get(payment.method)
     if kind is None or (kind == "challenge" and payment.auth != THREE_D_SECURE):
         return None
@@ -116,12 +125,12 @@ def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_ur
 
 
 def payer_reply(row: Transaction, payment: Payment, public_url: str) -> PaymentReply:
-    """The reply of the API without `meta`, which is the merchant's and not the payer's."""
+    """Returns the payment's API reply without `meta`, which only the merchant may see."""
     return msgspec.structs.replace(reply_payment(row, payment, public_url), meta=msgspec.UNSET)
 
 
 def page_fields(kind: str, detail: PaymentDetail) -> dict[str, str]:
-    """What one kind of page shows and the others do not."""
+    """Returns the CheckoutView fields that only this kind of page uses."""
     if kind == "challenge":
         return {"card_mask": "" if detail.card is None else detail.card.mask}
     if kind == "handoff":

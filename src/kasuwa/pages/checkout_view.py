@@ -1,4 +1,4 @@
-"""What a payer may see of one payment: the facts behind every page, and no more than they."""
+"""The data of a payer's page: everything that a payer may see of a payment."""
 
 from datetime import datetime
 
@@ -6,26 +6,24 @@ import msgspec
 
 
 class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
-    """`amount` is what the payer pays. `kind` says which page shows it: challenge (3-D Secure), handoff (a wallet's
-    own page), qr, or transfer (into an account). `awaits_payer` until the payer has answered or time is up; the
-    outcome may still be pending then. `result` is that outcome as the API tells it."""
+    """One payment as its payer may see it. Built by checkout.py, rendered by render.py."""
 
-    reference: str
-    page_kind: str
-    status: str
-    is_awaiting_payer: bool
+    reference: str  # txnRef
+    page_kind: str  # challenge (3-D Secure), handoff (a wallet's own page), qr or transfer (to an account)
+    status: str  # txnStatus
+    is_awaiting_payer: bool  # False once the payer has answered or the time is up; status may still be pending then
     merchant_name: str
-    amount: int
+    amount: int  # what the payer pays, in minor units
     currency: str
     expires_at: datetime
     is_test: bool
-    redirect_url: str | None = None
-    result_json: bytes = b""
-    card_mask: str = ""
-    attempts_left: int = 0
-    provider: str = ""
-    qr_payload: str = ""
-    account_number: str = ""
-    account_name: str = ""
-    bank_name: str = ""
-    received_amount: int = 0
+    redirect_url: str | None = None  # the merchant's URL for the payer's return
+    result_json: bytes = b""  # the API's reply for this payment
+    card_mask: str = ""  # challenge
+    attempts_left: int = 0  # challenge: how often a code may still be entered
+    provider: str = ""  # handoff: name of the wallet
+    qr_payload: str = ""  # qr
+    account_number: str = ""  # transfer
+    account_name: str = ""  # transfer
+    bank_name: str = ""  # transfer
+    received_amount: int = 0  # transfer: what has arrived so far, in minor units

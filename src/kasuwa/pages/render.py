@@ -1,7 +1,7 @@
-"""From a bill to the bytes of a page. Nothing here asks anybody anything.
+"""Renders payers' pages: from a CheckoutView to a response. Does no I/O.
 
-Every page is whole in itself: one small stylesheet inside it, no cookie, no address but its own and the merchant's.
-The policy sent with it allows just that, by hash, so that nothing else would run even if it got in.
+Every page is self-contained: an inline stylesheet, no cookies, and no links except to itself and the merchant. Its
+Content-Security-Policy allows exactly the inline style and script, by hash, so that injected code would not run.
 """
 
 import base64
@@ -21,9 +21,10 @@ from kasuwa.pages.checkout_view import CheckoutView
 
 LOADER = PackageLoader("kasuwa", "pages/templates")
 TEMPLATES = Environment(loader=LOADER, autoescape=True, undefined=StrictUndefined, auto_reload=False)
-STYLE, POLL_SCRIPT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("style.css", "wait.js"))
+STYLE, POLL_SCRIPT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("style.css", "poll.js"))
 
-# The payer's bank or wallet, which api.md lets a merchant show in a frame. The others are windows of their own.
+# Pages that a merchant may show in an iframe: those that stand for the payer's bank or wallet.
+# Contract: payment#3ds-page
 EMBEDDABLE_PAGES = frozenset({"challenge", "handoff"})
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
@@ -31,10 +32,10 @@ SVG = "image/svg+xml"
 
 HEADINGS = {"successful": "Payment successful", "failed": "Payment failed", "pending": "Payment pending"}
 
-# What may stand in an address as it is; everything else is escaped.
+# Characters that are kept in a URL. All others are percent-encoded.
 URL_CHARACTERS = "%/:?#[]@!$&'()*+,;=~"
 
-# 15 % of a code may be covered; enough for a screen, and the picture stays coarse enough for a cheap camera.
+# Level M corrects 15 % of errors: enough for a screen, and the modules stay large enough for cheap cameras.
 ERROR_CORRECTION = "m"
 QUIET_ZONE = 4
 PIXELS_PER_MODULE = 6
@@ -51,7 +52,7 @@ STYLE_HASH, POLL_SCRIPT_HASH = csp_hash(STYLE), csp_hash(POLL_SCRIPT)
 
 
 def security_headers(content_type: str, policy: str) -> tuple[tuple[str, str], ...]:
-    """An address with a token in it is a secret: it is kept out of caches and out of what the next site is told."""
+    """Returns the headers of a page. Its URL holds a secret token, so it must not be cached or sent as a referrer."""
     return (
         ("content-type", content_type),
         ("content-security-policy", policy),
@@ -71,8 +72,7 @@ def content_security_policy(*, embeddable: bool = False, polls: bool = False, fo
 
 
 def form_action_sources(redirect_url: str | None) -> str:
-    """Where the form's answer may lead: browsers hold a redirect after it to the same rule, and the merchant's own
-    redirects from there on."""
+    """Returns the form-action sources of a page. Browsers apply them also to the redirects that follow the form."""
     if redirect_url is None:
         return "'self'"
     return "'self' https:" if redirect_url.startswith("https:") else "'self' https: http:"
@@ -85,116 +85,123 @@ def make_raw_page(content_type: str, body: bytes, http: int = 200) -> Page:
 # --- pages --------------------------------------------------------------------------------------------------------
 
 
-def render_template(template: str, policy: str, facts: dict[str, Any], http: int = 200) -> Page:
-    body = TEMPLATES.get_template(template).render(facts, style=STYLE)
+def render_template(template: str, policy: str, values: dict[str, Any], http: int = 200) -> Page:
+    body = TEMPLATES.get_template(template).render(values, style=STYLE)
     return Page(http, body.encode(), security_headers(HTML, policy))
 
 
 def format_amount(amount: int, currency: str) -> str:
-    """`NGN 1,500.00`. A card may be confirmed before anything is due. Contract: payment#installment"""
+    """Formats an amount, such as `NGN 1,500.00`. Zero occurs if a card is confirmed before anything is due.
+
+    Contract: payment#installment
+    """
     if not amount:
         return "Nothing is charged now"
     whole, _, cents = format_minor(amount).partition(".")
     return f"{currency}\N{NO-BREAK SPACE}{int(whole):,}.{cents}"
 
 
-def render_checkout(bill: CheckoutView, address: str, problem: str | None = None) -> Page:
-    """The page of a payment, as it stands now."""
-    if bill.page_kind in EMBEDDABLE_PAGES:
-        return render_approval_form(bill, address, problem) if bill.is_awaiting_payer else render_return(bill)
-    return render_instructions(bill, address) if bill.is_awaiting_payer else render_receipt(bill)
+def render_checkout(view: CheckoutView, address: str, problem: str | None = None) -> Page:
+    """Renders the page that fits the payment's kind and current state."""
+    if view.page_kind in EMBEDDABLE_PAGES:
+        return render_approval_form(view, address, problem) if view.is_awaiting_payer else render_return(view)
+    return render_instructions(view, address) if view.is_awaiting_payer else render_receipt(view)
 
 
-def render_approval_form(bill: CheckoutView, address: str, problem: str | None) -> Page:
-    """The payer is asked to approve: 3-D Secure with its code, or a wallet's hand-off.
+def render_approval_form(view: CheckoutView, address: str, problem: str | None) -> Page:
+    """Renders the form on which the payer approves or declines: 3-D Secure with a code, or a wallet's page.
 
-    Contract: payment#charge, payment#mobile-money
+    Contract: payment#3ds-page, payment#mobile-money
     """
-    policy = content_security_policy(embeddable=True, form_sources=form_action_sources(bill.redirect_url))
-    facts: dict[str, Any] = {
-        "bill": bill,
+    policy = content_security_policy(embeddable=True, form_sources=form_action_sources(view.redirect_url))
+    values: dict[str, Any] = {
+        "view": view,
         "address": address,
         "problem": problem,
-        "sum": format_amount(bill.amount, bill.currency),
+        "amount": format_amount(view.amount, view.currency),
     }
-    return render_template(f"{bill.page_kind}.html", policy, facts)
+    return render_template(f"{view.page_kind}.html", policy, values)
 
 
-def render_instructions(bill: CheckoutView, address: str) -> Page:
-    """What the payer does elsewhere: scan a code, transfer to an account.
+def render_instructions(view: CheckoutView, address: str) -> Page:
+    """Renders the QR code or the account to pay into. The page polls until the payment ends.
 
     Contract: payment#qrpay, payment#bank-transfer
     """
-    facts: dict[str, Any] = {
-        "bill": bill,
+    values: dict[str, Any] = {
+        "view": view,
         "address": address,
         "script": POLL_SCRIPT,
-        "sum": format_amount(bill.amount, bill.currency),
-        "until": f"{bill.expires_at.astimezone(LAGOS):%H:%M on %d %B %Y} (Lagos)",
-        "picture": Markup(draw_qr_svg(bill.qr_payload).decode()) if bill.qr_payload else "",
-        "received": format_amount(bill.received_amount, bill.currency) if bill.received_amount else "",
-        "rest": format_amount(bill.amount - bill.received_amount, bill.currency),
+        "amount": format_amount(view.amount, view.currency),
+        "expires": f"{view.expires_at.astimezone(LAGOS):%H:%M on %d %B %Y} (Lagos)",
+        "qr_svg": Markup(draw_qr_svg(view.qr_payload).decode()) if view.qr_payload else "",
+        "received": format_amount(view.received_amount, view.currency) if view.received_amount else "",
+        "remaining": format_amount(view.amount - view.received_amount, view.currency),
     }
-    return render_template(f"{bill.page_kind}.html", content_security_policy(polls=True), facts)
+    return render_template(f"{view.page_kind}.html", content_security_policy(polls=True), values)
 
 
-def render_return(bill: CheckoutView) -> Page:
-    """Back to the merchant, with how it ended; without an address to go to, the bare result.
+def render_return(view: CheckoutView) -> Page:
+    """Redirects to the merchant with the outcome, or returns the result as JSON if there is no usable URL.
 
-    Contract: payment#charge
+    Contract: payment#3ds-page
     """
-    back = merchant_return_url(bill)
-    if back is None:
-        return make_raw_page(JSON, bill.result_json)
-    return Page(303, b"", (("location", back), *security_headers(HTML, content_security_policy(embeddable=True))))
+    return_url = merchant_return_url(view)
+    if return_url is None:
+        return make_raw_page(JSON, view.result_json)
+    return Page(303, b"", (("location", return_url), *security_headers(HTML, content_security_policy(embeddable=True))))
 
 
-def render_receipt(bill: CheckoutView) -> Page:
-    facts: dict[str, Any] = {
-        "bill": bill,
-        "heading": HEADINGS[bill.status],
-        "sum": format_amount(bill.amount, bill.currency),
-        "back": merchant_return_url(bill),
+def render_receipt(view: CheckoutView) -> Page:
+    values: dict[str, Any] = {
+        "view": view,
+        "heading": HEADINGS[view.status],
+        "amount": format_amount(view.amount, view.currency),
+        "return_url": merchant_return_url(view),
     }
-    return render_template("ended.html", content_security_policy(), facts)
+    return render_template("receipt.html", content_security_policy(), values)
 
 
-def render_notice(http: int, heading: str, words: str) -> Page:
-    facts = {"bill": None, "heading": heading, "words": words}
-    return render_template("notice.html", content_security_policy(embeddable=True), facts, http)
+def render_notice(http: int, heading: str, text: str) -> Page:
+    values = {"view": None, "heading": heading, "text": text}
+    return render_template("notice.html", content_security_policy(embeddable=True), values, http)
 
 
-def merchant_return_url(bill: CheckoutView) -> str | None:
-    """Where the payer goes from here; None where there is no address, or none that a browser could be sent to."""
-    return bill.redirect_url and add_outcome_params(bill.redirect_url, bill.reference, bill.status)
+def merchant_return_url(view: CheckoutView) -> str | None:
+    """Returns the merchant's URL with the outcome, or None if there is none or it cannot be used."""
+    return view.redirect_url and add_outcome_params(view.redirect_url, view.reference, view.status)
 
 
 def add_outcome_params(url: str, reference: str, status: str) -> str | None:
-    """The merchant's address with how it ended, after what it may already ask. What is not ASCII in it is escaped as
-    browsers do. None where it cannot be read: the payment is over, and its page must be shown all the same."""
+    """Appends txnRef and txnStatus to the query of a URL. Percent-encodes non-ASCII characters as browsers do.
+
+    Returns None if the URL cannot be parsed: the payment is over, and its page must be shown nevertheless.
+    """
     try:
         parts = urlsplit(url)
-        port_is_read = parts.port is None or parts.port >= 0
+        is_port_valid = parts.port is None or parts.port >= 0
     except ValueError:
         return None
-    if parts.scheme not in ("http", "https") or not parts.hostname or not parts.netloc.isascii() or not port_is_read:
+    if parts.scheme not in ("http", "https") or not parts.hostname or not parts.netloc.isascii() or not is_port_valid:
         return None
     outcome = urlencode({"txnRef": reference, "txnStatus": status})
-    whole = urlunsplit(parts._replace(query=f"{parts.query}&{outcome}" if parts.query else outcome))
-    return quote(whole, safe=URL_CHARACTERS)
+    full_url = urlunsplit(parts._replace(query=f"{parts.query}&{outcome}" if parts.query else outcome))
+    return quote(full_url, safe=URL_CHARACTERS)
 
 
-# --- the QR code as a picture ---------------------------------------------------------------------------------------
+# --- QR code --------------------------------------------------------------------------------------------------------
 
 
 def draw_qr_svg(payload: str, *, scale: int | None = None) -> bytes:
-    """Dark on white in every theme: many scanners do not read it the other way round. With no scale it fills what it
-    is put into."""
-    picture = io.BytesIO()
+    """Draws a QR code as SVG. Without `scale` it fills its container.
+
+    It is dark on white in every theme, because many scanners cannot read the inverse.
+    """
+    svg = io.BytesIO()
     size = {"omitsize": True} if scale is None else {"scale": scale}
     code = segno.make(payload, error=ERROR_CORRECTION, micro=False)
-    code.save(picture, kind="svg", xmldecl=False, nl=False, border=QUIET_ZONE, light="#fff", svgclass=None, **size)
-    return picture.getvalue()
+    code.save(svg, kind="svg", xmldecl=False, nl=False, border=QUIET_ZONE, light="#fff", svgclass=None, **size)
+    return svg.getvalue()
 
 
 def render_qr_image(payload: str) -> Page:

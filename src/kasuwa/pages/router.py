@@ -1,10 +1,10 @@
-"""One visit of a payer: which page an address below /pay/ names, and what its form does.
+"""Serves payers' requests below /pay/.
 
-    /pay/<token>          the page; its form comes back to the same address
-    /pay/<token>/qr.svg   the QR code alone
-    /pay/<token>/state    how the payment stands, for a page that waits
+    /pay/<token>          the page; its form is posted to the same URL
+    /pay/<token>/qr.svg   the QR code as an image
+    /pay/<token>/state    the payment's status, for pages that poll
 
-The token is all a payer shows. There is no cookie and no session, so that a page works in a frame and in any browser.
+The token is the only credential. There are no cookies and no session, so that a page works in an iframe.
 """
 
 import re
@@ -22,23 +22,21 @@ from kasuwa.pages.render import EMBEDDABLE_PAGES, JSON, make_raw_page, render_ch
 
 PAGE_PATH = re.compile(r"(/pay/([A-Za-z0-9]{20,100}))(/qr\.svg|/state)?", re.ASCII)
 OTP_PATTERN = re.compile("[0-9]{4,8}", re.ASCII)
-# The form has three fields; more is no form of ours.
+# Our form has three fields.
 MAX_FORM_FIELDS = 10
 
 OTP_REQUIRED = "Enter the code that your bank has sent you, 4 to 8 digits"
 
-NOT_FOUND = render_notice(
-    404, "There is no such payment", "Check the address, or go back to the merchant and try again."
-)
-METHOD_NOT_ALLOWED = render_notice(405, "This does not work here", "Go back to the merchant and try again.")
+NOT_FOUND = render_notice(404, "Payment not found", "Check the address, or go back to the merchant and try again.")
+METHOD_NOT_ALLOWED = render_notice(405, "Method not allowed", "Go back to the merchant and try again.")
 INVALID_FORM = render_notice(400, "The form could not be read", "Go back, and approve or decline the payment again.")
 SERVICE_UNAVAILABLE = render_notice(
     503, "Please try again in a moment", "The payment could not be looked up. Nothing was changed."
 )
 INTERNAL_ERROR = render_notice(
-    500, "Something went wrong", "Go back to the merchant, who can see how the payment stands."
+    500, "Something went wrong", "Go back to the merchant, who can see the status of the payment."
 )
-# Shown once an answer may have reached the bank: a payer who is told to begin anew may pay twice.
+# Shown once an answer may have reached the bank. A payer who is told to start again might pay twice.
 OUTCOME_UNKNOWN = render_notice(
     503,
     "We do not know the outcome yet",
@@ -49,24 +47,28 @@ log = structlog.get_logger("kasuwa.pages")
 
 
 class Checkout(Protocol):
-    """Where payments are found and answered."""
+    """Finds payments by their page token and submits payers' answers."""
 
     async def find(self, token: str) -> CheckoutView | None: ...
 
     async def submit_answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
-        """The payer approves with a code (empty where none is asked for) or declines (None). The bill as it then
-        stands, or what the payer must do better."""
+        """Approves with a code (empty if none is needed) or declines (None).
+
+        Returns the new view, or a message for a payer who must answer again.
+        """
         ...
 
 
 class CheckoutPages:
-    def __init__(self, till: Checkout) -> None:
-        self._checkout = till
+    """Routes requests below /pay/. Never raises: errors become pages."""
 
-    async def serve(self, verb: str, path: str, form: bytes) -> Page:
+    def __init__(self, checkout: Checkout) -> None:
+        self._checkout = checkout
+
+    async def serve(self, method: str, path: str, form: bytes) -> Page:
         progress = RequestProgress()
         try:
-            return await self._route(verb, path, form, progress)
+            return await self._route(method, path, form, progress)
         except Exception as error:
             if not is_outage(error):
                 log.error("page failed", **describe_error(error))
@@ -74,41 +76,41 @@ class CheckoutPages:
                 return OUTCOME_UNKNOWN
             return SERVICE_UNAVAILABLE if is_outage(error) else INTERNAL_ERROR
 
-    async def _route(self, verb: str, path: str, form: bytes, progress: RequestProgress) -> Page:
-        named = PAGE_PATH.fullmatch(path)
-        bill = None if named is None else await self._checkout.find(named[2])
-        if named is None or bill is None:
+    async def _route(self, method: str, path: str, form: bytes, progress: RequestProgress) -> Page:
+        match = PAGE_PATH.fullmatch(path)
+        view = None if match is None else await self._checkout.find(match[2])
+        if match is None or view is None:
             return NOT_FOUND
-        address, token, part = named.groups()
-        if verb == "POST" and part is None and bill.page_kind in EMBEDDABLE_PAGES:
-            return await self._submit_answer(bill, address, token, read_form(form), progress)
-        if verb not in ("GET", "HEAD"):
+        address, token, part = match.groups()
+        if method == "POST" and part is None and view.page_kind in EMBEDDABLE_PAGES:
+            return await self._submit_answer(view, address, token, read_form(form), progress)
+        if method not in ("GET", "HEAD"):
             return METHOD_NOT_ALLOWED
         if part == "/state":
-            return make_raw_page(JSON, msgspec.json.encode({"txnStatus": bill.status}))
+            return make_raw_page(JSON, msgspec.json.encode({"txnStatus": view.status}))
         if part == "/qr.svg":
-            return render_qr_image(bill.qr_payload) if bill.qr_payload else NOT_FOUND
-        return render_checkout(bill, address)
+            return render_qr_image(view.qr_payload) if view.qr_payload else NOT_FOUND
+        return render_checkout(view, address)
 
     async def _submit_answer(
-        self, bill: CheckoutView, address: str, token: str, fields: dict[str, str], progress: RequestProgress
+        self, view: CheckoutView, address: str, token: str, fields: dict[str, str], progress: RequestProgress
     ) -> Page:
-        if bill.status != "pending":
-            return render_checkout(bill, address)
-        # An answer that is at the rail this moment is waited for by its copies, as everywhere: the rule knows.
+        if view.status != "pending":
+            return render_checkout(view, address)
+        # A repeated answer is not refused here: the rule makes it wait for the first one's result.
         decision, otp = fields.get("decision"), fields.get("otp", "").strip()
         if decision not in ("approve", "decline"):
             return INVALID_FORM
-        if decision == "approve" and bill.page_kind == "challenge" and not OTP_PATTERN.fullmatch(otp):
-            return render_checkout(bill, address, OTP_REQUIRED)
-        answered = await self._checkout.submit_answer(token, otp if decision == "approve" else None, progress)
-        if isinstance(answered, str):
-            return render_checkout(bill, address, answered)
-        return render_checkout(answered, address)
+        if decision == "approve" and view.page_kind == "challenge" and not OTP_PATTERN.fullmatch(otp):
+            return render_checkout(view, address, OTP_REQUIRED)
+        result = await self._checkout.submit_answer(token, otp if decision == "approve" else None, progress)
+        if isinstance(result, str):
+            return render_checkout(view, address, result)
+        return render_checkout(result, address)
 
 
 def read_form(form: bytes) -> dict[str, str]:
-    """The fields of a form as browsers send it; of a field that comes twice, the first. None that can be read: none."""
+    """Parses an urlencoded form. Of a repeated field the first value counts. Returns {} if it cannot be parsed."""
     try:
         fields = parse_qs(form.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS, errors="strict")
     except ValueError:

@@ -1,42 +1,42 @@
-// What helps and is not needed: without it every page works the same, with less comfort.
+// Optional enhancements. Every page works without this script.
 "use strict";
 
-// An export says how far it is while it comes, and lands as a file when it is whole.
-async function exportWithProgress(link, place) {
+// Downloads an export, shows its progress, and saves it as a file when it is complete.
+async function exportWithProgress(link, status) {
   const response = await fetch(link.href);
   if (!response.ok) throw new Error(response.statusText);
   const reader = response.body.getReader();
-  const parts = [];
+  const chunks = [];
   let lines = -1;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    parts.push(value);
+    chunks.push(value);
     for (const byte of value) if (byte === 10) lines += 1;
-    place.textContent = `${Math.max(lines, 0).toLocaleString()} rows so far …`;
+    status.textContent = `${Math.max(lines, 0).toLocaleString()} rows so far …`;
   }
   const saved = document.createElement("a");
-  saved.href = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
+  saved.href = URL.createObjectURL(new Blob(chunks, { type: "text/csv" }));
   saved.download = "transactions.csv";
   saved.click();
   URL.revokeObjectURL(saved.href);
-  place.textContent = `${Math.max(lines, 0).toLocaleString()} rows exported.`;
+  status.textContent = `${Math.max(lines, 0).toLocaleString()} rows exported.`;
 }
 
 for (const link of document.querySelectorAll("[data-export]")) {
-  const place = document.querySelector("[data-export-progress]");
+  const status = document.querySelector("[data-export-progress]");
   link.addEventListener("click", (event) => {
     event.preventDefault();
-    place.className = "told";
-    exportWithProgress(link, place).catch(() => { window.location = link.href; });
+    status.className = "flash";
+    exportWithProgress(link, status).catch(() => { window.location = link.href; });
   });
 }
 
-// The page that is open is to be seen in a row of links that scrolls.
-const here = document.querySelector(".bar [aria-current]");
-if (here) here.scrollIntoView({ block: "nearest", inline: "center" });
+// Scrolls the link of the current page into view.
+const currentLink = document.querySelector(".site-header [aria-current]");
+if (currentLink) currentLink.scrollIntoView({ block: "nearest", inline: "center" });
 
-// Pressed twice in a hurry is meant once.
+// Disables the buttons of a submitted form, so that a double click submits it once.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", () => {
     for (const button of form.querySelectorAll("button")) setTimeout(() => { button.disabled = true; }, 0);

@@ -1,8 +1,8 @@
-(function look() {
+(function poll() {
   setTimeout(function () {
     fetch(location.pathname + "/state", { cache: "no-store" })
       .then(function (reply) { return reply.json(); })
-      .then(function (said) { said.txnStatus === document.body.dataset.status ? look() : location.reload(); })
-      .catch(look);
+      .then(function (state) { state.txnStatus === document.body.dataset.status ? poll() : location.reload(); })
+      .catch(poll);
   }, 3000);
 })();
