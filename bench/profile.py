@@ -108,7 +108,7 @@ def usage(families: dict[str, psutil.Process], api: psutil.Process) -> Usage:
 
 
 def kind(family: str, process: psutil.Process) -> str:
-    """What a process is, short."""
+    """Returns a short name for what a process is."""
     said = processes.command(process)
     if family == "wrk":
         return ""
@@ -147,7 +147,7 @@ def start_spy(pid: int, seconds: int, stacks: Path) -> subprocess.Popen[bytes] |
 
 
 def print_functions(spy: subprocess.Popen[bytes] | None, stacks: Path) -> None:
-    """Of the samples in which the process was busy: in the function itself, and in it or what it called."""
+    """Prints, for the samples in which the process was busy, the share of each function itself and with its callees."""
     if spy is None:
         print("\nfunctions: not sampled (py-spy is not installed, or was switched off)")
         return

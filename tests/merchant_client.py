@@ -155,7 +155,7 @@ class MerchantClient:
         return str(self.verify(reference)["txnStatus"])
 
     def advance(self, **stretch: Any) -> Any:
-        """To the end, however often that takes: on a busy machine one call may not come that far."""
+        """Advances to the end, with as many calls as it takes: on a busy machine one call may not reach it."""
         body = self.advance_once(**stretch)
         ran: dict[str, int] = {}
         while True:

@@ -219,7 +219,7 @@ def start(words: str, **environ: str) -> "subprocess.Popen[str]":
 
 @pytest.mark.parametrize("where", ["given", "embedded"])
 def test_migrations_that_race_do_the_work_once(tmp_path: Path, url: str, where: str) -> None:
-    """On a given database, and on a data directory that none of them finds a server for."""
+    """Covers a given database, and a data directory without a running server."""
     environ = {"KASUWA_DATA": str(tmp_path / "data")}
     if where == "given":
         environ |= {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET}

@@ -148,7 +148,7 @@ def test_the_audit_names_the_place_of_what_is_broken(ready: str, what: str) -> N
 
 
 def breaking(plant: str) -> Callable[[Any], Any]:
-    """As a superuser who switched the triggers off."""
+    """Changes rows as a superuser with the triggers disabled."""
 
     async def work(connection: Any) -> None:
         await connection.execute("set session_replication_role = replica")

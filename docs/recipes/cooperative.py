@@ -39,7 +39,7 @@ class Member:
 
 
 def card_fee(society: Merchant, amount: str) -> int:
-    """What a collection by this card costs the society."""
+    """Returns the fee that the society pays for a collection by this card."""
     told = society.put("resources", inquire="charges", card_no=CARD["card_no"][:6], amount=amount)["data"]
     return kobo(told["fee"]) + kobo(told["vat"])
 

@@ -28,7 +28,7 @@ def naira(amount: int) -> str:
 
 
 def percent(amount: int, rate: str | float) -> int:
-    """So many percent of an amount, half up."""
+    """Returns a percentage of an amount, rounded half up."""
     hundredths = kobo(rate)
     return (2 * amount * hundredths + 10_000) // 20_000
 

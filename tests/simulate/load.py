@@ -49,7 +49,7 @@ class Reply(NamedTuple):
 
     @property
     def process(self) -> str:
-        """Which API process answered: the request ids it gives share a prefix."""
+        """The API process that replied: its request ids share a prefix."""
         return self.headers["x-request-id"].partition("-")[0]
 
 
@@ -270,7 +270,7 @@ LOAD_TRANSFERS = """
 
 
 def find_mismatches(answers: list[LoggedReply], rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What the database does not keep of what was acknowledged, or keeps more than once."""
+    """Returns acknowledged requests that the database does not have, or has more than once."""
     kept = defaultdict(list)
     for row in rows:
         kept[row["order_ref"]].append(row)

@@ -156,7 +156,7 @@ class Rails(Books):
     # --- transfers -----------------------------------------------------------------------------------------------
 
     def transfer(self, key: str, amount: int, account: str, scenario: str) -> Reply:
-        """Also a repeat: the same orderRef answers its transaction as it stands, whatever the scenario."""
+        """Sends a transfer. A repeated orderRef returns the first transfer's current state, whatever the scenario."""
         if not MIN_AMOUNT["NGN"] <= amount <= MAX_AMOUNT["NGN"]:
             return refuse(104, "amount")
         first, said = self.txns.get(key), (amount, account)
@@ -181,7 +181,7 @@ class Rails(Books):
         return {"status": 200, "txnStatus": txn.status, "orderRef": txn.key}
 
     def expected_verification(self, txn: Txn) -> Reply:
-        """What verify says of a transfer or a bill: what has failed costs nothing."""
+        """Returns the expected reply to verify of a transfer or a bill. A failed one has no fee."""
         fee, vat = (0, 0) if txn.status == FAILED else (txn.fee, txn.vat)
         fees = {"amount": money(txn.amount), "fee": money(fee), "vat": money(vat)}
         return {"status": 200, "txnStatus": txn.status, **fees}
@@ -295,7 +295,8 @@ class Rails(Books):
         return {"status": 202, "amount": money(amount)}
 
     def pay_in(self, key: str, amount: int) -> Reply:
-        """What comes in lies apart until it is enough. What is too much, or too late, goes back where it came from."""
+        """Receives a transfer from a payer. It is kept unapplied until the amount is complete. An excess or a late
+        transfer is returned."""
         txn, payment = self.txns[key], self.payments[key]
         if not txn.is_final:
             self.move((payment.rail, "unapplied:main:NGN", amount))

@@ -227,7 +227,7 @@ def running_service(data: Path, environ: Mapping[str, str] = NO_VARIABLES, *, wo
 
 
 def start_watcher(pid: int) -> "subprocess.Popen[bytes]":
-    """Who stops a process should ours be killed: the pipe to it is then closed without a word."""
+    """Starts a process that stops another one if this test process is killed, which closes the pipe between them."""
     watch = ["/bin/sh", "-c", f"read said || kill {pid}"]
     return subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
 

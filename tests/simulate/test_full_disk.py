@@ -45,7 +45,7 @@ def fill(disk: Path) -> Path:
 
 @contextlib.contextmanager
 def serving_on(data: Path, elsewhere: Path) -> Iterator[Service]:
-    """What it says goes to another disk than its data."""
+    """Serves on a small disk. Its output goes to another disk than its data."""
     service = Service(data, {})
     service.out, service.err = elsewhere / "out", elsewhere / "err"
     try:

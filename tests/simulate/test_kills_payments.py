@@ -160,7 +160,7 @@ def check_plans(service: Service) -> None:
 
 
 def check_cards(service: Service, counters: list[Counter]) -> None:
-    """What a customer was told is so, and no basket was paid twice."""
+    """Asserts that every reply to a customer is true and that no order was paid twice."""
     paid = [row[0] for row in service.query(PAID_BASKETS)]
     told = {basket: status for counter in counters for basket, status in counter.told.items()}
     assert len(told) > 5

@@ -91,14 +91,14 @@ class WithoutVat(Model):
 
 
 class RefundsTooMuch(Model):
-    """What went back before is forgotten."""
+    """A wrong model that forgets earlier refunds."""
 
     def refundable(self, payment: Payment) -> int:
         return payment.charged
 
 
 class NeverGivesBack(Model):
-    """What failed stays held."""
+    """A wrong model that keeps the hold of a failed transaction."""
 
     def end(self, txn: Txn, status: str) -> None:
         super().end(txn, status)

@@ -90,7 +90,7 @@ def crash_database(service: Service, how: str) -> None:
 
 
 def kill_of_database(service: Service, how: str) -> psutil.Process | None:
-    """Who was killed. Writers come and go by themselves, and one may be gone before it is found."""
+    """Kills a database process and returns which. Writers come and go, and one may be gone before it is found."""
     writers = [row[0] for row in service.query(WRITERS)]
     with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
         victim = psutil.Process(luck.choice(writers)) if how == "backend" and writers else service.postmaster()

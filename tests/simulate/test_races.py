@@ -129,7 +129,7 @@ def test_fifty_copies_of_one_transfer_move_money_once(service: Service) -> None:
 
 
 def test_fifty_copies_under_one_idempotency_key_move_money_once(service: Service) -> None:
-    """Without an orderRef: each copy alone would be a transfer of its own."""
+    """The requests have no orderRef, so each copy alone would be a transfer of its own."""
     merchant = new_merchant(service.port)
     replies = ask_at_once(service, merchant, [transfer_body()] * 50, {"Idempotency-Key": "copied"})
     check_one_transfer(service, merchant, replies, "successful")

@@ -70,7 +70,7 @@ class World:
         self.client.sandbox("advance", **stretch)
 
     def money(self) -> tuple[int, int]:
-        """What the wallet holds and how much of it is set aside, in kobo."""
+        """Returns the wallet's balance and its holds, in kobo."""
         wallet = self.client.wallet()
         return int(wallet["balance"].replace(".", "")), int(wallet["held"].replace(".", ""))
 
@@ -93,7 +93,7 @@ def check_ended(world: World, order_ref: str, txn_ref: str, status: str) -> None
 
 
 def check_alone(world: World, order_ref: str, txn_ref: str, status: str) -> None:
-    """As above, for the only transfer of its merchant: the wallet shows the one movement, or none."""
+    """Checks the only transfer of its merchant: the wallet shows the one movement, or none."""
     check_ended(world, order_ref, txn_ref, status)
     assert world.money() == (OPENING - COST if status == "successful" else OPENING, 0)
     world.advance(days=2)

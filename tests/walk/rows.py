@@ -188,7 +188,7 @@ def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:
 
 
 def wait_until_tried(shop: MerchantClient) -> None:
-    """Until the worker has recorded an attempt for every event that is sent: what is read later is then the same."""
+    """Waits until the worker has recorded an attempt for every event, so that later reads are the same."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
         _, log = shop.put("resources", inquire="events")
@@ -228,8 +228,8 @@ REFERENCE_FIELDS = {"resources-personalized-accounts": "reference", "resources-p
 
 
 def with_fresh_references(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
-    """With references of its own, where the request makes something under them and does not name what is there; a bill
-    also with a customer of its own, because the same one paid twice would be taken for a mistake."""
+    """Returns the request with new references, if it creates something under them. A bill also gets a new customer,
+    because paying the same one twice would be refused as a likely duplicate."""
     if isinstance(row.action, Write) and row.action.accepts_idempotency_key:
         for path in list(example_paths(fields, ())):
             if path[-1] in ("orderRef", REFERENCE_FIELDS.get(row.title)):

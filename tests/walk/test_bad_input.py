@@ -77,7 +77,7 @@ def chooses_row(row: ActionRow, field: Field) -> bool:
 
 
 def available(shop: MerchantClient) -> dict[str, int]:
-    """What can be spent: it moves when a request is taken, not when its outcome is known."""
+    """Returns the available balance. It changes when a request is accepted, not when its outcome is known."""
     return {currency: wallet.available for currency, wallet in shop.wallets().items()}
 
 

@@ -67,7 +67,7 @@ def operation_of(document: Any, method: str) -> Any:
 
 
 def title_in(row: ActionRow) -> str:
-    """As the document calls the row's request and example."""
+    """Returns the name of the row's request and example in the document."""
     return row.action.name if row.action.variant is None else f"{row.action.name} {row.action.variant[1]}"
 
 
