@@ -134,8 +134,8 @@ def idle_seconds() -> float:
 
 def start_spy(pid: int, seconds: int, stacks: Path) -> subprocess.Popen[bytes] | None:
     """py-spy samples from outside; without stopping the process, so that it is hardly disturbed."""
-    beside = Path(sys.executable).with_name("py-spy")
-    spy = str(beside) if beside.exists() else shutil.which("py-spy")
+    candidate = Path(sys.executable).with_name("py-spy")
+    spy = str(candidate) if candidate.exists() else shutil.which("py-spy")
     if spy is None:
         return None
     what = f"record --pid {pid} --duration {seconds} --rate {SAMPLES_PER_SECOND} --nonblocking --format raw"

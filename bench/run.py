@@ -89,7 +89,8 @@ class SystemUnderTest:
         self.figures.loads[name] = load
         self.figures.memory_mb.append(processes.resident_mb(processes.api_process(self.server.process)))
         say(
-            f"{name}: {load.rate:,.0f}/s, refused {load.refused}, wrk {load.client_cpu_share:.0%} of a core; per request: "
+            f"{name}: {load.rate:,.0f}/s, refused {load.refused}, wrk {load.client_cpu_share:.0%} of a core; "
+            "per request: "
             f"API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us, other processes {cost.other_us:,.0f} us"
         )
 

@@ -15,7 +15,7 @@ from _pytest.nodeid import coerce_node_id
 from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, OLDEST, Deployment, Deployments
 
-# In every process that tests start, a task that takes a second connection of a pool is refused it (db/connection_pool.py).
+# In every process that tests start, taking a second connection of a pool raises (db/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
 
 

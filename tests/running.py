@@ -153,7 +153,7 @@ class Deployment:
         self._runner = asyncio.Runner()
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._connection: asyncpg.Connection[Any] | None = None
-        self._heard = 0
+        self._stderr_read = 0
 
     def start(self) -> "subprocess.Popen[bytes]":
         ports = ["--port", str(self.port), "--console-port", str(self.console_port)]
@@ -239,7 +239,7 @@ class Deployment:
     def new_stderr(self) -> str:
         """Returns what the processes wrote to standard error since the last call."""
         said = self.err.read_bytes()
-        new, self._heard = said[self._heard :], len(said)
+        new, self._stderr_read = said[self._stderr_read :], len(said)
         return new.decode(errors="replace")
 
     def close(self) -> None:

@@ -328,7 +328,7 @@ def walk_unredacted(node: ast.AST) -> Iterator[ast.AST]:
 MAY_TOUCH_POOLS = ("console/visit.py", "console/server.py")
 
 
-def reads_beside_the_visit(source: Source) -> list[str]:
+def reads_without_the_visit(source: Source) -> list[str]:
     """Returns places where a console page reads without its visit, which reads the whole page from one snapshot."""
     if source.path in MAY_TOUCH_POOLS:
         return []

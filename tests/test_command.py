@@ -232,7 +232,7 @@ def test_migrations_that_race_do_the_work_once(tmp_path: Path, url: str, where: 
 # --- bills ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_catalogue_is_taken_anew_when_it_is_told(ready: str) -> None:
+def test_bills_refresh_fetches_the_catalogue(ready: str) -> None:
     check_done(run("bills refresh", ready), "edition 2 of the catalogue is listed")
     check_done(run("bills refresh", ready), "edition 3 of the catalogue is listed")
     assert query(ready, "select count(*) from bill_item where retired_at is null")[0][0] == 218

@@ -86,7 +86,7 @@ def test_a_sick_database_is_called_by_its_sickness(ready: str, sickness: str) ->
     check_sick(run("doctor", ready), expected)
 
 
-def test_a_database_without_its_schema_is_told_to_migrate(cluster: embedded.Cluster) -> None:
+def test_a_database_without_its_schema_is_reported_with_the_command(cluster: embedded.Cluster) -> None:
     url = new_database(cluster)
     done = run("doctor", url)
     check_sick(done, "migration 0")
@@ -112,7 +112,7 @@ def test_a_crash_that_could_lose_money_is_named(ready: str) -> None:
         query(ready, "select pg_reload_conf()")
 
 
-def test_a_database_user_who_may_make_no_role_is_served_and_told(cluster: embedded.Cluster) -> None:
+def test_a_database_user_who_may_make_no_role_is_served_and_reported(cluster: embedded.Cluster) -> None:
     query(cluster.dsn, "create role plain login")
     url = new_database(cluster, "owner plain").replace("kasuwa@", "plain@")
     check_done(run("migrate", url))

@@ -40,8 +40,8 @@ class Member:
 
 def card_fee(society: Merchant, amount: str) -> int:
     """Returns the fee that the society pays for a collection by this card."""
-    told = society.put("resources", inquire="charges", card_no=CARD["card_no"][:6], amount=amount)["data"]
-    return kobo(told["fee"]) + kobo(told["vat"])
+    charges_reply = society.put("resources", inquire="charges", card_no=CARD["card_no"][:6], amount=amount)["data"]
+    return kobo(charges_reply["fee"]) + kobo(charges_reply["vat"])
 
 
 # --- members and their savings ------------------------------------------------------------------------------

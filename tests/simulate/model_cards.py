@@ -181,8 +181,8 @@ class Cards(Rails):
             return refuse(104, "orderRef")
         if first is None and not self.new_code(key, amount, pin, channel, minutes, WALLET, said=said):
             return INSUFFICIENT_FUNDS
-        told = {"orderRef": key, "amount": money(amount), "channel": channel}
-        return {"status": 200, "txnStatus": self.txns[key].status, **told}
+        fields = {"orderRef": key, "amount": money(amount), "channel": channel}
+        return {"status": 200, "txnStatus": self.txns[key].status, **fields}
 
     def new_code(
         self,

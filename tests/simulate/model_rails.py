@@ -122,25 +122,20 @@ VALIDATED: Reply = {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validati
 
 @dataclass
 class Payment:
-    """What a payment is besides its transaction: the card's number, or none where the payer transfers it; what came in
-    so far of such a transfer; whether the payer is sent an OTP and whether that is awaited; and whether it is over
-    because three OTPs were wrong, which validate answers differently from every other end.
-
-    Contract: payment#validate
-    """
+    """The part of a payment that its transaction does not hold. Contract: payment#validate"""
 
     key: str
-    number: str
+    number: str  # of the card; empty for a bank transfer
     currency: str
     charged: int
     expires_at: datetime
-    by_otp: bool = False
+    by_otp: bool = False  # the payer is sent an OTP
     is_awaiting_otp: bool = False
     tries: int = 0
-    received: int = 0
+    received: int = 0  # of a bank transfer, so far
     refunded: int = 0
     refunding: int = 0
-    has_failed_validation: bool = False
+    has_failed_validation: bool = False  # by three wrong OTPs; validate has its own reply for this end
 
     @property
     def rail(self) -> str:

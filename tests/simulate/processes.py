@@ -121,10 +121,10 @@ class Service:
         self.port = free_port()
         self.out = data.with_name(data.name + ".out")
         self.err = data.with_name(data.name + ".err")
-        told = {"KASUWA_DATA": str(data), "KASUWA_PORT": str(self.port), "KASUWA_WORKERS": str(workers)}
+        own_settings = {"KASUWA_DATA": str(data), "KASUWA_PORT": str(self.port), "KASUWA_WORKERS": str(workers)}
         # What is broken here is money; the console has tests of its own, and would only be one more to start.
-        told["KASUWA_CONSOLE"] = "off"
-        self._given = {**told, **environ}
+        own_settings["KASUWA_CONSOLE"] = "off"
+        self._given = {**own_settings, **environ}
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
         self._watchers: list[subprocess.Popen[bytes]] = []

@@ -1,6 +1,6 @@
 """The machine that sends what Hypothesis thinks of to a running service and to the model, and compares.
 
-After every step it asks every law of ledger/invariants.py of this merchant's books, and compares with the model: the reply,
+After every step it checks the invariants of this merchant's books, and compares with the model: the reply,
 every account of the books with what it has and holds, the wallets as the API tells them, and whatever the step touched
 as the API tells it; when time has passed, all that was open and all cards, savings and loans. At the end of a sequence
 everything is looked at once more, so that what was over has stayed so.

@@ -127,7 +127,7 @@ def value_at(fields: Any, path: Path) -> Any:
 class SentExample(NamedTuple):
     row: ActionRow
     fields: dict[str, Any]
-    heard: RawReply
+    received: RawReply
 
 
 # Nobody listens there: events stay scheduled, and can be sent again.
@@ -202,7 +202,7 @@ def resolve_references(fields: dict[str, Any], played: list[SentExample]) -> dic
     for path in list(example_paths(fields, ())):
         if is_placeholder(path[-1], value_at(fields, path)):
             wanted = placeholder_field(value_at(fields, path)) or path[-1]
-            made = [value for one in played for name, value in leaves(one.heard.body) if name == wanted]
+            made = [value for one in played for name, value in leaves(one.received.body) if name == wanted]
             fields = with_value(fields, path, made[-1]) if made else fields
     return fields
 
@@ -258,15 +258,15 @@ def is_refusal(body: Any) -> bool:
     return isinstance(body, dict) and body.get("status") in REFUSALS and isinstance(body.get("status"), int)
 
 
-def check_reply(row: ActionRow, heard: RawReply, said: str = "") -> None:
+def check_reply(row: ActionRow, received: RawReply, said: str = "") -> None:
     """A refusal of the contract in its one shape, or to the letter what the action says it answers."""
-    body = heard.body
-    assert heard.http < 500, (said[:100], body)
+    body = received.body
+    assert received.http < 500, (said[:100], body)
     if is_refusal(body):
         assert set(body) <= {"status", "message", "errors"}, body
         assert isinstance(body["message"], str), body
         for fault in body.get("errors", ()):
             assert set(fault) == {"field", "reason"}, body
         return
-    read = msgspec.json.decode(heard.raw, type=row.action.reply)
+    read = msgspec.json.decode(received.raw, type=row.action.reply)
     assert msgspec.to_builtins(read) == body, body
