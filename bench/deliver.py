@@ -33,7 +33,7 @@ where m.mid = any('{{{mids}}}') and http is distinct from 200
 
 
 def measure_deliveries(port: int, dsn: str, merchants: Sequence[Merchant], seconds: int) -> DeliveryResult:
-    """Until all are delivered, or for so long. The backlog is what there is: no more is made meanwhile."""
+    """Measures until all events are delivered or the time is over. No events are added meanwhile."""
     mids = ",".join(merchant.mid for merchant in merchants)
     with receiver.running() as url:
         for merchant in merchants:

@@ -12,7 +12,7 @@ SETTINGS = ("server_version", "fsync", "synchronous_commit", "shared_buffers", "
 
 
 def facts(dsn: str, directory: Path) -> dict[str, str]:
-    """What is asked about first when a figure surprises."""
+    """Returns the facts about the machine that explain a surprising figure."""
     shown = query(dsn, "".join(f"show {name};" for name in SETTINGS))
     settings = dict(zip(SETTINGS, (row[0] for row in shown), strict=True))
     return {
@@ -28,6 +28,6 @@ def facts(dsn: str, directory: Path) -> dict[str, str]:
 
 
 def file_system(directory: Path) -> str:
-    """On tmpfs a commit costs nothing, and every figure would be a lie."""
+    """Returns the type of the file system. On tmpfs a commit costs nothing, and every figure would be wrong."""
     mounts = [part for part in psutil.disk_partitions(all=True) if directory.is_relative_to(part.mountpoint)]
     return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown"

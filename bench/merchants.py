@@ -68,7 +68,7 @@ def make_merchant(port: int, dsn: str, fundings: int = HOT_WALLET_FUNDINGS) -> M
 
 
 def fund_wallet(port: int, merchant: Merchant, fundings: int) -> None:
-    """In one go, or in pieces where the limit of a transaction (Contract: #rates) holds for funding too."""
+    """Funds a wallet at once, or in pieces if the transaction limit applies to funding too. Contract: #rates"""
     if send_request(port, "/sandbox", merchant, funding(FULL_WALLET)).get("status") == 200:
         return
     for _ in range(fundings):

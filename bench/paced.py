@@ -60,7 +60,7 @@ class PacedClient:
         connection.sendall(next(self.orders).render(RUN, LETTER, next(NUMBERS)))
 
     def receive_replies(self, until: float) -> None:
-        """Those that are there; if there are none, the first that comes before this time."""
+        """Returns the replies that have arrived. If there are none, waits for the first one until the given time."""
         ready, _, _ = select.select(list(self.due_times), [], [], max(0.0, until - perf_counter()))
         for connection in ready:
             self.receive_chunk(connection)
@@ -115,7 +115,7 @@ def measure_single(port: int, orders: Sequence[RequestTemplate], seconds: int) -
 
 
 def measure_paced(port: int, orders: Sequence[RequestTemplate], seconds: int, rate: float) -> LatencyResult:
-    """So many requests a second, evenly spread."""
+    """Sends a fixed number of requests a second, evenly spaced."""
     with without_gc():
         client = PacedClient(port, orders, CONNECTIONS)
         begin, total, sent = perf_counter(), int(seconds * rate), 0
@@ -131,7 +131,7 @@ def measure_paced(port: int, orders: Sequence[RequestTemplate], seconds: int, ra
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """Without the garbage collector, whose pauses would be counted as the server's."""
+    """Disables the garbage collector, whose pauses would be counted as the server's."""
     gc.disable()
     try:
         yield

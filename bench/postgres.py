@@ -47,7 +47,7 @@ def create_database(cluster: embedded.Cluster, name: str) -> str:
 
 
 def vacuum_and_checkpoint(dsn: str) -> None:
-    """What earlier measurements left to be swept and written should not be during the next."""
+    """Vacuums and checkpoints, so that the work left by one measurement does not run during the next."""
     query(dsn, "vacuum (analyze)")
     query(dsn, "checkpoint")
 

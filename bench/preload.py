@@ -96,7 +96,7 @@ def count_rows(dsn: str, table: str) -> int:
 
 
 def read_table(dsn: str, name: str) -> Table:
-    """As the catalogue has it; columns that are computed are left out."""
+    """Reads a table's columns from the catalog, without generated ones."""
     columns = {row[0]: row[1] for row in query(dsn, COLUMNS.format(table=name))}
     unique = [row[0].split() for row in query(dsn, UNIQUE.format(table=name))]
     return Table(name, columns, unique)

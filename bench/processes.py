@@ -31,7 +31,7 @@ def command(process: psutil.Process) -> str:
 
 
 def seconds_used(process: psutil.Process) -> float:
-    """Of the processor, by the process itself."""
+    """Returns the processor time of the process itself."""
     try:
         times = process.cpu_times()
     except psutil.Error:
@@ -40,7 +40,8 @@ def seconds_used(process: psutil.Process) -> float:
 
 
 def seconds_used_below(head: psutil.Process) -> float:
-    """Of the processor, by a process and all below it, also by those that have ended since and were waited for."""
+    """Returns the processor time of a process and its descendants, including those that have ended and were waited
+    for."""
     total = 0.0
     for process in process_tree(head):
         try:

@@ -108,7 +108,7 @@ def usage(families: dict[str, psutil.Process], api: psutil.Process) -> Usage:
 
 
 def kind(family: str, process: psutil.Process) -> str:
-    """What a process is, short."""
+    """Returns a short name for what a process is."""
     said = processes.command(process)
     if family == "wrk":
         return ""
@@ -134,8 +134,8 @@ def idle_seconds() -> float:
 
 def start_spy(pid: int, seconds: int, stacks: Path) -> subprocess.Popen[bytes] | None:
     """py-spy samples from outside; without stopping the process, so that it is hardly disturbed."""
-    beside = Path(sys.executable).with_name("py-spy")
-    spy = str(beside) if beside.exists() else shutil.which("py-spy")
+    candidate = Path(sys.executable).with_name("py-spy")
+    spy = str(candidate) if candidate.exists() else shutil.which("py-spy")
     if spy is None:
         return None
     what = f"record --pid {pid} --duration {seconds} --rate {SAMPLES_PER_SECOND} --nonblocking --format raw"
@@ -147,7 +147,7 @@ def start_spy(pid: int, seconds: int, stacks: Path) -> subprocess.Popen[bytes] |
 
 
 def print_functions(spy: subprocess.Popen[bytes] | None, stacks: Path) -> None:
-    """Of the samples in which the process was busy: in the function itself, and in it or what it called."""
+    """Prints, for the samples in which the process was busy, the share of each function itself and with its callees."""
     if spy is None:
         print("\nfunctions: not sampled (py-spy is not installed, or was switched off)")
         return

@@ -35,7 +35,7 @@ class ReceiverProtocol(asyncio.Protocol):
 
 
 def complete_request_size(held: bytes) -> int | None:
-    """How long the first request is, where all of it is there."""
+    """Returns the length of the first request, if it is complete."""
     head = held.find(END_OF_HEAD)
     if head < 0:
         return None

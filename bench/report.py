@@ -46,7 +46,7 @@ class Row:
 
 
 def rows(figures: Results) -> list[Row]:
-    """In the order of the table that they answer."""
+    """Returns the rows in the order of the table."""
     return [
         *tpcb_rows(figures),
         *load_rows(figures),

@@ -18,13 +18,13 @@ class CpuCost:
 
     @property
     def total_us(self) -> float:
-        """What the service costs. The load maker is not part of it."""
+        """Returns the processor time of the service, without the load generator."""
         return self.api_us + self.postgres_us + self.other_us
 
 
 @dataclass(frozen=True)
 class LoadResult:
-    """As many requests as the server answers, for a while."""
+    """The result of sending as many requests as the server answers for a while."""
 
     rate: float
     requests: int

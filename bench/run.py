@@ -48,7 +48,7 @@ WARM_UP_SECONDS = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for on the command line."""
+    """The options of the command line."""
 
     names: frozenset[str]
     seconds: int
@@ -89,7 +89,8 @@ class SystemUnderTest:
         self.figures.loads[name] = load
         self.figures.memory_mb.append(processes.resident_mb(processes.api_process(self.server.process)))
         say(
-            f"{name}: {load.rate:,.0f}/s, refused {load.refused}, wrk {load.client_cpu_share:.0%} of a core; per request: "
+            f"{name}: {load.rate:,.0f}/s, refused {load.refused}, wrk {load.client_cpu_share:.0%} of a core; "
+            "per request: "
             f"API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us, other processes {cost.other_us:,.0f} us"
         )
 
@@ -122,9 +123,9 @@ def measure(plan: Plan) -> Results:
 
 @contextmanager
 def bench_directory() -> Iterator[Path]:
-    """On a disk, where a commit costs what it costs: /tmp is often memory.
+    """Returns a directory on a disk. /tmp is often in memory, where a commit costs nothing.
 
-    Open to others, because PostgreSQL does not run as root and must be able to come in.
+    It is open to others, because PostgreSQL does not run as root and must be able to enter it.
     """
     parent = "/var/tmp" if os.path.isdir("/var/tmp") else None
     with tempfile.TemporaryDirectory(prefix="kasuwa-bench-", dir=parent, ignore_cleanup_errors=True) as made:
@@ -133,7 +134,7 @@ def bench_directory() -> Iterator[Path]:
 
 
 def measure_starts(figures: Results, directory: Path) -> None:
-    """With the database that the server brings itself."""
+    """Measures starts with the embedded database."""
     place = directory / "start"
     with server.running(place, None) as first:
         figures.first_start_seconds = first.start_seconds
@@ -234,7 +235,7 @@ def make_verifications(sut: SystemUnderTest) -> list[request_templates.RequestTe
 
 
 def measure_savings(sut: SystemUnderTest) -> None:
-    """By a merchant of its own: its accounts are no part of the others' loads."""
+    """Measures with its own merchant, so that its accounts are not part of other loads."""
     merchant = make_merchant(sut.server.port, sut.dsn)
     sut.figures.interest = measure_interest(sut.dsn, merchant, SAVINGS_ACCOUNTS)
     say(f"interest: {sut.figures.interest.rate:,.0f} accounts/s")

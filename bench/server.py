@@ -54,7 +54,7 @@ def running(directory: Path, dsn: str | None) -> Iterator[Server]:
 
 
 def environment(dsn: str | None) -> dict[str, str]:
-    """Whoever runs the bench may have settings of their own: the measurement is of the defaults."""
+    """Returns the environment without the caller's own settings: the defaults are measured."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
     return kept if dsn is None else {**kept, "KASUWA_DATABASE_URL": dsn}
 

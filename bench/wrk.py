@@ -59,16 +59,16 @@ def finish(process: subprocess.Popen[str]) -> LoadResult:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if process.returncode != 0 or not said.strip():
         raise MeasurementFailed(f"wrk: {(complaint or said).strip()[-400:]}")
-    told = json.loads(said.strip().splitlines()[-1])
-    seconds = told["microseconds"] / 1e6
+    summary = json.loads(said.strip().splitlines()[-1])
+    seconds = summary["microseconds"] / 1e6
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return LoadResult(
-        rate=(told["requests"] - told["refused"]) / seconds,
-        requests=told["requests"],
-        refused=told["refused"],
-        connection_errors=told["broken"],
-        median_ms=told["p50_us"] / 1000,
-        p99_ms=told["p99_us"] / 1000,
+        rate=(summary["requests"] - summary["refused"]) / seconds,
+        requests=summary["requests"],
+        refused=summary["refused"],
+        connection_errors=summary["broken"],
+        median_ms=summary["p50_us"] / 1000,
+        p99_ms=summary["p99_us"] / 1000,
         client_cpu_share=used / seconds,
-        refusal_sample=told["sample"],
+        refusal_sample=summary["sample"],
     )

@@ -17,7 +17,7 @@ the drawing.
 
 
 def edges(sources: list[Source]) -> dict[tuple[str, str], int]:
-    """How many imports lead from one package to another."""
+    """Returns the number of imports from one package to another."""
     modules = {source.module for source in sources}
     found: dict[tuple[str, str], int] = {}
     for source in sources:

@@ -38,7 +38,7 @@ THEMES = ("light", "dark")
 HEIGHT = 900
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-# Those whose answer can be another when nothing but the colours changes.
+# Those whose answer can be another when nothing but the colors changes.
 COLOR_RULES = ["color-contrast", "link-in-text-block"]
 # And those whose answer can be another when things are elsewhere.
 LAYOUT_RULES = ["scrollable-region-focusable"]
@@ -79,8 +79,8 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
 
 def accessibility_faults(page: Page, only: Sequence[str] | None = None, within: str = "html") -> list[str]:
-    """What axe finds against WCAG 2.1 A and AA, or against some rules of it; each as a line that names its places. Axe
-    is brought into a page once: it is half a megabyte."""
+    """Returns what axe reports against WCAG 2.1 A and AA, or against the given rules, one line per violation with its
+    places. Axe is loaded into a page once, since it is half a megabyte."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     chosen = {"type": "tag", "values": TAGS} if only is None else {"type": "rule", "values": only}

@@ -15,13 +15,13 @@ from _pytest.nodeid import coerce_node_id
 from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, OLDEST, Deployment, Deployments
 
-# In every process that tests start, a task that takes a second connection of a pool is refused it (db/connection_pool.py).
+# In every process that tests start, taking a second connection of a pool raises (db/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """What the methods promise is promised on the oldest PostgreSQL as on the newest: each slice's `test_http.py`, that
-    goes through all of its actions, runs on both, and what goes deeper on the newest alone."""
+    """Runs each slice's `test_http.py`, which covers all of its actions, on the oldest and the newest supported
+    PostgreSQL. Other tests run on the newest alone."""
     if "deployment" in metafunc.fixturenames and "methods" in metafunc.definition.path.parts:
         both = metafunc.definition.path.name == "test_http.py"
         versions = {"pg18": NEWEST, "pg15": OLDEST} if both else {"pg18": NEWEST}

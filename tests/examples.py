@@ -78,12 +78,12 @@ def file_of(row: ActionRow) -> Path:
     return FOLDER / f"{row.title}.http"
 
 
-def render(row: ActionRow, heard: RawReply) -> str:
+def render(row: ActionRow, received: RawReply) -> str:
     head = HEAD.format(summary=row.action.summary, method=row.method)
-    told = {name: f"<{name}>" if name in VOLATILE else heard.headers[name] for name in SHOWN_HEADERS}
-    reply = [f"HTTP/1.1 {heard.http}", *(f"{name}: {value}" for name, value in told.items()), ""]
+    shown_headers = {name: f"<{name}>" if name in VOLATILE else received.headers[name] for name in SHOWN_HEADERS}
+    reply = [f"HTTP/1.1 {received.http}", *(f"{name}: {value}" for name, value in shown_headers.items()), ""]
     volatile = VOLATILE | VOLATILE_OF.get(row.method, frozenset())
-    reply += pretty(mask_volatile(heard.body, volatile)).splitlines()
+    reply += pretty(mask_volatile(received.body, volatile)).splitlines()
     return head + pretty(row.example) + REPLY + "\n".join(f"# {line}".rstrip() for line in reply) + "\n"
 
 
@@ -113,8 +113,8 @@ def read(text: str) -> Recorded:
 
 def replies(texts: Mapping[Path, str]) -> str:
     """The replies of all files, by the name of each."""
-    told = {path.stem: parse_reply(text) for path, text in sorted(texts.items())}
-    return pretty(told) + "\n"
+    replies = {path.stem: parse_reply(text) for path, text in sorted(texts.items())}
+    return pretty(replies) + "\n"
 
 
 def parse_reply(text: str) -> Any:
@@ -124,7 +124,7 @@ def parse_reply(text: str) -> Any:
 
 def record(shop: MerchantClient) -> dict[Path, str]:
     """The text of every file, from a run over all rows; of what is sent twice, the first."""
-    return {file_of(row): render(row, heard) for row, _, heard in reversed(send_examples(shop))}
+    return {file_of(row): render(row, received) for row, _, received in reversed(send_examples(shop))}
 
 
 def main() -> None:

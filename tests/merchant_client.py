@@ -1,6 +1,6 @@
 """A merchant as the tests see one: its headers, its requests, and its wallet in kobo.
 
-The client is small on purpose. It sends what it is told, byte for byte, and keeps its connection, so that
+The client is small on purpose. It sends the given bytes unchanged and keeps its connection, so that
 nothing between a test and the wire repairs a request.
 """
 
@@ -68,18 +68,18 @@ class HttpConnection:
         """A body that comes in pieces is sent chunked, with no length announced."""
         self._drop_if_closed()
         pieces = body is not None and not isinstance(body, bytes)
-        # A server that has heard enough answers and hangs up before all is sent: its answer can still be read.
+        # A server may reply and close the connection before the whole body is sent. Its reply can still be read.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._connection.request(verb, path, body, dict(headers), encode_chunked=pieces)
         if self._connection.sock is None:
             raise ConnectionResetError("the connection was closed before an answer came")
         response = self._connection.getresponse()
-        told = {name.lower(): value for name, value in response.getheaders()}
+        lowered = {name.lower(): value for name, value in response.getheaders()}
         cookies: SimpleCookie = SimpleCookie()
         for line in response.headers.get_all("set-cookie", []):
             cookies.load(line)
         kept = {name: morsel.value for name, morsel in cookies.items()}
-        return RawReply(response.status, told, response.read(), kept)
+        return RawReply(response.status, lowered, response.read(), kept)
 
     def _drop_if_closed(self) -> None:
         """An idle connection is closed by the server after five seconds; the next request then opens another, and
@@ -129,8 +129,8 @@ class MerchantClient:
         return self.send(method, msgspec.json.encode(fields), headers=headers)
 
     def put(self, method: str, /, *, headers: Mapping[str, str] | None = None, **fields: Any) -> Reply:
-        heard = self.send_fields(method, fields, headers=headers)
-        return Reply(heard.http, heard.body)
+        received = self.send_fields(method, fields, headers=headers)
+        return Reply(received.http, received.body)
 
     # --- what most tests say -----------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class MerchantClient:
         return str(self.verify(reference)["txnStatus"])
 
     def advance(self, **stretch: Any) -> Any:
-        """To the end, however often that takes: on a busy machine one call may not come that far."""
+        """Advances to the end, with as many calls as it takes: on a busy machine one call may not reach it."""
         body = self.advance_once(**stretch)
         ran: dict[str, int] = {}
         while True:

@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 class StartFailed(Exception):
-    """What did not start, and its last words."""
+    """A process did not start. Holds its last output."""
 
 
 def free_port() -> int:
@@ -113,7 +113,8 @@ def memory_directory() -> str | None:
 
 @contextlib.contextmanager
 def running_cluster(version: int = NEWEST) -> Iterator[embedded.Cluster]:
-    """In a directory that goes with it. Anyone may pass through: started by root, PostgreSQL is someone else."""
+    """Runs a cluster in a temporary directory. Others may enter it: if root starts it, PostgreSQL runs as another
+    user."""
     binaries = debian_bin() if version == OLDEST else None
     prefix = f"kasuwa-pg{version}-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=memory_directory(), ignore_cleanup_errors=True) as place:
@@ -152,7 +153,7 @@ class Deployment:
         self._runner = asyncio.Runner()
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._connection: asyncpg.Connection[Any] | None = None
-        self._heard = 0
+        self._stderr_read = 0
 
     def start(self) -> "subprocess.Popen[bytes]":
         ports = ["--port", str(self.port), "--console-port", str(self.console_port)]
@@ -190,13 +191,13 @@ class Deployment:
     # --- as an operator ----------------------------------------------------------------------------------
 
     def run_command(self, *words: str) -> str:
-        """What `kasuwa …` says, run on this deployment's database."""
+        """Returns the output of `kasuwa …`, run on this deployment's database."""
         done = self._run(words)
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout
 
     def run_refused_command(self, *words: str) -> str:
-        """What `kasuwa …` says on standard error when it does not do as it is told."""
+        """Returns the standard error of a `kasuwa …` command that must fail."""
         done = self._run(words)
         assert (done.returncode, done.stdout) == (1, ""), done
         return done.stderr
@@ -206,7 +207,7 @@ class Deployment:
         return subprocess.run(command, env=self._environment, capture_output=True, text=True)
 
     def run_on_connection(self, work: Callable[[Any], Awaitable[T]]) -> T:
-        """What `work` answers, given a connection to this deployment's database."""
+        """Returns the result of `work`, called with a connection to this deployment's database."""
 
         async def run() -> T:
             return await work(await self._connected())
@@ -226,7 +227,7 @@ class Deployment:
         return self._connection
 
     def broken_invariants(self, mids: list[str]) -> list[str]:
-        """Where the books of these merchants break a law; the laws hold at every commit."""
+        """Returns where the books of these merchants violate an invariant. Invariants hold at every commit."""
 
         async def look() -> list[str]:
             connection = await self._connected()
@@ -236,9 +237,9 @@ class Deployment:
         return self._run_in_thread(look())
 
     def new_stderr(self) -> str:
-        """What the processes said on standard error since this was last asked."""
+        """Returns what the processes wrote to standard error since the last call."""
         said = self.err.read_bytes()
-        new, self._heard = said[self._heard :], len(said)
+        new, self._stderr_read = said[self._stderr_read :], len(said)
         return new.decode(errors="replace")
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
-"""The rules of the house as functions: each looks at parsed sources and says in sentences what breaks it.
+"""Rules about the sources, as functions: each takes parsed sources and returns a sentence for every violation.
 
-`test_tidy.py` runs them, and those of house_sql.py, over the repository; and over small offenders, so that a
-rule that sees nothing is noticed. They read syntax only: nothing is imported or run.
+`test_tidy.py` runs them, with those of source_rules_sql.py and source_rules_words.py, over the repository. It also runs
+them over small offenders, so that a rule that reports nothing is noticed. They read syntax only: nothing is imported or
+run.
 """
 
 import ast
@@ -14,7 +15,7 @@ REPOSITORY = Path(__file__).parents[1]
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 70
 
-# Who may import whom (design/house.md): a room to the rooms, or single modules of rooms, that it may use.
+# For each package, the packages or single modules that it may import.
 MAY_IMPORT = {
     "core": {"core"},
     "ledger": {"ledger", "core"},
@@ -51,7 +52,7 @@ IMPURE_BUILTINS = {"open", "print", "input", "exec", "eval", "__import__"}
 
 
 class Source:
-    """One file: `place` is its path below src/kasuwa, or below the repository for tests and bench."""
+    """One parsed file. `place` is its path below src/kasuwa, or below the repository for tests and bench."""
 
     def __init__(self, place: str, text: str) -> None:
         self.path = place
@@ -84,7 +85,7 @@ class Source:
         return {id(node.value) for node in first if isinstance(node, ast.Expr)}
 
     def imports(self) -> Iterator[tuple[str, str]]:
-        """What is imported as (module, name); the name is empty for a plain import."""
+        """Yields each import as (module, name). The name is empty for a plain import."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 yield from ((alias.name, "") for alias in node.names)
@@ -108,7 +109,7 @@ def read_all(folder: str, below: str = "") -> list[Source]:
 
 
 def imported_modules(source: Source, modules: set[str]) -> Iterator[str]:
-    """The modules of ours that a file imports, below kasuwa."""
+    """Yields the modules of the service that a file imports, named below kasuwa."""
     for module, name in source.imports():
         if module == "kasuwa" or module.startswith("kasuwa."):
             inside = module.removeprefix("kasuwa").lstrip(".")
@@ -197,8 +198,8 @@ def vague_module_names(sources: Iterable[Source]) -> list[str]:
 
 # --- connections ----------------------------------------------------------------------------------------------------
 
-# Opened here alone, connections have a deadline for every statement and lock. Commands, and what prepares a database
-# before anything runs, may take as long as they need.
+# Only these modules open connections, so that each has a deadline for every statement and lock. Commands and the
+# preparation of a database may take as long as they need.
 CONNECTION_MODULES = {"db/connections.py", "db/pgbouncer.py", "db/primary.py"}
 UNBOUNDED_MODULES = {"app.py", "prepare.py", "doctor.py", "commands/database.py", "commands/user.py"}
 UNBOUNDED_CONNECTS = {"connect_to_primary"}
@@ -206,7 +207,7 @@ DRIVER_CONNECTS = {"connect", "create_pool"}
 
 
 def unbounded_connections(source: Source) -> list[str]:
-    """Where a file opens a connection past db/connections.py."""
+    """Returns the lines that open a connection without db/connections.py."""
     if source.path in CONNECTION_MODULES:
         return []
     found = []
@@ -233,7 +234,7 @@ def unbounded_connections(source: Source) -> list[str]:
 
 
 def impurities(source: Source) -> list[str]:
-    """Where a file looks outside: imports, clocks, doors, and coroutines that are more than a signature."""
+    """Returns the impure parts of a file: imports, clocks, I/O, and coroutines that are more than a signature."""
     found = [f"imports {module}" for module, _ in source.imports() if module.partition(".")[0] in IMPURE_MODULES]
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call):
@@ -250,7 +251,7 @@ def impurities(source: Source) -> list[str]:
 
 
 def is_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """A method of a Protocol: all it has is `...`."""
+    """Whether a function is a method of a Protocol, whose body is only `...`."""
     return all(isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in node.body)
 
 
@@ -271,16 +272,16 @@ def floats(source: Source) -> list[str]:
     ]
 
 
-# --- what logs may say --------------------------------------------------------------------------------------------
+# --- log lines ----------------------------------------------------------------------------------------------------
 
 LOGGERS = {"log", "said", "logger"}
 LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 # Errors of ours whose text is written for people and quotes nothing that was sent.
-LOGGABLE_ERRORS = {"EmbeddedError", "Unsellable"}
+LOGGABLE_ERRORS = {"EmbeddedError", "InvalidCatalogue"}
 
 
 def error_texts_in_logs(source: Source) -> list[str]:
-    """Log lines with the text of an exception, which may quote what was sent: a line has its kind and places."""
+    """Returns log calls with the text of an exception, which may quote a request. Its type and places may be logged."""
     found = []
     for handler in ast.walk(source.tree):
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
@@ -323,12 +324,12 @@ def walk_unredacted(node: ast.AST) -> Iterator[ast.AST]:
         yield from walk_unredacted(child)
 
 
-# The one file that opens a page's snapshot, and the one that finds out who asks before there is a page.
+# visit.py opens a page's snapshot; server.py authenticates before there is a page.
 MAY_TOUCH_POOLS = ("console/visit.py", "console/server.py")
 
 
-def reads_beside_the_visit(source: Source) -> list[str]:
-    """Places where a page of the console reads past its visit, which sees to it that a page is of one moment."""
+def reads_without_the_visit(source: Source) -> list[str]:
+    """Returns places where a console page reads without its visit, which reads the whole page from one snapshot."""
     if source.path in MAY_TOUCH_POOLS:
         return []
     found = [

@@ -71,7 +71,7 @@ def writes(source: Source) -> list[str]:
 
 
 def reads_across_merchants(sources: Iterable[Source]) -> list[str]:
-    """Who imports the operator's reads and is no page of the operator's."""
+    """Returns modules that import the operator's reads and are not pages of the operator."""
     return [
         f"{source.path} reads across merchants"
         for source in sources
@@ -82,7 +82,7 @@ def reads_across_merchants(sources: Iterable[Source]) -> list[str]:
 
 
 def unsafe_reads(source: Source) -> list[str]:
-    """What a store may not do: write, lock, or ask without its merchant."""
+    """Returns what a store may not do: write, lock, or query without its merchant."""
     known = constants(source)
     found = [f"line {line} writes or locks" for line, text in sql_of(source) if WRITING_SQL.search(text)]
     for node in ast.walk(source.tree):

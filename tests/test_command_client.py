@@ -14,8 +14,8 @@ from tests.running import Deployment
 
 def test_the_data_of_a_client_can_be_exported(shop: MerchantClient, deployment: Deployment) -> None:
     record = enroll(shop, bvn=BVN, meta={"a": [1.50]})
-    told = msgspec.json.decode(deployment.run_command("client", "export", shop.mid, record["client_id"]))
-    assert told == {"mid": shop.mid, "client": record, "records": {}}
+    exported = msgspec.json.decode(deployment.run_command("client", "export", shop.mid, record["client_id"]))
+    assert exported == {"mid": shop.mid, "client": record, "records": {}}
     shown = msgspec.json.decode(deployment.run_command("client", "export", shop.mid, record["client_id"], "--reveal"))
     assert shown["client"] == {**record, "bvn": BVN}
     assert deployment.run_command("client", "find", shop.mid, "--bvn", BVN).split() == [record["client_id"]]
@@ -41,7 +41,7 @@ PAYER = {
     "ip": "198.51.100.7",
     "fingerprint": "device-of-adaeze",
 }
-TOLD: dict[str, Any] = {"ip": "198.51.100.8", "fingerprint": "till-of-adaeze", "meta": {"note": "note-of-adaeze"}}
+CONTACT: dict[str, Any] = {"ip": "198.51.100.8", "fingerprint": "till-of-adaeze", "meta": {"note": "note-of-adaeze"}}
 NAMES = (*PAYER.values(), "198.51.100.8", "till-of-adaeze", "note-of-adaeze")
 
 
@@ -51,15 +51,15 @@ def live_a_life(shop: MerchantClient) -> tuple[str, dict[str, str]]:
     terms: dict[str, Any] = {"interestSettings": {"interestRate": "12", "interestFrequency": "annualized"}, "period": 1}
     loan_id = shop.put("loans", action="request", client_id=client_id, amount=1000, **terms).body["data"]["loan_id"]
     assert shop.put("loans", action="process", loan_id=loan_id, status="approve").body["data"]["state"] == "active"
-    repay: dict[str, Any] = {"action": "repay", "loan_id": loan_id, "user": PAYER, **TOLD}
+    repay: dict[str, Any] = {"action": "repay", "loan_id": loan_id, "user": PAYER, **CONTACT}
     first = shop.put("loans", **repay, payment_method="card", card=card(auth="PIN"), amount="100.00").body
     rest = shop.put("loans", action="view", loan_id=loan_id).body["data"]["outstanding"]["payoff"]
     second = shop.put("loans", **repay, payment_method="wallet", amount=rest).body
     shop.advance(minutes=1)
     savings_id = savers.open_savings(shop, client_id, name="Adaeze Obiora's fees", period=1)
     paid: dict[str, Any] = {"payment_method": "card", "card": card(auth="PIN"), "amount": "500.00", "user": PAYER}
-    deposit = savers.invest(shop, "deposit", savings_id=savings_id, **paid, **TOLD)
-    brought = savers.invest(shop, "deposit", savings_id=savings_id, payment_method="wallet", amount="10.00", **TOLD)
+    deposit = savers.invest(shop, "deposit", savings_id=savings_id, **paid, **CONTACT)
+    brought = savers.invest(shop, "deposit", savings_id=savings_id, payment_method="wallet", amount="10.00", **CONTACT)
     thrift_id = savers.make_plan(shop, 2)
     assert savers.join(shop, thrift_id, savings_id)["status"] == 200
     assert savers.invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 200
@@ -111,7 +111,7 @@ def test_an_export_includes_the_records_of_loans_and_savings(
         assert (row["errand"]["ip"], row["errand"]["fingerprint"]) == ("198.51.100.8", "till-of-adaeze")
     for row in (row for row in records["movement"] if row["txn_ref"] != made["cash"]):
         assert (row["ip"], row["fingerprint"]) == ("198.51.100.8", "till-of-adaeze")
-        assert msgspec.json.decode(row["meta"]) == TOLD["meta"]
+        assert msgspec.json.decode(row["meta"]) == CONTACT["meta"]
     assert {row["token"] for row in records["saved_card"]} >= {f"{made['token'][:4]}****"}
     assert [len(records[table]) for table in ("loan", "loan_line", "savings", "thrift_member")] == [1, 1, 1, 1]
     assert made["token"] not in str(records)

@@ -29,10 +29,10 @@ def test_each_recorded_request_is_answered_as_recorded(open_shop: Callable[..., 
 def test_the_service_tells_the_replies_that_were_recorded() -> None:
     assert replies({path: path.read_text() for path in FOLDER.glob("*.http")}) == REPLIES.read_text(), STALE
     paths = describe(methods_of("test"), "test")["paths"]
-    told = {path: said["put"]["responses"]["200"]["content"] for path, said in paths.items() if "put" in said}
+    contents = {path: said["put"]["responses"]["200"]["content"] for path, said in paths.items() if "put" in said}
     for row in ACTION_ROWS:
         title = row.title.removeprefix(f"{row.method}-").replace(f"{row.action.name}-", f"{row.action.name} ")
-        example = told[f"/{row.method}"]["application/json"]["examples"][title]
+        example = contents[f"/{row.method}"]["application/json"]["examples"][title]
         assert example["value"] == parse_reply(file_of(row).read_text())
 
 
@@ -42,6 +42,6 @@ README_ROW = re.compile(r"^\| `PUT /(\w+)`.*?\| (.*) \|$", re.MULTILINE)
 def test_the_readme_names_every_path_and_every_action_there() -> None:
     rows = dict(README_ROW.findall((FOLDER.parents[1] / "README.md").read_text()))
     for method in methods_of("test"):
-        told = set(re.findall(r"[\w-]+", rows.pop(method.name)))
-        assert {action.name for action in method.actions} - told == set(), method.name
+        listed = set(re.findall(r"[\w-]+", rows.pop(method.name)))
+        assert {action.name for action in method.actions} - listed == set(), method.name
     assert rows == {}

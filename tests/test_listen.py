@@ -162,8 +162,8 @@ def test_listen_where_there_is_no_server_says_so_in_one_line(deployment: Deploym
     ("option", "said"), [("--server", "127.0.0.1:8080"), ("--server", "http://[::1"), ("--forward-to", "nonsense")]
 )
 def test_an_address_that_is_none_is_one_clear_line(deployment: Deployment, option: str, said: str) -> None:
-    heard = deployment.run_refused_command("listen", option, said)
-    assert heard == f"kasuwa: {said} is not an address such as http://127.0.0.1:8080\n"
+    received = deployment.run_refused_command("listen", option, said)
+    assert received == f"kasuwa: {said} is not an address such as http://127.0.0.1:8080\n"
 
 
 # --- trigger ------------------------------------------------------------------------------------------------

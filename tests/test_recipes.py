@@ -26,7 +26,7 @@ def test_a_recipe_tells_its_story_and_its_books_are_right(deployment: Deployment
     assert deployment.broken_invariants([mid]) == []
 
 
-def test_every_recipe_is_told_and_run() -> None:
+def test_every_recipe_is_documented_and_runs() -> None:
     assert {path.stem for path in FOLDER.glob("*.md")} == set(RECIPES)
     for name in RECIPES:
         assert f"python docs/recipes/{name}.py" in (FOLDER / f"{name}.md").read_text()

@@ -204,7 +204,7 @@ def test_a_damaged_key_file_is_named_in_one_line_and_left_as_it_is(tmp_path: Pat
 
 
 def test_what_a_killed_process_left_half_done_is_no_hindrance(tmp_path: Path) -> None:
-    """In a container the number of the next process is the same."""
+    """The next process has the same process id, as in a container."""
     (tmp_path / f"{SECRET_FILE}.{os.getpid()}").write_bytes(b"")
     assert len(secret_key_of(read_settings({}, data=tmp_path))) == 32
 
@@ -256,7 +256,7 @@ def test_opening_the_api_to_the_network_does_not_open_console_and_metrics() -> N
 
 
 def test_the_name_of_a_new_key_is_synced_to_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is sealed with the key is durable, so its file must be: after a power cut it is there under its name."""
+    """Data encrypted with the key is durable, so the key's file must survive a power cut under its name."""
     synced: list[tuple[str, bool]] = []
 
     def note(descriptor: int) -> None:

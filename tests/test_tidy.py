@@ -1,39 +1,46 @@
-"""The rules of the house, kept by looking at the sources; and each rule shown an offender that it must catch."""
+"""Checks the sources against the rules of source_rules*.py, and each rule against an offender that it must report."""
 
 from collections.abc import Callable, Iterable
 
 import pytest
 
-from tests import source_rules, source_rules_sql
+from tests import source_rules, source_rules_sql, source_rules_words
 from tests.source_rules import Source, read_all
 
 SERVICE = read_all("src/kasuwa")
 EXACT = ("core/money.py", "core/tariff.py", "core/loan_interest.py", "core/accrual.py", "core/thrift.py")
 RECIPES = read_all("docs/recipes", "docs/recipes/")
 EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/"), *RECIPES]
+# Files that the rules about words cover.
+PLAIN = [
+    source
+    for source in EVERYTHING
+    if source.path.startswith(("tests/simulate/", "tests/walk/", "bench/", "docs/recipes/"))
+    or (source.path.startswith("tests/") and source.path.count("/") == 1 and source.name != "source_rules_words.py")
+]
 
 
-def those(*, packages: tuple[str, ...] = (), name: str = "") -> list[Source]:
+def sources_of(*, packages: tuple[str, ...] = (), name: str = "") -> list[Source]:
     """Returns the files of some packages, or those of a name."""
     return [source for source in SERVICE if source.package in packages or (name and source.name == name)]
 
 
 def complaints(rule: Callable[[Source], list[str]], sources: Iterable[Source]) -> list[str]:
     chosen = list(sources)
-    assert chosen, "there is nothing to look at: the rule has lost its files"
+    assert chosen, "the rule matches no files"
     return [complaint for source in chosen for complaint in rule(source)]
 
 
-# --- who may import whom ----------------------------------------------------------------------------------------
+# --- imports between packages ----------------------------------------------------------------------------------------
 
 
-def test_every_room_is_known_and_imports_only_what_it_may() -> None:
-    rooms = {source.package for source in SERVICE} - {"__init__"}
-    assert rooms <= set(source_rules.MAY_IMPORT) | source_rules.COMPOSITION_ROOTS
+def test_every_package_is_known_and_imports_only_what_it_may() -> None:
+    packages = {source.package for source in SERVICE} - {"__init__"}
+    assert packages <= set(source_rules.MAY_IMPORT) | source_rules.COMPOSITION_ROOTS
     assert source_rules.wrong_imports(SERVICE) == []
 
 
-def test_no_import_runs_in_a_circle() -> None:
+def test_there_are_no_import_cycles() -> None:
     assert source_rules.cycles(SERVICE) == []
 
 
@@ -52,12 +59,35 @@ def test_no_file_and_no_function_is_too_long() -> None:
     assert source_rules.too_long(EVERYTHING) == []
 
 
-def test_every_file_says_what_lives_in_it() -> None:
+def test_every_file_has_a_module_docstring() -> None:
     assert source_rules.without_docstring(EVERYTHING) == []
 
 
-def test_no_file_has_a_name_that_accepts_everything() -> None:
+def test_no_file_has_a_vague_name() -> None:
     assert source_rules.vague_module_names(EVERYTHING) == []
+
+
+# --- words ------------------------------------------------------------------------------------------------------
+
+
+def test_no_name_contains_a_retired_word() -> None:
+    assert complaints(source_rules_words.retired_names, PLAIN) == []
+
+
+def test_names_of_tests_are_short() -> None:
+    assert complaints(source_rules_words.long_test_names, PLAIN) == []
+
+
+def test_no_function_has_too_many_parameters() -> None:
+    assert complaints(source_rules_words.long_signatures, PLAIN) == []
+
+
+def test_docstrings_begin_with_a_subject_or_a_verb() -> None:
+    assert complaints(source_rules_words.riddles, PLAIN) == []
+
+
+def test_spelling_is_american() -> None:
+    assert complaints(source_rules_words.british_spellings, PLAIN) == []
 
 
 # --- what each kind of file refuses -----------------------------------------------------------------------------
@@ -73,11 +103,11 @@ def test_rules_have_no_coroutines_not_even_a_signature() -> None:
 
 
 def test_core_and_ledger_are_pure() -> None:
-    pure = [source for source in those(packages=("core", "ledger")) if source.path != "ledger/invariants.py"]
+    pure = [source for source in sources_of(packages=("core", "ledger")) if source.path != "ledger/invariants.py"]
     assert complaints(source_rules.impurities, pure) == []
 
 
-def test_the_batch_and_what_is_remembered_between_batches_are_pure() -> None:
+def test_the_batch_and_the_row_cache_are_pure() -> None:
     sources = [source for source in SERVICE if source.path in ("db/batch.py", "db/row_cache.py")]
     assert complaints(source_rules.impurities, sources) == []
 
@@ -90,15 +120,15 @@ def test_only_the_catalogue_reads_files_of_the_package() -> None:
 
 
 def test_wire_files_have_no_functions() -> None:
-    assert complaints(source_rules.function_bodies, those(name="wire.py")) == []
+    assert complaints(source_rules.function_bodies, sources_of(name="wire.py")) == []
 
 
 def test_action_files_have_no_function_bodies() -> None:
-    assert complaints(source_rules.function_bodies, those(name="actions.py")) == []
+    assert complaints(source_rules.function_bodies, sources_of(name="actions.py")) == []
 
 
 def test_stores_only_read_and_only_their_own_merchants_rows() -> None:
-    assert complaints(source_rules_sql.unsafe_reads, those(name="store.py")) == []
+    assert complaints(source_rules_sql.unsafe_reads, sources_of(name="store.py")) == []
 
 
 def test_only_the_operators_pages_read_across_merchants_and_then_only_read() -> None:
@@ -107,11 +137,11 @@ def test_only_the_operators_pages_read_across_merchants_and_then_only_read() -> 
     assert complaints(source_rules_sql.writes, operators) == []
 
 
-def test_pages_of_the_console_read_through_their_visit() -> None:
-    assert complaints(source_rules.reads_beside_the_visit, those(packages=("console",))) == []
+def test_console_pages_read_through_their_visit() -> None:
+    assert complaints(source_rules.reads_without_the_visit, sources_of(packages=("console",))) == []
 
 
-def test_sql_lives_where_it_belongs() -> None:
+def test_sql_is_only_in_its_packages() -> None:
     assert source_rules_sql.sql_out_of_place(SERVICE) == []
 
 
@@ -132,7 +162,7 @@ def test_money_is_never_a_float() -> None:
     assert complaints(source_rules.floats, exact) == []
 
 
-def test_every_slice_has_the_files_that_one_looks_for() -> None:
+def test_every_slice_has_actions_and_wire_files() -> None:
     slices = {source.module.split(".")[1] for source in SERVICE if source.module.startswith("methods.")}
     assert slices
     for found in slices:
@@ -154,7 +184,7 @@ def offends(rule: Callable[[list[Source]], list[str]], place: str, text: str) ->
         ("core/x.py", "from kasuwa.core import money", False),
         ("core/x.py", "import kasuwa.db.batch", True),
         ("core/x.py", "def f():\n    from kasuwa.db import batch", True),
-        ("ledger/x.py", "from kasuwa.db.batch import Desk", True),
+        ("ledger/x.py", "from kasuwa.db.batch import BatchState", True),
         ("db/x.py", "from kasuwa.ledger.apply import apply", False),
         ("db/x.py", "from kasuwa import app", True),
         ("methods/bills/x.py", "from kasuwa.ledger import chart", False),
@@ -187,7 +217,7 @@ IMPURE += ["async def f():\n    return 1", "def f():\n    import asyncio", "asyn
 
 
 @pytest.mark.parametrize("text", IMPURE)
-def test_a_look_outside_is_noticed(text: str) -> None:
+def test_an_impurity_is_noticed(text: str) -> None:
     assert source_rules.impurities(Source("core/x.py", text))
 
 
@@ -216,7 +246,7 @@ def test_an_unsafe_read_is_noticed(text: str) -> None:
     assert source_rules_sql.unsafe_reads(Source("methods/x/store.py", text))
 
 
-def test_a_safe_read_is_let_be() -> None:
+def test_a_safe_read_is_allowed() -> None:
     text = 'H = "select 1 from t"\nQ = f"{H} where merchant_id = $1"\nasync def f(r):\n    await r.fetch(Q)'
     assert source_rules_sql.unsafe_reads(Source("methods/x/store.py", text)) == []
 
@@ -228,7 +258,7 @@ def test_a_safe_read_is_let_be() -> None:
         *("x where key = $1", "with w1 as (select 1) select 2", "create table b (c int)"),
     ],
 )
-def test_sql_is_known_when_it_is_seen(text: str) -> None:
+def test_sql_in_the_wrong_package_is_noticed(text: str) -> None:
     assert offends(source_rules_sql.sql_out_of_place, "web/x.py", f"Q = {text!r}")
     assert offends(source_rules_sql.sql_out_of_place, "web/x.py", f"Q = f{text + ' {x}'!r}")
     assert not offends(source_rules_sql.sql_out_of_place, "db/x.py", f"Q = {text!r}")
@@ -261,7 +291,7 @@ def test_an_order_that_leaves_ties_open_is_noticed(order: str) -> None:
         *("order by a, (select max(b) from c), key nulls last", "window w as (partition by a order by at, key) x"),
     ],
 )
-def test_a_total_order_is_let_be(order: str) -> None:
+def test_a_total_order_is_allowed(order: str) -> None:
     assert source_rules_sql.partial_orders(Source("db/x.py", f'Q = """select a from transaction {order}"""')) == []
 
 
@@ -332,11 +362,34 @@ def test_a_merchants_page_that_reads_across_merchants_is_noticed() -> None:
     ],
 )
 def test_a_page_that_reads_past_its_visit_is_noticed(text: str) -> None:
-    assert source_rules.reads_beside_the_visit(Source("console/events.py", text))
-    assert source_rules.reads_beside_the_visit(Source("console/visit.py", text)) == []
+    assert source_rules.reads_without_the_visit(Source("console/events.py", text))
+    assert source_rules.reads_without_the_visit(Source("console/visit.py", text)) == []
 
 
-def test_a_circle_is_noticed_however_long() -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["class PaymentTill: ...", "def f(desk): ...", "luck = 1", "self.told = 1", "def foretell_faults(): ..."],
+)
+def test_a_retired_word_is_noticed(text: str) -> None:
+    assert source_rules_words.retired_names(Source("core/x.py", text))
+
+
+def test_a_retired_word_inside_another_word_is_allowed() -> None:
+    assert source_rules_words.retired_names(Source("core/x.py", "def distill(understanding): ...")) == []
+
+
+def test_the_rules_about_words_notice_their_offenders() -> None:
+    long_name = "test_" + "a" * 76
+    assert source_rules_words.long_test_names(Source("tests/x.py", f"def {long_name}(): ..."))
+    assert source_rules_words.long_test_names(Source("tests/x.py", f"def {long_name[:-1]}(): ...")) == []
+    assert source_rules_words.long_signatures(Source("core/x.py", "def f(a, b, c, d, *, e, f, g, h): ..."))
+    assert source_rules_words.long_signatures(Source("core/x.py", "def f(self, a, b, c, d, e, f, g): ...")) == []
+    assert source_rules_words.riddles(Source("core/x.py", 'def f():\n    """What is known of it."""'))
+    assert source_rules_words.riddles(Source("core/x.py", 'def f():\n    """Returns it."""')) == []
+    assert source_rules_words.british_spellings(Source("core/x.py", "behav" + "iour = 1"))
+
+
+def test_an_import_cycle_is_noticed() -> None:
     chain = ["a", "b", "c"]
     sources = [
         Source(f"core/{name}.py", f"from kasuwa.core import {following}")

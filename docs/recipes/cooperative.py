@@ -39,9 +39,9 @@ class Member:
 
 
 def card_fee(society: Merchant, amount: str) -> int:
-    """What a collection by this card costs the society."""
-    told = society.put("resources", inquire="charges", card_no=CARD["card_no"][:6], amount=amount)["data"]
-    return kobo(told["fee"]) + kobo(told["vat"])
+    """Returns the fee that the society pays for a collection by this card."""
+    charges_reply = society.put("resources", inquire="charges", card_no=CARD["card_no"][:6], amount=amount)["data"]
+    return kobo(charges_reply["fee"]) + kobo(charges_reply["vat"])
 
 
 # --- members and their savings ------------------------------------------------------------------------------

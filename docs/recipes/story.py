@@ -28,7 +28,7 @@ def naira(amount: int) -> str:
 
 
 def percent(amount: int, rate: str | float) -> int:
-    """So many percent of an amount, half up."""
+    """Returns a percentage of an amount, rounded half up."""
     hundredths = kobo(rate)
     return (2 * amount * hundredths + 10_000) // 20_000
 
@@ -60,17 +60,17 @@ class Merchant:
         body = json.dumps(fields).encode()
         request = urllib.request.Request(f"{self.address}/{method}", body, headers, method="PUT")
         with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as reply:
-            heard = json.load(reply)
-        if isinstance(heard, dict) and "txnRef" in heard:
-            self.transactions.add(heard["txnRef"])
-        return heard
+            received = json.load(reply)
+        if isinstance(received, dict) and "txnRef" in received:
+            self.transactions.add(received["txnRef"])
+        return received
 
     def put(self, method: str, status: int | str = 200, /, **fields: Any) -> Any:
         """The reply, which must have this status."""
-        heard = self.ask(method, **fields)
-        if heard["status"] != status:
-            raise Surprise(f"{method} {fields} was answered {heard}")
-        return heard
+        received = self.ask(method, **fields)
+        if received["status"] != status:
+            raise Surprise(f"{method} {fields} was answered {received}")
+        return received
 
     def advance(self, until: str) -> None:
         ran = self.put("sandbox", action="advance", until=until)
@@ -107,9 +107,9 @@ class Merchant:
     def check_events(self) -> None:
         """Everything that became final has one event; nothing is left open, so every transaction has."""
         log = self.put("resources", inquire="events", limit=200)
-        told = [line["txnRef"] for line in log["data"]]
-        self.same("events, one for each transaction", len(told), len(set(told)))
-        self.same("transactions of this story without an event", [], sorted(self.transactions - set(told)))
+        references = [line["txnRef"] for line in log["data"]]
+        self.same("events, one for each transaction", len(references), len(set(references)))
+        self.same("transactions of this story without an event", [], sorted(self.transactions - set(references)))
 
 
 def open_merchant(arguments: argparse.Namespace, name: str) -> Merchant:

@@ -49,7 +49,7 @@ class Reply(NamedTuple):
 
     @property
     def process(self) -> str:
-        """Which API process answered: the request ids it gives share a prefix."""
+        """The API process that replied: its request ids share a prefix."""
         return self.headers["x-request-id"].partition("-")[0]
 
 
@@ -196,8 +196,8 @@ class Sender:
         lines = (await self._reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
         length = next(int(line.partition(b":")[2]) for line in lines if line.startswith(b"content-length"))
         said = json.loads(await self._reader.readexactly(length))
-        told = said["status"], said.get("txnRef", ""), said.get("txnStatus", "")
-        return LoggedReply(order["orderRef"], amount, int(lines[0].split()[1]), *told)
+        outcome = said["status"], said.get("txnRef", ""), said.get("txnStatus", "")
+        return LoggedReply(order["orderRef"], amount, int(lines[0].split()[1]), *outcome)
 
     def _hang_up(self) -> None:
         if self._writer is not None:
@@ -270,15 +270,15 @@ LOAD_TRANSFERS = """
 
 
 def find_mismatches(answers: list[LoggedReply], rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What the database does not keep of what was acknowledged, or keeps more than once."""
+    """Returns acknowledged requests that the database does not have, or has more than once."""
     kept = defaultdict(list)
     for row in rows:
         kept[row["order_ref"]].append(row)
-    told: dict[str, list[LoggedReply]] = {answer.order_ref: [] for answer in answers}
+    replies_by_order: dict[str, list[LoggedReply]] = {answer.order_ref: [] for answer in answers}
     for answer in filter(lambda answer: answer.is_acknowledged, answers):
-        told[answer.order_ref].append(answer)
-    faults = [f"{order_ref}: nobody was told" for order_ref in kept.keys() - told.keys()]
-    for order_ref, replies in told.items():
+        replies_by_order[answer.order_ref].append(answer)
+    faults = [f"{order_ref}: nobody was told" for order_ref in kept.keys() - replies_by_order.keys()]
+    for order_ref, replies in replies_by_order.items():
         if not replies:
             faults.append(f"{order_ref}: never acknowledged")
         if len(kept[order_ref]) != 1:

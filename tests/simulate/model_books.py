@@ -66,8 +66,8 @@ def midnight(day: date) -> datetime:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What becomes of a call to the outside: what is answered at once, how it ends by itself and at which age (0:
-    never), and what it is called from the first re-query on where that is another word."""
+    """The outcome of a rail call: the first answer, the final status and the age at which it is reached by itself (0:
+    never), and the status from the first re-query on if that differs."""
 
     first_status: str
     final_status: str = ""
@@ -106,7 +106,7 @@ class Txn:
 
 
 class Books:
-    """What every part of the model shares: accounts, time, the tariff, and the transactions."""
+    """The state that all parts of the model share: accounts, time, the tariff and the transactions."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
@@ -159,7 +159,8 @@ class Books:
         return 2_500 if amount <= 5_000_000 else 5_000
 
     def card_fee(self, amount: int, currency: str, local: bool) -> int:
-        """Of a collection by card: flat part and cap in naira alone, and never more with its VAT than the amount."""
+        """Returns the fee of a card collection. Flat part and cap apply to naira only. Fee and VAT never exceed the
+        amount."""
         fee = percentage_of(amount, 150 if local else 390)
         if currency == "NGN":
             fee += 10_000 if amount >= 250_000 or not local else 0
@@ -170,7 +171,7 @@ class Books:
         return fee
 
     def inbound_fee(self, amount: int) -> int:
-        """Of a collection by bank transfer."""
+        """Returns the fee of a collection by bank transfer."""
         return min(percentage_of(amount, 100), 30_000)
 
     def gross(self, amount: int, currency: str, local: bool) -> int:
@@ -208,7 +209,7 @@ class Books:
         self.on_end(txn)
 
     def on_end(self, txn: Txn) -> None:
-        """What else the end of a transaction means; each part of the model adds its own."""
+        """Called when a transaction becomes final. Each part of the model adds its own effects."""
 
     def apply_next_change(self, txn: Txn) -> None:
         """Its next change has come."""

@@ -52,7 +52,8 @@ class Card:
         return (day.year, day.month) > (last.year, last.month)
 
     def next_fee(self) -> datetime | None:
-        """At midnight of the day of issue each month, until the card ends or its month is over."""
+        """Returns the next fee time: midnight of the day of issue each month, until the card ends or its month is
+        over."""
         day = add_months(self.made_on, self.months + 1)
         return None if self.state == TERMINATED or self.is_expired(day) else midnight(day)
 
@@ -89,7 +90,7 @@ class Cards(Rails):
         return {"status": 200, "message": "Created Successfully"}
 
     def load_card(self, card: Card, amount: int, fee: int) -> bool:
-        """From the wallet of its currency, with the fee."""
+        """Funds the card from the wallet of its currency, with the fee."""
         wallet = WALLETS[card.currency]
         if self.available(wallet) < amount + fee + self.vat(fee):
             return False
@@ -180,8 +181,8 @@ class Cards(Rails):
             return refuse(104, "orderRef")
         if first is None and not self.new_code(key, amount, pin, channel, minutes, WALLET, said=said):
             return INSUFFICIENT_FUNDS
-        told = {"orderRef": key, "amount": money(amount), "channel": channel}
-        return {"status": 200, "txnStatus": self.txns[key].status, **told}
+        fields = {"orderRef": key, "amount": money(amount), "channel": channel}
+        return {"status": 200, "txnStatus": self.txns[key].status, **fields}
 
     def new_code(
         self,
@@ -230,7 +231,8 @@ class Cards(Rails):
         return {"status": 200, "state": "cancelled", "txnStatus": FAILED}
 
     def end_code(self, code: Cashcode, state: str, paid: int) -> None:
-        """What was drawn leaves its source with the fee, and the rest returns; else nothing moves."""
+        """Ends a cashcode: the drawn amount leaves its source with the fee and the rest returns. Otherwise nothing
+        moves."""
         txn = self.txns[code.key]
         code.state, code.paid = state, paid
         (source, rail, _), *fees = txn.moves

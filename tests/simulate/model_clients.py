@@ -55,7 +55,7 @@ class Savings:
         return sum((earned for _, earned in self.deposits), Fraction(0))
 
     def record_deposit(self, balance: int) -> None:
-        """What has come in."""
+        """Adds money that has come in to the savings."""
         came = balance - sum(amount for amount, _ in self.deposits)
         assert came >= 0, "what leaves is taken"
         if came:
@@ -96,7 +96,7 @@ class Clients(Cards):
         return {"status": 200}
 
     def deposit(self, key: str, amount: int) -> Reply:
-        """From the wallet."""
+        """Deposits from the wallet."""
         savings = self.savings[key]
         if not savings.is_open:
             return refuse(104, CLOSED)
@@ -143,7 +143,7 @@ class Clients(Cards):
         return {"status": 200, "balance": money(self.available(savings.account))}
 
     def take(self, savings: Savings, amount: int) -> None:
-        """What the amount has earned this month is lost; what is emptied closes."""
+        """Cashes out an amount. It loses what it earned this month. Savings without a balance are closed."""
         had = self.posted[savings.account]
         savings.record_deposit(had)
         savings.take(amount)
@@ -228,7 +228,8 @@ class Clients(Cards):
         return loan.default_repayment(self.today)
 
     def repay(self, key: str, amount: int | None, number: str = "", pin: str = "") -> Reply:
-        """Where the merchant has the client's money already the claim moves alone; a card brings it, less its fee."""
+        """Repays a loan. If the merchant already has the client's money, only the claim moves. A card brings the money
+        less its fee."""
         loan = self.loans[key]
         if not loan.is_owed:
             return refuse(104, self.loan_state(loan))

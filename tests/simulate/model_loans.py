@@ -44,7 +44,7 @@ class Installment:
 
 @dataclass
 class RepaymentSplit:
-    """What a repayment was used for, and by how much it changed what the schedule asks for."""
+    """The parts of a repayment, and by how much it changed the schedule."""
 
     interest: int = 0
     tax: int = 0
@@ -137,7 +137,7 @@ class Loan:
     # --- a repayment ------------------------------------------------------------------------------------------------
 
     def repay(self, amount: int, today: date) -> RepaymentSplit:
-        """At most the payoff, which closes the loan."""
+        """Applies a repayment of at most the payoff, which closes the loan."""
         asked = self.owed("interest"), self.owed("tax")
         done = RepaymentSplit()
         if amount == self.payoff(today):
@@ -153,7 +153,7 @@ class Loan:
         return done
 
     def pay_charges(self, done: RepaymentSplit, amount: int, today: date) -> int:
-        """What is due, the oldest first, then the interest and tax that the running interval has earned."""
+        """Pays what is due, the oldest first, then the interest and tax earned in the running interval."""
         for line in self.lines:
             interest, tax, principal = self.payoff_of(line, today)
             both = min(amount, interest + tax)

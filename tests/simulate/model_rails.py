@@ -122,25 +122,20 @@ VALIDATED: Reply = {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validati
 
 @dataclass
 class Payment:
-    """What a payment is besides its transaction: the card's number, or none where the payer transfers it; what came in
-    so far of such a transfer; whether the payer is sent an OTP and whether that is awaited; and whether it is over
-    because three OTPs were wrong, which validate answers differently from every other end.
-
-    Contract: payment#validate
-    """
+    """The part of a payment that its transaction does not hold. Contract: payment#validate"""
 
     key: str
-    number: str
+    number: str  # of the card; empty for a bank transfer
     currency: str
     charged: int
     expires_at: datetime
-    by_otp: bool = False
+    by_otp: bool = False  # the payer is sent an OTP
     is_awaiting_otp: bool = False
     tries: int = 0
-    received: int = 0
+    received: int = 0  # of a bank transfer, so far
     refunded: int = 0
     refunding: int = 0
-    has_failed_validation: bool = False
+    has_failed_validation: bool = False  # by three wrong OTPs; validate has its own reply for this end
 
     @property
     def rail(self) -> str:
@@ -156,7 +151,7 @@ class Rails(Books):
     # --- transfers -----------------------------------------------------------------------------------------------
 
     def transfer(self, key: str, amount: int, account: str, scenario: str) -> Reply:
-        """Also a repeat: the same orderRef answers its transaction as it stands, whatever the scenario."""
+        """Sends a transfer. A repeated orderRef returns the first transfer's current state, whatever the scenario."""
         if not MIN_AMOUNT["NGN"] <= amount <= MAX_AMOUNT["NGN"]:
             return refuse(104, "amount")
         first, said = self.txns.get(key), (amount, account)
@@ -181,7 +176,7 @@ class Rails(Books):
         return {"status": 200, "txnStatus": txn.status, "orderRef": txn.key}
 
     def expected_verification(self, txn: Txn) -> Reply:
-        """What verify says of a transfer or a bill: what has failed costs nothing."""
+        """Returns the expected reply to verify of a transfer or a bill. A failed one has no fee."""
         fee, vat = (0, 0) if txn.status == FAILED else (txn.fee, txn.vat)
         fees = {"amount": money(txn.amount), "fee": money(fee), "vat": money(vat)}
         return {"status": 200, "txnStatus": txn.status, **fees}
@@ -295,7 +290,8 @@ class Rails(Books):
         return {"status": 202, "amount": money(amount)}
 
     def pay_in(self, key: str, amount: int) -> Reply:
-        """What comes in lies apart until it is enough. What is too much, or too late, goes back where it came from."""
+        """Receives a transfer from a payer. It is kept unapplied until the amount is complete. An excess or a late
+        transfer is returned."""
         txn, payment = self.txns[key], self.payments[key]
         if not txn.is_final:
             self.move((payment.rail, "unapplied:main:NGN", amount))

@@ -121,10 +121,10 @@ class Service:
         self.port = free_port()
         self.out = data.with_name(data.name + ".out")
         self.err = data.with_name(data.name + ".err")
-        told = {"KASUWA_DATA": str(data), "KASUWA_PORT": str(self.port), "KASUWA_WORKERS": str(workers)}
+        own_settings = {"KASUWA_DATA": str(data), "KASUWA_PORT": str(self.port), "KASUWA_WORKERS": str(workers)}
         # What is broken here is money; the console has tests of its own, and would only be one more to start.
-        told["KASUWA_CONSOLE"] = "off"
-        self._given = {**told, **environ}
+        own_settings["KASUWA_CONSOLE"] = "off"
+        self._given = {**own_settings, **environ}
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
         self._watchers: list[subprocess.Popen[bytes]] = []
@@ -227,7 +227,7 @@ def running_service(data: Path, environ: Mapping[str, str] = NO_VARIABLES, *, wo
 
 
 def start_watcher(pid: int) -> "subprocess.Popen[bytes]":
-    """Who stops a process should ours be killed: the pipe to it is then closed without a word."""
+    """Starts a process that stops another one if this test process is killed, which closes the pipe between them."""
     watch = ["/bin/sh", "-c", f"read said || kill {pid}"]
     return subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
 

@@ -62,7 +62,7 @@ class ReplicaPair:
 
     @property
     def dsn(self) -> str:
-        """As an operator writes it: both, in any order. Here the standby comes first."""
+        """Returns a URL that names both servers, the standby first. The order must not matter."""
         hosts = ",".join(quote(str(embedded._socket_directory(cluster.directory))) for cluster in self._both)
         return urlsplit(self.primary.dsn)._replace(query=f"host={hosts}&port={embedded.PORT}").geturl()
 
@@ -75,7 +75,7 @@ class ReplicaPair:
         wait_until("the standby follows", lambda: query(self.primary.dsn, STANDBY_IS_STREAMING))
 
     def make_synchronous(self) -> None:
-        """From now on a commit waits for the standby; it takes commits to see that."""
+        """Makes commits wait for the standby, and waits until they do."""
         self.set(self.primary, "synchronous_standby_names", "kasuwa")
         wait_until("a commit waits for the standby", lambda: query(self.primary.dsn, COMMIT_IS_WAITING), every=0.001)
 

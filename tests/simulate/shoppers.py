@@ -19,8 +19,8 @@ PAUSE_SECONDS = 0.02
 
 
 class Trace(NamedTuple):
-    """What an attempt leaves in the books: a transaction whose reference or detail has `mark`, or, where `step` is
-    said, that step in the trail of the payment `mark`."""
+    """The trace of an attempt in the books: a transaction whose reference or detail contains `mark`, or, if `step` is
+    given, that step in the trail of the payment `mark`."""
 
     mark: str
     step: str = ""
@@ -153,7 +153,7 @@ def card_token(port: int, merchant: Merchant) -> str:
 
 @contextlib.contextmanager
 def running_shoppers(port: int, merchants: list[Merchant], count: int) -> Iterator[list[Shopper]]:
-    """So many shoppers, until the block ends; then their attempts are complete."""
+    """Runs this many shoppers until the block ends. Their attempts are complete then."""
     tokens = [card_token(port, merchant) for merchant in merchants]
     places = [n % len(merchants) for n in range(count)]
     shoppers = [Shopper(port, merchants[place], tokens[place], n) for n, place in enumerate(places)]

@@ -1,6 +1,6 @@
 """The machine that sends what Hypothesis thinks of to a running service and to the model, and compares.
 
-After every step it asks every law of ledger/invariants.py of this merchant's books, and compares with the model: the reply,
+After every step it checks the invariants of this merchant's books, and compares with the model: the reply,
 every account of the books with what it has and holds, the wallets as the API tells them, and whatever the step touched
 as the API tells it; when time has passed, all that was open and all cards, savings and loans. At the end of a sequence
 everything is looked at once more, so that what was over has stayed so.
@@ -118,7 +118,8 @@ MOST_USD = 500_000
 
 
 class RailMachine(RuleBasedStateMachine):
-    """What the machine compares, and the rules of what goes through a rail. The others are in machine_accounts.py."""
+    """The comparisons of the machine, and its rules for actions that call a rail. The other rules are in
+    state_machine_accounts.py."""
 
     def __init__(self, world: AuditedDeployment, model: type[Model]) -> None:
         super().__init__()
@@ -135,7 +136,7 @@ class RailMachine(RuleBasedStateMachine):
         self.shop, self.merchant_id = self.world.open_shop()
 
     def teardown(self) -> None:
-        """At the end of a sequence that went well everything is looked at, also what was over long ago."""
+        """Compares everything at the end of a successful sequence, also transactions that ended long ago."""
         if hasattr(self, "shop"):
             if sys.exc_info()[0] is None:
                 for key in (*self.model.txns, *self.model.cards, *self.model.savings, *self.model.loans):
@@ -210,7 +211,7 @@ class RailMachine(RuleBasedStateMachine):
             )
 
     def is_hidden(self, txn: Txn) -> bool:
-        """Of a transfer that pays a loan out no reply tells the reference."""
+        """Whether no reply shows the reference, as for a transfer that disburses a loan."""
         return txn.purpose in self.model.loans
 
     def time_dependent_keys(self) -> list[str]:
@@ -271,7 +272,7 @@ class RailMachine(RuleBasedStateMachine):
         self.touched += [txn.key, txn.purpose]
 
     def callback_candidates(self) -> list[Txn]:
-        """What is open comes last, so that it is picked first."""
+        """Returns transactions for a callback, open ones last, so that they are picked first."""
         kinds = ("transfer", "bill", "payment", "refund")
         found = [txn for txn in self.model.txns.values() if txn.kind in kinds and not self.is_hidden(txn)]
         return sorted(found, key=lambda txn: not txn.is_final)
@@ -305,7 +306,7 @@ class RailMachine(RuleBasedStateMachine):
         number=PICK,
     )
     def pay(self, act: str, plastic: str, currency: str, amount: int, bearer: str, scenario: str, number: int) -> None:
-        """By a saved card, or with a card whose holder is sent an OTP."""
+        """Pays with a saved card, or with a card that requires an OTP."""
         key = self.model.new_key("p")
         amount = min(amount, MOST_USD) if currency == "USD" else amount
         said: dict[str, Any] = {"amount": money(amount), "currency": currency, "customer_txnref": key}
@@ -401,7 +402,7 @@ def assert_same(found: dict[str, Any], expected: dict[str, Any], *context: Any) 
 
 
 def restrict_to_expected(found: Any, expected: Any) -> Any:
-    """Of an object, only what the model speaks of."""
+    """Returns only the fields of an object that the model has."""
     if isinstance(found, dict) and isinstance(expected, dict):
         return {name: found.get(name) for name in expected}
     return found

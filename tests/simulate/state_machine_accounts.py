@@ -282,7 +282,7 @@ class ApiStateMachine(RailMachine):
             self.ids[key] = body["data"]["loan_id"]
 
     def repay(self, key: str, part: str, plastic: str, pin: str) -> None:
-        """By a card what a card may pay; else from the wallet."""
+        """Repays by card if a card may pay the amount, else from the wallet."""
         loan = self.model.loans[key]
         payoff = self.model.payoff(loan)
         sums = {"usual": None, "part": max(1, payoff // 3), "payoff": max(1, payoff), "too much": payoff + 1}

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.chaos
 
 
 @pytest.mark.parametrize("state", ["frozen", "deaf", "mute"])
-def test_a_silent_database_is_told_by_readiness_and_costs_no_money(tmp_path: Path, state: str) -> None:
+def test_a_silent_database_makes_the_service_unready_and_costs_no_money(tmp_path: Path, state: str) -> None:
     """Requests made meanwhile are answered, each with what is true or with what is not known."""
     with running_database(tmp_path / "pg") as cluster, FaultyProxy(cluster).open_in_thread() as line:
         with running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": line.dsn}) as service:
@@ -90,9 +90,9 @@ def test_a_merchant_whose_book_is_held_does_not_hold_up_the_others_over_http(tmp
             for _ in range(3):
                 assert [fund(service, merchant) for merchant in others] == [(200, 200)] * 3
             assert get(service.port, "/readyz") == 200
-        told = waiting.result()
+        outcome = waiting.result()
         with Client(service.port, held) as client:
             # On a slow machine its patience may have been over by then.
             balances = {(200, 200): "10000001.00", (503, 204): "10000000.00"}
-            assert client.wallet()["balance"] == balances[told]
+            assert client.wallet()["balance"] == balances[outcome]
         assert broken_invariants(cluster.dsn) == []

@@ -45,7 +45,7 @@ def fill(disk: Path) -> Path:
 
 @contextlib.contextmanager
 def serving_on(data: Path, elsewhere: Path) -> Iterator[Service]:
-    """What it says goes to another disk than its data."""
+    """Serves on a small disk. Its output goes to another disk than its data."""
     service = Service(data, {})
     service.out, service.err = elsewhere / "out", elsewhere / "err"
     try:
@@ -64,7 +64,7 @@ def answers(service: Service) -> bool:
 # A disk of its own takes a mount, which takes root. What the two look at is tested below for everybody.
 if os.geteuid() == 0:
 
-    def test_a_full_disk_is_told_by_the_supervisor_and_the_doctor_and_is_got_over(tmp_path: Path) -> None:
+    def test_a_full_disk_is_reported_and_service_resumes_when_there_is_room(tmp_path: Path) -> None:
         with small_disk() as disk, serving_on(disk / "data", tmp_path) as service:
             filler = fill(disk)
             postmaster = service.postmaster()
@@ -73,10 +73,10 @@ if os.geteuid() == 0:
             wait_until("the supervisor says it", lambda: "cannot be started" in said_by(service))
             assert "the database ended and is started again" in said_by(service)
             assert "No space left" in said_by(service) or "is full" in said_by(service)
-            told = run_command(["doctor"], {"KASUWA_DATA": str(service.data)})
-            assert told.returncode == 1
-            assert "no database runs" in told.stdout
-            assert f"the disk of {service.data} is full" in told.stdout
+            report = run_command(["doctor"], {"KASUWA_DATA": str(service.data)})
+            assert report.returncode == 1
+            assert "no database runs" in report.stdout
+            assert f"the disk of {service.data} is full" in report.stdout
             filler.unlink()
             wait_until("it serves again", lambda: answers(service))
             assert service.broken_invariants() == []

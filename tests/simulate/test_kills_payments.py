@@ -45,35 +45,35 @@ PLAN_STATES = "select plan_id, state, cycle, cycle_due, created_at, paid from pa
 PLAN_CHARGES = """select p.detail -> 'errand' ->> 'reference' as plan_id, t.status, count(*) as times
     from payment p join transaction t using (merchant_id, txn_ref)
     where p.detail -> 'errand' ->> 'purpose' = 'recurrent' group by 1, 2"""
-PAID_BASKETS = "select order_ref from transaction where order_ref like 'basket-%' and status = 'successful'"
+PAID_ORDERS = "select order_ref from transaction where order_ref like 'basket-%' and status = 'successful'"
 
 
 # --- the customers --------------------------------------------------------------------------------------------------
 
 
 class Counter:
-    """Customers who pay by card and PIN, one after the other, whatever is killed: what they were told."""
+    """Customers who pay by card and PIN, one after the other, whatever is killed. Records the replies they got."""
 
     def __init__(self, port: int, merchant: Merchant, name: str) -> None:
         self.port = port
         self.merchant = merchant
         self.name = name
-        self.told: dict[str, str] = {}
+        self.replied: dict[str, str] = {}
 
     def run(self, stopping: threading.Event) -> None:
         number = 0
         while not stopping.is_set():
             number += 1
-            basket: dict[str, Any] = {**AMOUNT, "customer_txnref": f"basket-{self.name}-{number}"}
-            begun = self.ask({"action": "initiate", **basket})
+            order: dict[str, Any] = {**AMOUNT, "customer_txnref": f"basket-{self.name}-{number}"}
+            begun = self.ask({"action": "initiate", **order})
             if begun is None:
                 continue
-            charge = {"action": "charge", **basket, "txnRef": begun["txnRef"], "auth_type": "PIN"}
+            charge = {"action": "charge", **order, "txnRef": begun["txnRef"], "auth_type": "PIN"}
             # What was lost is asked for again as it was: that must be safe.
             while (done := self.ask(charge)) is None:
                 if stopping.is_set():
                     return
-            self.told[basket["customer_txnref"]] = done["txnStatus"]
+            self.replied[order["customer_txnref"]] = done["txnStatus"]
 
     def ask(self, body: dict[str, Any]) -> Any:
         """The answer, or None where it was lost or the service was away."""
@@ -160,10 +160,10 @@ def check_plans(service: Service) -> None:
 
 
 def check_cards(service: Service, counters: list[Counter]) -> None:
-    """What a customer was told is so, and no basket was paid twice."""
-    paid = [row[0] for row in service.query(PAID_BASKETS)]
-    told = {basket: status for counter in counters for basket, status in counter.told.items()}
-    assert len(told) > 5
-    assert set(told.values()) <= {"successful", "pending"}
-    assert told.keys() <= set(paid)
+    """Asserts that every reply to a customer is true and that no order was paid twice."""
+    paid = [row[0] for row in service.query(PAID_ORDERS)]
+    replied = {order: status for counter in counters for order, status in counter.replied.items()}
+    assert len(replied) > 5
+    assert set(replied.values()) <= {"successful", "pending"}
+    assert replied.keys() <= set(paid)
     assert len(set(paid)) == len(paid)

@@ -2,7 +2,7 @@
 
 Each sequence has a merchant of its own at one running service, over HTTP and on PostgreSQL, and some fifty steps. What
 is compared and when is told in machine.py: after every step the reply, the wallets, what the step touched, all accounts
-of the merchant's books, and every law of ledger/invariants.py. Once, at the end, the laws are asked of the whole database.
+of the merchant's books, and every invariant. Once, at the end, the invariants of the whole database are checked.
 
 The short form tries the same sequences each time. With KASUWA_LONG=1 they are others, and the first one's number is
 printed: KASUWA_SEQUENCE=<number> tries one alone. Time passes by `advance` alone, so nothing here can be late.
@@ -91,14 +91,14 @@ class WithoutVat(Model):
 
 
 class RefundsTooMuch(Model):
-    """What went back before is forgotten."""
+    """A wrong model that forgets earlier refunds."""
 
     def refundable(self, payment: Payment) -> int:
         return payment.charged
 
 
 class NeverGivesBack(Model):
-    """What failed stays held."""
+    """A wrong model that keeps the hold of a failed transaction."""
 
     def end(self, txn: Txn, status: str) -> None:
         super().end(txn, status)

@@ -37,7 +37,7 @@ from tests.simulate.waiting import wait_for_all_to_end, wait_for_more
 
 pytestmark = pytest.mark.chaos
 
-luck = random.Random(20)
+generator = random.Random(20)
 
 WRITERS = "select pid from pg_stat_activity where application_name = 'kasuwa writer'"
 
@@ -54,13 +54,13 @@ def check_books(service: Service, answers: list[LoggedReply]) -> None:
 def kill_plan() -> list[str]:
     kills = ["api"] * fault_count("kills of an API process") + ["worker"] * fault_count("kills of the job worker")
     kills += ["all"] * fault_count("kills of all of them at once")
-    luck.shuffle(kills)
+    generator.shuffle(kills)
     return kills
 
 
 def kill_once(service: Service, what: str) -> None:
     api, worker = service.child_processes("api"), service.child_processes("worker")
-    victims = {"api": [luck.choice(api)], "worker": worker, "all": [*api, *worker]}[what]
+    victims = {"api": [generator.choice(api)], "worker": worker, "all": [*api, *worker]}[what]
     kill(victims)
     wait_until("all parts run again", lambda: is_fully_running(service, victims))
 
@@ -90,10 +90,10 @@ def crash_database(service: Service, how: str) -> None:
 
 
 def kill_of_database(service: Service, how: str) -> psutil.Process | None:
-    """Who was killed. Writers come and go by themselves, and one may be gone before it is found."""
+    """Kills a database process and returns which. Writers come and go, and one may be gone before it is found."""
     writers = [row[0] for row in service.query(WRITERS)]
     with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
-        victim = psutil.Process(luck.choice(writers)) if how == "backend" and writers else service.postmaster()
+        victim = psutil.Process(generator.choice(writers)) if how == "backend" and writers else service.postmaster()
         if victim is not None:
             kill([victim], signal.SIGQUIT if how == "immediate" else signal.SIGKILL)
             return victim

@@ -129,7 +129,7 @@ def test_fifty_copies_of_one_transfer_move_money_once(service: Service) -> None:
 
 
 def test_fifty_copies_under_one_idempotency_key_move_money_once(service: Service) -> None:
-    """Without an orderRef: each copy alone would be a transfer of its own."""
+    """The requests have no orderRef, so each copy alone would be a transfer of its own."""
     merchant = new_merchant(service.port)
     replies = ask_at_once(service, merchant, [transfer_body()] * 50, {"Idempotency-Key": "copied"})
     check_one_transfer(service, merchant, replies, "successful")
@@ -184,14 +184,14 @@ def test_of_two_bodies_under_one_reference_one_wins(service: Service) -> None:
 def test_many_references_with_ten_copies_each_are_one_transfer_each(service: Service) -> None:
     merchant = new_merchant(service.port)
     references = [f"copied-{n}" for n in range(fault_count("references with copies"))]
-    told: dict[str, set[str]] = {reference: set() for reference in references}
+    seen_refs: dict[str, set[str]] = {reference: set() for reference in references}
     for first in range(0, len(references), 10):
         bodies = [transfer_body(orderRef=reference) for reference in references[first : first + 10] * 10]
         for reply in ask_at_once(service, merchant, bodies):
             assert (reply.http, reply.body["txnStatus"]) == (200, "successful"), reply
-            told[reply.body["orderRef"]].add(reply.body["txnRef"])
+            seen_refs[reply.body["orderRef"]].add(reply.body["txnRef"])
     rows = service.query(TRANSFERS, merchant.mid)
-    assert {row["order_ref"]: {row["txn_ref"]} for row in rows} == told
+    assert {row["order_ref"]: {row["txn_ref"]} for row in rows} == seen_refs
     assert len(rows) == len(references)
     assert balance(service, merchant) == (OPENING - len(references) * COST, 0)
     assert service.broken_invariants() == []

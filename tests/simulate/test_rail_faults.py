@@ -70,7 +70,7 @@ class World:
         self.client.sandbox("advance", **stretch)
 
     def money(self) -> tuple[int, int]:
-        """What the wallet holds and how much of it is set aside, in kobo."""
+        """Returns the wallet's balance and its holds, in kobo."""
         wallet = self.client.wallet()
         return int(wallet["balance"].replace(".", "")), int(wallet["held"].replace(".", ""))
 
@@ -93,7 +93,7 @@ def check_ended(world: World, order_ref: str, txn_ref: str, status: str) -> None
 
 
 def check_alone(world: World, order_ref: str, txn_ref: str, status: str) -> None:
-    """As above, for the only transfer of its merchant: the wallet shows the one movement, or none."""
+    """Checks the only transfer of its merchant: the wallet shows the one movement, or none."""
     check_ended(world, order_ref, txn_ref, status)
     assert world.money() == (OPENING - COST if status == "successful" else OPENING, 0)
     world.advance(days=2)
@@ -235,13 +235,15 @@ def settle_as_soon_as_known(service: Service, merchant: Merchant, order_ref: str
 # --- everything at once -------------------------------------------------------------------------------------
 
 
-def random_transfer(world: World, luck: random.Random, order_ref: str) -> tuple[str, bool]:
+def random_transfer(world: World, generator: random.Random, order_ref: str) -> tuple[str, bool]:
     """A transfer with some fault, and whether it must succeed in the end."""
-    kind = luck.choice(("timeout", "reset", "unavailable", "decline", "500", "late", "magic", "plain"))
+    kind = generator.choice(("timeout", "reset", "unavailable", "decline", "500", "late", "magic", "plain"))
     if kind in ("timeout", "reset", "unavailable", "decline"):
         world.client.sandbox("fault", rail="bank", kind=kind, times=1)
-    scenario = {"500": "http=500", "late": f"delay={luck.randrange(1, 80_000)}"}.get(kind, "")
-    account = luck.choice(("0000000900", "0000000910", "0000009100", "0000005100")) if kind == "magic" else "0000000000"
+    scenario = {"500": "http=500", "late": f"delay={generator.randrange(1, 80_000)}"}.get(kind, "")
+    account = (
+        generator.choice(("0000000900", "0000000910", "0000009100", "0000005100")) if kind == "magic" else "0000000000"
+    )
     said = world.transfer(order_ref, scenario, account)
     assert said["status"] == 200, said
     ends_well = kind not in ("reset", "decline") and account not in ("0000009100", "0000005100")
@@ -253,9 +255,9 @@ def random_transfer(world: World, luck: random.Random, order_ref: str) -> tuple[
 @pytest.mark.parametrize("seed", range(fault_count("seeds of rail faults")))
 def test_forty_transfers_with_random_faults_are_all_known_after_a_day(service: Service, seed: int) -> None:
     """Every other seed has a clock that runs, so that the worker takes jobs up beside `advance`."""
-    luck = random.Random(seed)
+    generator = random.Random(seed)
     with World(service, NOON if seed % 2 == 0 else None) as world:
-        orders = {f"order-{n}": random_transfer(world, luck, f"order-{n}") for n in range(40)}
+        orders = {f"order-{n}": random_transfer(world, generator, f"order-{n}") for n in range(40)}
         for hours in (1, 2, 5, 17):
             world.advance(hours=hours)
             assert service.broken_invariants() == []

@@ -62,7 +62,7 @@ class Recipe:
 
 
 def make_log_directory(place: Path, owner: Path) -> None:
-    """For the account of PostgreSQL, which is another than ours when we are root."""
+    """Makes the directory writable for PostgreSQL's account, which differs from ours if we are root."""
     (place / "log").mkdir()
     shutil.chown(place / "log", owner.stat().st_uid, owner.stat().st_gid)
 
@@ -82,7 +82,7 @@ async def name_moment(connection: Any) -> dict[str, list[str]]:
 
 
 def wait_until_archived(service: Service) -> None:
-    """As a minute later, by archive_timeout: the log of the moment is where it can be restored from."""
+    """Waits until the current log is archived, which archive_timeout would do a minute later."""
     segment = service.query("select pg_walfile_name(pg_switch_wal())")[0][0]
     wait_until("the log is archived", lambda: service.query(ARCHIVED, segment)[0][0])
 

@@ -23,7 +23,7 @@ def wait_for_all_to_end(service: Service) -> None:
 
 
 def block_commits(service: Service) -> None:
-    """For a standby that there is not."""
+    """Makes commits wait for a standby that does not exist."""
     service.query("alter system set synchronous_standby_names = 'nobody'")
     service.query("select pg_reload_conf()")
     wait_until("the setting is in force", lambda: is_commit_blocked(service))

@@ -232,18 +232,18 @@ def send_money(shop: MerchantClient) -> None:
             assert shop.put("sandbox", action="redeem_cashcode", **drawn).body["txnStatus"] == "successful"
 
 
-def take_payments(till: PaymentClient) -> None:
+def take_payments(payments: PaymentClient) -> None:
     """A split, a refund, and a plan with charges behind it."""
-    made = till.shop.put("sandbox", action="beneficiary", name="B", bankcode="058", accountnumber="0000000000").body
-    paid = till.paid(split=[{"ref_code": made["ref_code"], "percentage": "33.33"}])
-    assert till.refund(paid["txnRef"], "100.00")["txnStatus"] == "successful"
-    assert till.paid(VISA_OK, **DAILY)["txnStatus"] == "successful"
+    made = payments.shop.put("sandbox", action="beneficiary", name="B", bankcode="058", accountnumber="0000000000").body
+    paid = payments.paid(split=[{"ref_code": made["ref_code"], "percentage": "33.33"}])
+    assert payments.refund(paid["txnRef"], "100.00")["txnStatus"] == "successful"
+    assert payments.paid(VISA_OK, **DAILY)["txnStatus"] == "successful"
 
 
 def enroll_clients(shop: MerchantClient, deployment: Deployment) -> None:
     """One with a BVN, one whose data is erased, and one who pays into a number of its own."""
-    for told in ({**ADA, "bvn": BVN}, ADA):
-        made = shop.put("clients", action="create", data=told, status="active").body
+    for person in ({**ADA, "bvn": BVN}, ADA):
+        made = shop.put("clients", action="create", data=person, status="active").body
         assert made["status"] == 200, made
     deployment.run_command("client", "erase", shop.mid, made["data"]["client_id"], "--yes")
     asked: dict[str, Any] = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}

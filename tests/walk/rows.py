@@ -127,7 +127,7 @@ def value_at(fields: Any, path: Path) -> Any:
 class SentExample(NamedTuple):
     row: ActionRow
     fields: dict[str, Any]
-    heard: RawReply
+    received: RawReply
 
 
 # Nobody listens there: events stay scheduled, and can be sent again.
@@ -188,7 +188,7 @@ def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:
 
 
 def wait_until_tried(shop: MerchantClient) -> None:
-    """Until the worker has recorded an attempt for every event that is sent: what is read later is then the same."""
+    """Waits until the worker has recorded an attempt for every event, so that later reads are the same."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
         _, log = shop.put("resources", inquire="events")
@@ -202,7 +202,7 @@ def resolve_references(fields: dict[str, Any], played: list[SentExample]) -> dic
     for path in list(example_paths(fields, ())):
         if is_placeholder(path[-1], value_at(fields, path)):
             wanted = placeholder_field(value_at(fields, path)) or path[-1]
-            made = [value for one in played for name, value in leaves(one.heard.body) if name == wanted]
+            made = [value for one in played for name, value in leaves(one.received.body) if name == wanted]
             fields = with_value(fields, path, made[-1]) if made else fields
     return fields
 
@@ -228,8 +228,8 @@ REFERENCE_FIELDS = {"resources-personalized-accounts": "reference", "resources-p
 
 
 def with_fresh_references(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
-    """With references of its own, where the request makes something under them and does not name what is there; a bill
-    also with a customer of its own, because the same one paid twice would be taken for a mistake."""
+    """Returns the request with new references, if it creates something under them. A bill also gets a new customer,
+    because paying the same one twice would be refused as a likely duplicate."""
     if isinstance(row.action, Write) and row.action.accepts_idempotency_key:
         for path in list(example_paths(fields, ())):
             if path[-1] in ("orderRef", REFERENCE_FIELDS.get(row.title)):
@@ -258,15 +258,15 @@ def is_refusal(body: Any) -> bool:
     return isinstance(body, dict) and body.get("status") in REFUSALS and isinstance(body.get("status"), int)
 
 
-def check_reply(row: ActionRow, heard: RawReply, said: str = "") -> None:
+def check_reply(row: ActionRow, received: RawReply, said: str = "") -> None:
     """A refusal of the contract in its one shape, or to the letter what the action says it answers."""
-    body = heard.body
-    assert heard.http < 500, (said[:100], body)
+    body = received.body
+    assert received.http < 500, (said[:100], body)
     if is_refusal(body):
         assert set(body) <= {"status", "message", "errors"}, body
         assert isinstance(body["message"], str), body
         for fault in body.get("errors", ()):
             assert set(fault) == {"field", "reason"}, body
         return
-    read = msgspec.json.decode(heard.raw, type=row.action.reply)
+    read = msgspec.json.decode(received.raw, type=row.action.reply)
     assert msgspec.to_builtins(read) == body, body

@@ -77,7 +77,7 @@ def chooses_row(row: ActionRow, field: Field) -> bool:
 
 
 def available(shop: MerchantClient) -> dict[str, int]:
-    """What can be spent: it moves when a request is taken, not when its outcome is known."""
+    """Returns the available balance. It changes when a request is accepted, not when its outcome is known."""
     return {currency: wallet.available for currency, wallet in shop.wallets().items()}
 
 
@@ -88,11 +88,11 @@ def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: MerchantClie
     for n, field in enumerate(fields_of(row)):
         had, taken = available(shop), False
         for text in HOSTILE[n % SHARE :: SHARE]:
-            heard = send_with(shop, row, example, field, text)
+            received = send_with(shop, row, example, field, text)
             if not chooses_row(row, field):
-                check_reply(row, heard, text)
-            assert not INSIDES.search(heard.raw), (field.title, text)
-            taken = taken or not is_refusal(heard.body)
+                check_reply(row, received, text)
+            assert not INSIDES.search(received.raw), (field.title, text)
+            taken = taken or not is_refusal(received.body)
         assert taken or available(shop) == had, field.title
 
 
@@ -103,9 +103,9 @@ def test_a_required_field_that_is_missing_is_named(shop: MerchantClient, row: Ac
         fields = row.example
         del fields[str(field.path[0])]
         for said in (fields, {**fields, str(field.path[0]): None}):
-            heard = shop.send_fields(row.method, said)
-            assert (heard.http, heard.body["status"]) == (200, 104), field.title
-            assert {"field": field.title, "reason": "required"} in heard.body["errors"]
+            received = shop.send_fields(row.method, said)
+            assert (received.http, received.body["status"]) == (200, 104), field.title
+            assert {"field": field.title, "reason": "required"} in received.body["errors"]
     assert shop.wallets() == had
 
 
@@ -115,12 +115,12 @@ def test_every_field_wrong_at_once_is_every_field_named(shop: MerchantClient, ro
     typed = [name for name in known if name in row.action.request.__struct_encode_fields__]
     typed = [name for name in typed if (row.method, name) not in NEVER_REFUSED]
     fields = {**row.example, **dict.fromkeys(typed, -1.5)}
-    heard = shop.send_fields(row.method, fields)
+    received = shop.send_fields(row.method, fields)
     if typed:
-        assert heard.body["status"] == 104
-        assert {fault["field"].partition(".")[0] for fault in heard.body["errors"]} == set(typed)
+        assert received.body["status"] == 104
+        assert {fault["field"].partition(".")[0] for fault in received.body["errors"]} == set(typed)
     else:
-        check_reply(row, heard)
+        check_reply(row, received)
 
 
 @pytest.mark.parametrize("row", ACTION_ROWS, ids=title)
@@ -130,9 +130,9 @@ def test_fields_nobody_asked_for_are_ignored(shop: MerchantClient, row: ActionRo
     strange = {
         name: value for name, value in strange.items() if name not in row.action.request.__struct_encode_fields__
     }
-    heard = shop.send_fields(row.method, {**strange, **example})
-    check_reply(row, heard)
-    assert not is_refusal(heard.body), heard.body
+    received = shop.send_fields(row.method, {**strange, **example})
+    check_reply(row, received)
+    assert not is_refusal(received.body), received.body
 
 
 def forms_of(kind: inspect.Type) -> Iterator[str]:

@@ -50,8 +50,8 @@ def test_documented_texts_are_kept(
     for name in FREE_TEXT_FIELDS[title]:
         marks[name] = marked_value(name)
         fields = with_value(fields, tuple(name.split(".")), marks[name])
-    heard = shop.send_fields(row.method, fields)
-    assert heard.body["status"] in (200, 202), heard.body
+    received = shop.send_fields(row.method, fields)
+    assert received.body["status"] in (200, 202), received.body
     text = rows_text(deployment, shop)
     dropped = tuple(name for name, mark in marks.items() if mark not in text and mark.encode().hex() not in text)
     assert dropped == ()

@@ -98,9 +98,9 @@ def test_the_same_key_with_another_request_is_refused_and_moves_nothing(
     shop.send_fields(row.method, fields, headers=KEY)
     shop.advance(seconds=0)
     before = everything_of(deployment, shop)
-    heard = shop.send_fields(row.method, another(row, fields), headers=KEY)
-    assert heard.body["status"] == 104
-    assert "Idempotency-Key" in heard.body["message"]
+    received = shop.send_fields(row.method, another(row, fields), headers=KEY)
+    assert received.body["status"] == 104
+    assert "Idempotency-Key" in received.body["message"]
     assert everything_of(deployment, shop) == before
 
 
@@ -110,16 +110,16 @@ def test_another_key_is_another_request(shop: MerchantClient, deployment: Deploy
     shop.send_fields(row.method, fields, headers=KEY)
     shop.advance(seconds=0)
     before, had = everything_of(deployment, shop), shop.wallets()
-    heard = shop.send_fields(row.method, with_fresh_references(row, fields), headers={"idempotency-key": "another"})
+    received = shop.send_fields(row.method, with_fresh_references(row, fields), headers={"idempotency-key": "another"})
     if row.title.endswith("-validate"):
         # Of a payment that is successful, a repeated validate tells the outcome.
-        assert (heard.body["status"], heard.body["txnStatus"]) == (200, "successful")
+        assert (received.body["status"], received.body["txnStatus"]) == (200, "successful")
         assert shop.wallets() == had
     elif row.title in ONCE:
-        assert heard.body["status"] in (104, 203)
-        assert "Idempotency-Key" not in heard.body["message"]
+        assert received.body["status"] in (104, 203)
+        assert "Idempotency-Key" not in received.body["message"]
     else:
-        assert heard.body["status"] in (200, 202)
+        assert received.body["status"] in (200, 202)
         assert everything_of(deployment, shop) != before
 
 
@@ -136,7 +136,7 @@ def test_a_key_covers_all_methods(shop: MerchantClient) -> None:
     assert funding.body["status"] == 104
 
 
-def test_a_key_used_to_fund_a_card_is_refused_to_withdraw_from_it_with_the_same_fields(shop: MerchantClient) -> None:
+def test_a_key_used_to_fund_a_card_is_refused_for_a_withdrawal(shop: MerchantClient) -> None:
     card = CardClient(shop)
     fields = {"reference": card.reference, "amount": "10.00"}
     assert shop.put("virtualcard", headers=KEY, action="fund", **fields).body["status"] == 200

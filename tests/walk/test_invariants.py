@@ -43,7 +43,7 @@ def test_every_law_finds_what_breaks_it(open_shop: Callable[..., MerchantClient]
 
 
 async def do_harm(connection: Any, harm: str, merchant_id: int) -> None:
-    """Without the triggers, which would refuse most of it."""
+    """Executes a statement with the triggers disabled, which would refuse most of them."""
     await connection.execute("set local session_replication_role = replica")
     for statement in harm.split("; "):
         await connection.execute(statement, *([merchant_id] if "$1" in statement else []))

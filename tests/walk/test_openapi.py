@@ -57,9 +57,9 @@ CHECKS: list[CheckFunction] = [
 @pytest.fixture
 def document(deployment: Deployment) -> Any:
     with deployment.connect() as wire:
-        heard = wire.send("GET", "/openapi.json")
-    assert heard.http == 200
-    return heard.body
+        received = wire.send("GET", "/openapi.json")
+    assert received.http == 200
+    return received.body
 
 
 def operation_of(document: Any, method: str) -> Any:
@@ -67,7 +67,7 @@ def operation_of(document: Any, method: str) -> Any:
 
 
 def title_in(row: ActionRow) -> str:
-    """As the document calls the row's request and example."""
+    """Returns the name of the row's request and example in the document."""
     return row.action.name if row.action.variant is None else f"{row.action.name} {row.action.variant[1]}"
 
 
@@ -128,11 +128,11 @@ def property_names(document: Any, schema: Any) -> set[str]:
 def test_every_example_is_accepted_and_answered_as_described(
     document: Any, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    for row, fields, heard in send_examples(open_shop(now=NOW)):
-        assert heard.http == 200
-        assert not is_refusal(heard.body), (row.title, fields, heard.body)
+    for row, fields, received in send_examples(open_shop(now=NOW)):
+        assert received.http == 200
+        assert not is_refusal(received.body), (row.title, fields, received.body)
         described = operation_of(document, row.method)["responses"]["200"]["content"]["application/json"]["schema"]
-        jsonschema_rs.validate(schema_within(document, described), heard.body)
+        jsonschema_rs.validate(schema_within(document, described), received.body)
 
 
 def test_an_order_of_a_bulk_is_described_as_a_transfer_is(document: Any) -> None:
@@ -154,8 +154,8 @@ def test_made_up_requests_are_answered_as_described(
         @SHORT
         @given(case=operation.as_strategy(generation_mode=mode))
         def answers_as_described(case: Any) -> None:
-            heard = case.call_and_validate(base_url=address, session=session, headers=shop.headers, checks=CHECKS)
-            assert heard.status_code != 401
+            received = case.call_and_validate(base_url=address, session=session, headers=shop.headers, checks=CHECKS)
+            assert received.status_code != 401
 
         answers_as_described()
 

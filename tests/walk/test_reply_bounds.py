@@ -83,8 +83,8 @@ GROWING = (
 
 
 def growing(kind: inspect.Type, path: str = "", above: tuple[type, ...] = ()) -> Iterator[str]:
-    """Where in a reply's type there may be any number of things, also within each line of a list. What is in a free
-    object is bounded with it."""
+    """Yields the places of a reply's type with any number of elements, also within each line of a list. The content of
+    a free-form object is bounded with it."""
     if isinstance(kind, GROWING):
         yield path
         if isinstance(kind, inspect.ListType | inspect.VarTupleType) and is_struct(kind.item_type):

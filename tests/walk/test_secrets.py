@@ -124,7 +124,8 @@ def metrics_of(deployment: Deployment) -> bytes:
 
 
 def spellings(secret: str) -> list[bytes]:
-    """As it is, as hexadecimal digits (so bytea is dumped) and as base64, at each of its three offsets."""
+    """Returns the secret as text, as hexadecimal digits (as bytea is dumped) and as base64 at each of its three
+    offsets."""
     raw = secret.encode()
     turned = [base64.b64encode(b"\0" * shift + raw)[4 if shift else 0 : -4] for shift in range(3)]
     return [raw, raw.hex().encode(), raw.hex().upper().encode(), *turned]

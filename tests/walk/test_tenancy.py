@@ -65,7 +65,7 @@ def other(deployments: Deployments) -> Iterator[tuple[MerchantClient, dict[str, 
         played = send_examples(other, until=RESET)
         other.transfer(orderRef=new_reference("pending"), accountnumber="0000000020")
         other.advance(seconds=0)
-        said = [pair for one in played for pair in (*leaves(one.fields), *leaves(one.heard.body))]
+        said = [pair for one in played for pair in (*leaves(one.fields), *leaves(one.received.body))]
         found = {name: value for name, value in said if isinstance(value, str) and REFERENCES.search(name)}
         yield other, {**found, "mid": other.mid, "orderRef": "order-1042"}
 
@@ -119,8 +119,8 @@ def test_anothers_reference_answers_like_an_unknown_one(world: World, deployment
             answers = []
             for sent in (reference, never_made(reference)):
                 fields = with_value(with_fresh_references(row, row.example), field.path, sent)
-                heard = world.stranger.send_fields(row.method, fields)
-                answers.append((heard.http, outline(heard.body, sent)))
+                received = world.stranger.send_fields(row.method, fields)
+                answers.append((received.http, outline(received.body, sent)))
             assert answers[0] == answers[1], (field.title, name)
     assert everything_of(deployment, world.other) == before
 
@@ -136,7 +136,7 @@ def test_the_other_merchant_itself_is_answered_otherwise(world: World) -> None:
 
 def test_merchants_that_do_the_same_on_the_same_day_are_given_other_references(deployment: Deployment) -> None:
     """Neither can place the other's by its own, and a biller that keeps to our keys delivers to both."""
-    told = []
+    references = []
     for _ in range(2):
         shop = deployment.open_shop(now=NOW)
         with shop.connection:
@@ -144,5 +144,5 @@ def test_merchants_that_do_the_same_on_the_same_day_are_given_other_references(d
             paycode = pulled["items"][0]["paycode"]
             order = {"paycode": paycode, "reference": "45012345678", "amount": "1000", "orderRef": "same"}
             paid = shop.send_fields("bills", {"action": "pay", **order}).body
-            told.append((shop.transfer(orderRef="same")["txnRef"], paid["txnRef"], paid["token"]))
-    assert all(one != other for one, other in zip(*told, strict=True))
+            references.append((shop.transfer(orderRef="same")["txnRef"], paid["txnRef"], paid["token"]))
+    assert all(one != other for one, other in zip(*references, strict=True))

@@ -1,0 +1,127 @@
+"""Source rules about words: retired names, names of tests, numbers of parameters, and how docstrings begin.
+
+`RETIRED_WORDS` maps each word that is no longer used in names to the word that replaces it. A name is split at
+underscores and capitals, so `till_key` and `PaymentTill` both contain `till`.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.source_rules import DOCUMENTED, Source
+
+LONGEST_TEST_NAME = 80
+MAX_PARAMETERS = 7
+
+RETIRED_WORDS = {
+    "basket": "purchase",
+    "beside": "secrets, or extra",
+    "boards": "counters",
+    "courier": "sender, or delivery",
+    "deed": "audit entry",
+    "deeds": "audit entries",
+    "desk": "batch state",
+    "errand": "purpose",
+    "errands": "purposes",
+    "foresight": "preflight",
+    "foretell": "preflight",
+    "foretells": "preflight",
+    "gathering": "settlement batch",
+    "guesses": "failed attempts",
+    "happening": "timeline entry",
+    "heard": "answer",
+    "keeper": "refresher",
+    "luck": "entropy",
+    "purse": "funding source",
+    "shelf": "cache",
+    "standing": "state",
+    "till": "checkout",
+    "told": "reply, answer or outcome",
+    "wary": "contended",
+}
+
+# Functions that mirror the fields of a request or of a context.
+LONG_SIGNATURES = {
+    "tests/rule_context.py:context",
+    "tests/simulate/model_cards.py:new_code",
+    "tests/simulate/model_clients.py:request_loan",
+    "tests/simulate/state_machine_accounts.py:save",
+    "tests/simulate/state_machine_accounts.py:loan",
+}
+
+# First words of docstrings that name no subject: a reader has to guess what the sentence is about.
+RIDDLE_STARTS = frozenset(
+    (
+        *("What", "Who", "Whom", "Whose", "Where", "When", "How", "Which", "Why", "Whoever", "Whatever"),
+        *("Those", "These", "Nobody", "Somebody", "So", "As", "Also", "And", "But", "Than"),
+        *("From", "To", "For", "By", "With", "Without", "Unless", "Until", "While", "On", "In", "At", "Of"),
+    )
+)
+BRITISH = re.compile(r"\b(?:authoris|behaviour|colour|neighbour|recognis|organis|favour|centre\b|cheque)\w*")
+
+
+def words_of(name: str) -> list[str]:
+    """Splits an identifier at underscores and capitals, in lower case."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+
+
+def defined_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yields every name that a file defines, with its line: classes, functions, parameters, variables, fields."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno
+
+
+def retired_names(source: Source) -> list[str]:
+    """Names with a retired word, each with the word to use instead."""
+    found = {
+        f"{source.path}:{line} {name}: say {RETIRED_WORDS[word]} instead of {word}"
+        for name, line in defined_names(source.tree)
+        for word in words_of(name)
+        if word in RETIRED_WORDS
+    }
+    return sorted(found)
+
+
+def long_test_names(source: Source) -> list[str]:
+    return [
+        f"{source.path}:{node.lineno} {node.name} has {len(node.name)} characters"
+        for node in source.functions()
+        if node.name.startswith("test_") and len(node.name) > LONGEST_TEST_NAME
+    ]
+
+
+def long_signatures(source: Source) -> list[str]:
+    """Functions with too many parameters. Tests are exempt: their parameters are fixtures."""
+    found = []
+    for node in source.functions():
+        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        count = len([name for name in names if name not in ("self", "cls")])
+        if (
+            count > MAX_PARAMETERS
+            and not node.name.startswith("test_")
+            and f"{source.path}:{node.name}" not in LONG_SIGNATURES
+        ):
+            found.append(f"{source.path}:{node.lineno} {node.name} has {count} parameters")
+    return found
+
+
+def riddles(source: Source) -> list[str]:
+    """Docstrings of classes and functions that begin without a subject or a verb."""
+    found = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, DOCUMENTED) and not isinstance(node, ast.Module):
+            first = (ast.get_docstring(node) or "").partition(" ")[0].strip("`'\".,:;")
+            if first in RIDDLE_STARTS:
+                found.append(f"{source.path}:{node.lineno} the docstring of {node.name} begins with {first!r}")
+    return found
+
+
+def british_spellings(source: Source) -> list[str]:
+    return [f"{source.path} spells {match.group(0)}" for match in BRITISH.finditer(source.text)]
