@@ -15,7 +15,7 @@ from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.core.decoding import decode
 from kasuwa.core.fields import (
     AMOUNT_REASON,
-    FIGURE_REASON,
+    PERCENT_OR_AMOUNT_REASON,
     AccountNumber,
     Amount,
     BankCode,
@@ -357,7 +357,7 @@ def test_what_is_no_figure_is_named_by_its_own_path(text: bytes) -> None:
     body = b'{"by_day":{"good":1,"bad":' + text + b'},"in_order":[1,' + text + b"]}"
     faults = decode(Parts, body, (), MERCHANT)
     assert [(fault.field, fault.reason) for fault in faults] == [
-        ("by_day.bad", FIGURE_REASON),
+        ("by_day.bad", PERCENT_OR_AMOUNT_REASON),
         ("in_order.1", AMOUNT_REASON),
     ]
 
