@@ -219,7 +219,7 @@ def test_any_text_can_be_asked_about(text: str) -> None:
     assert not is_reference(text) or text.startswith("GP")
 
 
-# --- their form (Contract: #references) ----------------------------------------------------------------------------------------------
+# --- their form (Contract: #references) ----------------------------------------------------------------------
 
 
 @NO_DEADLINE

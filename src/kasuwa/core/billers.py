@@ -107,7 +107,7 @@ def paycode_key(paycode: str) -> bytes:
 
 
 class ItemTerms(msgspec.Struct, frozen=True):
-    """What an item requires of a payment. Amounts are in minor units."""
+    """The requirements of an item on its payments. Amounts are in minor units."""
 
     name: str
     biller: str

@@ -42,7 +42,7 @@ class BrandRange(msgspec.Struct, frozen=True):
 
 
 class BinRecord(msgspec.Struct, frozen=True):
-    """What is known of a card by its first six digits. For a BIN outside the table, the brand at most."""
+    """The facts known of a card by its first six digits. For a BIN outside the table, the brand at most."""
 
     bin: str
     brand: str | None

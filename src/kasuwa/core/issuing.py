@@ -22,7 +22,7 @@ RANGE = re.compile("([a-z]{2,16}):([1-9][0-9]{5,9})", re.ASCII)
 
 
 class CardIssuingSettings(msgspec.Struct, frozen=True):
-    """How this deployment numbers the cards that it issues."""
+    """The label and number ranges of the cards that this deployment issues."""
 
     label: str
     ranges: Mapping[str, str]  # first digits by network; the first network is the default

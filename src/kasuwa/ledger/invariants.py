@@ -1,7 +1,6 @@
-"""The laws of the books, each as one query that finds where it is broken.
+"""The invariants of the ledger, each a statement and a query that returns where it is violated.
 
-`kasuwa audit` runs them over the whole database, and the tests after everything that moves money. A law is a
-sentence and a query: what the query returns breaks it, and every row names the place.
+`kasuwa audit` checks them over the whole database, and the tests after everything that moves money.
 """
 
 from typing import Any
@@ -10,11 +9,13 @@ import msgspec
 
 
 class Invariant(msgspec.Struct, frozen=True):
+    """A statement that must hold of the books."""
+
     description: str
-    query: str
+    query: str  # returns (merchant_id, place) for each violation
 
 
-# `$1` is null for all merchants, or the array of those to look at.
+# `$1` is null for all merchants, or the array of those to check.
 SCOPE = "($1::bigint[] is null or {table}merchant_id = any($1))"
 
 
@@ -29,7 +30,7 @@ INVARIANTS = (
             and (debit = credit or split_part(debit, ':', 3) <> split_part(credit, ':', 3))""",
     ),
     Invariant(
-        "all balances of a merchant sum to zero per currency, the outside included",
+        "all balances of a merchant sum to zero per currency, external accounts included",
         f"""select merchant_id, currency || ': ' || sum(posted) as place from account where {merchant_filter()}
             group by merchant_id, currency having sum(posted) <> 0""",
     ),
@@ -64,7 +65,7 @@ INVARIANTS = (
                 or b.events <> (select count(*) from event e where e.merchant_id = b.merchant_id))""",
     ),
     Invariant(
-        "no account is below its floor, holds counted",
+        "no account's balance less its holds is below its floor",
         f"""select merchant_id, name as place from account
             where {merchant_filter()} and floor is not null and posted - held < floor""",
     ),
@@ -123,13 +124,13 @@ INVARIANTS = (
             <> case t.status when 'successful' then (t.detail ->> 'commission')::bigint else 0 end""",
     ),
     Invariant(
-        "what a bill brought is kept if it promised a token or a PIN and was delivered, and only then",
+        "a bill has a stored voucher if and only if it succeeded and delivers a token or a PIN",
         f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")} and t.kind = 'bill'
             and (t.status = 'successful' and t.detail ->> 'fulfilment' in ('electricity_token', 'pin'))
             <> exists (select 1 from bill_voucher v where v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref)""",
     ),
     Invariant(
-        "whoever guards a BVN has one, and shares it with no other client",
+        "a client that owns a BVN record has that BVN, and no other client has it",
         f"""select b.merchant_id, b.client_id as place from client_bvn b
             left join client c on c.merchant_id = b.merchant_id and c.client_id = b.client_id
             where {merchant_filter("b")} and b.client_id is not null and (c.bvn_hash is null or exists (
@@ -137,7 +138,7 @@ INVARIANTS = (
                 and o.client_id <> c.client_id))""",
     ),
     Invariant(
-        "of an erased client nothing tells who it was, and no account is open",
+        "an erased client has no personal data and no open account",
         f"""select merchant_id, client_id as place from client where {merchant_filter()} and erased_at is not null
             and (detail::text <> '{{}}' or open_accounts > 0 or bvn_verified
                 or num_nonnulls(bvn_hash, bvn_mask, bvn_sealed, detail_sealed, phone_hash, email_hash) > 0)""",
@@ -154,7 +155,7 @@ INVARIANTS = (
                 and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
     ),
     Invariant(
-        "a cashcode stands as its transaction does, and three wrong PINs lock it",
+        "a cashcode has the state of its transaction, and three wrong PINs lock it",
         f"""select c.merchant_id, c.txn_ref as place
             from cashcode c left join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
             where {merchant_filter("c")} and (t.kind is distinct from 'cashcode' or t.order_ref <> c.order_ref
@@ -190,7 +191,7 @@ INVARIANTS = (
                 and d.kind = 'cashcode' and d.reference = c.order_ref)""",
     ),
     Invariant(
-        "a payment is done when it is final, and then keeps no card",
+        "a payment is done if and only if its transaction is final, and then stores no card",
         f"""select p.merchant_id, p.txn_ref as place
             from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
             where {merchant_filter("p")} and ((t.status in ('successful', 'failed')) <> (p.stage = 'done')
@@ -232,7 +233,7 @@ INVARIANTS = (
             where coalesce(due.amount, 0) <> coalesce(posted.amount, 0)""",
     ),
     Invariant(
-        "what went back of a payment is the sum of its successful refunds, with the open ones never above its charge",
+        "a payment's refunded amount is the sum of its successful refunds; with open ones it never exceeds the charge",
         f"""with back as (
                 select merchant_id, detail ->> 'payment' as txn_ref,
                     sum(amount) filter (where status = 'successful') as gone,
@@ -243,7 +244,7 @@ INVARIANTS = (
                 or p.refunded + p.refunding > p.charged)""",
     ),
     Invariant(
-        "what is gathered for a day is what lies in its account, and moves by a job",
+        "an open settlement or payout batch equals its account's balance and has a job",
         f"""with gathered as (
                 select merchant_id, case kind when 'payout' then 'beneficiary:' || owner else 'settling:' || day end
                     || ':' || currency as name, sum(amount) as amount,
@@ -257,7 +258,7 @@ INVARIANTS = (
             where coalesce(posted, 0) <> coalesce(amount, 0) or not coalesce(moves, true)""",
     ),
     Invariant(
-        "an active plan has one job or one charge under way, any other no job; it was paid what its charges were",
+        "an active plan has one job or one open charge, any other no job; its paid total is that of its charges",
         f"""with charges as (
                 select p.merchant_id, p.detail -> 'errand' ->> 'reference' as plan_id,
                     sum(t.amount) filter (where t.status = 'successful') as paid,
@@ -299,7 +300,7 @@ INVARIANTS = (
             and coalesce(a.posted, 0) <> case l.state when 'closed_written_off' then 0 else p.owed end""",
     ),
     Invariant(
-        "no part of an instalment is repaid beyond what was due, and a loan that is repaid owes nothing",
+        "no part of an installment is repaid beyond what was due, and a repaid loan owes nothing",
         f"""select n.merchant_id, n.loan_id || ' instalment ' || n.n as place
             from loan_line n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
             where {merchant_filter("n")} and (n.paid_principal > n.principal or n.paid_interest > n.interest
@@ -347,7 +348,7 @@ INVARIANTS = (
             and (s.key is null or (s.state = 'closed' and a.posted <> 0))""",
     ),
     Invariant(
-        "savings that may still earn, or are owed interest, are on a sheet whose job will post it",
+        "savings that may still earn, or are owed interest, are in a posting round that has a job",
         f"""with listed as (
                 select r.merchant_id, unnest(string_to_array(r.members, ',')) as savings_id from savings_round r
                 where {merchant_filter("r")} and exists (
@@ -369,7 +370,7 @@ INVARIANTS = (
             where {merchant_filter()} and name like 'thrift:%' and posted <> 0""",
     ),
     Invariant(
-        "a thrift plan that runs has one job, and one that is over none",
+        "a running thrift plan has one job, and one that has ended has none",
         f"""select p.merchant_id, p.thrift_id as place from thrift_plan p
             where {merchant_filter("p")} and p.state <> 'open' and (p.state = 'running')::int <> (
                 select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key)""",
@@ -429,11 +430,13 @@ INVARIANTS = (
 async def check_invariants(
     connection: Any, merchants: list[int] | None = None, seconds: int | None = None
 ) -> list[str]:
-    """One line for every place where a law is broken, in one snapshot of the database. Raises TimeoutError where one
-    law takes longer than `seconds`; without them the connection's own bound holds."""
-    broken = []
+    """Returns one line per violation, from one snapshot of the database.
+
+    Raises TimeoutError if a query takes longer than `seconds`, or than the connection's own timeout if None.
+    """
+    violations = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
-        for law in INVARIANTS:
-            rows = await connection.fetch(law.query + " limit 20", merchants, timeout=seconds)
-            broken += [f"merchant {merchant_id}: {law.description}: {place}" for merchant_id, place in rows]
-    return broken
+        for invariant in INVARIANTS:
+            rows = await connection.fetch(invariant.query + " limit 20", merchants, timeout=seconds)
+            violations += [f"merchant {merchant_id}: {invariant.description}: {place}" for merchant_id, place in rows]
+    return violations
