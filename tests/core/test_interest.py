@@ -146,7 +146,7 @@ every_terms = terms_of(st.integers(1, 60), st.sampled_from(METHODS))
     st.integers(1, 300).map(lambda tenths: format_percent(tenths, 1)),
     st.integers(1, 120),
 )
-def test_equal_instalments_agree_with_numpy_financial(principal: int, percent: str, period: int) -> None:
+def test_equal_installments_agree_with_numpy_financial(principal: int, percent: str, period: int) -> None:
     """A float has 15 digits, so its figure may differ from the exact one by the last of them."""
     terms = LoanTerms(principal, percent, "every_month", period)
     rate = float(rate_of(percent))
@@ -190,7 +190,7 @@ def test_tax_is_its_rate_on_the_interest_of_each_line(terms: LoanTerms) -> None:
 
 @NO_DEADLINE
 @given(every_terms)
-def test_all_instalments_but_the_last_are_equal_where_the_method_says_so(terms: LoanTerms) -> None:
+def test_all_installments_but_the_last_are_equal_where_the_method_says_so(terms: LoanTerms) -> None:
     lines = make_schedule(terms, BEGINS)[:-1]
     figures = {
         EQUAL_INSTALLMENTS: [line.principal + line.interest for line in lines if line.balance],
@@ -213,8 +213,8 @@ def rounding_of(terms: LoanTerms) -> Fraction:
 @NO_DEADLINE
 @given(every_terms, percents)
 def test_the_total_never_falls_when_the_rate_rises(terms: LoanTerms, other: str) -> None:
-    """To the kobo where each line stands alone. Equal instalments are rounded themselves: a higher rate whose
-    instalment is rounded up pays principal sooner, so there it holds up to that rounding."""
+    """Exact for methods that round each line on its own. Equal installments are rounded as a whole: a higher rate whose
+    installment is rounded up repays principal sooner, so the total may fall by up to that rounding."""
     low, high = sorted([terms.rate, other], key=rate_of)
     cheap, dear = msgspec.structs.replace(terms, rate=low), msgspec.structs.replace(terms, rate=high)
     leeway = 0 if terms.method != EQUAL_INSTALLMENTS else rounding_of(cheap) + rounding_of(dear)
@@ -231,12 +231,12 @@ def test_no_rate_is_no_interest(terms: LoanTerms) -> None:
 
 @NO_DEADLINE
 @given(terms_of(st.just(1), st.sampled_from(METHODS)))
-def test_one_instalment_pays_all_with_one_interval_of_interest(terms: LoanTerms) -> None:
+def test_one_installment_pays_all_with_one_interval_of_interest(terms: LoanTerms) -> None:
     (line,) = make_schedule(terms, BEGINS)
     assert (line.principal, line.interest) == (terms.principal, round_half_up(terms.principal * terms.interval_rate))
 
 
-def test_a_loan_of_fewer_kobo_than_instalments_still_sums() -> None:
+def test_a_loan_of_fewer_kobo_than_installments_still_sums() -> None:
     lines = make_schedule(LoanTerms(5, "0", "every_day", 10), BEGINS)
     assert [line.principal for line in lines] == [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
 

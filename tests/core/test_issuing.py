@@ -81,7 +81,7 @@ def test_a_code_follows_from_what_is_said_and_from_the_root() -> None:
     assert len(set(codes)) > 5
 
 
-def test_a_replaying_vault_shows_the_same_under_any_root_and_still_seals_with_its_own() -> None:
+def test_a_replay_vault_shows_the_same_values_but_seals_with_its_own_root() -> None:
     one, other = Vault(bytes(32)), Vault(b"x" * 32)
     assert (
         one.with_replay_secret(b"seed").derive_digits("x", 9)

@@ -219,7 +219,7 @@ def test_every_class_is_in_the_tariff() -> None:
         {"bearer_default": "nobody"},
     ],
 )
-def test_figures_that_no_collection_could_be_charged_with_are_refused_when_they_are_set(
+def test_collection_fees_that_cannot_be_charged_are_refused_when_set(
     override: dict[str, Any],
 ) -> None:
     with pytest.raises((ValueError, msgspec.ValidationError)):

@@ -1,4 +1,4 @@
-"""What each beneficiary of a split gets: the oracles, and that nothing is lost or made."""
+"""Split payments: oracle values, and conservation of the settled amount."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -34,7 +34,7 @@ VALUE_TEXT = re.compile("[0-9]{1,2}", re.ASCII)
 
 
 class Recurrence(msgspec.Struct, frozen=True):
-    """The frequency of a recurrent payment and its anchor: a 30th that falls on 28 February is the 30th again in March."""
+    """The frequency and anchor of a recurrent payment. A 30th that falls on 28 February is the 30th again in March."""
 
     frequency: Frequency
     value: int  # an hour, a weekday or a day of the month, by the frequency

@@ -65,7 +65,7 @@ INVARIANTS = (
                 or b.events <> (select count(*) from event e where e.merchant_id = b.merchant_id))""",
     ),
     Invariant(
-        "no account's balance less its holds is below its floor",
+        "no account is below its floor, holds counted",
         f"""select merchant_id, name as place from account
             where {merchant_filter()} and floor is not null and posted - held < floor""",
     ),
@@ -124,13 +124,13 @@ INVARIANTS = (
             <> case t.status when 'successful' then (t.detail ->> 'commission')::bigint else 0 end""",
     ),
     Invariant(
-        "a bill has a stored voucher if and only if it succeeded and delivers a token or a PIN",
+        "what a bill brought is kept if it promised a token or a PIN and was delivered, and only then",
         f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")} and t.kind = 'bill'
             and (t.status = 'successful' and t.detail ->> 'fulfilment' in ('electricity_token', 'pin'))
             <> exists (select 1 from bill_voucher v where v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref)""",
     ),
     Invariant(
-        "a client that owns a BVN record has that BVN, and no other client has it",
+        "whoever guards a BVN has one, and shares it with no other client",
         f"""select b.merchant_id, b.client_id as place from client_bvn b
             left join client c on c.merchant_id = b.merchant_id and c.client_id = b.client_id
             where {merchant_filter("b")} and b.client_id is not null and (c.bvn_hash is null or exists (
@@ -138,7 +138,7 @@ INVARIANTS = (
                 and o.client_id <> c.client_id))""",
     ),
     Invariant(
-        "an erased client has no personal data and no open account",
+        "of an erased client nothing tells who it was, and no account is open",
         f"""select merchant_id, client_id as place from client where {merchant_filter()} and erased_at is not null
             and (detail::text <> '{{}}' or open_accounts > 0 or bvn_verified
                 or num_nonnulls(bvn_hash, bvn_mask, bvn_sealed, detail_sealed, phone_hash, email_hash) > 0)""",
@@ -155,7 +155,7 @@ INVARIANTS = (
                 and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
     ),
     Invariant(
-        "a cashcode has the state of its transaction, and three wrong PINs lock it",
+        "a cashcode stands as its transaction does, and three wrong PINs lock it",
         f"""select c.merchant_id, c.txn_ref as place
             from cashcode c left join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
             where {merchant_filter("c")} and (t.kind is distinct from 'cashcode' or t.order_ref <> c.order_ref
@@ -191,7 +191,7 @@ INVARIANTS = (
                 and d.kind = 'cashcode' and d.reference = c.order_ref)""",
     ),
     Invariant(
-        "a payment is done if and only if its transaction is final, and then stores no card",
+        "a payment is done when it is final, and then keeps no card",
         f"""select p.merchant_id, p.txn_ref as place
             from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
             where {merchant_filter("p")} and ((t.status in ('successful', 'failed')) <> (p.stage = 'done')
@@ -233,7 +233,7 @@ INVARIANTS = (
             where coalesce(due.amount, 0) <> coalesce(posted.amount, 0)""",
     ),
     Invariant(
-        "a payment's refunded amount is the sum of its successful refunds; with open ones it never exceeds the charge",
+        "what went back of a payment is the sum of its successful refunds, with the open ones never above its charge",
         f"""with back as (
                 select merchant_id, detail ->> 'payment' as txn_ref,
                     sum(amount) filter (where status = 'successful') as gone,
@@ -244,7 +244,7 @@ INVARIANTS = (
                 or p.refunded + p.refunding > p.charged)""",
     ),
     Invariant(
-        "an open settlement or payout batch equals its account's balance and has a job",
+        "what is gathered for a day is what lies in its account, and moves by a job",
         f"""with gathered as (
                 select merchant_id, case kind when 'payout' then 'beneficiary:' || owner else 'settling:' || day end
                     || ':' || currency as name, sum(amount) as amount,
@@ -300,7 +300,7 @@ INVARIANTS = (
             and coalesce(a.posted, 0) <> case l.state when 'closed_written_off' then 0 else p.owed end""",
     ),
     Invariant(
-        "no part of an installment is repaid beyond what was due, and a repaid loan owes nothing",
+        "no part of an instalment is repaid beyond what was due, and a loan that is repaid owes nothing",
         f"""select n.merchant_id, n.loan_id || ' instalment ' || n.n as place
             from loan_line n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
             where {merchant_filter("n")} and (n.paid_principal > n.principal or n.paid_interest > n.interest
@@ -370,7 +370,7 @@ INVARIANTS = (
             where {merchant_filter()} and name like 'thrift:%' and posted <> 0""",
     ),
     Invariant(
-        "a running thrift plan has one job, and one that has ended has none",
+        "a thrift plan that runs has one job, and one that is over none",
         f"""select p.merchant_id, p.thrift_id as place from thrift_plan p
             where {merchant_filter("p")} and p.state <> 'open' and (p.state = 'running')::int <> (
                 select count(*) from job j where j.merchant_id = p.merchant_id and j.subject = p.key)""",
