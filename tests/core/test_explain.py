@@ -126,7 +126,7 @@ def test_a_reason_says_which_kind_of_value_is_wanted(fields: dict[str, Any], rea
 def test_a_near_spelling_of_a_missing_field_is_named(sent: str) -> None:
     [fault] = decode(Body, msgspec.json.encode({sent: "x", "z": 1}), (), MERCHANT)
     assert (fault.field, fault.reason) == ("url", f"required (did you mean it by {sent}?)")
-    [fault] = decode(Body, b'{"otp":"1234","colour":"x"}', (), MERCHANT)
+    [fault] = decode(Body, b'{"otp":"1234","color":"x"}', (), MERCHANT)
     assert fault.reason == "required"
 
 

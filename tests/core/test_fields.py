@@ -142,13 +142,15 @@ def test_a_rule_is_asked_when_all_its_fields_could_be_read() -> None:
 
 
 def test_a_preflight_rule_runs_only_on_a_body_that_is_refused_anyway() -> None:
-    def not_on_the_shelf(merchant: Merchant, foresight: PreflightContext, account: str) -> str | None:
-        return None if account in foresight.rails else "not on the shelf"
+    def check_is_known(merchant: Merchant, foresight: PreflightContext, account: str) -> str | None:
+        return None if account in foresight.rails else "not on the known_accounts"
 
-    foretold = (*RULES, FieldRule(("account",), not_on_the_shelf, is_preflight=True))
+    preflight_rules = (*RULES, FieldRule(("account",), check_is_known, is_preflight=True))
 
-    def faults(said: dict[str, Any], shelf: set[str]) -> list[str]:
-        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, PreflightContext(NOW, shelf))
+    def faults(said: dict[str, Any], known_accounts: set[str]) -> list[str]:
+        found = decode(
+            Order, msgspec.json.encode(said), preflight_rules, MERCHANT, PreflightContext(NOW, known_accounts)
+        )
         return [fault.field for fault in found] if isinstance(found, tuple) else []
 
     assert faults(GOOD, set()) == []
@@ -156,7 +158,7 @@ def test_a_preflight_rule_runs_only_on_a_body_that_is_refused_anyway() -> None:
     assert faults({**GOOD, "color": "green"}, {"0123456789"}) == ["color"]
     assert faults({"amount": "5.00", "account": "0000000000"}, set()) == ["amount", "account"]
     assert faults({**GOOD, "account": "x"}, set()) == ["account"]
-    refused = decode(Order, msgspec.json.encode({**GOOD, "color": "green"}), foretold, MERCHANT)
+    refused = decode(Order, msgspec.json.encode({**GOOD, "color": "green"}), preflight_rules, MERCHANT)
     assert [fault.field for fault in refused] == ["color"]
 
 
@@ -325,7 +327,7 @@ def test_a_moment_without_a_zone_is_in_lagos(text: str, moment: datetime) -> Non
 
 
 @pytest.mark.parametrize("text", [b'"soon"', b'" "', b"5", b'"0001-01-01"', b'"9999-12-31T23:59:59Z"', b"true", b"1.5"])
-def test_what_is_no_moment_is_refused(text: bytes) -> None:
+def test_an_invalid_timestamp_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"until":' + text + b"}")] == ["until"]
 
 
@@ -335,7 +337,7 @@ def test_a_probability_becomes_whole_percent(text: bytes, percent: int) -> None:
 
 
 @pytest.mark.parametrize("text", [b"1.1", b"-0.5", b"2", b"true", b"1e-1", b'"x"'])
-def test_what_is_no_probability_is_refused(text: bytes) -> None:
+def test_an_invalid_probability_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"chance":' + text + b"}")] == ["chance"]
 
 
@@ -353,7 +355,7 @@ def test_a_figure_stays_the_text_that_was_sent(text: str) -> None:
 @pytest.mark.parametrize(
     "text", [b"-1", b"1e2", b'""', b'"5 %"', b"true", b"null", b"0.00001", b"1000000000000000", b"{}"]
 )
-def test_what_is_no_figure_is_named_by_its_own_path(text: bytes) -> None:
+def test_an_invalid_number_is_reported_with_its_own_path(text: bytes) -> None:
     body = b'{"by_day":{"good":1,"bad":' + text + b'},"in_order":[1,' + text + b"]}"
     faults = decode(Parts, body, (), MERCHANT)
     assert [(fault.field, fault.reason) for fault in faults] == [
@@ -370,5 +372,5 @@ def test_a_whole_number_may_come_as_text(text: bytes, times: int) -> None:
 
 
 @pytest.mark.parametrize("text", [b"-1", b"1.5", b'"1.5"', b'" "', b'" 1"', b'"+1"', b"true", b"1e3", b'"1234567890"'])
-def test_what_is_no_whole_number_is_refused(text: bytes) -> None:
+def test_a_value_that_is_not_a_whole_number_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"times":' + text + b"}")] == ["times"]
