@@ -142,8 +142,8 @@ def test_a_rule_is_asked_when_all_its_fields_could_be_read() -> None:
 
 
 def test_a_preflight_rule_runs_only_on_a_body_that_is_refused_anyway() -> None:
-    def check_is_known(merchant: Merchant, foresight: PreflightContext, account: str) -> str | None:
-        return None if account in foresight.rails else "not on the known_accounts"
+    def check_is_known(merchant: Merchant, preflight: PreflightContext, account: str) -> str | None:
+        return None if account in preflight.rails else "not a known account"
 
     preflight_rules = (*RULES, FieldRule(("account",), check_is_known, is_preflight=True))
 
