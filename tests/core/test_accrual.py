@@ -1,4 +1,4 @@
-"""Interest on savings: by its oracle, by hand over a year, and equal to counting day by day over any history."""
+"""Interest accrual on savings: oracle values, a year worked out by hand, and equality with day-by-day accrual."""
 
 import json
 from datetime import date, timedelta
@@ -52,14 +52,14 @@ def test_a_rate_is_worth_its_intervals_a_year(frequency: str, annual: int) -> No
     assert annual_parts("1.5", frequency) == annual
 
 
-def test_a_rate_finer_than_a_part_is_no_rate() -> None:
+def test_a_rate_with_too_many_decimals_is_refused() -> None:
     assert annual_parts("0.000001", "annualized") == 1
     with pytest.raises(ValueError, match="not a rate"):
         annual_parts("0.0000001", "annualized")
 
 
-def start_meter(terms: SavingsTerms) -> AccrualState:
-    """Counting at the beginning, on the day on which savings are opened."""
+def start_accrual(terms: SavingsTerms) -> AccrualState:
+    """Returns the accrual state on the day on which savings are opened."""
     return AccrualState(accrued_units=0, accrued_to=terms.opened_on, months_closed=0)
 
 
@@ -82,9 +82,9 @@ BY_HAND = [
 ]
 
 
-def test_a_year_of_a_hundred_thousand_at_twelve_percent_is_what_one_works_out_by_hand() -> None:
+def test_a_year_at_twelve_percent_equals_the_calculation_by_hand() -> None:
     terms = SavingsTerms(annual_parts("12", "annualized"), "10", OPENED, 12)
-    meter, balance = start_meter(terms), minor_of("100000.00")
+    meter, balance = start_accrual(terms), minor_of("100000.00")
     for number, (posted_on, days, had, interest, tax) in enumerate(BY_HAND, start=1):
         day = posting_date(OPENED, number)
         assert day.isoformat() == posted_on
@@ -100,24 +100,24 @@ def test_a_year_of_a_hundred_thousand_at_twelve_percent_is_what_one_works_out_by
 
 def test_the_deposits_own_day_counts_and_the_day_of_posting_does_not() -> None:
     terms = SavingsTerms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
-    meter = accrue_to(start_meter(terms), terms, 0, date(2026, 2, 4))
+    meter = accrue_to(start_accrual(terms), terms, 0, date(2026, 2, 4))
     assert meter.accrued_units == 0
     meter = accrue_to(meter, terms, 100_000, date(2026, 2, 5))
     assert (meter.due_interest, meter.accrued_units) == (100, 0)
 
 
-def test_nothing_is_earned_after_maturity_and_what_was_stays() -> None:
+def test_nothing_is_earned_after_maturity_and_earlier_interest_is_kept() -> None:
     terms = SavingsTerms(annual_parts("36.5", "annualized"), "10", date(2026, 1, 5), 1)
-    at_maturity = accrue_to(start_meter(terms), terms, 100_000, terms.matures_on)
+    at_maturity = accrue_to(start_accrual(terms), terms, 100_000, terms.matures_on)
     assert (at_maturity.due_interest, at_maturity.due_tax) == (3_100, 310)
-    assert accrue_to(start_meter(terms), terms, 100_000, date(2028, 1, 1)) == at_maturity
+    assert accrue_to(start_accrual(terms), terms, 100_000, date(2028, 1, 1)) == at_maturity
     assert unpaid(at_maturity) == 3_100
 
 
-def test_what_is_taken_loses_what_it_earned_in_the_running_month_alone() -> None:
+def test_a_withdrawn_amount_forfeits_interest_of_the_running_month_alone() -> None:
     terms = SavingsTerms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
     today = date(2026, 2, 15)
-    meter = accrue_to(start_meter(terms), terms, 100_000, today)
+    meter = accrue_to(start_accrual(terms), terms, 100_000, today)
     assert (meter.due_interest, meter.accrued_units) == (3_100, 1_000 * UNITS_PER_MINOR)
     left, lost = forfeit(meter, terms, (), 25_000, today)
     assert lost == 250 * UNITS_PER_MINOR
@@ -125,7 +125,7 @@ def test_what_is_taken_loses_what_it_earned_in_the_running_month_alone() -> None
     assert forfeit(left, terms, (), 75_000, today)[0].accrued_units == 0
 
 
-def test_the_money_that_came_last_goes_first() -> None:
+def test_the_newest_deposits_are_withdrawn_first() -> None:
     """1,000.00 since the month began, 500.00 for five days, 200.00 since today."""
     terms = SavingsTerms(annual_parts("36.5", "annualized"), None, date(2026, 1, 5), 12)
     today = date(2026, 1, 25)
@@ -144,11 +144,11 @@ def test_layers_are_merged_by_day_popped_from_the_end_and_gone_with_the_month() 
     assert update_layers(layers, 400, 120, second) == ((first, 120),)
     assert update_layers(layers, 1_000, 0, second) == ()
     terms = SavingsTerms(1, None, date(2026, 1, 11), 12)
-    assert drop_posted_layers(layers, terms, start_meter(terms)) == ((second, 250),)
+    assert drop_posted_layers(layers, terms, start_accrual(terms)) == ((second, 250),)
 
 
 @pytest.mark.parametrize(("units", "kobo"), [(0, 0), (1, 0), (UNITS_PER_MINOR // 2, 1), (UNITS_PER_MINOR // 2 - 1, 0)])
-def test_half_a_kobo_is_one(units: int, kobo: int) -> None:
+def test_half_a_kobo_is_rounded_up(units: int, kobo: int) -> None:
     assert round_units(units) == kobo
 
 
@@ -212,11 +212,11 @@ class Daily:
     st.integers(1, 14),
     histories,
 )
-def test_counting_when_asked_is_counting_every_day(
+def test_accrual_on_demand_equals_daily_accrual(
     annual: int, opened: date, period: int, history: list[tuple[int, str, int]]
 ) -> None:
     terms = SavingsTerms(annual, "10", opened, period)
-    daily, meter, day, layers = Daily(terms), start_meter(terms), opened, EMPTY
+    daily, meter, day, layers = Daily(terms), start_accrual(terms), opened, EMPTY
     for gap, what, amount in history:
         day += timedelta(days=gap)
         daily.go_to(day)

@@ -1,4 +1,4 @@
-"""Where a request came from, behind trusted proxies and pretended ones."""
+"""The client address of requests behind trusted proxies and with forged headers."""
 
 import pytest
 
@@ -35,6 +35,6 @@ def test_without_trusted_proxies_the_header_is_ignored() -> None:
     assert client_address("10.1.2.3:5000", "198.51.100.1", ()) == "10.1.2.3"
 
 
-def test_what_is_no_network_is_refused_by_name() -> None:
+def test_an_invalid_network_is_named_in_the_error() -> None:
     with pytest.raises(ValueError, match=r"10\.0\.0\.1/8"):
         read_networks("10.0.0.1/8")

@@ -1,4 +1,4 @@
-"""The catalogue in memory: what is listed, what is still accepted, and sheets that cannot be sold from."""
+"""The biller catalogue in memory: current and retired paycodes, invalid editions, customer references."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -47,7 +47,7 @@ def with_first(part: str, **changes: Any) -> CatalogueEdition:
         with_first("items", amount="1e5"),
     ],
 )
-def test_a_sheet_that_cannot_be_sold_from_is_refused(sheet: CatalogueEdition) -> None:
+def test_an_invalid_edition_is_refused(sheet: CatalogueEdition) -> None:
     check_edition(SHEET)
     with pytest.raises(InvalidCatalogue):
         check_edition(sheet)
@@ -73,12 +73,12 @@ def test_the_example_of_every_biller_has_its_form(row: Any) -> None:
 
 
 @pytest.mark.parametrize("said", ["00000000", "0000000099", "0" * 40 + "16", "08000000000", "0240000099", "0700000000"])
-def test_magic_is_known_and_only_in_test(said: str) -> None:
+def test_magic_references_are_accepted_in_test_only(said: str) -> None:
     assert is_magic(said)
     assert may_be_customer(MERCHANT, "x", said)
     assert not may_be_customer(merchant("live"), "x", said)
 
 
 @pytest.mark.parametrize("said", ["0000000", "10000000", "000001", "080000001000", "٠٠٠٠٠٠٠٠", "00000000 ", ""])
-def test_what_only_looks_like_magic_is_none(said: str) -> None:
+def test_references_similar_to_magic_ones_are_not_magic(said: str) -> None:
     assert not is_magic(said)

@@ -1,4 +1,4 @@
-"""Business days and times: stored in UTC, lived in Lagos (Contract: #times)."""
+"""Business days, settlement times and the formats of times."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
@@ -58,7 +58,7 @@ def test_times_read_as_in_the_contract() -> None:
     assert lagos_text(moment) == "2026-01-05T10:30:00.000+01:00"
 
 
-def test_milliseconds_are_cut_not_rounded() -> None:
+def test_milliseconds_are_truncated_not_rounded() -> None:
     moment = datetime(2026, 1, 5, 9, 30, 59, 999_999, tzinfo=UTC)
     assert utc_text(moment) == "2026-01-05T09:30:59.999Z"
     assert lagos_text(moment) == "2026-01-05T10:30:59.999+01:00"

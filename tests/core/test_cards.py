@@ -46,7 +46,7 @@ def test_one_check_digit_in_ten_is_right(head: str) -> None:
 
 @NO_DEADLINE
 @given(DIGITS, st.data())
-def test_a_digit_mistyped_is_noticed(head: str, data: st.DataObject) -> None:
+def test_one_mistyped_digit_is_detected(head: str, data: st.DataObject) -> None:
     number = head + luhn_digit(head)
     place = data.draw(st.integers(0, len(number) - 1))
     typed = data.draw(st.sampled_from([digit for digit in "0123456789" if digit != number[place]]))
@@ -56,7 +56,7 @@ def test_a_digit_mistyped_is_noticed(head: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "number", ["", "4111 1111 1111 1111", "٤١١١١١١١١١١١١١١١", "411111111111111²", "-4111111111111"]
 )
-def test_what_is_not_digits_is_no_card(number: str) -> None:
+def test_text_other_than_digits_is_not_a_card_number(number: str) -> None:
     assert not is_card_number(number)
 
 
@@ -78,13 +78,13 @@ def test_the_table_knows_the_issuer() -> None:
     assert find_bin("424242").country == "US"
 
 
-def test_of_an_unknown_issuer_the_brand_is_known() -> None:
+def test_the_brand_is_known_for_an_unknown_issuer() -> None:
     found = find_bin("400000")
     assert (found.bin, found.brand, found.type, found.issuer, found.country) == ("400000", "visa", None, None, None)
 
 
 def test_the_table_and_the_ranges_agree() -> None:
-    """Or the brand of a card would change when its issuer becomes known."""
+    """Otherwise the brand of a card would change when its BIN is added to the table."""
     ranged = {row.bin: range_of(row.bin) for row in bin_records().values()}
     assert [row.bin for row in bin_records().values() if (found := ranged[row.bin]) and found.brand != row.brand] == []
     assert all(len(head) == 6 and head.isdecimal() for head in bin_records())

@@ -1,4 +1,4 @@
-"""Days on the wire: `YYYY-MM-DD`, with or without a time behind it that nobody reads. (Contract: #times)"""
+"""Dates on the wire: `YYYY-MM-DD`, with or without a time that is ignored."""
 
 from datetime import date
 
@@ -11,7 +11,7 @@ from kasuwa.core.fields import DAY_REASON, read_date
     "said",
     ["2026-01-05", "2026-01-05T09:30:00", "2026-01-05T23:59:59.999Z", "2026-01-05 10:00:00+01:00", "2026-01-05T00"],
 )
-def test_a_day_is_read_whatever_time_stands_behind_it(said: str) -> None:
+def test_a_time_after_a_date_is_ignored(said: str) -> None:
     assert read_date(said).plain() == date(2026, 1, 5)
 
 
@@ -33,6 +33,6 @@ def test_a_day_is_read_whatever_time_stands_behind_it(said: str) -> None:
         ),
     ],
 )
-def test_what_is_no_day_is_refused(said: object) -> None:
+def test_an_invalid_date_is_refused(said: object) -> None:
     with pytest.raises(ValueError, match=DAY_REASON):
         read_date(said)

@@ -46,7 +46,7 @@ def test_texts_that_are_not_free_are_left_as_they_are() -> None:
     assert read(reference=PAN).reference == PAN
 
 
-def test_fields_that_hold_no_objects_are_not_looked_into() -> None:
+def test_fields_without_objects_are_not_searched() -> None:
     plan = mask_plan(Outer)
     assert plan.texts == ("narration",)
     assert plan.inner == ("one", "several")
@@ -56,8 +56,8 @@ ACTIONS = [action for method in methods_of("test") for action in method.actions]
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.name} {action.variant or ''}")
-def test_one_pass_over_the_rules_agrees_with_naming_every_fault(action: Action) -> None:
-    """Of each action's example, and of what is left of it without each of its fields."""
+def test_the_fast_check_of_rules_agrees_with_the_full_one(action: Action) -> None:
+    """Checks the example of each action, and the example without each of its fields."""
     example = dict(action.example or {})
     for dropped in (None, *example):
         body = msgspec.json.encode({name: value for name, value in example.items() if name != dropped})

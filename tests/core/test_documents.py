@@ -1,4 +1,4 @@
-"""JSON objects that are kept whole: as they came, checked where they mean something, merged as updates do."""
+"""JSON documents: stored as sent, validated by known fields, merged and compared."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def read(text: str) -> Document:
 
 @NO_DEADLINE
 @given(OBJECTS)
-def test_an_object_is_kept_as_it_came(said: dict[str, Any]) -> None:
+def test_an_object_is_stored_as_sent(said: dict[str, Any]) -> None:
     assume(masked(said) == said)
     assert msgspec.json.decode(read(msgspec.json.encode(said).decode()).encode()) == said
 
@@ -60,12 +60,12 @@ def test_a_number_keeps_its_digits(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ['{"n":1e400}', '{"n":[{"m":-1e999}]}', '{"n":18446744073709551616}', "[]", "5", '"x"']
 )
-def test_what_nobody_could_read_again_is_refused(text: str) -> None:
+def test_numbers_that_other_parsers_cannot_read_are_refused(text: str) -> None:
     with pytest.raises(msgspec.ValidationError):
         read(text)
 
 
-def test_what_has_a_shape_is_checked_and_the_rest_is_kept() -> None:
+def test_known_fields_are_validated_and_others_are_stored_as_sent() -> None:
     assert NamedDocument.read({"name": "x", "other": [1]}) == '{"name":"x","other":[1]}'
     assert NamedDocument.read({"name": "x", "age": None, "other": None}) == '{"name":"x","other":null}'
     assert [fault.field for fault in NamedDocument.find_errors({"age": "x"}, "data.who")] == [
@@ -73,14 +73,14 @@ def test_what_has_a_shape_is_checked_and_the_rest_is_kept() -> None:
     ]
 
 
-def test_a_document_describes_its_shape() -> None:
+def test_the_schema_of_a_document_lists_its_known_fields() -> None:
     assert set(NamedDocument.schema()["properties"]) == {"name", "age"}
     assert Document.schema() == {"type": "object"}
 
 
 @NO_DEADLINE
 @given(OBJECTS, OBJECTS)
-def test_to_merge_keeps_what_was_not_said_and_takes_what_was(kept: dict[str, Any], said: dict[str, Any]) -> None:
+def test_a_merge_keeps_fields_that_the_update_does_not_have(kept: dict[str, Any], said: dict[str, Any]) -> None:
     merged = merge(kept, said)
     assert set(merged) == {*kept, *said}
     for name, value in merged.items():
@@ -94,7 +94,7 @@ def test_to_merge_keeps_what_was_not_said_and_takes_what_was(kept: dict[str, Any
 
 @NO_DEADLINE
 @given(OBJECTS, OBJECTS)
-def test_to_say_it_again_changes_nothing(kept: dict[str, Any], said: dict[str, Any]) -> None:
+def test_merging_the_same_update_twice_changes_nothing(kept: dict[str, Any], said: dict[str, Any]) -> None:
     once = merge(kept, said)
     assert merge(once, said) == once
     assert merge({}, said) == said

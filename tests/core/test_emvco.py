@@ -1,4 +1,4 @@
-"""The text inside a payment's QR code, against published examples and a reader that knows only the standard's form."""
+"""QR code payloads, checked against published examples and with an independent parser."""
 
 from dataclasses import dataclass
 
@@ -55,7 +55,7 @@ class Reader:
 
 
 def checksum(said: str) -> str:
-    """CRC-16 by its definition: one bit at a time."""
+    """Computes the CRC-16 bit by bit, as it is defined."""
     register = 0xFFFF
     for byte in said.encode():
         register ^= byte << 8
@@ -65,7 +65,7 @@ def checksum(said: str) -> str:
     return f"{register:04X}"
 
 
-def test_the_checksum_is_the_one_in_every_table_of_checksums() -> None:
+def test_the_checksum_equals_the_published_check_value() -> None:
     assert checksum("123456789") == "29B1"
 
 
@@ -141,7 +141,7 @@ shown_payments = st.builds(
 
 @NO_DEADLINE
 @given(shown_payments)
-def test_whatever_a_merchant_is_called_the_code_can_be_read(shown: QrPayment) -> None:
+def test_a_code_is_readable_for_any_merchant_name(shown: QrPayment) -> None:
     written = write_payload(shown)
     objects = Reader(written).objects()
     assert written.isascii()
@@ -163,7 +163,7 @@ def test_whatever_a_merchant_is_called_the_code_can_be_read(shown: QrPayment) ->
         ("A name of four and twent y more", "A name of four and twent"),
     ],
 )
-def test_names_are_written_in_letters_that_every_scanner_knows(said: str, plain: str) -> None:
+def test_names_are_reduced_to_printable_ascii(said: str, plain: str) -> None:
     assert to_printable_ascii(said, 25) == plain
 
 
@@ -173,12 +173,12 @@ def test_a_value_has_one_to_ninety_nine_characters(value: str) -> None:
         write_object("59", value)
 
 
-def test_an_amount_that_no_code_can_hold_is_not_cut() -> None:
+def test_an_amount_that_is_too_long_raises() -> None:
     with pytest.raises(ValueError, match="does not fit"):
         write_payload(QrPayment("GP0000001", "GP12345678920260105K", 10**13, "NGN", "Ada"))
 
 
-def test_changed_anywhere_a_code_no_longer_fits_its_checksum() -> None:
+def test_any_changed_character_breaks_the_checksum() -> None:
     written = write_payload(QrPayment("GP0000001", "GP12345678920260105K", 150_000, "NGN", "Ada Stores"))
     for place in range(len(written) - 4):
         other = written[:place] + chr(ord(written[place]) ^ 1) + written[place + 1 :]

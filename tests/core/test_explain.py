@@ -1,4 +1,4 @@
-"""Faults of a body, field by field: what stands for an absent field, whole numbers, reasons, near spellings, bounds."""
+"""Field errors of a body: absent fields, whole numbers, error texts, suggested names and bounds."""
 
 from typing import Annotated, Any
 
@@ -94,7 +94,7 @@ def test_a_whole_number_is_read_however_it_is_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["3.5", '"3.5"', "3e0", '"three"', '" 3"', "true", "[3]", "9", '"9"'])
-def test_what_is_no_such_whole_number_is_refused(text: str) -> None:
+def test_a_value_that_is_not_a_whole_number_is_refused(text: str) -> None:
     found = decode(Body, f'{{"url":"x","times":{text}}}'.encode(), (), MERCHANT)
     assert [fault.field for fault in found] == ["times"]
 
@@ -126,11 +126,11 @@ def test_a_reason_says_which_kind_of_value_is_wanted(fields: dict[str, Any], rea
 def test_a_near_spelling_of_a_missing_field_is_named(sent: str) -> None:
     [fault] = decode(Body, msgspec.json.encode({sent: "x", "z": 1}), (), MERCHANT)
     assert (fault.field, fault.reason) == ("url", f"required (did you mean it by {sent}?)")
-    [fault] = decode(Body, b'{"otp":"1234","colour":"x"}', (), MERCHANT)
+    [fault] = decode(Body, b'{"otp":"1234","color":"x"}', (), MERCHANT)
     assert fault.reason == "required"
 
 
-def test_elements_of_an_array_that_is_too_long_are_not_looked_at() -> None:
+def test_elements_of_an_array_that_is_too_long_are_not_decoded() -> None:
     assert reasons(parts=[{"flag": "x"}] * 4, shares=dict.fromkeys("abcd", "x")) == {
         "parts": "at most 3 parts",
         "shares": "at most 3 shares",
@@ -160,7 +160,7 @@ def test_an_object_that_is_kept_has_a_bound() -> None:
     assert len(read(note={"other": "x" * 65_000}).note) > 65_000
 
 
-def test_the_message_names_three_faults_and_counts_the_others() -> None:
+def test_the_message_names_three_errors_and_counts_the_others() -> None:
     faults = [FieldError(f"f{n}", "required") for n in range(60)]
     assert refuse_fields(faults[0]).message == "f0: required"
     refusal = refuse_fields(*faults)
@@ -187,7 +187,7 @@ def test_a_body_has_a_bound_on_its_parts() -> None:
 @pytest.mark.parametrize(
     ("text", "told"), [(b"1500", b"1500"), (b"1500.0", b"1500.0"), (b'"1500"', b'"1500"'), (b'"1500.00"', b'"1500.00"')]
 )
-def test_an_amount_is_repeated_as_it_was_sent(text: bytes, told: bytes) -> None:
+def test_an_amount_is_echoed_as_it_was_sent(text: bytes, told: bytes) -> None:
     request = decode(Body, b'{"url":"x","amount":' + text + b"}", (), MERCHANT)
     assert msgspec.json.encode(echo_amount("1500.00", request.amount)) == told
     assert echo_amount("1501.00", request.amount) == "1501.00"
@@ -202,7 +202,7 @@ def containers(kind: inspect.Type) -> list[inspect.ListType | inspect.DictType]:
 
 
 def test_every_array_and_map_of_a_request_has_a_bound() -> None:
-    """Without one, explaining a bad body could take as long as its sender likes."""
+    """An unbounded one would let a client choose how long the error report takes."""
     found = [(row.title, one) for row in ACTION_ROWS for one in containers(inspect.type_info(row.action.request))]
     assert len(found) > 5
     assert [title for title, one in found if one.max_length is None] == []

@@ -1,4 +1,4 @@
-"""From bytes to a typed request, or to every fault it has (Contract: #requests, #errors)."""
+"""Decoding of request bodies to structs, and the field errors of invalid ones."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.core.decoding import decode
 from kasuwa.core.fields import (
     AMOUNT_REASON,
-    FIGURE_REASON,
+    PERCENT_OR_AMOUNT_REASON,
     AccountNumber,
     Amount,
     BankCode,
@@ -44,7 +44,7 @@ class Order(msgspec.Struct, kw_only=True):
     account: AccountNumber
     order_ref: Reference | None = field(name="orderRef", default=None)
     note: ShortText | None = None
-    colour: Literal["red", "blue"] = "red"
+    color: Literal["red", "blue"] = "red"
     times: Annotated[int, Meta(ge=1, le=5, description="1 to 5")] = 1
     urgent: bool | None = None
     address: Address | None = None
@@ -62,7 +62,7 @@ def read(said: object, rules: tuple[FieldRule, ...] = RULES) -> Any:
     return decode(Order, said if isinstance(said, bytes) else msgspec.json.encode(said), rules, MERCHANT)
 
 
-def faults_of(said: object) -> dict[str, str]:
+def errors_of(said: object) -> dict[str, str]:
     found = read(said)
     assert isinstance(found, tuple), found
     assert found, "refused without naming a fault"
@@ -84,14 +84,14 @@ def test_unknown_extra_fields_are_ignored() -> None:
     assert read({**GOOD, "extra": {"deep": [1, {}]}, "": None, "Amount": "x"}) == read(GOOD)
 
 
-@pytest.mark.parametrize("name", ["orderRef", "note", "urgent", "address", "colour", "times"])
+@pytest.mark.parametrize("name", ["orderRef", "note", "urgent", "address", "color", "times"])
 def test_a_null_optional_field_is_an_absent_field(name: str) -> None:
     assert read({**GOOD, name: None}) == read(GOOD)
 
 
 @pytest.mark.parametrize("name", ["amount", "account"])
 def test_a_null_required_field_is_missing(name: str) -> None:
-    assert faults_of({**GOOD, name: None}) == {name: "required"}
+    assert errors_of({**GOOD, name: None}) == {name: "required"}
 
 
 def test_a_null_inside_an_object_is_absent_there() -> None:
@@ -102,23 +102,23 @@ def test_a_null_inside_an_object_is_absent_there() -> None:
 # --- every fault, at once -------------------------------------------------------------------------------------
 
 
-def test_every_fault_is_named_at_once_and_by_its_path() -> None:
+def test_every_field_error_is_reported_at_once_with_its_path() -> None:
     said = {
         "amount": "1e5",
         "account": "12",
         "orderRef": "x" * 101,
         "note": 7,
-        "colour": "green",
+        "color": "green",
         "times": 9,
         "urgent": "yes",
         "address": {"street": ["x"], "code": "ab"},
     }
-    assert faults_of(said) == {
+    assert errors_of(said) == {
         "amount": AMOUNT_REASON,
         "account": "ten digits",
         "orderRef": "1 to 100 characters",
         "note": "text, not a number: at most 200 characters",
-        "colour": "one of blue, red",
+        "color": "one of blue, red",
         "times": "1 to 5",
         "urgent": "true or false",
         "address.street": "text, not an array: at most 200 characters",
@@ -128,51 +128,53 @@ def test_every_fault_is_named_at_once_and_by_its_path() -> None:
 
 
 def test_an_empty_body_lists_what_is_required() -> None:
-    assert faults_of({}) == {"amount": "required", "account": "required"}
+    assert errors_of({}) == {"amount": "required", "account": "required"}
 
 
 def test_a_rule_is_asked_when_all_its_fields_could_be_read() -> None:
     broken = {"amount": "5.00", "account": "0000000000"}
-    assert faults_of(broken) == {"amount": "too much for this account"}
-    assert faults_of({**broken, "colour": "green"}) == {
+    assert errors_of(broken) == {"amount": "too much for this account"}
+    assert errors_of({**broken, "color": "green"}) == {
         "amount": "too much for this account",
-        "colour": "one of blue, red",
+        "color": "one of blue, red",
     }
-    assert faults_of({**broken, "amount": "x"}) == {"amount": AMOUNT_REASON}
+    assert errors_of({**broken, "amount": "x"}) == {"amount": AMOUNT_REASON}
 
 
-def test_a_rule_that_foretells_is_asked_only_where_the_body_is_refused_anyway() -> None:
-    def not_on_the_shelf(merchant: Merchant, foresight: PreflightContext, account: str) -> str | None:
-        return None if account in foresight.rails else "not on the shelf"
+def test_a_preflight_rule_runs_only_on_a_body_that_is_refused_anyway() -> None:
+    def check_is_known(merchant: Merchant, preflight: PreflightContext, account: str) -> str | None:
+        return None if account in preflight.rails else "not a known account"
 
-    foretold = (*RULES, FieldRule(("account",), not_on_the_shelf, is_preflight=True))
+    preflight_rules = (*RULES, FieldRule(("account",), check_is_known, is_preflight=True))
 
-    def faults(said: dict[str, Any], shelf: set[str]) -> list[str]:
-        found = decode(Order, msgspec.json.encode(said), foretold, MERCHANT, PreflightContext(NOW, shelf))
+    def faults(said: dict[str, Any], known_accounts: set[str]) -> list[str]:
+        found = decode(
+            Order, msgspec.json.encode(said), preflight_rules, MERCHANT, PreflightContext(NOW, known_accounts)
+        )
         return [fault.field for fault in found] if isinstance(found, tuple) else []
 
     assert faults(GOOD, set()) == []
-    assert faults({**GOOD, "colour": "green"}, set()) == ["colour", "account"]
-    assert faults({**GOOD, "colour": "green"}, {"0123456789"}) == ["colour"]
+    assert faults({**GOOD, "color": "green"}, set()) == ["color", "account"]
+    assert faults({**GOOD, "color": "green"}, {"0123456789"}) == ["color"]
     assert faults({"amount": "5.00", "account": "0000000000"}, set()) == ["amount", "account"]
     assert faults({**GOOD, "account": "x"}, set()) == ["account"]
-    refused = decode(Order, msgspec.json.encode({**GOOD, "colour": "green"}), foretold, MERCHANT)
-    assert [fault.field for fault in refused] == ["colour"]
+    refused = decode(Order, msgspec.json.encode({**GOOD, "color": "green"}), preflight_rules, MERCHANT)
+    assert [fault.field for fault in refused] == ["color"]
 
 
 @pytest.mark.parametrize("name", ["note", "account", "orderRef"])
 @pytest.mark.parametrize("number", [b"1.5", b"-0.1", b"1e5", b"15"])
 def test_a_number_in_a_text_field_is_named(name: str, number: bytes) -> None:
     body = msgspec.json.encode({**GOOD, name: "NUMBER"}).replace(b'"NUMBER"', number)
-    assert set(faults_of(body)) == {name}
+    assert set(errors_of(body)) == {name}
 
 
 @pytest.mark.parametrize("said", ["x", ["street"], 7, True])
 def test_something_else_than_an_object_is_named(said: object) -> None:
-    assert faults_of({**GOOD, "address": said}) == {"address": "an object"}
+    assert errors_of({**GOOD, "address": said}) == {"address": "an object"}
 
 
-KEYS = st.sampled_from(["amount", "account", "orderRef", "note", "colour", "times", "urgent", "address"])
+KEYS = st.sampled_from(["amount", "account", "orderRef", "note", "color", "times", "urgent", "address"])
 INNER = st.dictionaries(st.sampled_from(["street", "number", "code"]), st.none() | st.integers() | st.text(max_size=9))
 VALUES = st.one_of(
     st.none(),
@@ -188,7 +190,7 @@ VALUES = st.one_of(
 
 @NO_DEADLINE
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.booleans())
-def test_any_object_is_read_or_refused_with_its_faults(said: dict[str, Any], complete: bool) -> None:
+def test_any_object_is_decoded_or_refused_with_field_errors(said: dict[str, Any], complete: bool) -> None:
     found = read(GOOD | said if complete else said)
     if isinstance(found, tuple):
         assert found
@@ -199,16 +201,16 @@ def test_any_object_is_read_or_refused_with_its_faults(said: dict[str, Any], com
 
 
 @pytest.mark.parametrize("digits", [16, 30, 4300, 4301, 100_000])
-def test_an_integer_however_long_is_a_fault_of_its_field(digits: int) -> None:
+def test_an_integer_of_any_length_is_an_error_of_its_field(digits: int) -> None:
     body = b'{"account":"0123456789","amount":' + b"9" * digits + b"}"
     check_json(body)
-    assert faults_of(body) == {"amount": AMOUNT_REASON}
+    assert errors_of(body) == {"amount": AMOUNT_REASON}
 
 
-def test_an_endless_integer_in_an_ignored_field_hides_no_fault() -> None:
+def test_a_very_long_integer_in_an_ignored_field_hides_no_error() -> None:
     body = b'{"account":"12","amount":"5.00","extra":' + b"9" * 5_000 + b"}"
     check_json(body)
-    assert faults_of(body) == {"account": "ten digits"}
+    assert errors_of(body) == {"account": "ten digits"}
 
 
 # --- U+0000 -----------------------------------------------------------------------------------------------------
@@ -226,9 +228,9 @@ DEEP_RULES = (FieldRule(("address.street",), is_known_street),)
     [
         ({**GOOD, "address": {"street": "Nowhere", "number": 7}}, ["address.street"]),
         ({**GOOD, "address": {"street": "Nowhere", "number": "x"}}, ["address.street", "address.number"]),
-        ({**GOOD, "address": {"street": "Nowhere"}, "colour": "green"}, ["address.street", "address.number", "colour"]),
+        ({**GOOD, "address": {"street": "Nowhere"}, "color": "green"}, ["address.street", "address.number", "color"]),
         ({**GOOD, "address": {"street": 5, "number": 7}}, ["address.street"]),
-        ({**GOOD, "address": None, "colour": "green"}, ["colour"]),
+        ({**GOOD, "address": None, "color": "green"}, ["color"]),
         ({**GOOD, "address": "x"}, ["address"]),
         (GOOD, []),
     ],
@@ -245,17 +247,17 @@ def test_a_rule_on_a_part_runs_whatever_else_is_wrong_with_the_whole(said: dict[
         ({**GOOD, "note": "\0", "orderRef": "x\0"}, ["note", "orderRef"]),
         ({**GOOD, "extra": ["x", {"y": "\0"}]}, ["extra.1.y"]),
         ({**GOOD, "address": {"street": "\0", "number": 7}}, ["address.street"]),
-        ({**GOOD, "note": "\0", "colour": "green"}, ["note", "colour"]),
+        ({**GOOD, "note": "\0", "color": "green"}, ["note", "color"]),
         ({**GOOD, "extra": {"a\0": {"b\0": 1}}}, ["extra.a\\u0000", "extra.a\\u0000.b\\u0000"]),
     ],
 )
-def test_a_nul_in_any_text_is_a_fault_by_its_path(said: dict[str, Any], fields: list[str]) -> None:
-    assert sorted(faults_of(said)) == sorted(fields)
+def test_a_nul_in_any_text_is_an_error_with_its_path(said: dict[str, Any], fields: list[str]) -> None:
+    assert sorted(errors_of(said)) == sorted(fields)
 
 
-def test_a_nul_is_found_beside_a_number_beyond_all_bounds() -> None:
+def test_a_nul_is_found_next_to_a_number_that_is_too_long() -> None:
     inner = b'{"street":"\\u0000","number":7,"extra":' + b"9" * 5_000 + b"}"
-    assert faults_of(b'{"amount":"5.00","account":"0123456789","address":' + inner + b"}")
+    assert errors_of(b'{"amount":"5.00","account":"0123456789","address":' + inner + b"}")
 
 
 def test_a_backslash_before_u0000_is_no_nul() -> None:
@@ -286,8 +288,8 @@ def test_an_amount_is_read_from_the_text_of_a_number_or_of_a_string(text: bytes,
 
 
 @pytest.mark.parametrize("text", NO_AMOUNTS)
-def test_what_is_no_amount_is_refused_with_the_reason(text: bytes) -> None:
-    assert faults_of(b'{"account":"0123456789","amount":' + text + b"}") == {"amount": AMOUNT_REASON}
+def test_an_invalid_amount_is_refused_with_the_reason(text: bytes) -> None:
+    assert errors_of(b'{"account":"0123456789","amount":' + text + b"}") == {"amount": AMOUNT_REASON}
 
 
 @NO_DEADLINE
@@ -325,7 +327,7 @@ def test_a_moment_without_a_zone_is_in_lagos(text: str, moment: datetime) -> Non
 
 
 @pytest.mark.parametrize("text", [b'"soon"', b'" "', b"5", b'"0001-01-01"', b'"9999-12-31T23:59:59Z"', b"true", b"1.5"])
-def test_what_is_no_moment_is_refused(text: bytes) -> None:
+def test_an_invalid_timestamp_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"until":' + text + b"}")] == ["until"]
 
 
@@ -335,7 +337,7 @@ def test_a_probability_becomes_whole_percent(text: bytes, percent: int) -> None:
 
 
 @pytest.mark.parametrize("text", [b"1.1", b"-0.5", b"2", b"true", b"1e-1", b'"x"'])
-def test_what_is_no_probability_is_refused(text: bytes) -> None:
+def test_an_invalid_probability_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"chance":' + text + b"}")] == ["chance"]
 
 
@@ -353,11 +355,11 @@ def test_a_figure_stays_the_text_that_was_sent(text: str) -> None:
 @pytest.mark.parametrize(
     "text", [b"-1", b"1e2", b'""', b'"5 %"', b"true", b"null", b"0.00001", b"1000000000000000", b"{}"]
 )
-def test_what_is_no_figure_is_named_by_its_own_path(text: bytes) -> None:
+def test_an_invalid_number_is_reported_with_its_own_path(text: bytes) -> None:
     body = b'{"by_day":{"good":1,"bad":' + text + b'},"in_order":[1,' + text + b"]}"
     faults = decode(Parts, body, (), MERCHANT)
     assert [(fault.field, fault.reason) for fault in faults] == [
-        ("by_day.bad", FIGURE_REASON),
+        ("by_day.bad", PERCENT_OR_AMOUNT_REASON),
         ("in_order.1", AMOUNT_REASON),
     ]
 
@@ -370,5 +372,5 @@ def test_a_whole_number_may_come_as_text(text: bytes, times: int) -> None:
 
 
 @pytest.mark.parametrize("text", [b"-1", b"1.5", b'"1.5"', b'" "', b'" 1"', b'"+1"', b"true", b"1e3", b'"1234567890"'])
-def test_what_is_no_whole_number_is_refused(text: bytes) -> None:
+def test_a_value_that_is_not_a_whole_number_is_refused(text: bytes) -> None:
     assert [fault.field for fault in told(b'{"times":' + text + b"}")] == ["times"]

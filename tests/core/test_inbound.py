@@ -1,4 +1,4 @@
-"""Account numbers that customers pay into: valid for their bank, never magic, never given out twice."""
+"""Inbound account numbers: valid for their bank, never magic, never assigned twice."""
 
 from typing import Any
 
@@ -26,11 +26,11 @@ def test_any_number_is_an_account_of_its_bank(luck: bytes, bank: Any) -> None:
     assert not number.startswith(MAGIC_PREFIX)
 
 
-def test_no_number_tells_the_sandbox_how_to_answer() -> None:
+def test_no_number_is_a_magic_number_of_the_sandbox() -> None:
     assert [account_number(WEMA, n.to_bytes(32, "big"))[:6] for n in (0, 999)] == ["100000", "100000"]
 
 
-def draw(of: Context, taken: dict[bytes, TokenIndexEntry]) -> str | NeedsMore:
+def assign_number(of: Context, taken: dict[bytes, TokenIndexEntry]) -> str | NeedsMore:
     more = free_number(WEMA, of, LoadedRows({}))
     assert isinstance(more, NeedsMore)
     keys = [key for _, key in more.needs.rows]
@@ -38,18 +38,18 @@ def draw(of: Context, taken: dict[bytes, TokenIndexEntry]) -> str | NeedsMore:
     return free_number(WEMA, of, LoadedRows({key: taken.get(key) for key in keys}))
 
 
-def test_a_number_that_somebody_has_is_not_given_out_again() -> None:
+def test_an_assigned_number_is_not_assigned_again() -> None:
     taken: dict[bytes, TokenIndexEntry] = {}
     for _ in range(CANDIDATES):
-        number = draw(context(), taken)
+        number = assign_number(context(), taken)
         assert isinstance(number, str)
         entry = make_token_entry(context(), ACCOUNT, number, "x")
         assert entry.key == token_key(VAULT, ACCOUNT, number)
         assert entry.key not in taken
         taken[entry.key] = entry
-    assert isinstance(draw(context(), taken), NeedsMore), "none of those drawn is free"
+    assert isinstance(assign_number(context(), taken), NeedsMore), "none of those drawn is free"
 
 
-def test_two_merchants_with_the_same_luck_draw_different_numbers() -> None:
+def test_two_merchants_with_the_same_entropy_get_different_numbers() -> None:
     other = msgspec.structs.replace(MERCHANT, merchant_id=8)
-    assert draw(context(), {}) != draw(context(merchant=other), {})
+    assert assign_number(context(), {}) != assign_number(context(merchant=other), {})

@@ -80,7 +80,7 @@ def test_every_computed_schedule_is_reproduced_to_the_kobo(oracle: Any) -> None:
         assert format_minor(sum(getattr(line, name) for line in lines)) == oracle["totals"][name]
 
 
-def test_the_oracles_hold_every_method() -> None:
+def test_the_oracles_include_every_method() -> None:
     assert {oracle["method"] for oracle in ORACLES["computed_schedules"]} == set(METHODS)
 
 
@@ -146,7 +146,7 @@ every_terms = terms_of(st.integers(1, 60), st.sampled_from(METHODS))
     st.integers(1, 300).map(lambda tenths: format_percent(tenths, 1)),
     st.integers(1, 120),
 )
-def test_equal_instalments_agree_with_numpy_financial(principal: int, percent: str, period: int) -> None:
+def test_equal_installments_agree_with_numpy_financial(principal: int, percent: str, period: int) -> None:
     """A float has 15 digits, so its figure may differ from the exact one by the last of them."""
     terms = LoanTerms(principal, percent, "every_month", period)
     rate = float(rate_of(percent))
@@ -190,7 +190,7 @@ def test_tax_is_its_rate_on_the_interest_of_each_line(terms: LoanTerms) -> None:
 
 @NO_DEADLINE
 @given(every_terms)
-def test_all_instalments_but_the_last_are_equal_where_the_method_says_so(terms: LoanTerms) -> None:
+def test_all_installments_but_the_last_are_equal_where_the_method_says_so(terms: LoanTerms) -> None:
     lines = make_schedule(terms, BEGINS)[:-1]
     figures = {
         EQUAL_INSTALLMENTS: [line.principal + line.interest for line in lines if line.balance],
@@ -213,8 +213,8 @@ def rounding_of(terms: LoanTerms) -> Fraction:
 @NO_DEADLINE
 @given(every_terms, percents)
 def test_the_total_never_falls_when_the_rate_rises(terms: LoanTerms, other: str) -> None:
-    """To the kobo where each line stands alone. Equal instalments are rounded themselves: a higher rate whose
-    instalment is rounded up pays principal sooner, so there it holds up to that rounding."""
+    """Exact for methods that round each line on its own. Equal installments are rounded as a whole: a higher rate whose
+    installment is rounded up repays principal sooner, so the total may fall by up to that rounding."""
     low, high = sorted([terms.rate, other], key=rate_of)
     cheap, dear = msgspec.structs.replace(terms, rate=low), msgspec.structs.replace(terms, rate=high)
     leeway = 0 if terms.method != EQUAL_INSTALLMENTS else rounding_of(cheap) + rounding_of(dear)
@@ -224,19 +224,19 @@ def test_the_total_never_falls_when_the_rate_rises(terms: LoanTerms, other: str)
 
 @NO_DEADLINE
 @given(every_terms)
-def test_no_rate_is_no_interest(terms: LoanTerms) -> None:
+def test_a_rate_of_zero_has_no_interest(terms: LoanTerms) -> None:
     lines = make_schedule(msgspec.structs.replace(terms, rate="0"), BEGINS)
     assert all(line.interest == line.tax == 0 for line in lines)
 
 
 @NO_DEADLINE
 @given(terms_of(st.just(1), st.sampled_from(METHODS)))
-def test_one_instalment_pays_all_with_one_interval_of_interest(terms: LoanTerms) -> None:
+def test_one_installment_pays_all_with_one_interval_of_interest(terms: LoanTerms) -> None:
     (line,) = make_schedule(terms, BEGINS)
     assert (line.principal, line.interest) == (terms.principal, round_half_up(terms.principal * terms.interval_rate))
 
 
-def test_a_loan_of_fewer_kobo_than_instalments_still_sums() -> None:
+def test_principal_sums_if_there_are_fewer_kobo_than_installments() -> None:
     lines = make_schedule(LoanTerms(5, "0", "every_day", 10), BEGINS)
     assert [line.principal for line in lines] == [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
 
@@ -273,13 +273,13 @@ def test_each_frequency_has_its_dates_and_a_month_end_keeps_its_anchor(frequency
         ("2026-03-05", 3000),
     ],
 )
-def test_interest_is_used_by_the_day(day: str, used: int) -> None:
+def test_interest_accrues_by_the_day(day: str, used: int) -> None:
     assert accrued_interest(3000, BEGINS, date(2026, 2, 28), date.fromisoformat(day)) == used
 
 
 @NO_DEADLINE
 @given(st.integers(0, 10**13), st.integers(1, 366), st.data())
-def test_interest_used_grows_to_the_whole(interest: int, days: int, drawn: st.DataObject) -> None:
+def test_accrued_interest_grows_to_the_full_interest(interest: int, days: int, drawn: st.DataObject) -> None:
     due = BEGINS + timedelta(days=days)
     offsets = sorted(drawn.draw(st.lists(st.integers(0, days), min_size=2, max_size=4)))
     figures = [accrued_interest(interest, BEGINS, due, BEGINS + timedelta(days=offset)) for offset in offsets]
@@ -287,14 +287,14 @@ def test_interest_used_grows_to_the_whole(interest: int, days: int, drawn: st.Da
     assert 0 <= figures[0] <= figures[-1] <= interest
 
 
-def test_what_is_due_is_late_the_day_after_and_later_with_tolerance() -> None:
+def test_an_installment_is_late_the_day_after_its_due_date_and_tolerance() -> None:
     assert late_on(date(2026, 2, 28), 0) == date(2026, 3, 1)
     assert late_on(date(2026, 2, 28), 3) == date(2026, 3, 4)
 
 
 @NO_DEADLINE
 @given(st.integers(1, 10**13), st.integers(0, 5 * 10**6), st.integers(1, 60))
-def test_a_penalty_by_the_day_sums_to_the_exact_one_rounded_once(principal: int, units: int, days: int) -> None:
+def test_daily_penalties_sum_to_the_exact_penalty_rounded_once(principal: int, units: int, days: int) -> None:
     percent = format_percent(units, 6)
     carry = charged = 0
     for _ in range(days):
@@ -314,7 +314,7 @@ owed_parts = st.builds(LoanAmounts, figures, figures, figures, figures, figures)
 
 @NO_DEADLINE
 @given(st.lists(owed_parts, max_size=6), st.integers(0, 10**11))
-def test_a_repayment_is_used_whole_in_order_and_never_overpays(owed: list[LoanAmounts], amount: int) -> None:
+def test_a_repayment_is_allocated_in_order_and_never_overpays(owed: list[LoanAmounts], amount: int) -> None:
     everything = sum_amounts(owed)
     assume(amount <= everything.total)
     paid = allocate(amount, owed)
@@ -331,9 +331,7 @@ def test_a_repayment_is_used_whole_in_order_and_never_overpays(owed: list[LoanAm
 
 @NO_DEADLINE
 @given(st.integers(1, 10**9), st.integers(0, 10**9), st.data())
-def test_interest_paid_in_pieces_brings_its_tax_along_and_ends_exactly(
-    interest: int, tax: int, drawn: st.DataObject
-) -> None:
+def test_interest_paid_in_parts_is_paid_with_its_tax_to_the_kobo(interest: int, tax: int, drawn: st.DataObject) -> None:
     owed = LoanAmounts(interest=interest, tax=tax)
     piece = drawn.draw(st.integers(1, interest + tax))
     (first,) = allocate(piece, [owed])

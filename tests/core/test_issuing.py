@@ -1,4 +1,4 @@
-"""How cards are issued: ranges and label from the settings, numbers with their check digit, codes from a key."""
+"""Card issuing: ranges and label from the settings, card numbers, and codes derived from the root."""
 
 import re
 
@@ -56,7 +56,7 @@ def test_ranges_are_read_in_order_or_refused(said: str, ranges: dict[str, str] |
         ),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_named_in_one_line(name: str, said: str) -> None:
+def test_an_invalid_setting_is_named_in_one_line(name: str, said: str) -> None:
     with pytest.raises(SettingsError) as error:
         read_settings({f"KASUWA_CARD_{name}": said})
     assert str(error.value).startswith(f"KASUWA_CARD_{name} must ")
@@ -71,7 +71,7 @@ def test_settings_make_the_issuing() -> None:
 # --- codes and balances ----------------------------------------------------------------------------------------------
 
 
-def test_a_code_follows_from_what_is_said_and_from_the_root() -> None:
+def test_a_code_depends_on_its_text_and_on_the_root() -> None:
     one, other = Vault(bytes(32)), Vault(b"x" * 32)
     said = [f"cvv 400000000000000{n} 2029-01" for n in range(10)]
     codes = [one.derive_digits(text, 3) for text in said]
@@ -81,7 +81,7 @@ def test_a_code_follows_from_what_is_said_and_from_the_root() -> None:
     assert len(set(codes)) > 5
 
 
-def test_a_replaying_vault_shows_the_same_under_any_root_and_still_seals_with_its_own() -> None:
+def test_a_replay_vault_shows_the_same_values_but_seals_with_its_own_root() -> None:
     one, other = Vault(bytes(32)), Vault(b"x" * 32)
     assert (
         one.with_replay_secret(b"seed").derive_digits("x", 9)
@@ -99,5 +99,5 @@ def test_a_replaying_vault_shows_the_same_under_any_root_and_still_seals_with_it
     ("minor", "text"),
     [(0, "0.00"), (5, "0.05"), (99_999, "999.99"), (100_000, "1,000.00"), (123_456_789_01, "123,456,789.01")],
 )
-def test_thousands_are_set_apart(minor: int, text: str) -> None:
+def test_thousands_are_separated_by_commas(minor: int, text: str) -> None:
     assert format_grouped(minor) == text

@@ -1,4 +1,4 @@
-"""What is JSON at all: UTF-8 everywhere, and at most 32 levels deep (Contract: #requests)."""
+"""Validity of JSON bodies: UTF-8 everywhere, and at most 32 levels deep."""
 
 import msgspec
 import pytest
@@ -18,14 +18,14 @@ def nested(levels: int, kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["arrays", "objects", "both"])
-def test_thirty_two_levels_are_taken_and_thirty_three_are_not(kind: str) -> None:
+def test_thirty_two_levels_are_accepted_and_thirty_three_are_not(kind: str) -> None:
     check_json(nested(MAX_DEPTH, kind))
     with pytest.raises(InvalidJson, match="deeper than 32"):
         check_json(nested(MAX_DEPTH + 1, kind))
 
 
 @pytest.mark.parametrize("levels", [100, 5_000, 200_000])
-def test_a_tower_of_brackets_is_refused_and_harmless(levels: int) -> None:
+def test_very_deep_nesting_is_refused(levels: int) -> None:
     for kind in ("arrays", "objects"):
         with pytest.raises(InvalidJson):
             check_json(nested(levels, kind))
@@ -50,7 +50,7 @@ BAD_UTF8 = [b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
 
 @pytest.mark.parametrize("bad", BAD_UTF8)
 @pytest.mark.parametrize("body", [b'{"a":"%b"}', b'{"%b":1}', b'{"a":1}%b', b'%b{"a":1}', b'{"a":["x",{"b":"%b"}]}'])
-def test_bad_utf8_is_refused_wherever_it_stands(body: bytes, bad: bytes) -> None:
+def test_invalid_utf8_is_refused_anywhere_in_the_body(body: bytes, bad: bytes) -> None:
     with pytest.raises(InvalidJson, match="UTF-8"):
         check_json(body % bad)
 

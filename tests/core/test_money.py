@@ -82,12 +82,12 @@ def test_a_numeric_text_is_read_into_minor_units(text: str, minor: int) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_a_hostile_text_names_no_amount(text: str) -> None:
+def test_a_malformed_text_is_not_an_amount(text: str) -> None:
     assert parse_minor(text) is None
 
 
 @pytest.mark.parametrize("text", ["", "1e5", "-1", "ten"])
-def test_a_figure_of_our_own_tables_that_is_none_is_an_error_at_once(text: str) -> None:
+def test_minor_of_raises_for_an_invalid_figure(text: str) -> None:
     with pytest.raises(ValueError, match="not a figure"):
         minor_of(text)
 

@@ -14,9 +14,9 @@ from kasuwa.core.accrual import (
     UNITS_PER_MINOR,
     AccrualState,
     SavingsTerms,
+    accrue_days,
     accrue_to,
     annual_parts,
-    count_days,
     forfeit,
     unpaid,
 )
@@ -64,10 +64,10 @@ def test_interest_stops_at_the_largest_amount(
     assert unpaid(at_once) == unpaid(meter)
 
 
-def test_interest_that_was_counted_beyond_the_largest_amount_does_not_grow_or_turn_negative() -> None:
+def test_interest_beyond_the_largest_amount_neither_grows_nor_turns_negative() -> None:
     terms = SavingsTerms(annual_parts("1000", "every_day"), None, OPENED, 12)
     beyond = AccrualState(0, OPENED, 0, due_interest=LARGEST_BIGINT)
-    assert count_days(beyond, terms, LARGEST_BALANCE, OPENED + timedelta(days=9)).accrued_units == 0
+    assert accrue_days(beyond, terms, LARGEST_BALANCE, OPENED + timedelta(days=9)).accrued_units == 0
 
 
 @NO_DEADLINE

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decoding import decode
-from kasuwa.core.fields import WHOLE_REASON, NonNegativeInt
+from kasuwa.core.fields import NON_NEGATIVE_INT_REASON, NonNegativeInt
 from tests.rule_context import MERCHANT
 
 
@@ -26,6 +26,6 @@ def test_a_whole_number_may_come_as_text(said: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("said", ["-1", "1.5", "1e1", "true", '" "', '"+1"', '"1 "', '"٣"', "1234567890", "{}"])
-def test_what_is_no_whole_number_is_refused_with_the_reason(said: str) -> None:
+def test_a_value_that_is_not_a_whole_number_is_refused_with_the_reason(said: str) -> None:
     [fault] = agreed("count", said)
-    assert (fault.field, fault.reason) == ("count", WHOLE_REASON)
+    assert (fault.field, fault.reason) == ("count", NON_NEGATIVE_INT_REASON)

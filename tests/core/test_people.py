@@ -1,4 +1,4 @@
-"""What is said of people: days, telephones, BVNs."""
+"""Personal data: dates, telephone numbers and BVNs."""
 
 from datetime import date
 from typing import Any
@@ -39,7 +39,7 @@ def test_every_day_is_read_whatever_time_follows(day: Any, time: str) -> None:
         *("2026-01-05 junk", "2026-01-05 ", "2026-01-05T", "2026-01-05 25:00", "2026-01-05T10:30:00Z x"),
     ],
 )
-def test_what_is_no_day_is_refused(said: Any) -> None:
+def test_an_invalid_date_is_refused(said: Any) -> None:
     with pytest.raises(ValueError, match="YYYY-MM-DD"):
         DateText.read(said)
 
@@ -56,7 +56,7 @@ def test_a_number_is_the_same_number_in_each_of_its_spellings(code: str, data: s
 
 
 @pytest.mark.parametrize("said", ["2125551234", "(212) 555-1234", "1-212-555-1234", "+1 212 555 1234"])
-def test_in_america_nothing_is_dialled_before_a_number(said: str) -> None:
+def test_american_numbers_have_no_trunk_prefix(said: str) -> None:
     assert is_telephone(said, ["1"])
     assert not is_telephone("02125551234", ["1"])
     assert is_telephone(said) == said.startswith("+"), "of nobody's in Nigeria unless it names its country"
@@ -78,14 +78,14 @@ def test_a_country_is_known_by_each_of_its_names(country: str, code: str) -> Non
 
 
 @pytest.mark.parametrize("kind", [people.Email, fields.Email])
-def test_an_email_ends_where_it_ends(kind: Any) -> None:
+def test_an_email_address_contains_no_newline(kind: Any) -> None:
     assert msgspec.convert("ada@example.com", kind) == "ada@example.com"
     for said in ("ada@example.com\n", "ada@example.com\n\n", "\nada@example.com", "ada@example.com\nx"):
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(said, kind)
 
 
-def test_magic_numbers_are_magic_in_test_alone() -> None:
+def test_bvns_are_magic_in_the_test_environment_only() -> None:
     assert {"22222222222", "22222222201", "12345678901"} <= magic_bvns()
     for bvn in magic_bvns():
         assert is_magic_bvn(MERCHANT, bvn)

@@ -1,4 +1,4 @@
-"""What a collection costs: the worked examples of the tariff, and properties against prices found by counting."""
+"""Prices of collections: worked examples of the tariff, and properties checked by exhaustive search."""
 
 from fractions import Fraction
 from typing import Any, get_args
@@ -93,7 +93,7 @@ def test_each_class_has_its_own_fee_and_only_naira_have_flat_parts_and_caps(
     assert (format_minor(price.fee), format_minor(price.vat)) == (fee, vat)
 
 
-def test_a_flat_fee_above_the_payment_takes_all_that_with_its_vat_is_there() -> None:
+def test_a_flat_fee_above_the_payment_is_reduced_to_fit_with_its_vat() -> None:
     price = price_collection(DEFAULT, "card_international", "NGN", 10_000, "merchant")
     assert price == Price(amount=10_000, fee=9_302, vat=698, charged=10_000, settled=0)
     assert price_collection(DEFAULT, "card_international", "NGN", 1, "merchant").settled == 0
@@ -104,7 +104,7 @@ def test_a_customer_who_bears_the_fee_pays_just_what_settles_the_price() -> None
     assert price == Price(amount=10_000, fee=10_845, vat=813, charged=21_658, settled=10_000)
 
 
-def test_the_waiver_is_judged_by_what_the_payer_pays() -> None:
+def test_the_waiver_depends_on_the_charged_amount() -> None:
     """2,459.68 is the last price whose gross stays below the waiver's end."""
     below = price_collection(DEFAULT, "card_local", "NGN", minor_of("2459.68"), "customer")
     above = price_collection(DEFAULT, "card_local", "NGN", minor_of("2459.69"), "customer")
@@ -219,14 +219,14 @@ def test_every_class_is_in_the_tariff() -> None:
         {"bearer_default": "nobody"},
     ],
 )
-def test_figures_that_no_collection_could_be_charged_with_are_refused_when_they_are_set(
+def test_collection_fees_that_cannot_be_charged_are_refused_when_set(
     override: dict[str, Any],
 ) -> None:
     with pytest.raises((ValueError, msgspec.ValidationError)):
         read_tariff(override)
 
 
-def test_half_of_a_payment_is_the_most() -> None:
+def test_a_fee_with_vat_may_take_at_most_half_of_a_payment() -> None:
     tariff = read_tariff(card_local(percent="25", flat="0", cap=None) | {"vat_percent_on_fees": "100"})
     price = price_collection(tariff, "card_local", "NGN", 10_000, "customer")
     assert price == Price(amount=10_000, fee=5_000, vat=5_000, charged=20_000, settled=10_000)

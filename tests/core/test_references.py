@@ -1,4 +1,4 @@
-"""References and keys: they never collide, reveal nothing, and a mistyped one is caught."""
+"""Row keys and references: unique, not guessable, and protected against typing errors."""
 
 import re
 from datetime import date
@@ -41,7 +41,7 @@ days = st.dates(min_value=date(1900, 1, 1), max_value=date(8999, 12, 31))
 
 
 @pytest.mark.parametrize("start", [0, 1 << 15, 123_456_789, NUMBER_COUNT - 20_000])
-def test_neighbouring_numbers_stay_apart_and_in_range(start: int) -> None:
+def test_consecutive_numbers_have_different_images_in_range(start: int) -> None:
     images = {FIRST(number) for number in range(start, start + 20_000)}
     assert len(images) == 20_000
     assert min(images) >= 0
@@ -72,7 +72,7 @@ def test_images_do_not_follow_the_count() -> None:
     assert len({image // (NUMBER_COUNT // 10) for image in images}) == 10  # every tenth of the range is met
 
 
-def test_every_merchant_begins_somewhere_else_and_stays_apart_from_itself() -> None:
+def test_every_merchant_has_another_first_number_and_no_number_twice() -> None:
     firsts = {FIRST.of_merchant(merchant)(1) for merchant in range(1, 1_001)}
     assert len(firsts) == 1_000
     mine = FIRST.of_merchant(7)
@@ -192,7 +192,7 @@ def heads_in_every_state() -> dict[str, str]:
     return found
 
 
-def test_two_neighbouring_digits_that_change_places_are_caught_unless_they_differ_by_one() -> None:
+def test_swapped_adjacent_digits_are_detected_unless_they_differ_by_one() -> None:
     """All there is to know, by trying every state and pair: a swap of digits that differ by two or more is
     always caught; one of digits that differ by one is missed in a single state of the 26."""
     heads = heads_in_every_state()
@@ -215,11 +215,11 @@ def test_other_texts_are_no_references(text: str) -> None:
 
 @NO_DEADLINE
 @given(st.text(max_size=40))
-def test_any_text_can_be_asked_about(text: str) -> None:
+def test_is_reference_accepts_any_text(text: str) -> None:
     assert not is_reference(text) or text.startswith("GP")
 
 
-# --- their form (Contract: #references) ----------------------------------------------------------------------------------------------
+# --- their form (Contract: #references) ----------------------------------------------------------------------
 
 
 @NO_DEADLINE
@@ -248,16 +248,16 @@ def test_references_read_as_in_the_contract() -> None:
 
 @NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
-def test_an_opaque_id_is_its_luck_and_nothing_else(luck: bytes, other: bytes) -> None:
-    made = opaque_id("LN", luck)
+def test_an_opaque_id_depends_on_its_entropy_alone(entropy: bytes, other: bytes) -> None:
+    made = opaque_id("LN", entropy)
     assert re.fullmatch("LN[0-9A-Za-z]{22}", made)
     assert is_opaque_id("LN", made)
     assert not is_opaque_id("CL", made)
-    assert made == opaque_id("LN", luck)
-    assert made[2:] != opaque_id("CL", luck)[2:]
-    assert (made == opaque_id("LN", other)) == (luck == other)
+    assert made == opaque_id("LN", entropy)
+    assert made[2:] != opaque_id("CL", entropy)[2:]
+    assert (made == opaque_id("LN", other)) == (entropy == other)
 
 
 @pytest.mark.parametrize("said", ["", "LN", "LN" + "a" * 21, "LN" + "a" * 23, "LN" + "a" * 21 + ":", "LN" + "ä" * 22])
-def test_what_could_not_be_an_opaque_id_is_known(said: str) -> None:
+def test_texts_without_the_form_of_an_opaque_id_are_rejected(said: str) -> None:
     assert not is_opaque_id("LN", said)

@@ -1,4 +1,4 @@
-"""Thrift by its oracle, by hand, and over any run of deposits, defaults and recoveries."""
+"""Thrift cycles: oracle values, cases by hand, and any sequence of deposits, defaults and repayments."""
 
 import json
 from datetime import date
@@ -94,7 +94,7 @@ def test_days_and_weeks_are_counted_and_a_month_keeps_its_day() -> None:
     ]
 
 
-def test_whoever_is_short_owes_the_recipient_and_pays_it_from_the_next_deposit() -> None:
+def test_a_short_member_owes_the_recipient_and_repays_from_its_next_deposit() -> None:
     plan = Plan(100, "ABC")
     plan.deposit(0, 100)
     plan.deposit(1, 30)
@@ -122,19 +122,19 @@ def test_a_debt_is_taken_out_of_the_debtors_own_pot_before_it_sees_it() -> None:
     assert [member.balance for member in plan.members] == [400, 100, 100]
 
 
-def test_a_recipient_without_a_kobo_keeps_nobody_waiting() -> None:
+def test_a_recipient_without_money_does_not_delay_the_cycle() -> None:
     assert is_fully_funded(100, 1, [MemberFunds("A", 0), MemberFunds("B", 100)])
     assert not is_fully_funded(100, 2, [MemberFunds("A", 0), MemberFunds("B", 100)])
 
 
-def test_where_nobody_has_anything_the_recipient_receives_its_own_contribution_alone() -> None:
+def test_if_no_member_has_money_the_pot_is_the_recipients_own_contribution() -> None:
     turn = run_cycle("TH1", 100, 1, [MemberFunds("A", 0), MemberFunds("B", 0)])
     assert turn.contributions == (100, 0)
     assert turn.pot == 100
     assert [debt.amount for debt in turn.debts] == [100]
 
 
-def test_own_money_is_not_taken_for_a_debt_when_the_turn_comes() -> None:
+def test_debts_are_repaid_from_the_pot_and_not_from_own_savings() -> None:
     debts = (Debt("TH9", 1, 2, "Z", 1_000),)
     turn = run_cycle("TH1", 100, 1, [MemberFunds("A", 500, debts), MemberFunds("B", 100)])
     assert [repaid.amount for repaid in turn.repayments] == [200]

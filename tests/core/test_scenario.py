@@ -1,4 +1,4 @@
-"""How the outside was told to behave: read from a header, or planned for the next calls of a rail."""
+"""Sandbox scenarios: parsed from the header, or injected into the next rail calls."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ def test_a_header_becomes_a_scenario(text: str, scenario: Scenario) -> None:
     [
         *("rr", "rr=", "rr=9", "rr=911", "rr=9a", "rr=٩١", "RR=91", "rr =91", "rr:91", "rr=91,delay=5", "rr=91\n;rr"),
         *("delay=-1", "delay=5.5", "delay=x", "delay=999999999", "delay=5;rr=91x", "http=404", "http=timeout2"),
-        *("webhook=late", "webhook=late:", "webhook=nope", "colour=red", "="),
+        *("webhook=late", "webhook=late:", "webhook=nope", "color=red", "="),
     ],
 )
 def test_a_header_that_cannot_be_read_is_none(text: str) -> None:
@@ -49,7 +49,7 @@ def test_any_header_is_read_or_refused(text: str) -> None:
 # --- faults of the next calls ---------------------------------------------------------------------------------
 
 
-def test_no_faults_leave_the_call_as_it_was_said() -> None:
+def test_without_faults_the_requested_scenario_applies() -> None:
     assert take_call_scenario(NO_SCENARIO, (), "bank", 0) == (NO_SCENARIO, None)
 
 
@@ -59,7 +59,7 @@ def test_a_fault_of_the_wire_is_used_up_by_the_next_call_of_its_rail(kind: str) 
     assert take_call_scenario(NO_SCENARIO, faults, "bank", 0) == (Scenario(http=kind), ())
 
 
-def test_a_decline_answers_do_not_honour() -> None:
+def test_a_decline_has_response_code_do_not_honor() -> None:
     assert take_call_scenario(NO_SCENARIO, (InjectedFault("bank", "decline", 1),), "bank", 0) == (Scenario(rr="05"), ())
 
 
@@ -84,7 +84,7 @@ def test_another_rails_fault_is_left_alone_and_the_first_of_its_own_is_used() ->
 
 
 @pytest.mark.parametrize("said", [Scenario(rr="91"), Scenario(delay=5), Scenario(http="reset", webhook="dup")])
-def test_what_the_header_says_of_the_rail_overrides_and_uses_up_nothing(said: Scenario) -> None:
+def test_a_header_about_the_rail_overrides_faults_and_uses_up_none(said: Scenario) -> None:
     assert take_call_scenario(said, (InjectedFault("bank", "timeout", 1),), "bank", 0) == (said, None)
 
 
@@ -99,14 +99,14 @@ def test_a_header_about_webhooks_alone_leaves_the_fault_in_force_and_is_kept() -
 
 @NO_DEADLINE
 @given(st.integers(min_value=0, max_value=100), st.integers(min_value=0))
-def test_luck_decides_a_fault_with_a_probability_and_the_call_counts_either_way(percent: int, luck: int) -> None:
+def test_a_fault_with_a_probability_is_used_up_whether_it_occurs_or_not(percent: int, random_number: int) -> None:
     faults = (InjectedFault("bank", "timeout", 2, percent),)
-    planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", luck)
-    assert planned == (Scenario(http="timeout") if luck % 100 < percent else NO_SCENARIO)
+    planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", random_number)
+    assert planned == (Scenario(http="timeout") if random_number % 100 < percent else NO_SCENARIO)
     assert rest == (InjectedFault("bank", "timeout", 1, percent),)
 
 
-def test_kept_faults_are_read_back() -> None:
+def test_stored_faults_are_decoded() -> None:
     assert read_faults(None) == ()
     assert read_faults('[{"rail":"bank","kind":"reset","times":2,"percent":50}]') == (
         InjectedFault("bank", "reset", 2, 50),

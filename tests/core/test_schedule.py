@@ -1,4 +1,4 @@
-"""When money falls due: the oracles, and dates against a calendar walked day by day."""
+"""Due dates: oracle values, and comparison with a day-by-day calendar."""
 
 import calendar
 from collections.abc import Iterator
@@ -115,7 +115,7 @@ def test_no_due_date_comes_twice_and_none_is_missed(recurrence: Recurrence, enro
 
 @NO_DEADLINE
 @given(recurrences, moments)
-def test_asked_late_the_next_due_time_is_the_same(recurrence: Recurrence, enrolled: datetime) -> None:
+def test_the_next_due_time_does_not_depend_on_when_it_is_computed(recurrence: Recurrence, enrolled: datetime) -> None:
     """The chain goes from due time to due time: whoever runs it, however late, finds the same one."""
     first, second = (due for due, _ in zip(due_times(recurrence, enrolled), range(2), strict=False))
     assert enrolled < first < second
@@ -188,11 +188,11 @@ def test_a_retry_is_later_than_its_decline_and_earlier_than_the_next_charge(
     assert again is None or due + late < again < following
 
 
-# --- instalments ----------------------------------------------------------------------------------------------
+# --- installments ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("oracle", ORACLES["installments"], ids=lambda oracle: oracle["id"])
-def test_instalments_are_those_of_the_oracle(oracle: dict[str, Any]) -> None:
+def test_installments_are_those_of_the_oracle(oracle: dict[str, Any]) -> None:
     schedule = {day: str(part) for day, part in oracle["payment_schedule"].items()}
     plan = plan_installments(minor_of(oracle["total"]), schedule)
     assert isinstance(plan, tuple)
@@ -207,10 +207,10 @@ def test_amounts_that_add_up_to_the_total_are_taken_as_they_are_earliest_first()
 def test_the_remainder_is_the_last_dates_not_the_last_written() -> None:
     plan = plan_installments(10_001, {"03-02-2026": "33.34", "01-02-2026": "33.33", "02-02-2026": "33.33"})
     assert isinstance(plan, tuple)
-    assert [instalment.amount for instalment in plan] == [3_333, 3_333, 3_335]
+    assert [installment.amount for installment in plan] == [3_333, 3_333, 3_335]
 
 
-def test_what_is_due_on_a_day() -> None:
+def test_amount_due_sums_the_installments_of_a_day() -> None:
     plan = plan_installments(10_000, {"01-02-2026": "40", "01-03-2026": "60"})
     assert isinstance(plan, tuple)
     assert [amount_due(plan, date(2026, month, 1)) for month in (1, 2, 3)] == [0, 4_000, 6_000]
@@ -237,7 +237,7 @@ def test_what_is_due_on_a_day() -> None:
         (2, {f"0{n}-01-2026": "25" for n in range(1, 5)}, PART_REASON),
     ],
 )
-def test_a_schedule_that_cannot_be_kept_says_why(total: int, schedule: dict[str, str], reason: str) -> None:
+def test_an_invalid_schedule_is_refused_with_the_reason(total: int, schedule: dict[str, str], reason: str) -> None:
     assert plan_installments(total, schedule) == reason
 
 
@@ -256,7 +256,7 @@ def test_percentages_divide_every_total_without_rest(total: int, cuts: list[int]
         # Each part of a larger total is more than all that rounding can take from the last: a half for each other.
         assert total <= 10_000 * len(parts)
         return
-    assert [instalment.due for instalment in plan] == days
-    assert sum(instalment.amount for instalment in plan) == total
-    for instalment, part in zip(plan[:-1], parts, strict=False):
-        assert abs(instalment.amount * 10_000 - total * minor_of(part)) * 2 <= 10_000
+    assert [installment.due for installment in plan] == days
+    assert sum(installment.amount for installment in plan) == total
+    for installment, part in zip(plan[:-1], parts, strict=False):
+        assert abs(installment.amount * 10_000 - total * minor_of(part)) * 2 <= 10_000

@@ -1,4 +1,4 @@
-"""Secrets at rest: they open where they were sealed, and nowhere else."""
+"""The vault: sealed bytes decrypt with their own key in their own place only."""
 
 import pytest
 from hypothesis import given

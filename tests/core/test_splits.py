@@ -1,4 +1,4 @@
-"""What each beneficiary of a split gets: the oracles, and that nothing is lost or made."""
+"""Split payments: oracle values, and conservation of the settled amount."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +17,7 @@ from kasuwa.core.splits import (
     SplitShare,
     check_and_split,
     check_share,
-    exact_part,
+    exact_share,
 )
 from tests.hypothesis_settings import NO_DEADLINE
 
@@ -78,7 +78,7 @@ def test_a_part_is_a_percentage_or_a_share(part: SplitShare, reason: str | None)
 @given(st.integers(0, 10**6), st.lists(by_percentage | by_share, max_size=8))
 def test_nothing_is_lost_or_made(settled: int, parts: list[SplitShare]) -> None:
     amounts = check_and_split(settled, parts)
-    exact = [exact_part(settled, part) for part in parts]
+    exact = [exact_share(settled, part) for part in parts]
     if isinstance(amounts, str):
         assert sum(exact) > settled
         return

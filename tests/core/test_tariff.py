@@ -1,4 +1,4 @@
-"""What a transfer costs: the worked examples of the tariff, and a merchant's own figures over it."""
+"""Fees of transfers and cashcodes: worked examples of the tariff, and a merchant's overrides."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_there_are_examples_on_both_sides_of_every_step() -> None:
         ({"transfer": {"stamp_duty": {"default_on": True, "threshold": "1"}}}, "1", FeeBreakdown(1000, 75, 5000)),
     ],
 )
-def test_a_merchants_own_figures_lie_over_the_default(
+def test_a_merchants_overrides_replace_the_defaults(
     override: dict[str, Any], amount: str, expected: FeeBreakdown
 ) -> None:
     settings_of_one = MerchantSettings(tariff=override)
@@ -113,17 +113,17 @@ def test_figures_of_the_wrong_kind_are_refused_when_they_are_read(override: dict
         {"transfer": {"stamp_duty": {"amount": "-50"}}},
     ],
 )
-def test_figures_that_no_transfer_could_be_charged_with_are_refused_when_they_are_set(
+def test_transfer_fees_that_cannot_be_charged_are_refused_when_set(
     override: dict[str, Any],
 ) -> None:
-    """Later is too late: the merchant's every transfer would be answered 204."""
+    """If they were accepted, every transfer of the merchant would get status 204 (error)."""
     with pytest.raises((ValueError, msgspec.ValidationError)):
         make_merchant(1, "GP0000001", "Ada Stores", "test", MerchantSettings(tariff=override))
 
 
 @NO_DEADLINE
 @given(st.integers(min_value=1, max_value=10**15 - 1), st.booleans())
-def test_every_amount_has_a_charge(amount: int, duty_on: bool) -> None:
+def test_every_amount_has_fees(amount: int, duty_on: bool) -> None:
     charge = calculate_transfer_fees(read_tariff(DUTY_ON if duty_on else None), amount)
     assert charge.fee in (1000, 2500, 5000)
     assert charge.duty == (5000 if duty_on and amount >= 1_000_000 else 0)

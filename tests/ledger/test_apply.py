@@ -1,4 +1,4 @@
-"""The books' one verb, rule by rule: what a group does, what refuses it, and what it may never be."""
+"""apply_group: the effects of a group, shortfalls, and groups that raise LedgerError."""
 
 import msgspec
 import pytest
@@ -47,7 +47,7 @@ def pending(amount: int, account: str = WALLET) -> dict[bytes, Hold]:
 
 
 def applied(accounts: dict[str, Account], holds: dict[bytes, Hold], wanted: PostingGroup) -> LedgerChanges:
-    """What a group that must be possible does, after a look that its inputs were left alone."""
+    """Applies a group that must succeed, and checks that its inputs were not modified."""
     before = msgspec.msgpack.encode((accounts, holds))
     result = apply_group(accounts, holds, wanted, MERCHANT)
     assert msgspec.msgpack.encode((accounts, holds)) == before
@@ -103,7 +103,7 @@ def test_a_balance_that_the_database_could_not_keep_is_refused() -> None:
     assert apply_group(accounts, {}, back, MERCHANT) == TooLarge(OUTSIDE)
 
 
-def test_an_account_nobody_fetched_cannot_be_moved() -> None:
+def test_an_account_that_was_not_loaded_cannot_be_posted_to() -> None:
     with pytest.raises(KeyError):
         apply_group(books(1000), {}, group(pay(5, WALLET, "tax:vat:NGN")), MERCHANT)
 
@@ -116,7 +116,7 @@ def test_the_last_kobo_may_go_and_one_more_may_not() -> None:
     assert apply_group(books(1000), {}, group(pay(1001)), MERCHANT) == Shortfall(WALLET)
 
 
-def test_what_is_held_is_not_there_to_be_spent() -> None:
+def test_held_money_cannot_be_spent() -> None:
     assert applied(books(1000, held=400), {}, group(pay(600))).accounts[WALLET].available == 0
     assert apply_group(books(1000, held=400), {}, group(pay(601)), MERCHANT) == Shortfall(WALLET)
 
@@ -127,14 +127,14 @@ def test_a_floor_looks_at_the_end_of_a_group_and_not_at_its_steps() -> None:
     assert [entry.debit_after for entry in done.journal_lines] == [-500, -500]
 
 
-def test_a_group_happens_whole_or_not_at_all() -> None:
+def test_a_group_is_applied_as_a_whole_or_not_at_all() -> None:
     accounts = books(1000)
     before = msgspec.msgpack.encode(accounts)
     assert apply_group(accounts, {}, group(pay(400), pay(601, WALLET, FEES)), MERCHANT) == Shortfall(WALLET)
     assert msgspec.msgpack.encode(accounts) == before
 
 
-def test_the_outside_has_no_floor() -> None:
+def test_external_accounts_have_no_floor() -> None:
     assert applied(books(), {}, group(make_funding_posting("NGN", 10**15))).accounts[OUTSIDE].posted == -(10**15)
 
 
@@ -155,13 +155,13 @@ def test_a_hold_sets_money_aside_and_moves_none() -> None:
     assert done.journal_lines == []
 
 
-def test_a_hold_above_what_is_there_is_refused() -> None:
+def test_a_hold_above_the_available_balance_is_refused() -> None:
     wanted = group(reserves=(NewHold(HOLD, WALLET, 1001),))
     assert apply_group(books(1000), {}, wanted, MERCHANT) == Shortfall(WALLET)
 
 
 @pytest.mark.parametrize("amount", [0, -1])
-def test_a_hold_of_nothing_is_none(amount: int) -> None:
+def test_a_hold_that_is_not_above_zero_raises(amount: int) -> None:
     with pytest.raises(LedgerError, match="not above zero"):
         apply_group(books(1000), {}, group(reserves=(NewHold(HOLD, WALLET, amount),)), MERCHANT)
 
@@ -212,12 +212,12 @@ def test_a_hold_is_posted_or_voided_once(state: str, posts: tuple[Posting, ...])
 
 
 @pytest.mark.parametrize("holds", [{}, {HOLD: None}, {HOLD: open_account(MERCHANT, WALLET)}])
-def test_what_is_not_there_or_no_hold_cannot_be_ended(holds: dict[bytes, object]) -> None:
+def test_a_group_cannot_close_a_hold_that_does_not_exist(holds: dict[bytes, object]) -> None:
     with pytest.raises(LedgerError, match="not pending"):
         apply_group(books(1000), holds, group(ends=HOLD), MERCHANT)  # type: ignore[arg-type]
 
 
-def test_no_more_is_taken_under_a_hold_than_it_promised() -> None:
+def test_capturing_more_than_the_hold_raises() -> None:
     with pytest.raises(LedgerError, match="takes 701 under a hold of 700"):
         apply_group(books(5000, held=700), pending(700), group(pay(700), pay(1, WALLET, FEES), ends=HOLD), MERCHANT)
 
@@ -252,7 +252,7 @@ def test_an_account_opens_empty_with_the_floor_of_its_kind(kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["wallet:main", "wallet", "purse:main:NGN", "wallet:a:b:NGN", ""])
-def test_a_name_that_is_none_opens_no_account(name: str) -> None:
+def test_an_invalid_name_opens_no_account(name: str) -> None:
     with pytest.raises((KeyError, ValueError)):
         open_account(MERCHANT, name)
 

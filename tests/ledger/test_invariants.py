@@ -1,7 +1,7 @@
-"""The laws of the books, for any sequence of groups: `apply` beside a small model that knows nothing of it.
+"""The invariants of the ledger for any sequence of groups: `apply_group` compared with a small independent model.
 
-The model keeps plain numbers and says beforehand what must become of a group: a bug (LedgerFault), a refusal
-or new balances. Half of the groups are nonsense on purpose.
+The model predicts the result of each group: LedgerError, a refusal or new balances. Half of the groups are invalid on
+purpose.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ reserves = st.builds(NewHold, st.sampled_from(HOLDS), names, amounts)
 
 
 class Model:
-    """What the books should say, in plain numbers."""
+    """The expected state of the books."""
 
     def __init__(self) -> None:
         self.posted = {name: OPENING.get(name, 0) for name in FLOORS}

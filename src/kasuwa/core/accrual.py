@@ -1,13 +1,13 @@
-"""Interest on savings: daily on the end-of-day balance, Actual/365, exact until it is posted.
+"""Interest accrual on savings: daily on the end-of-day balance, Actual/365, exact until it is posted.
+
+An annual rate is stored in hundred-millionths of the balance. Interest accrues in units of 1/36,500,000,000 of a minor
+unit, so each day adds a whole number of units and nothing is rounded before a posting date.
+
+No job runs daily. Interest depends only on the balance and on how many days it stood, so it is computed on demand:
+before every balance change and on posting dates. `accrue_to` also closes every month that ended in between, so a job
+that runs late changes no amount. tests/core/test_accrual.py compares it with a day-by-day calculation.
+
 Contract: investments#savings
-
-An annual rate is kept in hundred-millionths of the balance, and interest is counted in units of such a part by the day:
-1/36,500,000,000 of a kobo. So what a day adds is a whole number of units, and nothing is rounded before a posting date.
-
-Nothing runs every day. What a balance earned is a function of the balance and the days it stood, so it is counted
-when somebody wants to know: before every change of the balance, and on posting dates. `reach` closes each month that
-ended on the way, whoever comes first, so a late job changes no figure. tests/core/test_accrual.py proves it equal to
-counting day by day.
 """
 
 from datetime import date
@@ -25,17 +25,17 @@ from kasuwa.core.money import LARGEST_AMOUNT, percent_of
 PARTS_PER_PERCENT = 1_000_000
 UNITS_PER_MINOR = 365 * 100 * PARTS_PER_PERCENT
 
-# The largest annual rate of new savings, in percent. Contract: investments#rate
+# Largest annual rate of new savings, in percent. Contract: investments#rate
 MOST_ANNUAL_PERCENT = 1000
 
 
 class SavingsTerms(msgspec.Struct, frozen=True):
-    """What was agreed: the annual rate in parts, the tax on interest (None: no tax), and the term."""
+    """The agreed terms of a savings account."""
 
-    annual_rate_parts: int
-    tax_rate: str | None
+    annual_rate_parts: int  # in hundred-millionths of the balance
+    tax_rate: str | None  # percent of the interest; None if it is not taxed
     opened_on: date
-    period: int
+    period: int  # in months
 
     @property
     def matures_on(self) -> date:
@@ -43,18 +43,20 @@ class SavingsTerms(msgspec.Struct, frozen=True):
 
 
 class AccrualState(msgspec.Struct, frozen=True):
-    """Where the counting stands: the units of the running month, the first day whose end is not counted yet, the
-    months closed, and what closed months earned and is not paid yet."""
+    """The interest accrued so far."""
 
-    accrued_units: int
-    accrued_to: date
+    accrued_units: int  # of the running month
+    accrued_to: date  # the first day whose end-of-day balance has not been accrued yet
     months_closed: int
-    due_interest: int = 0
-    due_tax: int = 0
+    due_interest: int = 0  # of closed months, not paid yet
+    due_tax: int = 0  # on due_interest
 
 
 def annual_parts(rate: str, frequency: str) -> int:
-    """The annual rate of a rate in percent per interval."""
+    """Converts a rate in percent per interval to an annual rate in parts.
+
+    Raises ValueError if it is negative or has more decimals than a part can represent.
+    """
     parts = Fraction(Decimal(rate)) * INTERVALS_A_YEAR[frequency] * PARTS_PER_PERCENT
     if parts.denominator != 1 or parts < 0:
         raise ValueError(f"not a rate: {rate!r}")
@@ -63,92 +65,102 @@ def annual_parts(rate: str, frequency: str) -> int:
 
 @lru_cache(maxsize=1024)
 def posting_date(opened_on: date, number: int) -> date:
-    """The day on which the n-th month ends: the opening's day, clamped to the month's end, the anchor kept."""
+    """Returns the date on which the n-th month since opening ends.
+
+    It is the opening's day of the month, or the last day of a shorter month.
+    """
     return add_months(opened_on, number)
 
 
 def interest_units(balance: int, annual: int, days: int) -> int:
-    """The units that a balance earns by standing at the end of so many days."""
+    """Returns the interest units that a balance earns over a number of days."""
     return balance * annual * days
 
 
 def round_units(units: int) -> int:
-    """Minor units, half up."""
+    """Rounds interest units half up to minor units."""
     return (units * 2 + UNITS_PER_MINOR) // (UNITS_PER_MINOR * 2)
 
 
-def accrue_to(meter: AccrualState, terms: SavingsTerms, balance: int, today: date) -> AccrualState:
-    """Count a balance that has not changed since it was last counted, up to yesterday's end; months that ended are
-    closed. After maturity nothing is earned."""
-    while meter.months_closed < terms.period:
-        month_ends = posting_date(terms.opened_on, meter.months_closed + 1)
+def accrue_to(state: AccrualState, terms: SavingsTerms, balance: int, today: date) -> AccrualState:
+    """Accrues an unchanged balance up to the end of yesterday and closes every month that ended.
+
+    `balance` must not have changed since `accrued_to`. Nothing is earned after maturity.
+    """
+    while state.months_closed < terms.period:
+        month_ends = posting_date(terms.opened_on, state.months_closed + 1)
         if month_ends > today:
             break
-        meter = close_month(count_days(meter, terms, balance, month_ends), terms)
-    return count_days(meter, terms, balance, today) if meter.months_closed < terms.period else meter
+        state = close_month(accrue_days(state, terms, balance, month_ends), terms)
+    return accrue_days(state, terms, balance, today) if state.months_closed < terms.period else state
 
 
-def count_days(meter: AccrualState, terms: SavingsTerms, balance: int, until: date) -> AccrualState:
-    """Counts the ends of day before `until`. Interest that is not posted yet stops growing where together it is the
-    largest amount that there is."""
-    days = (until - meter.accrued_to).days
+def accrue_days(state: AccrualState, terms: SavingsTerms, balance: int, until: date) -> AccrualState:
+    """Accrues the days before `until`. Unposted interest is capped at LARGEST_AMOUNT."""
+    days = (until - state.accrued_to).days
     if days <= 0:
-        return meter
-    room = max(0, LARGEST_AMOUNT - meter.due_interest) * UNITS_PER_MINOR
-    units = min(meter.accrued_units + interest_units(balance, terms.annual_rate_parts, days), room)
-    return AccrualState(units, until, meter.months_closed, meter.due_interest, meter.due_tax)
+        return state
+    room = max(0, LARGEST_AMOUNT - state.due_interest) * UNITS_PER_MINOR
+    units = min(state.accrued_units + interest_units(balance, terms.annual_rate_parts, days), room)
+    return AccrualState(units, until, state.months_closed, state.due_interest, state.due_tax)
 
 
-def close_month(meter: AccrualState, terms: SavingsTerms) -> AccrualState:
-    """Rounded here and nowhere else; then the tax on the rounded interest, rounded likewise."""
-    interest = round_units(meter.accrued_units)
+def close_month(state: AccrualState, terms: SavingsTerms) -> AccrualState:
+    """Moves the month's interest to what is due. Rounds it, then taxes the rounded interest.
+
+    This is the only place where interest is rounded.
+    """
+    interest = round_units(state.accrued_units)
     tax = percent_of(interest, terms.tax_rate) if terms.tax_rate is not None else 0
     return AccrualState(
-        0, meter.accrued_to, meter.months_closed + 1, meter.due_interest + interest, meter.due_tax + tax
+        0, state.accrued_to, state.months_closed + 1, state.due_interest + interest, state.due_tax + tax
     )
 
 
-# What came in since the last posting and is still there, oldest first: the day from whose end on it earns, and the sum.
+# Deposits since the last posting that have not been withdrawn, oldest first: (first earning day, amount).
 DepositLayers = tuple[tuple[date, int], ...]
 
 
 def update_layers(layers: DepositLayers, before: int, after: int, day: date) -> DepositLayers:
-    """The layers after a balance changed on a day: what came in is the newest, and what went out was the newest too."""
+    """Returns the layers after a balance change on a day. Withdrawals consume the newest layers first."""
     if after > before:
         if layers and layers[-1][0] == day:
             return (*layers[:-1], (day, layers[-1][1] + after - before))
         return (*layers, (day, after - before))
-    gone, kept = before - after, list(layers)
-    while gone and kept:
-        since, amount = kept.pop()
-        if amount > gone:
-            kept.append((since, amount - gone))
-        gone -= min(gone, amount)
-    return tuple(kept)
+    withdrawn, remaining = before - after, list(layers)
+    while withdrawn and remaining:
+        since, amount = remaining.pop()
+        if amount > withdrawn:
+            remaining.append((since, amount - withdrawn))
+        withdrawn -= min(withdrawn, amount)
+    return tuple(remaining)
 
 
-def drop_posted_layers(layers: DepositLayers, terms: SavingsTerms, meter: AccrualState) -> DepositLayers:
-    """Without those that have earned since the last posting, or longer: they are one with what stood then."""
-    posted_on = posting_date(terms.opened_on, meter.months_closed)
+def drop_posted_layers(layers: DepositLayers, terms: SavingsTerms, state: AccrualState) -> DepositLayers:
+    """Drops the layers that began on or before the last posting date: they now earn like the rest of the balance."""
+    posted_on = posting_date(terms.opened_on, state.months_closed)
     return tuple((day, amount) for day, amount in layers if day > posted_on)
 
 
 def forfeit(
-    meter: AccrualState, terms: SavingsTerms, layers: DepositLayers, taken: int, today: date
+    state: AccrualState, terms: SavingsTerms, layers: DepositLayers, withdrawn: int, today: date
 ) -> tuple[AccrualState, int]:
-    """What the amount taken earned since the last posting is lost: the money that came last goes first. Months that
-    are closed are earned for good. Contract: investments#savings"""
-    lost, left = 0, taken
-    for day, amount in (*reversed(layers), (posting_date(terms.opened_on, meter.months_closed), 0)):
+    """Removes the interest that a withdrawn amount earned since the last posting. Returns the state and the units lost.
+
+    Withdrawals consume the newest deposits first. Interest of closed months is never forfeited.
+    Contract: investments#forfeit
+    """
+    lost, left = 0, withdrawn
+    for day, amount in (*reversed(layers), (posting_date(terms.opened_on, state.months_closed), 0)):
         part = min(left, amount) if amount else left
         lost += interest_units(part, terms.annual_rate_parts, max(0, (today - day).days))
         left -= part
-    lost = min(lost, meter.accrued_units)
+    lost = min(lost, state.accrued_units)
     return AccrualState(
-        meter.accrued_units - lost, meter.accrued_to, meter.months_closed, meter.due_interest, meter.due_tax
+        state.accrued_units - lost, state.accrued_to, state.months_closed, state.due_interest, state.due_tax
     ), lost
 
 
-def unpaid(meter: AccrualState) -> int:
-    """What the client has earned and not got yet, as it would be posted now, before tax."""
-    return meter.due_interest + round_units(meter.accrued_units)
+def unpaid(state: AccrualState) -> int:
+    """Returns the interest that has been earned and not been paid, before tax, as if it were posted now."""
+    return state.due_interest + round_units(state.accrued_units)

@@ -1,4 +1,4 @@
-"""Network addresses: which of them belong to trusted proxies, and where a request really came from."""
+"""Client addresses: finds the address that a request came from behind trusted proxies."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -6,17 +6,21 @@ from collections.abc import Sequence
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# A chain of proxies is short; what a client writes into the header itself may be long.
-MOST_FORWARDED = 16
+# Entries of X-Forwarded-For that are read, from the right. A chain of proxies is short, but a client can send a long
+# header of its own.
+MAX_FORWARDED = 16
 
 
 def read_networks(text: str) -> tuple[Network, ...]:
-    """Parses addresses and CIDR networks with commas between. Raises ValueError naming the one that is neither."""
+    """Parses comma-separated addresses and CIDR networks. Raises ValueError that names the invalid one."""
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
 
 
 def read_address(text: str) -> Address | None:
-    """Parses an address as it appears in X-Forwarded-For: with or without a port, IPv6 in brackets or not."""
+    """Parses an address as it appears in X-Forwarded-For: with or without a port, IPv6 in brackets or not.
+
+    Returns None if it is not an address.
+    """
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -36,15 +40,15 @@ def is_trusted(address: Address, proxies: Sequence[Network]) -> bool:
 def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str:
     """Returns the address that a request came from.
 
-    `peer` is the other end of the connection. If it is a trusted proxy, X-Forwarded-For (`forwarded`) is read from its
-    right end: the first address that is not a trusted proxy is the client. What stands left of it was written by the
-    client and proves nothing. An entry that is not an address ends the search at the proxy that passed it on.
+    `peer` is the other end of the connection. If it is a trusted proxy, X-Forwarded-For (`forwarded`) is read from the
+    right: the first address that is not a trusted proxy is the client's. Entries left of it could have been written by
+    the client and are ignored. An entry that is not an address ends the search at the proxy that passed it on.
     """
     found = read_address(peer)
     if found is None:
         return peer
     if proxies and forwarded:
-        for entry in reversed(forwarded.split(",")[-MOST_FORWARDED:]):
+        for entry in reversed(forwarded.split(",")[-MAX_FORWARDED:]):
             if not is_trusted(found, proxies):
                 break
             before = read_address(entry)

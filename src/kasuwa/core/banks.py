@@ -1,4 +1,4 @@
-"""Nigerian banks: their codes in all three forms, and the check digit of an account number
+"""Nigerian banks: their codes (3, 5 or 6 digits) and the NUBAN check digit of account numbers.
 
 Contract: resources#banks
 """
@@ -14,9 +14,9 @@ from kasuwa.core.reference_tables import load_reference_data
 
 class Bank(msgspec.Struct, frozen=True):
     cbn_code: str | None
-    nip_code: str | None
+    nip_code: str | None  # 6 digits
     name: str
-    short: str | None
+    short: str | None  # short name
     kind: str
     status: str
 
@@ -28,7 +28,7 @@ def all_banks() -> tuple[Bank, ...]:
 
 @cache
 def banks_by_code() -> dict[str, Bank]:
-    """Every accepted code. A closed bank is not one: money sent there comes back."""
+    """Returns the banks by every accepted code. Closed banks are left out: transfers to them are returned."""
     found: dict[str, Bank] = {}
     for bank in all_banks():
         if bank.status == "closed":
@@ -41,19 +41,19 @@ def banks_by_code() -> dict[str, Bank]:
 
 @cache
 def bank_names() -> dict[str, str]:
-    """What `banks` answers: the 6-digit codes and the 3-digit ones in use. Contract: resources#banks"""
+    """Returns the reply of the `banks` resource: names by 6-digit and by 3-digit code. Contract: resources#banks"""
     return {code: bank.name for code, bank in sorted(banks_by_code().items()) if len(code) in (3, 6)}
 
 
 def normalize_bank_name(name: str) -> str:
-    """A bank's name without case, spaces and punctuation, and without the words that people leave out or add."""
+    """Normalizes a bank name: no case, spaces, punctuation or words such as "bank" and "plc"."""
     words = "".join(letter if letter.isalnum() else " " for letter in name.casefold()).split()
     return "".join(word for word in words if word not in ("bank", "plc", "limited", "ltd", "nigeria"))
 
 
 @cache
 def banks_by_name() -> dict[str, Bank]:
-    """Banks by their names and short names as `plain_name` makes them; a name that two share is the first's."""
+    """Returns the banks by normalized name and short name. Of two banks with the same name, the first is found."""
     found: dict[str, Bank] = {}
     for bank in banks_by_code().values():
         for name in (bank.name, bank.short or ""):
@@ -63,15 +63,15 @@ def banks_by_name() -> dict[str, Bank]:
 
 
 def find_bank(code_or_name: str) -> Bank | None:
-    """A bank by any of its codes or by its name, however it is written; None where no bank is meant."""
+    """Returns the bank with a code or a name (in any spelling), or None."""
     code = code_or_name.strip()
     return banks_by_code().get(code) or banks_by_name().get(normalize_bank_name(code))
 
 
-# Three-digit codes are padded with 000, five-digit ones with 9 (data: CBN's NUBAN rule).
+# Prefix of a bank code in the check-digit calculation, by the code's length (CBN's NUBAN standard).
 PADDING = {3: "000", 5: "9", 6: ""}
 WEIGHTS = (3, 7, 3) * 5
-# What the digits' own codes add to the weighted sum: "0" is 48.
+# The weighted sum is taken over ASCII codes, where "0" is 48. This is subtracted from it.
 ASCII_ZEROS = 48 * sum(WEIGHTS)
 
 
@@ -81,7 +81,7 @@ def nuban_check_digit(bank_code: str, serial: str) -> int:
     return -total % 10
 
 
-# The documented sample accounts, which public clients send although their check digits are wrong.
+# Sample accounts of the documentation, by NIP code. Public clients send them although their check digits are wrong.
 SAMPLE_ACCOUNTS = {
     "000013": frozenset({"0040000008", "0040000009"}),
     "000014": frozenset({"0690000005", "0690000007", "0690000031"}),
@@ -89,8 +89,11 @@ SAMPLE_ACCOUNTS = {
 
 
 def is_account_of(bank: Bank, account_number: str) -> bool:
-    """Whether ten digits can be an account of this bank. Wallets number their customers by telephone,
-    and a bank without a CBN code has no check digit to test. Contract: resources#banks"""
+    """Returns whether ten digits can be an account number of this bank.
+
+    Mobile-money accounts are telephone numbers, and a bank without a CBN code has no check digit: both always pass.
+    Contract: resources#banks
+    """
     if bank.cbn_code is None or bank.kind == "mobile_money":
         return True
     return nuban_check_digit(bank.cbn_code, account_number[:9]) == int(account_number[9])
@@ -100,11 +103,13 @@ def is_sample_account(bank: Bank, account_number: str) -> bool:
     return account_number in SAMPLE_ACCOUNTS.get(bank.nip_code or "", ())
 
 
-# In the test environment an account 000000RRVX tells the bank how to answer; it needs no check digit.
+# In the test environment, account 000000RRVX selects the sandbox bank's answer. It needs no check digit.
+# Contract: sandbox#magic
 MAGIC_PREFIX = "000000"
 
 
 def can_account_exist(merchant: Merchant, bank: Bank, account_number: str) -> bool:
+    """Returns whether an account number is valid for the bank, or a sandbox value in the test environment."""
     if is_account_of(bank, account_number):
         return True
     if merchant.environment != "test":
@@ -113,11 +118,12 @@ def can_account_exist(merchant: Merchant, bank: Bank, account_number: str) -> bo
 
 
 def check_bank_code(merchant: Merchant, bank_code: str) -> str | None:
-    """A rule (core.action.Rule) for every request that names a bank."""
+    """Field rule: returns what is wrong with a bank code, or None."""
     return None if bank_code in banks_by_code() else "no bank has this code; see the banks resource"
 
 
 def check_account_number(merchant: Merchant, bank_code: str, account_number: str) -> str | None:
+    """Field rule: returns what is wrong with an account number at a bank, or None. Ignores unknown bank codes."""
     bank = banks_by_code().get(bank_code)
     if bank is None or can_account_exist(merchant, bank, account_number):
         return None

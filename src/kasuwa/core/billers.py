@@ -1,8 +1,9 @@
-"""What can be paid: categories, billers and items, as the biller rail lists them and as a merchant pulls them.
+"""The biller catalogue: categories, billers and items, as the biller rail lists them.
 
-A *sheet* is what the rail says it sells. Loaded, it is an *edition* of the catalogue; the newest one is listed, and a
-paycode that is no longer in it is accepted for another day of wall time, because merchants pull once a day
-Contract: bills#pay
+Each load of the rail's list is an *edition*. The newest edition is served. A paycode that is no longer in it stays
+accepted for PAYCODE_LIFE of wall time, because merchants pull the catalogue once a day.
+
+Contract: bills#pull
 """
 
 import re
@@ -17,10 +18,10 @@ from kasuwa.core.money import minor_of, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import PERCENTAGE
 
-# How long a paycode is accepted after a newer one took its place. Contract: bills#pay
+# How long a paycode is accepted after it was replaced. Contract: bills#pay
 PAYCODE_LIFE = timedelta(hours=24)
 
-# What an item brings besides the receipt: both are as good as money to whoever reads them.
+# Values of Item.fulfilment for items that deliver a voucher. Vouchers are as good as cash, so they are stored sealed.
 GIVES_TOKEN = "electricity_token"
 GIVES_PIN = "pin"
 
@@ -31,33 +32,31 @@ class Category(msgspec.Struct, frozen=True):
 
 
 class Biller(msgspec.Struct, frozen=True):
-    """`reference` is what its customers are known by (a label), `pattern` how that must look; `least` and `most`
-    bound an open amount, in minor units."""
-
     id: int
     name: str
-    reference: str
+    reference: str  # label of the customer reference, such as "Meter number"
     category: str
     slug: str
-    pattern: str
+    pattern: str  # regular expression of customer references
+    # Bounds of an amount that the payer chooses, in minor units.
     least: int | None
     most: int | None
 
 
 class Item(msgspec.Struct, frozen=True):
-    """`amount` as the rail writes it, "0" where the payer names it; `discount` in percent; `fee` in minor units."""
-
     name: str
-    bills_id: int
-    amount: str
-    discount: str
-    fee: int
+    bills_id: int  # id of its biller
+    amount: str  # in major units; "0" if the payer chooses it
+    discount: str  # in percent
+    fee: int  # in minor units
     paycode: str
     require_name_query: bool
-    fulfilment: str
+    fulfilment: str  # what it delivers besides the receipt
 
 
 class CatalogueEdition(msgspec.Struct, frozen=True):
+    """One edition of the catalogue as the biller rail lists it."""
+
     categories: tuple[Category, ...]
     billers: tuple[Biller, ...]
     items: tuple[Item, ...]
@@ -67,25 +66,25 @@ EMPTY_EDITION = CatalogueEdition((), (), ())
 
 
 class InvalidCatalogue(Exception):
-    """What is wrong with a sheet, in one line."""
+    """Raised for an edition that cannot be sold from. The message is one line."""
 
 
-def check_edition(sheet: CatalogueEdition) -> None:
-    """A sheet that cannot be sold from is refused whole, and the edition before it stands."""
-    codes = {category.code for category in sheet.categories}
-    billers = {biller.id: biller for biller in sheet.billers}
-    if len(codes) != len(sheet.categories) or len(billers) != len(sheet.billers):
+def check_edition(edition: CatalogueEdition) -> None:
+    """Raises InvalidCatalogue if an edition cannot be sold from. It is then refused as a whole."""
+    codes = {category.code for category in edition.categories}
+    billers = {biller.id: biller for biller in edition.billers}
+    if len(codes) != len(edition.categories) or len(billers) != len(edition.billers):
         raise InvalidCatalogue("two categories or two billers have the same code")
-    for biller in sheet.billers:
+    for biller in edition.billers:
         if biller.category not in codes:
             raise InvalidCatalogue(f"{biller.name}: there is no category {biller.category}")
         try:
             compiled(biller.pattern)
         except re.error:
             raise InvalidCatalogue(f"{biller.name}: its pattern of references cannot be read") from None
-    if len({item.paycode for item in sheet.items}) != len(sheet.items):
+    if len({item.paycode for item in edition.items}) != len(edition.items):
         raise InvalidCatalogue("two items have the same paycode")
-    for item in sheet.items:
+    for item in edition.items:
         check_item(item, billers.get(item.bills_id))
 
 
@@ -100,7 +99,7 @@ def check_item(item: Item, biller: Biller | None) -> None:
 
 
 def paycode_key(paycode: str) -> bytes:
-    """The key of an item's row. The catalogue is no merchant's: 0 stands in its place."""
+    """Returns the key of an item's row. The catalogue belongs to no merchant, so its merchant id is 0."""
     return row_key(0, "bill_item", paycode)
 
 
@@ -108,23 +107,23 @@ def paycode_key(paycode: str) -> bytes:
 
 
 class ItemTerms(msgspec.Struct, frozen=True):
-    """What an item asks of whoever pays it: a reference of its biller's form, and its `price`, or, where that is 0, an
-    amount within its biller's bounds."""
+    """The requirements of an item on its payments. Amounts are in minor units."""
 
     name: str
     biller: str
-    pattern: str
-    price: int
+    pattern: str  # regular expression of customer references
+    price: int  # 0 if the payer chooses the amount
+    # Bounds of an amount that the payer chooses.
     least: int | None
     most: int | None
 
 
 class CatalogueItem(msgspec.Struct, frozen=True):
-    """An item with its biller; `retired_at` where a newer paycode took its place."""
+    """An item with its biller."""
 
     item: Item
     biller: Biller
-    retired_at: datetime | None = None
+    retired_at: datetime | None = None  # wall time at which a newer edition dropped its paycode
 
     @property
     def terms(self) -> ItemTerms:
@@ -133,27 +132,31 @@ class CatalogueItem(msgspec.Struct, frozen=True):
 
 
 class Catalogue:
-    """One edition as it is served. `prepared` keeps the replies already made of it, by category and biller: they are
-    the same for everybody until the next edition."""
+    """One edition in memory, with retired paycodes that are still accepted."""
 
-    def __init__(self, edition: int, sheet: CatalogueEdition, retired: tuple[CatalogueItem, ...] = ()) -> None:
-        self.edition_number = edition
-        self.contents = sheet
-        self.billers = {biller.id: biller for biller in sheet.billers}
+    def __init__(
+        self, edition_number: int, contents: CatalogueEdition, retired: tuple[CatalogueItem, ...] = ()
+    ) -> None:
+        self.edition_number = edition_number
+        self.contents = contents
+        self.billers = {biller.id: biller for biller in contents.billers}
+        # Replies by category and biller. They are the same for every merchant until the next edition.
         self.encoded_replies: dict[tuple[str | None, int | None], PreencodedReply] = {}
-        current = [CatalogueItem(item, self.billers[item.bills_id]) for item in sheet.items]
-        self._by_paycode = {listed.item.paycode: listed for listed in (*retired, *current)}
+        current = [CatalogueItem(item, self.billers[item.bills_id]) for item in contents.items]
+        self._by_paycode = {found.item.paycode: found for found in (*retired, *current)}
 
     def find(self, paycode: str, wall: datetime) -> CatalogueItem | None:
-        listed = self._by_paycode.get(paycode)
-        if listed is None or listed.retired_at is None:
-            return listed
-        return listed if wall < listed.retired_at + PAYCODE_LIFE else None
+        """Returns the item of a paycode that is accepted at a wall time, or None."""
+        found = self._by_paycode.get(paycode)
+        if found is None or found.retired_at is None:
+            return found
+        return found if wall < found.retired_at + PAYCODE_LIFE else None
 
 
 # --- customer references ----------------------------------------------------------------------------------------
 
-# Told by the value sent, in the test environment (sandbox.md): zeros and two figures, or a magic phone.
+# References that select the sandbox's answer in the test environment: zeros and two digits, or a magic phone.
+# Contract: sandbox#magic
 MAGIC_REFERENCE = re.compile(r"0{6,}[0-9]{2}", re.ASCII)
 MAGIC_PHONE = re.compile(r"(?:080000000|02400000|07000000)[0-9]{2}", re.ASCII)
 
@@ -168,8 +171,10 @@ def is_magic(reference: str) -> bool:
 
 
 def may_be_customer(merchant: Merchant, pattern: str, reference: str) -> bool:
-    """Whether a biller's customers are known by references of this form. Which network a number belongs to is not
-    asked: numbers are ported."""
+    """Returns whether a customer reference has the biller's form, or is a magic value in the test environment.
+
+    The network of a telephone number is not checked, because numbers are ported between networks.
+    """
     if merchant.environment == "test" and is_magic(reference):
         return True
     return compiled(pattern).fullmatch(reference) is not None

@@ -1,7 +1,7 @@
-"""The JSON text of a request's body: whether it is JSON at all, how deep it nests, and its plain values.
+"""The JSON text of a request body: validity, nesting depth and untyped values.
 
-Everything here takes time in proportion to the body's length, whatever the body holds: other merchants' requests wait
-while one is read.
+Everything here takes time linear in the length of the body, whatever it contains: the event loop is blocked meanwhile,
+and other merchants' requests wait.
 """
 
 import re
@@ -10,23 +10,22 @@ from typing import Any
 import msgspec
 
 MAX_DEPTH = 32
-# Objects and arrays in one body: twenty for each order of the longest bulk. Contract: #requests
-MOST_CONTAINERS = 20_000
+# Most objects and arrays in one body: twenty for each order of the largest bulk transfer. Contract: #requests
+MAX_CONTAINERS = 20_000
 
-# Of a body, only quotes and brackets matter to its depth; both kinds of brackets are made round.
+# To measure the depth, everything but quotes and brackets is removed, and both kinds of brackets are made round.
 TO_ROUND = bytes.maketrans(b"{[]}", b"(())")
 NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b'{[]}"')
 
-# An escaped U+0000: an odd number of backslashes before it, else it is the text of a backslash.
+# An escaped U+0000. The lookbehind skips one whose backslash is itself escaped.
 NUL_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
-# A value that holds a number of thousands of digits is read part by part: so many parts at most.
-MOST_PARTS = 5_000
+# A value that contains a number of thousands of digits is decoded element by element. This bounds the elements.
+MAX_PARTS = 5_000
 
 
 class NumberLiteral:
-    """The literal of a JSON number that is not a plain integer, as it was sent. Not a text: a field that asks for
-    one does not take it."""
+    """A JSON number that is not a plain integer, as its literal text. Not a `str`, so text fields do not accept it."""
 
     __slots__ = ("text",)
 
@@ -35,19 +34,19 @@ class NumberLiteral:
 
 
 class InvalidJson(Exception):
-    """Not a JSON object of UTF-8 text, at most 32 levels deep and of bounded parts. Contract: #requests"""
+    """Raised for a body that is not one JSON object in UTF-8 within the depth and size limits. Contract: #requests"""
 
 
 UNTYPED: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder(float_hook=NumberLiteral)
 ONE_ELEMENT = msgspec.json.Decoder(tuple[msgspec.Raw])
 FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 RAW_PARTS = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw])
-# Stands for a value with a number beyond all bounds.
+# Placeholder for a value that could not be decoded, such as a number of thousands of digits.
 UNREADABLE = object()
 
 
 def unwrap_single_object(body: bytes) -> bytes:
-    """The body, or the element of a body that is an array of exactly one. Contract: #requests"""
+    """Returns the body, or its element if it is an array of exactly one. Contract: #requests"""
     if body.startswith(b"{") or not body[:64].lstrip().startswith(b"["):
         return body
     try:
@@ -58,7 +57,7 @@ def unwrap_single_object(body: bytes) -> bytes:
 
 
 def check_json(body: bytes) -> None:
-    """Raises NotJson for what the typed decoder would let through: bad UTF-8 in fields it skips, and deep nesting."""
+    """Raises InvalidJson for what the typed decoder accepts: invalid UTF-8 in skipped fields, and deep nesting."""
     try:
         body.decode()
     except UnicodeDecodeError:
@@ -68,12 +67,15 @@ def check_json(body: bytes) -> None:
 
 
 def check_depth(body: bytes) -> None:
-    """Removes the innermost pairs of brackets, level by level: what remains after 32 times is too deep."""
+    """Raises InvalidJson if the body nests too deep or contains too many objects and arrays.
+
+    Removes the innermost pairs of brackets MAX_DEPTH times. Anything left is nested deeper.
+    """
     brackets = brackets_of(body)
     if brackets.count(b"(") * 2 != len(brackets):
         raise InvalidJson("the body is not JSON")
-    if len(brackets) > 2 * MOST_CONTAINERS:
-        raise InvalidJson(f"the body holds more than {MOST_CONTAINERS:,} objects and arrays")
+    if len(brackets) > 2 * MAX_CONTAINERS:
+        raise InvalidJson(f"the body holds more than {MAX_CONTAINERS:,} objects and arrays")
     for _ in range(MAX_DEPTH):
         brackets = brackets.replace(b"()", b"")
     if brackets:
@@ -81,15 +83,18 @@ def check_depth(body: bytes) -> None:
 
 
 def brackets_of(body: bytes) -> bytes:
-    """The brackets outside of strings. Two quotes that meet are removed, which never changes whether a bracket stands
-    inside of a string: it closes one and opens the next, or the other way round."""
+    """Returns the brackets outside of strings, all made round.
+
+    Removing two adjacent quotes never changes whether a bracket is inside a string: together they close one string
+    and open the next, or enclose nothing.
+    """
     unescaped = body.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = unescaped.translate(TO_ROUND, NO_BRACKETS).replace(b'""', b"")
     return b"".join(marks.split(b'"')[::2])
 
 
 def raw_fields(body: bytes) -> dict[str, msgspec.Raw] | None:
-    """The fields of an object, each still as text; None where the body is none."""
+    """Returns the fields of an object as raw JSON, or None if the body is not an object."""
     try:
         return FIELDS.decode(body)
     except (msgspec.DecodeError, RecursionError):
@@ -97,12 +102,13 @@ def raw_fields(body: bytes) -> dict[str, msgspec.Raw] | None:
 
 
 def read_untyped(text: bytes) -> Any:
-    """The plain values of a JSON text. A number that cannot be read becomes UNREADABLE: it must hide no other fault."""
-    return read_parts(text, [MOST_PARTS])
+    """Decodes JSON text to plain values. A number that cannot be decoded becomes UNREADABLE, so that errors in other
+    fields can still be reported."""
+    return read_parts(text, [MAX_PARTS])
 
 
 def read_parts(text: bytes, left: list[int]) -> Any:
-    """As read_untyped; `left` holds how many more parts may be looked at."""
+    """Like read_untyped. `left` is a one-element list with the number of elements that may still be decoded."""
     try:
         return UNTYPED.decode(text)
     except (msgspec.ValidationError, RecursionError):

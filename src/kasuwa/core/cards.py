@@ -1,6 +1,6 @@
-"""Card numbers: the check digit, the brand by its ranges, and what the table of issuers knows
+"""Card numbers: check digit, brand by number range, and the BIN table.
 
-Contract: resources#banks
+Contract: resources#card
 """
 
 from functools import cache
@@ -10,14 +10,14 @@ import msgspec
 from kasuwa.core.reference_tables import load_reference_data
 
 BIN_DIGITS = 6
-SHORTEST, LONGEST = 12, 19  # ISO/IEC 7812, for a brand we have no ranges of
+SHORTEST, LONGEST = 12, 19  # lengths of ISO/IEC 7812, for numbers of an unknown brand
 
-# What the second digit of a pair counts for when it is doubled: the sum of the digits of twice itself.
+# The digit sum of twice each digit, for the Luhn algorithm.
 DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def luhn_digit(head: str) -> str:
-    """The check digit that makes `head` a card number (ISO/IEC 7812-1, mod 10)."""
+    """Returns the Luhn check digit to append to `head` (ISO/IEC 7812-1, mod 10)."""
     total = sum(DOUBLED[int(digit)] if place % 2 == 0 else int(digit) for place, digit in enumerate(reversed(head)))
     return str(-total % 10)
 
@@ -27,13 +27,13 @@ def is_luhn(number: str) -> bool:
 
 
 class BrandRange(msgspec.Struct, frozen=True):
-    """The numbers of one brand: by prefix, by range of their first digits, or by single issuers of old."""
+    """The card numbers of one brand."""
 
     brand: str
     lengths: tuple[int, ...]
     prefixes: tuple[str, ...] = ()
-    ranges: tuple[tuple[int, int], ...] = ()
-    legacy_bins: tuple[str, ...] = ()
+    ranges: tuple[tuple[int, int], ...] = ()  # inclusive ranges of first digits
+    legacy_bins: tuple[str, ...] = ()  # BINs that were issued outside the brand's ranges
 
     def covers(self, number: str) -> bool:
         if number.startswith((*self.prefixes, *self.legacy_bins)):
@@ -42,7 +42,7 @@ class BrandRange(msgspec.Struct, frozen=True):
 
 
 class BinRecord(msgspec.Struct, frozen=True):
-    """What is known of a card by its first six digits; where its issuer is not known, the brand at most."""
+    """The facts known of a card by its first six digits. For a BIN outside the table, the brand at most."""
 
     bin: str
     brand: str | None
@@ -53,7 +53,7 @@ class BinRecord(msgspec.Struct, frozen=True):
 
 @cache
 def brand_ranges() -> tuple[BrandRange, ...]:
-    """In the order in which they are tried: some brands have ranges inside another's."""
+    """Returns the brands' ranges in the order of matching: some brands have ranges inside another brand's."""
     facts = load_reference_data("bins")
     found = {row.brand: row for row in msgspec.convert(facts["brand_ranges"], tuple[BrandRange, ...])}
     return tuple(found[brand] for brand in facts["match_order"])
@@ -69,7 +69,7 @@ def range_of(number: str) -> BrandRange | None:
 
 
 def brand_of(number: str) -> str | None:
-    """The brand of a card number, or of its first six digits. The table wins over the ranges."""
+    """Returns the brand of a card number or of its first six digits. The BIN table takes precedence over the ranges."""
     known = bin_records().get(number[:BIN_DIGITS])
     if known is not None:
         return known.brand
@@ -78,13 +78,13 @@ def brand_of(number: str) -> str | None:
 
 
 def find_bin(number: str) -> BinRecord:
-    """Who issued a card, by its number or its first six digits."""
+    """Returns the BIN record of a card number or of its first six digits."""
     head = number[:BIN_DIGITS]
     return bin_records().get(head) or BinRecord(head, brand_of(head))
 
 
 def is_card_number(number: str) -> bool:
-    """Whether digits can be a card's: a length that its brand has, and the check digit."""
+    """Returns whether digits have a length of their brand and a valid check digit."""
     found = range_of(number) if number.isascii() and number.isdecimal() else None
     lengths = range(SHORTEST, LONGEST + 1) if found is None else found.lengths
     return len(number) in lengths and is_luhn(number)

@@ -1,4 +1,4 @@
-"""The numeric codes of the contract, and what each becomes as an HTTP status (Contract: #errors, #http)."""
+"""The numeric status codes of the API, and the HTTP status of each. Contract: #errors, #http"""
 
 AUTHENTICATION_FAILED = 101
 INVALID_METHOD = 102
@@ -9,10 +9,11 @@ NOT_VALIDATED = 203
 ERROR = 204
 INSUFFICIENT_FUNDS = 301
 
-# Older clients throw on any 4xx, so a business error is HTTP 200 with its code in the body. Contract: #http
+# Older clients raise on any HTTP 4xx, so business errors have HTTP status 200 and their code in the body.
+# Contract: #http
 COMPAT_HTTP = {AUTHENTICATION_FAILED: 401}
 
-# Newer clients look at HTTP alone; a merchant asks for these in its settings. Contract: #http
+# For clients that rely on the HTTP status, selected by the merchant's setting `http_codes`. Contract: #http
 STRICT_HTTP = {
     AUTHENTICATION_FAILED: 401,
     INVALID_METHOD: 404,

@@ -1,8 +1,10 @@
-"""From the bytes of a body to a typed request, or to every fault it has.
+"""Decodes a request body to a typed request, or to the list of all its field errors.
 
-msgspec decodes fast and stops at the first fault. So a body is decoded fast, and only when that fails are its fields
-read one by one (core/field_errors.py). Amounts are read from the text of the number, never through a float: `float_hook`
-hands over the literal as it was sent. (Contract: #requests)
+msgspec is fast but stops at the first error. So a body is decoded by msgspec first, and only if that fails are its
+fields decoded one by one (core/field_errors.py). Amounts are parsed from the literal of the number, which `float_hook`
+passes on, and never become a float.
+
+Contract: #requests
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,12 +23,12 @@ from kasuwa.core.field_rules import is_any_broken, run_field_rules
 from kasuwa.core.fields import FREE_TEXT, read_scalar
 from kasuwa.core.masking import SHORTEST, mask_card_numbers
 
-# Larger bodies are read field by field at once, which looks at the lengths of arrays first.
+# Larger bodies are decoded field by field at once, because that checks the lengths of arrays first.
 LARGE_BODY = 16 * 1024
-# A field that takes neither objects nor arrays is not read where it holds one of more than this.
-MOST_OF_A_WRONG_KIND = 4 * 1024
-# Values that are looked at to name those with a U+0000.
-MOST_LOOKED_AT = 10_000
+# An object or array larger than this is not decoded for a field that accepts neither.
+MAX_BYTES_OF_WRONG_KIND = 4 * 1024
+# Most values that are searched for U+0000.
+MAX_NUL_SEARCHED = 10_000
 NO_NUL = "must not contain U+0000"
 NO_NUL_NAME = "its name must not contain U+0000"
 
@@ -35,8 +37,9 @@ RAW_ELEMENTS: "msgspec.json.Decoder[list[msgspec.Raw]]" = msgspec.json.Decoder(l
 
 
 class InvalidRequest(tuple[FieldError, ...]):
-    """The faults of a body, and of it what could be read, for rules that look at it later."""
+    """The field errors of a refused body."""
 
+    # The values that could be decoded, by path, for preflight rules that run later.
     values: dict[str, Any]
 
 
@@ -52,8 +55,11 @@ def decode(
     merchant: Merchant,
     preflight: PreflightContext | None = None,
 ) -> Any:
-    """The request as a struct, or all its faults. With `foresight`, the faults include those that rules foretell."""
-    faults = nul_faults(kind, body) if b"\\u0000" in body else []
+    """Returns the request as a struct, or an InvalidRequest with all field errors.
+
+    With a preflight context, the errors of a refused body include those of preflight rules.
+    """
+    errors = nul_errors(kind, body) if b"\\u0000" in body else []
     try:
         # The typed decoder reads every element of an array before it looks at their number.
         if len(body) > LARGE_BODY and not any(map(is_raw, field_specs(kind))):
@@ -61,25 +67,25 @@ def decode(
         request = decoder(kind).decode(body)
     except msgspec.ValidationError:
         found, values = convert_fields(kind, known_fields(kind, body), "")
-        faults += found
-        # Nothing is wrong field by field where a null or an empty text stood for an absent field.
+        errors += found
+        # There are no errors if only a null or an empty text stood for an absent field.
         request = None if found else kind(**values)
     else:
         if b'""' in body:
             drop_empty_texts(request)
-        if not faults and not is_any_broken(rules, merchant, request):
+        if not errors and not is_any_broken(rules, merchant, request):
             mask_free_texts(request)
             return request
-        asked = (rule for rule in rules if preflight is not None or not rule.is_preflight)
-        values = {top: getattr(request, top) for rule in asked for top in rule.top_level_fields}
-    faults += run_field_rules(rules, merchant, kind, values)
-    if not faults:
+        active = (rule for rule in rules if preflight is not None or not rule.is_preflight)
+        values = {top: getattr(request, top) for rule in active for top in rule.top_level_fields}
+    errors += run_field_rules(rules, merchant, kind, values)
+    if not errors:
         mask_free_texts(request)
         return request
-    refused = InvalidRequest(faults)
-    # What rules foretell may look at any field.
+    refused = InvalidRequest(errors)
+    # Preflight rules may read any field.
     refused.values = (
-        values if request is None else {plan.name: getattr(request, plan.name) for plan in field_specs(kind)}
+        values if request is None else {spec.name: getattr(request, spec.name) for spec in field_specs(kind)}
     )
     return refused if preflight is None else add_preflight_errors(kind, refused, rules, merchant, preflight)
 
@@ -91,19 +97,19 @@ def add_preflight_errors(
     merchant: Merchant,
     preflight: PreflightContext,
 ) -> InvalidRequest:
-    """The faults of a refused body with those that rules foretell."""
+    """Returns the errors of a refused body together with those that preflight rules find."""
     more = InvalidRequest((*refused, *run_field_rules(rules, merchant, kind, refused.values, preflight)))
     more.values = refused.values
     return more
 
 
 def drop_empty_texts(request: msgspec.Struct) -> None:
-    """Makes optional fields that hold an empty text absent, at every depth. Contract: #requests"""
-    for plan in field_specs(type(request)):
-        value = getattr(request, plan.name)
+    """Resets optional fields that contain an empty text to their defaults, at every depth. Contract: #requests"""
+    for spec in field_specs(type(request)):
+        value = getattr(request, spec.name)
         if isinstance(value, str):
-            if not value and not plan.required:
-                msgspec.structs.force_setattr(request, plan.name, plan.default)
+            if not value and not spec.required:
+                msgspec.structs.force_setattr(request, spec.name, spec.default)
         elif isinstance(value, msgspec.Struct):
             drop_empty_texts(value)
         elif isinstance(value, list):
@@ -113,15 +119,13 @@ def drop_empty_texts(request: msgspec.Struct) -> None:
 
 
 class MaskPlan(msgspec.Struct, frozen=True):
-    """The fields of a struct that may hold a card number where none belongs."""
+    """The fields of a struct that are searched for card numbers."""
 
-    # Free texts.
-    texts: tuple[str, ...]
-    # Fields that may hold objects, or arrays of them, which have free texts of their own.
-    inner: tuple[str, ...]
+    texts: tuple[str, ...]  # free texts
+    inner: tuple[str, ...]  # fields that may contain objects, or arrays of them, with free texts of their own
 
 
-# Values of these types hold no objects.
+# Types whose values contain no objects.
 SCALARS = (
     inspect.StrType,
     inspect.IntType,
@@ -138,11 +142,11 @@ SCALARS = (
 
 @cache
 def mask_plan(kind: type[msgspec.Struct]) -> MaskPlan:
-    plans = field_specs(kind)
-    inner = [plan for plan in plans if not all(is_scalar(strip_metadata(one)) for one in plan.accepted_types)]
+    specs = field_specs(kind)
+    inner = [spec for spec in specs if not all(is_scalar(strip_metadata(one)) for one in spec.accepted_types)]
     return MaskPlan(
-        tuple(plan.name for plan in plans if is_free_text(plan)),
-        tuple(plan.name for plan in inner if not is_free_text(plan)),
+        tuple(spec.name for spec in specs if is_free_text(spec)),
+        tuple(spec.name for spec in inner if not is_free_text(spec)),
     )
 
 
@@ -153,7 +157,7 @@ def is_scalar(option: inspect.Type) -> bool:
 
 
 def mask_free_texts(request: msgspec.Struct) -> None:
-    """Masks card numbers in texts that people write as they like, at every depth. Documents mask their own."""
+    """Masks card numbers in free texts, at every depth. Documents mask their own when they are parsed."""
     plan = mask_plan(type(request))
     for name in plan.texts:
         value = getattr(request, name)
@@ -169,34 +173,34 @@ def mask_free_texts(request: msgspec.Struct) -> None:
                     mask_free_texts(element)
 
 
-def is_free_text(plan: FieldSpec) -> bool:
-    return any(isinstance(option, inspect.Metadata) and option.extra == FREE_TEXT for option in plan.accepted_types)
+def is_free_text(spec: FieldSpec) -> bool:
+    return any(isinstance(option, inspect.Metadata) and option.extra == FREE_TEXT for option in spec.accepted_types)
 
 
 # --- the fields of a refused body -----------------------------------------------------------------------------------
 
 
 def known_fields(kind: type[msgspec.Struct], body: bytes) -> Any:
-    """The values of the fields that the request has; of others, the name alone."""
+    """Returns the values of the request's fields. Unknown fields are UNREADABLE: only their names are used."""
     fields = raw_fields(body)
     if fields is None:
         return UNREADABLE
-    plans = {plan.wire_name: plan for plan in field_specs(kind)}
-    known = {name: read_field(plans[name], bytes(fields[name])) for name in plans if name in fields}
-    return known | {name: UNREADABLE for name in fields if name not in plans}
+    specs = {spec.wire_name: spec for spec in field_specs(kind)}
+    known = {name: read_field(specs[name], bytes(fields[name])) for name in specs if name in fields}
+    return known | {name: UNREADABLE for name in fields if name not in specs}
 
 
-def read_field(plan: FieldSpec, text: bytes) -> Any:
-    if is_raw(plan) and text[:1] == b"[":
+def read_field(spec: FieldSpec, text: bytes) -> Any:
+    if is_raw(spec) and text[:1] == b"[":
         return RAW_ELEMENTS.decode(text)
-    if len(text) > MOST_OF_A_WRONG_KIND and text[:1] in (b"[", b"{") and not (plan.takes_object or plan.takes_array):
+    if len(text) > MAX_BYTES_OF_WRONG_KIND and text[:1] in (b"[", b"{") and not (spec.takes_object or spec.takes_array):
         return UNREADABLE
     return read_untyped(text)
 
 
-def is_raw(plan: FieldSpec) -> bool:
-    """Whether a field's elements are read later, each on its own."""
-    inner = map(strip_metadata, plan.accepted_types)
+def is_raw(spec: FieldSpec) -> bool:
+    """Returns whether the field's elements stay raw JSON, to be decoded later one by one."""
+    inner = map(strip_metadata, spec.accepted_types)
     return any(
         isinstance(one, inspect.ListType) and isinstance(strip_metadata(one.item_type), inspect.RawType)
         for one in inner
@@ -206,27 +210,30 @@ def is_raw(plan: FieldSpec) -> bool:
 # --- U+0000 ---------------------------------------------------------------------------------------------------------
 
 
-def nul_faults(kind: type[msgspec.Struct], body: bytes) -> list[FieldError]:
-    """PostgreSQL keeps no U+0000 in text, and nothing a merchant means contains one, nor does a name it gives to
-    something. Of many, the first are named. Contract: #requests"""
-    raw = {plan.wire_name for plan in field_specs(kind) if is_raw(plan)}
+def nul_errors(kind: type[msgspec.Struct], body: bytes) -> list[FieldError]:
+    """Returns an error for each text and field name that contains U+0000, at most MOST_FAULTS of them.
+
+    PostgreSQL cannot store U+0000 in text. Contract: #requests
+    """
+    raw = {spec.wire_name for spec in field_specs(kind) if is_raw(spec)}
     fields = {name: bytes(text) for name, text in (raw_fields(body) or {}).items() if name not in raw}
-    left = [MOST_LOOKED_AT]
-    faults: list[FieldError] = []
+    left = [MAX_NUL_SEARCHED]
+    errors: list[FieldError] = []
     for name, text in fields.items():
         bare = name.replace("\0", "\\u0000")
         if "\0" in name:
-            faults.append(FieldError(bare, NO_NUL_NAME))
+            errors.append(FieldError(bare, NO_NUL_NAME))
         if NUL_ESCAPE.search(text):
             found = islice(nul_paths(read_untyped(text), bare, left), MOST_FAULTS)
-            faults += list(found) or [FieldError(bare, NO_NUL)]
-        if len(faults) >= MOST_FAULTS:
+            errors += list(found) or [FieldError(bare, NO_NUL)]
+        if len(errors) >= MOST_FAULTS:
             break
-    return faults
+    return errors
 
 
 def nul_paths(node: Any, path: str, left: list[int]) -> Iterator[FieldError]:
-    """The places of U+0000 in a value; `left` holds how many more values may be looked at."""
+    """Yields an error for each U+0000 in a value. `left` is a one-element list with the number of values that may
+    still be searched."""
     left[0] -= 1
     if isinstance(node, str):
         if "\0" in node:

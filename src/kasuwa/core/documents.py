@@ -1,7 +1,6 @@
-"""JSON objects that are kept whole: what a merchant tells of a person and only the merchant understands.
+"""JSON documents: objects of the merchant's own making that are stored as text, such as metadata of a person.
 
-They stay text. Of some, a few fields mean something to us: those are checked (`shape`), and all others are kept
-as they came. Numbers keep the literal they were sent with.
+Fields of `Document.known_struct` are validated. All others are stored as sent, and numbers keep their literals.
 """
 
 import math
@@ -17,56 +16,57 @@ from kasuwa.core.fields import CustomFieldType, scalar_schema
 from kasuwa.core.masking import mask_card_numbers
 
 NUMBERS_REASON = "numbers of at most 64 bits"
-MOST_WHOLE = 2**64
-# What an integer of more than 64 bits has at least.
+INTEGER_LIMIT = 2**64
+# Every integer of more than 64 bits matches.
 MANY_DIGITS = re.compile(rb"[0-9]{19}")
 
 
 class Document(str, CustomFieldType):
-    """A JSON object as text, of at most `most_bytes`."""
+    """A JSON object as text, of at most `most_bytes` bytes."""
 
     __slots__ = ()
 
+    # Struct of the fields that are validated. None validates no field.
     known_struct: ClassVar[type[msgspec.Struct] | None] = None
-    # A page of a list shows up to 200 of them, and every merchant's requests wait while one is read.
+    # Bounded because a page of a list contains up to 200 documents, and parsing one blocks all other requests.
     # Contract: clients#create
     most_bytes: ClassVar[int] = 64 * 1024
 
     @classmethod
-    def read(cls, said: Any) -> "Document":
-        wrong = cls.find_errors(said, "")
+    def read(cls, raw: Any) -> "Document":
+        wrong = cls.find_errors(raw, "")
         if wrong:
             raise ValueError(wrong[0].reason)
-        plans = () if cls.known_struct is None else field_specs(cls.known_struct)
-        absent = {plan.wire_name for plan in plans if is_absent(plan, said.get(plan.wire_name))}
-        return cls(write_document(masked({name: value for name, value in said.items() if name not in absent})))
+        specs = () if cls.known_struct is None else field_specs(cls.known_struct)
+        absent = {spec.wire_name for spec in specs if is_absent(spec, raw.get(spec.wire_name))}
+        return cls(write_document(masked({name: value for name, value in raw.items() if name not in absent})))
 
     @classmethod
-    def find_errors(cls, said: Any, where: str) -> list[FieldError]:
-        if not isinstance(said, dict):
-            return [FieldError(where, "an object")]
-        if least_bytes(said, cls.most_bytes) > cls.most_bytes:
-            return [cls.too_large(where)]
+    def find_errors(cls, raw: Any, path: str) -> list[FieldError]:
+        if not isinstance(raw, dict):
+            return [FieldError(path, "an object")]
+        if least_bytes(raw, cls.most_bytes) > cls.most_bytes:
+            return [cls.too_large(path)]
         try:
-            text = msgspec.json.encode(said, enc_hook=encode_number_literal)
+            text = msgspec.json.encode(raw, enc_hook=encode_number_literal)
         except (OverflowError, ValueError, NotImplementedError):
-            return [FieldError(where, NUMBERS_REASON)]
+            return [FieldError(path, NUMBERS_REASON)]
         if len(text) > cls.most_bytes:
-            return [cls.too_large(where)]
-        if MANY_DIGITS.search(text) and not numbers_fit(said):
-            return [FieldError(where, NUMBERS_REASON)]
-        return [] if cls.known_struct is None else convert_fields(cls.known_struct, said, f"{where}.")[0]
+            return [cls.too_large(path)]
+        if MANY_DIGITS.search(text) and not numbers_fit(raw):
+            return [FieldError(path, NUMBERS_REASON)]
+        return [] if cls.known_struct is None else convert_fields(cls.known_struct, raw, f"{path}.")[0]
 
     @classmethod
-    def too_large(cls, where: str) -> FieldError:
-        return FieldError(where, f"an object of at most {cls.most_bytes // 1024} KiB")
+    def too_large(cls, path: str) -> FieldError:
+        return FieldError(path, f"an object of at most {cls.most_bytes // 1024} KiB")
 
     @classmethod
-    def read_parts(cls, said: Any) -> dict[str, Any]:
+    def read_parts(cls, raw: Any) -> dict[str, Any]:
         return (
             {}
-            if cls.known_struct is None or not isinstance(said, dict)
-            else convert_fields(cls.known_struct, said, "")[1]
+            if cls.known_struct is None or not isinstance(raw, dict)
+            else convert_fields(cls.known_struct, raw, "")[1]
         )
 
     def get_field(self, name: str) -> Any:
@@ -81,7 +81,7 @@ class Document(str, CustomFieldType):
 
 
 def least_bytes(document: Any, most: int) -> int:
-    """What an object takes as text at least, two bytes for each element; counted no further than `most`."""
+    """Returns a lower bound of an object's size as text: two bytes for each element. Stops counting above `most`."""
     found, level = 0, [document]
     while level and found <= most:
         found += 2 * sum(map(len, level))
@@ -91,28 +91,28 @@ def least_bytes(document: Any, most: int) -> int:
 
 
 def masked(node: Any) -> Any:
-    """The same with card numbers masked, in texts and where a whole number is one."""
+    """Returns a copy with card numbers masked, in texts, field names and integers."""
     if isinstance(node, str):
         return mask_card_numbers(node)
     if isinstance(node, dict):
         return {mask_card_numbers(name): masked(value) for name, value in node.items()}
     if isinstance(node, list):
         return [masked(value) for value in node]
-    if isinstance(node, int) and not isinstance(node, bool) and abs(node) < MOST_WHOLE:
+    if isinstance(node, int) and not isinstance(node, bool) and abs(node) < INTEGER_LIMIT:
         text = mask_card_numbers(str(node))
         return node if text == str(node) else text
     return node
 
 
 def numbers_fit(value: Any) -> bool:
-    """Whether every integer, at any depth, is one that others can read again."""
+    """Returns whether every integer, at any depth, fits 64 bits, signed or unsigned."""
     if isinstance(value, dict | list):
         return all(map(numbers_fit, value.values() if isinstance(value, dict) else value))
-    return not isinstance(value, int) or -MOST_WHOLE // 2 <= value < MOST_WHOLE
+    return not isinstance(value, int) or -INTEGER_LIMIT // 2 <= value < INTEGER_LIMIT
 
 
 def encode_number_literal(value: Any) -> Any:
-    """A number as it was sent. Raises ValueError for one that others could not read."""
+    """Encoder hook: writes a NumberLiteral as it was sent. Raises ValueError for a number that overflows a float."""
     if not isinstance(value, NumberLiteral):
         raise NotImplementedError(type(value).__name__)
     if not math.isfinite(float(value.text)):
@@ -129,8 +129,7 @@ def read_document(text: str) -> Any:
 
 
 def same_document(one: str, other: str) -> bool:
-    """Whether two documents say the same, in whatever order their fields come. Numbers are compared as they were
-    written."""
+    """Returns whether two documents are equal apart from the order of fields. Numbers are compared as literals."""
     return one == other or sorted_text(one) == sorted_text(other)
 
 
@@ -138,8 +137,8 @@ def sorted_text(text: str) -> bytes:
     return msgspec.json.encode(read_document(text), enc_hook=encode_number_literal, order="sorted")
 
 
-def merge(kept: Any, update: Any) -> Any:
-    """What is kept with what is said now laid over it: objects are merged, all else is replaced."""
-    if not isinstance(kept, dict) or not isinstance(update, dict):
+def merge(stored: Any, update: Any) -> Any:
+    """Returns the stored value updated by a new one: objects are merged recursively, all else is replaced."""
+    if not isinstance(stored, dict) or not isinstance(update, dict):
         return update
-    return {**kept, **{name: merge(kept.get(name), value) for name, value in update.items()}}
+    return {**stored, **{name: merge(stored.get(name), value) for name, value in update.items()}}

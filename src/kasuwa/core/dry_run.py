@@ -1,7 +1,6 @@
-"""Dry runs: a request that says `dry_run` is checked and answered, and changes nothing.
+"""Dry runs: a request with `dry_run` is checked and answered, but changes nothing.
 
-Every write that has something to preview honours it. The others refuse it by name: a merchant who sends it expects that
-nothing happens, and must not find that money has moved.
+Writes without a dry run refuse the field instead of ignoring it: a merchant that sends it expects that no money moves.
 """
 
 from kasuwa.core.action import FieldRule

@@ -1,7 +1,7 @@
-"""What a person leaves in rows of other slices than the one that knows them, and how each is made to forget them.
+"""Erasure of a person's data from rows of other slices.
 
-Slices do not import each other: who erases a person hands over the traces, each with its own slice's rule. What the
-books need stays: amounts, references, postings, events.
+Slices do not import each other, so the erasing slice is given a list of rows, each with the owning slice's function
+that erases it. What the books need stays: amounts, references, postings and events.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,8 @@ TRANSACTION_IN_PROGRESS = Refusal(
 
 
 class RowErasure(msgspec.Struct, frozen=True):
-    """One row, and `forget(row)`: the row without the person, or why it cannot be yet."""
+    """A row with personal data, and the owning slice's function that erases it."""
 
     kind: type[Row]
     key: bytes
-    erase: Callable[[Any], Row | Refusal]
+    erase: Callable[[Any], Row | Refusal]  # returns the row without personal data, or why it cannot be erased yet

@@ -1,40 +1,40 @@
-"""Events on their way: how they are named and signed, and when they are tried again. (Contract: events#payload)"""
+"""Webhook events: ids, signatures and the retry schedule. Contract: events#signatures, events#delivery"""
 
 import hmac
 from base64 import b64encode
 from datetime import timedelta
 from hashlib import blake2b, sha256, sha512
 
-# Waits between attempts, in business time; after the last the event stays in the log. Contract: events#payload
+# Delays between delivery attempts, in business time. After the last attempt the event stays in the log.
+# Contract: events#delivery
 RETRY_DELAYS = tuple(
     timedelta(seconds=seconds)
     for seconds in (5, 300, 1800, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600)
 )
 LONGEST_WAIT = timedelta(days=1)
 
-# An endpoint that has failed for so long is switched off and shown. Contract: events#payload
+# How long an endpoint must have failed before it is disabled. Contract: events#delivery
 DISABLE_AFTER = timedelta(days=5)
 
 DEFAULT_HASH_HEADER = "service-hash"
 
-# Names that the request needs for itself, or that the Standard Webhooks and our own headers have: a hash under one of
-# these would break every delivery, or stand in the place of something else.
-TAKEN_HEADERS = frozenset(
+# Header names that may not carry the service hash: HTTP, Standard Webhooks or the delivery itself use them.
+RESERVED_HEADERS = frozenset(
     {"host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect", "user-agent"}
 )
-TAKEN_BEGINNINGS = ("content-", "proxy-", "accept", "webhook-")
+RESERVED_PREFIXES = ("content-", "proxy-", "accept", "webhook-")
 
-# What is recorded of an event whose merchant has no endpoint by the time it is its turn. Contract: events#payload
+# Recorded result of a delivery whose merchant has no endpoint any more. Contract: events#delivery
 NO_ENDPOINT = "no endpoint is set"
 
 
 def is_allowed_hash_header(header: str) -> bool:
     name = header.lower()
-    return name not in TAKEN_HEADERS and not name.startswith(TAKEN_BEGINNINGS)
+    return name not in RESERVED_HEADERS and not name.startswith(RESERVED_PREFIXES)
 
 
 def event_id(merchant_id: int, seq: int) -> str:
-    """Tells the event's place in its merchant's log, and that it is one of ours."""
+    """Returns the public id of an event: its sequence number in the merchant's log, and a checksum."""
     return f"evt_{seq:08d}{event_checksum(merchant_id, seq)}"
 
 
@@ -43,7 +43,7 @@ def event_checksum(merchant_id: int, seq: int) -> str:
 
 
 def parse_event_id(merchant_id: int, text: str) -> int | None:
-    """The place that an event id tells, where it is one of this merchant's."""
+    """Returns the sequence number of an event id, or None if it is not an id of this merchant."""
     digits, mark = text.removeprefix("evt_")[:-12], text[-12:]
     if not text.startswith("evt_") or not (digits.isascii() and digits.isdecimal() and len(digits) <= 18):
         return None
@@ -56,20 +56,20 @@ def service_hash(body: bytes, key: bytes) -> str:
 
 
 def standard_signature(message_id: str, timestamp: int, body: bytes, key: bytes) -> str:
-    """As Standard Webhooks signs, with the bytes of the merchant's key as its secret."""
+    """Returns the Standard Webhooks signature. Its secret is the merchant's key."""
     signed = f"{message_id}.{timestamp}.".encode() + body
     return "v1," + b64encode(hmac.digest(key, signed, sha256)).decode()
 
 
 def standard_secret(key: str) -> str:
-    """What a Standard Webhooks library is given to verify with."""
+    """Returns a merchant's key in the form in which Standard Webhooks libraries take a secret."""
     return "whsec_" + b64encode(key.encode()).decode()
 
 
 def sign(
     body: bytes, key: bytes, message_id: str, timestamp: int, hash_header: str, *, has_bad_signature: bool
 ) -> dict[str, str]:
-    """The headers of one delivery; `badly` is the test environment's broken signature."""
+    """Returns the headers of one delivery. `has_bad_signature` breaks the signatures, for the test environment."""
     signing_key = key if not has_bad_signature else b"not " + key
     return {
         "content-type": "application/json",
@@ -81,5 +81,5 @@ def sign(
 
 
 def retry_delay(attempts: int) -> timedelta | None:
-    """How long to wait after so many attempts; None when there are to be no more."""
+    """Returns the delay after a number of attempts, or None if that was the last one."""
     return RETRY_DELAYS[attempts - 1] if attempts <= len(RETRY_DELAYS) else None

@@ -1,7 +1,9 @@
-"""Exchange between NGN and another currency at the operator's rates, through position accounts. (Contract: #fx)
+"""Exchange between NGN and another currency at the operator's rates, through position accounts.
 
-Whoever takes another currency out of NGN pays the sell rate, rounded up; whoever gives it back gets the buy rate,
-rounded down. As the operator never buys dearer than it sells, a round trip never earns.
+Buying foreign currency costs the sell rate, rounded up. Selling it yields the buy rate, rounded down. The buy rate is
+never above the sell rate, so a round trip never earns.
+
+Contract: #fx
 """
 
 import msgspec
@@ -13,36 +15,36 @@ FOREIGN = tuple(currency for currency in CURRENCIES if currency != HOME)
 
 
 class ExchangeRate(msgspec.Struct, frozen=True):
-    """Kobo for one whole unit of the other currency: `buy` is what the operator pays, `sell` what it asks."""
+    """Kobo for one major unit of the foreign currency."""
 
-    buy: int
-    sell: int
+    buy: int  # the operator pays
+    sell: int  # the operator charges
 
 
 def kobo_to_buy(rate: ExchangeRate, minor: int) -> int:
-    """The kobo that so much of the other currency costs."""
+    """Returns the kobo that an amount of foreign currency costs."""
     return -(-minor * rate.sell // MINOR_PER_MAJOR)
 
 
 def kobo_from_sale(rate: ExchangeRate, minor: int) -> int:
-    """The kobo that so much of the other currency brings."""
+    """Returns the kobo that an amount of foreign currency yields."""
     return minor * rate.buy // MINOR_PER_MAJOR
 
 
 def foreign_to_raise(rate: ExchangeRate, kobo: int) -> int:
-    """The least of the other currency that brings so many kobo."""
+    """Returns the smallest foreign amount that yields at least a number of kobo."""
     return -(-kobo * MINOR_PER_MAJOR // rate.buy)
 
 
 def read_rate(currency: str, buy: str, sell: str) -> ExchangeRate | dict[str, str]:
-    """The rate that an operator means, or what is wrong with it by field."""
+    """Parses an operator's rate. Returns the rate, or what is wrong by field."""
     bought, sold = parse_minor(buy), parse_minor(sell)
-    faults = {} if currency in FOREIGN else {"currency": f"must be one of {', '.join(FOREIGN)}"}
-    faults |= {
+    errors = {} if currency in FOREIGN else {"currency": f"must be one of {', '.join(FOREIGN)}"}
+    errors |= {
         field: "must be figures above zero with at most two decimals"
         for field, minor in (("buy", bought), ("sell", sold))
         if not minor
     }
     if bought and sold and sold < bought:
-        faults["sell"] = "must not be below buy: a round trip would earn"
-    return faults or ExchangeRate(bought or 0, sold or 0)
+        errors["sell"] = "must not be below buy: a round trip would earn"
+    return errors or ExchangeRate(bought or 0, sold or 0)

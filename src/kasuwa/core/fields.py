@@ -1,6 +1,6 @@
-"""Types of fields: what a value looks like on the wire, how it is read, and the reason given where it does not fit.
+"""Field types shared by requests: their wire form, how they are parsed, and the error text of an invalid value.
 
-Amounts and other figures are read from the text of the number, never through a float. (Contract: #requests)
+Amounts and other numbers are parsed from their literals, never through a float. Contract: #requests
 """
 
 import re
@@ -19,28 +19,27 @@ from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MOST_DIGITS,
 
 
 class Amount(int):
-    """An amount of money in minor units; on the wire a number or a numeric text in major units. `said` is the text or
-    number that was sent, for the reply that repeats it."""
+    """An amount of money in minor units. On the wire a number or a numeric text in major units."""
 
-    raw: Any = None
+    raw: Any = None  # the text or number that was sent, for replies that echo it
 
 
 AMOUNT_REASON = f"digits with at most two decimals, above zero, at most {MOST_DIGITS} digits"
 
 
 class AmountOrZero(Amount):
-    """An amount of money that may be zero, where zero means something."""
+    """An amount of money that may be zero."""
 
 
 AMOUNT_OR_ZERO_REASON = f"digits with at most two decimals, at most {MOST_DIGITS} digits; zero where nothing is left"
 
-# The end of a text, for patterns: `$` alone would let a newline follow. Written so that others than Python read it too.
+# Pattern of the end of a text. `$` alone would accept a newline after it, and `\Z` is not portable JSON Schema.
 END = r"$(?!\n)"
 
-# Marks texts that people write as they like: a card number in one of them is masked (core/decoding.py).
+# Marks free texts, in which card numbers are masked (core/decoding.py).
 FREE_TEXT = {"free_text": True}
 
-# Field types that several slices share. The description is the reason given when a value does not fit.
+# Field types that several slices share. The description is the error text of an invalid value.
 Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
 ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters", extra=FREE_TEXT)]
 AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
@@ -63,7 +62,7 @@ Phone = Annotated[
     str, Meta(pattern=r"^\+?[0-9]{7,15}" + END, max_length=16, description="a telephone number in digits")
 ]
 
-# Lists: where to begin, and how many. Contract: #lists
+# Paging of lists. Contract: #lists
 DEFAULT_LIMIT = 50
 Offset = Annotated[int, Meta(ge=0, le=10**15, description="a whole number, not negative")]
 MAX_PAGE_SIZE = 200
@@ -81,18 +80,18 @@ def read_amount(raw: Any) -> Amount:
     return amount
 
 
-def read_amount_or_zero(said: Any) -> AmountOrZero:
-    text = number_text(said)
+def read_amount_or_zero(raw: Any) -> AmountOrZero:
+    text = number_text(raw)
     minor = None if text is None else parse_minor(text)
     if minor is None:
         raise ValueError(AMOUNT_OR_ZERO_REASON)
     amount = AmountOrZero(minor)
-    amount.raw = said
+    amount.raw = raw
     return amount
 
 
 def echo_amount(formatted: Any, amount: Any) -> Any:
-    """An amount in a reply as the request had it, where it is the same: one client compares the two.
+    """Returns an amount for a reply, spelled as in the request if it is equal: one public client compares the two.
 
     Contract: #replies
     """
@@ -104,8 +103,10 @@ def echo_amount(formatted: Any, amount: Any) -> Any:
 
 
 def number_text(raw: Any) -> str | None:
-    """The digits of a number, or of a text that may be one. A long integer cannot be one of ours, and turning it
-    into text would take for ever."""
+    """Returns the literal of a number or of a text that may be one, else None.
+
+    Also returns None for very long integers: no field accepts them, and formatting them takes quadratic time.
+    """
     if isinstance(raw, NumberLiteral):
         return raw.text
     if isinstance(raw, int) and not isinstance(raw, bool):
@@ -114,24 +115,23 @@ def number_text(raw: Any) -> str | None:
 
 
 class PercentOrAmount(str):
-    """A number above or at zero that is a percentage or an amount: which, a rule has to find out. It stays the text
-    that was sent."""
+    """A non-negative number, kept as the text that was sent. A rule decides whether it is a percentage or an amount."""
 
 
-FIGURE_REASON = "a number, not negative, with at most four decimals"
-FIGURE_PATTERN = rf"[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,4}})?"
-FIGURE_TEXT = re.compile(FIGURE_PATTERN, re.ASCII)
+PERCENT_OR_AMOUNT_REASON = "a number, not negative, with at most four decimals"
+PERCENT_OR_AMOUNT_PATTERN = rf"[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,4}})?"
+PERCENT_OR_AMOUNT_TEXT = re.compile(PERCENT_OR_AMOUNT_PATTERN, re.ASCII)
 
 
 def read_percent_or_amount(raw: Any) -> PercentOrAmount:
     text = number_text(raw)
-    if text is None or not FIGURE_TEXT.fullmatch(text):
-        raise ValueError(FIGURE_REASON)
+    if text is None or not PERCENT_OR_AMOUNT_TEXT.fullmatch(text):
+        raise ValueError(PERCENT_OR_AMOUNT_REASON)
     return PercentOrAmount(text)
 
 
 class Currency(str):
-    """A currency we keep; public clients also send NG for NGN. Contract: #requests"""
+    """A supported currency. Public clients also send NG for NGN. Contract: #requests"""
 
 
 CURRENCY_REASON = "one of " + ", ".join(CURRENCIES)
@@ -145,13 +145,13 @@ def read_currency(raw: Any) -> Currency:
 
 
 class Timestamp(datetime):
-    """An instant; on the wire an ISO 8601 time, in Lagos where it names no zone."""
+    """An instant in UTC. On the wire an ISO 8601 time, in Lagos time if it has no zone."""
 
     def plain(self) -> datetime:
         return datetime.combine(self.date(), self.timetz())
 
 
-MOMENT_REASON = "an ISO 8601 time such as 2026-01-05T09:30:00+01:00"
+TIMESTAMP_REASON = "an ISO 8601 time such as 2026-01-05T09:30:00+01:00"
 
 
 def read_timestamp(raw: Any) -> datetime:
@@ -160,13 +160,13 @@ def read_timestamp(raw: Any) -> datetime:
     except ValueError:
         moment = None
     if moment is None or not 1900 <= moment.year <= 8999:
-        raise ValueError(MOMENT_REASON)
+        raise ValueError(TIMESTAMP_REASON)
     utc = moment.replace(tzinfo=moment.tzinfo or LAGOS).astimezone(UTC)
     return Timestamp.combine(utc.date(), utc.timetz())
 
 
 class LagosDate(date):
-    """A day in Lagos; on the wire `YYYY-MM-DD`, whatever time may stand behind it. Contract: #times"""
+    """A date in Lagos. On the wire `YYYY-MM-DD`; a time after it is ignored. Contract: #times"""
 
     def plain(self) -> date:
         return date(self.year, self.month, self.day)
@@ -189,22 +189,22 @@ def read_date(raw: Any) -> LagosDate:
 
 
 class Probability(int):
-    """A probability in whole percent; on the wire a number from 0 to 1."""
+    """A probability in whole percent. On the wire a number from 0 to 1."""
 
 
-PERCENT_REASON = "a number from 0 to 1"
+PROBABILITY_REASON = "a number from 0 to 1"
 PROBABILITY_TEXT = re.compile(r"0|1|0?\.[0-9]{1,6}|1\.0{1,6}", re.ASCII)
 
 
 def read_probability(raw: Any) -> Probability:
     text = number_text(raw)
     if text is None or not PROBABILITY_TEXT.fullmatch(text):
-        raise ValueError(PERCENT_REASON)
+        raise ValueError(PROBABILITY_REASON)
     return Probability(percent_of(100, str(Decimal(text) * 100)))
 
 
 class CardNumber(str):
-    """The digits of a card; on the wire a text, spaces between groups allowed."""
+    """The digits of a card number. On the wire a text that may contain spaces."""
 
 
 CARD_REASON = "a card number: its digits, with a right length and check digit"
@@ -218,20 +218,21 @@ def read_card_number(raw: Any) -> CardNumber:
 
 
 class CustomFieldType:
-    """A type of field that reads and describes itself: what is needed by one corner of the house lives there."""
+    """Base of field types that parse and describe themselves. A type that only one slice needs lives in that slice."""
 
     @classmethod
     def read(cls, raw: Any) -> Any:
-        """The value, or a ValueError with the reason."""
+        """Parses a value. Raises ValueError with the error text."""
         raise NotImplementedError
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
+        """Returns the JSON Schema of the wire form."""
         raise NotImplementedError
 
     @classmethod
     def find_errors(cls, raw: Any, path: str) -> list[FieldError]:
-        """Everything wrong with a value, each by its own path."""
+        """Returns every error of a value, each with its own path."""
         try:
             cls.read(raw)
         except ValueError as error:
@@ -240,21 +241,24 @@ class CustomFieldType:
 
     @classmethod
     def read_parts(cls, raw: Any) -> dict[str, Any]:
-        """What can be read of a value that has several parts, by their names."""
+        """Returns the parts of a composite value that could be parsed, by name."""
         return {}
 
 
 class ChosenCurrency(str, CustomFieldType):
-    """One of the currencies that an action takes; NG is read as NGN. Subclasses name them, so that the reason given
-    lists no currency that the action would refuse. Contract: #requests"""
+    """One of the currencies that an action accepts. NG is read as NGN.
+
+    Subclasses set `allowed` and `reason`, so that the error text lists no currency that the action would refuse.
+    Contract: #requests
+    """
 
     __slots__ = ()
     allowed: ClassVar[tuple[str, ...]] = CURRENCIES
     reason: ClassVar[str] = CURRENCY_REASON
 
     @classmethod
-    def read(cls, said: Any) -> "ChosenCurrency":
-        text = "NGN" if said == "NG" else said
+    def read(cls, raw: Any) -> "ChosenCurrency":
+        text = "NGN" if raw == "NG" else raw
         if text not in cls.allowed:
             raise ValueError(cls.reason)
         return cls(text)
@@ -270,16 +274,16 @@ CARD_PREFIX = re.compile(r"([0-9]{6})[0-9]{0,13}", re.ASCII)
 
 
 class CardPrefix(str, CustomFieldType):
-    """The first six digits of a card's number. Of a whole number, no more than those are kept in memory.
+    """The first six digits of a card number. Of a full card number, the other digits are dropped.
 
-    Contract: resources#banks
+    Contract: resources#card
     """
 
     __slots__ = ()
 
     @classmethod
-    def read(cls, said: Any) -> "CardPrefix":
-        digits = said.replace(" ", "") if isinstance(said, str) and len(said) <= 30 else ""
+    def read(cls, raw: Any) -> "CardPrefix":
+        digits = raw.replace(" ", "") if isinstance(raw, str) and len(raw) <= 30 else ""
         match = CARD_PREFIX.fullmatch(digits)
         if match is None:
             raise ValueError(CARD_PREFIX_REASON)
@@ -291,23 +295,23 @@ class CardPrefix(str, CustomFieldType):
 
 
 class NonNegativeInt(int):
-    """A whole number that is not negative; on the wire a number (`3`, `3.0`), or its digits as text."""
+    """A whole number that is not negative. On the wire a number (`3`, `3.0`) or its digits as text."""
 
 
-WHOLE_REASON = "a whole number, not negative"
-WHOLE_TEXT = re.compile(r"([0-9]{1,9})(\.0{1,6})?", re.ASCII)
+NON_NEGATIVE_INT_REASON = "a whole number, not negative"
+NON_NEGATIVE_INT_TEXT = re.compile(r"([0-9]{1,9})(\.0{1,6})?", re.ASCII)
 
 
 def read_non_negative_int(raw: Any) -> NonNegativeInt:
     text = number_text(raw)
-    match = None if text is None else WHOLE_TEXT.fullmatch(text)
+    match = None if text is None else NON_NEGATIVE_INT_TEXT.fullmatch(text)
     if match is None:
-        raise ValueError(WHOLE_REASON)
+        raise ValueError(NON_NEGATIVE_INT_REASON)
     return NonNegativeInt(match[1])
 
 
 class PercentRate(str):
-    """A rate in percent, kept as the text that was sent: a number or a numeric text."""
+    """A rate in percent, kept as the text that was sent. On the wire a number or a numeric text."""
 
 
 RATE_REASON = "a percentage from 0 to 1000 with at most six decimals"
@@ -336,6 +340,7 @@ READERS: dict[type, typing.Callable[[Any], Any]] = {
 
 
 def read_scalar(kind: type, raw: Any) -> Any:
+    """Parses a value of one of the types above. Raises ValueError with the error text. A decoder hook of msgspec."""
     if issubclass(kind, CustomFieldType):
         return kind.read(raw)
     reader = READERS.get(kind)
@@ -345,15 +350,14 @@ def read_scalar(kind: type, raw: Any) -> Any:
 
 
 def amount_numbers() -> list[dict[str, Any]]:
-    """The schemas of amounts as JSON numbers: one for each number of decimals, because each leaves room for one whole
-    digit less."""
+    """Returns the JSON Schemas of amounts as numbers: one for each number of decimals, as each has its own maximum."""
     most = 10**MOST_DIGITS - 1
     bounds = [(most, 1), *((most / 10**decimals, 1 / 10**decimals) for decimals in range(1, DECIMALS + 1))]
     return [{"type": "number", "exclusiveMinimum": 0, "maximum": top, "multipleOf": step} for top, step in bounds]
 
 
 def scalar_schema(kind: type) -> dict[str, Any]:
-    """How our own scalars look in OpenAPI."""
+    """Returns the JSON Schema of a field type, for the OpenAPI document."""
     if issubclass(kind, CustomFieldType):
         return kind.schema()
     if kind is Amount:
@@ -364,22 +368,25 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         zero = {"type": "number", "const": 0}
         return {"anyOf": [text, *amount_numbers(), zero], "description": AMOUNT_OR_ZERO_REASON}
     if kind is PercentOrAmount:
-        text = {"type": "string", "pattern": f"^{FIGURE_PATTERN}$"}
+        text = {"type": "string", "pattern": f"^{PERCENT_OR_AMOUNT_PATTERN}$"}
         number = {"type": "number", "minimum": 0, "maximum": 10**MOST_DIGITS - 1}
-        return {"anyOf": [text, number], "description": FIGURE_REASON}
+        return {"anyOf": [text, number], "description": PERCENT_OR_AMOUNT_REASON}
     if kind is Currency:
         return {"type": "string", "enum": [*CURRENCIES, "NG"], "description": CURRENCY_REASON}
     if kind is Timestamp:
-        return {"type": "string", "format": "date-time", "description": MOMENT_REASON}
+        return {"type": "string", "format": "date-time", "description": TIMESTAMP_REASON}
     if kind is CardNumber:
         return {"type": "string", "pattern": "^[0-9 ]{12,30}$", "description": CARD_REASON}
     if kind is LagosDate:
         return {"type": "string", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}", "description": DAY_REASON}
     if kind is Probability:
-        return {"type": "number", "minimum": 0, "maximum": 1, "description": PERCENT_REASON}
+        return {"type": "number", "minimum": 0, "maximum": 1, "description": PROBABILITY_REASON}
     if kind is NonNegativeInt:
         text = {"type": "string", "pattern": r"^[0-9]{1,9}(\.0{1,6})?$"}
-        return {"anyOf": [text, {"type": "integer", "minimum": 0, "maximum": 999_999_999}], "description": WHOLE_REASON}
+        return {
+            "anyOf": [text, {"type": "integer", "minimum": 0, "maximum": 999_999_999}],
+            "description": NON_NEGATIVE_INT_REASON,
+        }
     if kind is PercentRate:
         text = {"type": "string", "pattern": r"^(1000(\.0{1,6})?|[0-9]{1,3}(\.[0-9]{1,6})?)$"}
         return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": 1000}], "description": RATE_REASON}

@@ -1,6 +1,6 @@
-"""Account numbers that customers pay into: one for each bank-transfer payment, one for each personalized account.
+"""Inbound account numbers that customers pay into: one per bank-transfer payment and per personalized account.
 
-They are numbers of the operator's collecting bank, with its check digit, and are found again through the directory.
+They are numbers of the operator's collecting bank, with its check digit. The token index maps them to their owners.
 """
 
 from datetime import datetime
@@ -12,18 +12,18 @@ from kasuwa.core.references import row_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.vault import derive
 
-# The directory's word for them, and what the reference there begins with.
+# Kind of their entries in the token index, and the first words of the entries' references.
 ACCOUNT = "account"
 PAYMENT = "payment"
 PERSONALIZED = "personalized"
 
 SERIALS = 10**9
-# Of a billion numbers the next is free; three taken in a row are beyond any operator's size.
+# Numbers tried to find a free one. Of a billion numbers, three taken in a row are practically impossible.
 CANDIDATES = 3
 
 
 def account_number(bank: Bank, random_bytes: bytes) -> str:
-    """Never one of the sandbox's magic numbers, which tell a bank how to answer."""
+    """Returns an account number of a bank. It is never one of the sandbox's magic numbers."""
     assert bank.cbn_code is not None, "only a bank with a code of its own makes account numbers"
     serial = f"{int.from_bytes(random_bytes, 'big') % SERIALS:09d}"
     if serial.startswith(MAGIC_PREFIX):
@@ -32,7 +32,7 @@ def account_number(bank: Bank, random_bytes: bytes) -> str:
 
 
 def free_number(bank: Bank, context: Context, seen: LoadedRows) -> str | NeedsMore:
-    """A number of the bank that nobody was given: the directory knows all that were."""
+    """Returns an account number that has not been assigned yet, or NeedsMore to look candidates up."""
     keys = []
     for place in range(CANDIDATES):
         number = account_number(bank, derive(context.entropy, f"account {context.merchant.merchant_id} {place}"))
@@ -43,12 +43,14 @@ def free_number(bank: Bank, context: Context, seen: LoadedRows) -> str | NeedsMo
     return NeedsMore(Needs(tuple((TokenIndexEntry, key) for key in keys)))
 
 
-# --- personalized accounts (Contract: resources#personalized-accounts) ------------------------------------------------------------------------------
+# --- personalized accounts (Contract: resources#personalized-accounts) ---------------------------------------------
 
 
 class PersonalizedAccountRow(Row):
-    """An account number that a merchant had made for a reference of its own. `bvn_sealed` where it said whose it is.
-    Its entry in the directory refers to it as `personalized <reference>`."""
+    """An account number made for a merchant's own reference.
+
+    Its entry in the token index has the reference `personalized <reference>`.
+    """
 
     table: ClassVar[str] = "personalized_account"
 
@@ -58,7 +60,7 @@ class PersonalizedAccountRow(Row):
     bank_name: str
     account_name: str
     email: str
-    bvn_sealed: bytes | None
+    bvn_sealed: bytes | None  # the account holder's BVN, if the merchant gave it
     created_at: datetime
 
     @property

@@ -1,4 +1,4 @@
-"""Interest as it is said and told on the wire, and the figures that explain a dry run: loans and savings alike."""
+"""Wire structs that loans and savings share: interest settings, and the figures of a dry run."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ Frequency = Literal["annualized", "every_month", "every_four_weeks", "every_week
 
 
 class InterestSettings(msgspec.Struct, kw_only=True):
-    """`interestRate` is percent per the interval that interestFrequency names."""
+    """An interest rate: `interestRate` percent per interval of `interestFrequency`."""
 
     interest_rate: PercentRate = field(name="interestRate")
     interest_frequency: Frequency = field(name="interestFrequency")
@@ -23,7 +23,7 @@ class InterestReply(msgspec.Struct):
 
 
 class DryRunFigure(msgspec.Struct):
-    """One figure of what would happen, and how it came about."""
+    """One figure of a dry run, and how it was calculated."""
 
     what: str
     amount: str

@@ -1,4 +1,4 @@
-"""How this deployment issues cards: their label, and the range of numbers of each network.
+"""Settings of card issuing: the label of card ids and the number prefix of each network.
 
 Contract: #references, virtualcard#create
 """
@@ -10,10 +10,10 @@ import msgspec
 
 from kasuwa.core.cards import luhn_digit
 
-# Never a magic range of the sandbox and never a real issuer's. Contract: virtualcard#create
+# Default ranges must be neither magic ranges of the sandbox nor those of a real issuer. Contract: virtualcard#create
 DEFAULT_LABEL = "KSW"
 DEFAULT_RANGES = "visa:400000,mastercard:520000"
-# On these the sandbox's gateway reads its answers off the number (data/magic_values.json).
+# BINs of the sandbox's test cards, whose numbers select the answer (data/magic_values.json).
 MAGIC_RANGES = ("411111", "512345", "506099")
 
 PAN_DIGITS = 16
@@ -22,24 +22,25 @@ RANGE = re.compile("([a-z]{2,16}):([1-9][0-9]{5,9})", re.ASCII)
 
 
 class CardIssuingSettings(msgspec.Struct, frozen=True):
-    """`ranges` maps a network to the first digits of its numbers; the first one is issued where none is asked for."""
+    """The label and number ranges of the cards that this deployment issues."""
 
     label: str
-    ranges: Mapping[str, str]
+    ranges: Mapping[str, str]  # first digits by network; the first network is the default
 
     def is_own_number(self, number: str) -> bool:
-        """Whether a card of this number, if there is one, was issued here."""
+        """Returns whether a card number lies in a range that this deployment issues."""
         return number.startswith(tuple(self.ranges.values()))
 
 
 def read_label(text: str) -> str:
+    """Returns the label. Raises ValueError if it is invalid."""
     if not LABEL.fullmatch(text):
         raise ValueError("must be 1 to 16 letters and digits")
     return text
 
 
 def read_ranges(text: str) -> dict[str, str]:
-    """`visa:400000,mastercard:520000`: each network once, six to ten first digits."""
+    """Parses ranges such as `visa:400000,mastercard:520000`. Raises ValueError."""
     found: dict[str, str] = {}
     for piece in text.split(","):
         match = RANGE.fullmatch(piece)
@@ -55,12 +56,12 @@ DEFAULT_ISSUING = CardIssuingSettings(DEFAULT_LABEL, read_ranges(DEFAULT_RANGES)
 
 
 def make_pan(first_digits: str, random_bytes: bytes) -> str:
-    """A number of a range, with its check digit, out of random bytes."""
+    """Returns a card number with these first digits, random digits and the check digit."""
     width = PAN_DIGITS - 1 - len(first_digits)
     head = f"{first_digits}{int.from_bytes(random_bytes, 'big') % 10**width:0{width}d}"
     return head + luhn_digit(head)
 
 
 def mask_pan(pan: str) -> str:
-    """Six digits, seven asterisks and four digits, as api.md shows it."""
+    """Masks a card number: first six digits, seven asterisks, last four digits. Contract: virtualcard#get"""
     return f"{pan[:6]}*******{pan[-4:]}"

@@ -1,11 +1,11 @@
-"""Interest on loans: the schedule that terms make, what is owed on a day, and where a repayment goes.
+"""Loan interest: the installment schedule, what is owed on a date, and how a repayment is allocated.
 
-Pure and exact: money in whole minor units, rates as fractions, nothing through a float. Every figure is rounded
-half up once, when it becomes money; what rounding leaves over goes to the last instalment. (Contract: loans#request)
+Pure and exact: money in whole minor units, rates as fractions, no floats. Every amount is rounded half up once, and the
+last installment takes the remainder. Contract: loans#request
 
-    declining_equal_instalments   equal instalments; interest on the balance, the rest of the instalment is principal
-    equal_principal               equal principal; interest on the balance
-    flat                          equal principal; interest on the whole loan in every interval
+    declining_equal_instalments   equal installments, interest on the balance: the rest of each is principal
+    equal_principal               equal principal, interest on the balance
+    flat                          equal principal, interest on the whole loan in every interval
 """
 
 import re
@@ -19,10 +19,10 @@ import msgspec
 
 from kasuwa.core.calendar import add_months
 
-# A rate said for one interval is worth so many times as much for a year.
+# Intervals per year, by the frequency of a rate.
 INTERVALS_A_YEAR = {"annualized": 1, "every_month": 12, "every_four_weeks": 13, "every_week": 52, "every_day": 365}
 
-# How far apart instalments are, where that is a number of days.
+# Days between installments, for frequencies with a fixed number of days.
 INTERVAL_DAYS = {"every_four_weeks": 28, "every_week": 7, "every_day": 1}
 
 EQUAL_INSTALLMENTS: Final = "declining_equal_instalments"
@@ -35,22 +35,25 @@ def round_half_up(exact: Fraction) -> int:
 
 
 def rate_of(percent: str) -> Fraction:
-    """A percentage as the fraction it is: "7.5" is 3/40."""
+    """Converts a percentage to a fraction: "7.5" is 3/40."""
     return Fraction(Decimal(percent)) / 100
 
 
 def convert_rate(rate: Fraction, given: str, wanted: str) -> Fraction:
-    """The same nominal rate, said for another interval."""
+    """Converts a nominal rate from one interval to another."""
     return rate * INTERVALS_A_YEAR[given] / INTERVALS_A_YEAR[wanted]
 
 
 def installment_interval(frequency: str) -> str:
-    """An instalment each interval that the rate is said for; a month where that is a year. Contract: loans#request"""
+    """Returns the interval between installments: that of the rate, or a month for annual rates.
+
+    Contract: loans#request
+    """
     return "every_month" if frequency == "annualized" else frequency
 
 
 def due_date(begins: date, frequency: str, n: int) -> date:
-    """The n-th instalment. Months keep the day they began on, or end with the month where that is too short."""
+    """Returns the due date of the n-th installment. Months keep the first day, or end on the last day of the month."""
     days = INTERVAL_DAYS.get(frequency)
     return add_months(begins, n) if days is None else begins + timedelta(days=days * n)
 
@@ -59,22 +62,21 @@ def due_date(begins: date, frequency: str, n: int) -> date:
 
 RepaymentMethod = Literal["declining_equal_instalments", "equal_principal", "flat"]
 DAILY_PERCENT = re.compile(r"(100|[0-9]{1,2}(\.[0-9]{1,6})?)", re.ASCII)
-MOST_TOLERANCE_DAYS = 365
+MAX_TOLERANCE_DAYS = 365
 
 
 class LendingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A merchant's settings for new loans: the method where a request names none, the days after a due date on
-    which nothing is late yet, and the penalty, in percent of the overdue principal a day. Contract: loans#request"""
+    """A merchant's settings for new loans. Contract: loans#request"""
 
-    method: RepaymentMethod = EQUAL_INSTALLMENTS
-    tolerance_days: int = 0
-    penalty_rate: str = "0"
+    method: RepaymentMethod = EQUAL_INSTALLMENTS  # if a request names none
+    tolerance_days: int = 0  # days after a due date before an installment is late
+    penalty_rate: str = "0"  # percent of the overdue principal per day
 
 
 def check_lending(lending: LendingSettings) -> None:
-    """Raises ValueError."""
-    if not 0 <= lending.tolerance_days <= MOST_TOLERANCE_DAYS:
-        raise ValueError(f"lending: tolerance_days must be 0 to {MOST_TOLERANCE_DAYS}")
+    """Raises ValueError if a setting is invalid."""
+    if not 0 <= lending.tolerance_days <= MAX_TOLERANCE_DAYS:
+        raise ValueError(f"lending: tolerance_days must be 0 to {MAX_TOLERANCE_DAYS}")
     if not DAILY_PERCENT.fullmatch(lending.penalty_rate):
         raise ValueError("lending: penalty_rate must be a percentage with at most six decimals, as text")
 
@@ -83,30 +85,30 @@ def check_lending(lending: LendingSettings) -> None:
 
 
 class LoanTerms(msgspec.Struct, frozen=True):
-    """What was agreed. `rate` and `tax` are percentages as text; no tax is "0"."""
+    """The agreed terms of a loan."""
 
-    principal: int
-    rate: str
+    principal: int  # in minor units
+    rate: str  # percent per interval of `frequency`
     frequency: str
-    period: int
+    period: int  # number of installments
     method: str = EQUAL_INSTALLMENTS
-    tax: str = "0"
+    tax: str = "0"  # percent of the interest
 
     @property
     def interval_rate(self) -> Fraction:
-        """The rate of one interval between instalments."""
+        """The rate of one interval between installments."""
         return convert_rate(rate_of(self.rate), self.frequency, installment_interval(self.frequency))
 
 
 class ScheduledInstallment(msgspec.Struct, frozen=True):
-    """One line of a schedule; `balance` is the principal left after it."""
+    """One line of a loan schedule. Amounts are in minor units."""
 
-    n: int
+    n: int  # from 1
     due: date
     principal: int
     interest: int
     tax: int
-    balance: int
+    balance: int  # principal left after this installment
 
     @property
     def total(self) -> int:
@@ -114,7 +116,8 @@ class ScheduledInstallment(msgspec.Struct, frozen=True):
 
 
 def level_payment(terms: LoanTerms) -> int:
-    """What each instalment pays before tax: principal and interest together, or the principal alone."""
+    """Returns the constant part of each installment: principal and interest before tax for equal installments, the
+    principal alone for other methods."""
     rate, amount = terms.interval_rate, Fraction(terms.principal)
     if terms.method != EQUAL_INSTALLMENTS or not rate:
         return round_half_up(amount / terms.period)
@@ -123,7 +126,7 @@ def level_payment(terms: LoanTerms) -> int:
 
 
 def make_schedule(terms: LoanTerms, begins: date) -> list[ScheduledInstallment]:
-    """Instalments of a loan paid out on a day. The last takes what is left: no part is ever negative."""
+    """Returns the schedule of a loan paid out on a date. The last installment takes the remaining principal."""
     level, rate, tax = level_payment(terms), terms.interval_rate, rate_of(terms.tax)
     balance, lines = terms.principal, []
     for n in range(1, terms.period + 1):
@@ -140,7 +143,7 @@ def make_schedule(terms: LoanTerms, begins: date) -> list[ScheduledInstallment]:
 
 
 class LoanAmounts(msgspec.Struct, frozen=True):
-    """The parts of what is owed, or of what is paid, in the order in which they are paid."""
+    """Amounts owed or paid by component, in the order in which they are paid."""
 
     penalty: int = 0
     fee: int = 0
@@ -167,24 +170,26 @@ def sum_amounts(parts: Iterable[LoanAmounts]) -> LoanAmounts:
 
 
 def accrued_interest(interest: int, begins: date, due: date, day: date) -> int:
-    """What an interval's interest comes to on a day within it, by the days used."""
+    """Returns an interval's interest accrued by a date within it, in proportion to the days."""
     if day >= due:
         return interest
     return round_half_up(Fraction(interest * max(0, (day - begins).days), (due - begins).days))
 
 
 def late_on(due: date, tolerance_days: int) -> date:
-    """The first day on which what was due is late."""
+    """Returns the first day on which an installment is late."""
     return due + timedelta(days=tolerance_days + 1)
 
 
-# A penalty's rate has at most six decimals in percent, so a day's penalty is a whole number of these.
+# Units of a minor unit in which penalties are carried exactly: a penalty rate has at most six decimals of a percent.
 PENALTY_UNITS_PER_MINOR = 10**8
 
 
 def charge_penalty(carry: int, overdue_principal: int, daily_percent: str, days: int = 1) -> tuple[int, int]:
-    """Late days: the penalty to charge, and what rounding has left over of all days so far. However the days are
-    cut up, the sum of charges is the exact penalty rounded once."""
+    """Returns the penalty to charge for late days, and the rounding remainder to carry to the next charge.
+
+    However the days are divided into charges, their sum is the exact penalty rounded once.
+    """
     exact = carry + int(overdue_principal * days * rate_of(daily_percent) * PENALTY_UNITS_PER_MINOR)
     charged = round_half_up(Fraction(exact, PENALTY_UNITS_PER_MINOR))
     return charged, exact - charged * PENALTY_UNITS_PER_MINOR
@@ -194,7 +199,10 @@ def charge_penalty(carry: int, overdue_principal: int, daily_percent: str, days:
 
 
 def allocate(amount: int, owed: Iterable[LoanAmounts]) -> list[LoanAmounts]:
-    """Penalty, fee, interest with its tax, principal: the oldest instalment first. Contract: loans#request"""
+    """Splits a repayment over installments, oldest first. Each is paid in the order of allocate_to_installment.
+
+    Contract: loans#allocation
+    """
     paid = []
     for parts in owed:
         taken = allocate_to_installment(amount, parts)
@@ -204,10 +212,11 @@ def allocate(amount: int, owed: Iterable[LoanAmounts]) -> list[LoanAmounts]:
 
 
 def allocate_to_installment(amount: int, owed: LoanAmounts) -> LoanAmounts:
+    """Splits an amount over one installment: penalty, fee, interest with its tax, principal."""
     penalty = min(amount, owed.penalty)
     fee = min(amount - penalty, owed.fee)
     left = amount - penalty - fee
-    # Interest that cannot be paid whole brings its share of the tax along.
+    # Partly paid interest is paid with a proportional share of its tax.
     both = owed.interest + owed.tax
     charged = min(left, both)
     tax = round_half_up(Fraction(charged * owed.tax, both)) if both else 0

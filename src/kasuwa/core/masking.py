@@ -1,4 +1,4 @@
-"""Card numbers typed where they do not belong, such as a narration, are masked before anything is kept."""
+"""Masks card numbers in free texts, such as a narration, before they are stored."""
 
 import re
 
@@ -11,8 +11,10 @@ DIGITS = re.compile(r"(?<![0-9])[0-9](?:[ .\-]?[0-9]){12,18}(?![0-9])", re.ASCII
 
 
 def mask_card_numbers(text: str) -> str:
-    """Returns the text with every card number reduced to its first six and last four digits. A number counts as a
-    card's if a card network has its range and length and its check digit is right."""
+    """Masks every card number in a text except its first six and last four digits.
+
+    A number counts as a card number if it has the range and length of a card network and a valid check digit.
+    """
     if len(text) < SHORTEST:
         return text
     return DIGITS.sub(mask_match, text)

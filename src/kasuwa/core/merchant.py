@@ -1,4 +1,4 @@
-"""A merchant's settings as they are kept, and the merchant that the rules see."""
+"""A merchant's stored settings, and the Merchant that the rules see."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,7 +13,7 @@ from kasuwa.core.loan_interest import LendingSettings, check_lending
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
 from kasuwa.core.tariff import Tariff, read_tariff
 
-# The smallest and largest transaction by currency. Contract: #rates
+# Smallest and largest transaction by currency, in major units. Contract: #rates
 DEFAULT_LIMITS = {
     "NGN": ("1.00", "10000000.00"),
     "USD": ("0.50", "10000.00"),
@@ -21,24 +21,24 @@ DEFAULT_LIMITS = {
     "KES": ("10.00", "1000000.00"),
 }
 
-# Requests a second and burst, in live; the test environment has none. Contract: #rates
+# Default rate limit in live: requests per second and burst. The test environment has none. Contract: #rates
 LIVE_RATE = (100, 200)
 
 
-MOST_SETTLEMENT_DAYS = 30
+MAX_SETTLEMENT_DAYS = 30
 
-# The bank whose account numbers customers pay into, where the operator has not said another.
+# Code of the bank whose account numbers customers pay into.
 DEFAULT_INBOUND_BANK = "035"
 
 
 class MerchantSettings(msgspec.Struct, omit_defaults=True):
     webhook_url: str = ""
-    webhook_order: Literal["loose", "strict"] = "loose"
-    http_codes: Literal["compat", "strict"] = "compat"
-    tariff: dict[str, Any] = {}
-    limits: dict[str, tuple[str, str]] = {}
-    rate: tuple[int, int] | None = None
-    settlement_days: int = 0
+    webhook_order: Literal["loose", "strict"] = "loose"  # strict: an event waits until the one before was delivered
+    http_codes: Literal["compat", "strict"] = "compat"  # see core/codes.py
+    tariff: dict[str, Any] = {}  # overrides of the default tariff
+    limits: dict[str, tuple[str, str]] = {}  # overrides of DEFAULT_LIMITS
+    rate: tuple[int, int] | None = None  # requests per second and burst
+    settlement_days: int = 0  # n of T+n
     inbound_bank: str = DEFAULT_INBOUND_BANK
     lending: LendingSettings = LendingSettings()
     suspended: bool = False
@@ -50,11 +50,11 @@ def tariff_of(override: bytes) -> Tariff:
 
 
 def check_settings(settings: MerchantSettings) -> None:
-    """What would break a merchant's every request is refused when it is set. Raises ValueError."""
+    """Raises ValueError if a setting is invalid: it would break every request of the merchant."""
     if settings.rate is not None and min(settings.rate) < 1:
         raise ValueError("rate must be two whole numbers above zero")
-    if not 0 <= settings.settlement_days <= MOST_SETTLEMENT_DAYS:
-        raise ValueError(f"settlement_days must be 0 (at once) to {MOST_SETTLEMENT_DAYS} business days")
+    if not 0 <= settings.settlement_days <= MAX_SETTLEMENT_DAYS:
+        raise ValueError(f"settlement_days must be 0 (at once) to {MAX_SETTLEMENT_DAYS} business days")
     bank = banks_by_code().get(settings.inbound_bank)
     if bank is None or bank.cbn_code is None:
         raise ValueError("inbound_bank must be the code of a bank that has a CBN code")
@@ -94,7 +94,7 @@ def make_merchant(
 
 
 def check_amount_limits(merchant: Merchant, currency: str, amount: int) -> str | None:
-    """The reason why an amount may not be asked for, if there is one."""
+    """Returns the error text if an amount is outside the merchant's limits, else None."""
     limits = merchant.limits[currency]
     if limits.min_amount <= amount <= limits.max_amount:
         return None

@@ -1,18 +1,18 @@
-"""Money: whole numbers of minor units, read from text and written as text, never through a float."""
+"""Money as whole numbers of minor units, parsed from text and formatted as text, never through a float."""
 
 import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-# Every currency we keep has two decimals (data/currencies_countries.json).
+# Every supported currency has two decimals (data/currencies_countries.json).
 MINOR_PER_MAJOR = 100
 CURRENCIES = ("NGN", "USD", "GHS", "KES")
 
 DECIMALS = 2
 
-# An amount has at most this many digits, decimals included. The bound of what is read, of what the OpenAPI document
-# says and of what the books keep as one amount is this one. Contract: #requests
+# Most digits of an amount, decimals included. Applies to parsing, the OpenAPI document and the ledger.
+# Contract: #amounts
 MOST_DIGITS = 15
 LARGEST_AMOUNT = (10**MOST_DIGITS - 1) * MINOR_PER_MAJOR
 # A balance must fit PostgreSQL's bigint.
@@ -23,13 +23,13 @@ AMOUNT_PATTERN = "|".join(
     rf"[0-9]{{1,{MOST_DIGITS - decimals}}}" + (rf"\.[0-9]{{{decimals}}}" if decimals else "")
     for decimals in range(DECIMALS + 1)
 )
-# The ASCII pattern comes first: `int` and `Decimal` take Arabic digits, signs, spaces and exponents,
-# and turning Decimal("1E+1000000") into an int takes most of a minute. Contract: #requests
+# Checked before any conversion: `int` and `Decimal` accept Arabic digits, signs, spaces and exponents, and converting
+# Decimal("1E+1000000") to an int takes most of a minute. Contract: #amounts
 AMOUNT_TEXT = re.compile(AMOUNT_PATTERN, re.ASCII)
 
 
 def parse_minor(text: str) -> int | None:
-    """The minor units that a numeric text names, or None where it names none."""
+    """Parses an amount in major units to minor units. Returns None if it is not a valid amount."""
     if AMOUNT_TEXT.fullmatch(text) is None:
         return None
     whole, _, cents = text.partition(".")
@@ -37,19 +37,19 @@ def parse_minor(text: str) -> int | None:
 
 
 def format_minor(minor: int) -> str:
-    """Two decimals and no separators: 123456 is "1234.56". Contract: #replies"""
+    """Formats minor units with two decimals and no separators: 123456 is "1234.56". Contract: #replies"""
     sign = "-" if minor < 0 else ""
     return f"{sign}{abs(minor) // MINOR_PER_MAJOR}.{abs(minor) % MINOR_PER_MAJOR:02d}"
 
 
 def format_grouped(minor: int) -> str:
-    """With thousands separators, as a card's balance is shown: 123456 is "1,234.56"."""
+    """Formats minor units with thousands separators, as in card balances: 123456 is "1,234.56"."""
     return f"{minor // MINOR_PER_MAJOR:,}.{minor % MINOR_PER_MAJOR:02d}"
 
 
 @lru_cache(maxsize=1024)
 def minor_of(major: str) -> int:
-    """The minor units of a figure in our own tables ("2500", "0.50")."""
+    """Converts an amount of our own tables ("2500", "0.50") to minor units. Raises ValueError."""
     minor = parse_minor(major)
     if minor is None:
         raise ValueError(f"not a figure: {major!r}")
@@ -58,11 +58,12 @@ def minor_of(major: str) -> int:
 
 @lru_cache(maxsize=1024)
 def fraction_of(percent: str) -> tuple[int, int]:
+    """Returns a percentage as numerator and denominator."""
     exact = Fraction(Decimal(percent)) / 100
     return exact.numerator, exact.denominator
 
 
 def percent_of(minor: int, percent: str) -> int:
-    """A percentage of an amount that is not negative, half up to the minor unit. Contract: #fees"""
+    """Returns a percentage of a non-negative amount, rounded half up to the minor unit. Contract: #fees"""
     numerator, denominator = fraction_of(percent)
     return (minor * numerator * 2 + denominator) // (denominator * 2)

@@ -1,5 +1,4 @@
-"""A page for a browser as bytes, and who makes them: web/server.py serves what pages/ draws, and neither knows the
-other."""
+"""The interface between web/server.py, which serves payer pages, and pages/, which renders them."""
 
 from typing import Protocol
 
@@ -14,5 +13,5 @@ class Page(msgspec.Struct, frozen=True):
 
 class Pages(Protocol):
     async def serve(self, verb: str, path: str, form: bytes) -> Page:
-        """What a payer sees who opened a path below /pay/ (GET), or sent its form (POST)."""
+        """Returns the page for a path below /pay/ that a payer opened (GET) or whose form was sent (POST)."""
         ...

@@ -1,4 +1,4 @@
-"""Which part of a list is asked for: the fields that every list's request has. Contract: #lists"""
+"""Paging: the fields that every list request has, and truncation of pages that are too large. Contract: #lists"""
 
 from functools import cache
 from typing import Any, ClassVar
@@ -9,33 +9,35 @@ from kasuwa.core.fields import DEFAULT_LIMIT, MAX_PAGE_SIZE, Limit, Offset
 
 
 class Paged(msgspec.Struct, kw_only=True):
-    """`limits` is read as `limit`. `usual` is how many are answered where no limit is said."""
+    """The paging fields of a list request."""
 
-    default_limit: ClassVar[int] = DEFAULT_LIMIT
+    default_limit: ClassVar[int] = DEFAULT_LIMIT  # records returned if the request names no limit
 
     offset: Offset | None = None
     limit: Limit | None = None
-    limits: Limit | None = None
+    limits: Limit | None = None  # another spelling of `limit`
 
     @property
     def offset_and_limit(self) -> tuple[int, int]:
-        """Where to begin, and how many."""
+        """The effective offset and limit."""
         return self.offset or 0, self.limit or self.limits or self.default_limit
 
 
 class PagedArray(Paged, kw_only=True):
-    """A list that is answered as a bare array, which cannot say how much it left out: as many as a page can hold.
-    Contract: #lists"""
+    """Paging of a list whose reply is a bare array.
+
+    It cannot say that records were left out, so by default it returns as many as a page may have. Contract: #lists
+    """
 
     default_limit: ClassVar[int] = MAX_PAGE_SIZE
 
 
-# The most that a page of a list may be, in bytes: one that would be longer has fewer lines. Contract: #lists
+# Largest page of a list, in bytes. A larger page is truncated to fewer records. Contract: #lists
 MOST_PAGE_BYTES = 1024 * 1024
 
 
 def is_page(reply: Any) -> bool:
-    """Whether a reply is a page of a list that can be cut: a bare array, what was asked for, or the event feed."""
+    """Returns whether a reply is a page that can be truncated: a bare array, a page with a limit, or the event feed."""
     kind: Any = type(reply)
     if not may_be_page(kind):
         return False
@@ -48,8 +50,11 @@ def may_be_page(kind: Any) -> bool:
 
 
 def truncate_page(reply: Any, lines: int) -> Any:
-    """A page with its first lines alone, which says so: `limit` is what was served, so that `offset` + `limit` is where
-    the next page begins; the feed goes on after its last line; a bare array is merely shorter. Contract: #lists"""
+    """Returns a page with its first records alone.
+
+    Its `limit` becomes the number of records, so that the next page begins at `offset` + `limit`. The event feed
+    continues after the last record. A bare array is only shortened. Contract: #lists
+    """
     if isinstance(reply, list):
         return reply[:lines]
     kept = reply.data[:lines]

@@ -1,4 +1,4 @@
-"""What is said of people: the day they were born, their telephone, their Bank Verification Number.
+"""Field types for personal data: dates, telephone numbers and Bank Verification Numbers (BVN).
 
 Contract: clients#create
 """
@@ -25,7 +25,7 @@ Email = Annotated[
 
 
 class SealedDetail(msgspec.Struct, frozen=True):
-    """What is kept of what was told of a person: encrypted, and the keyed hashes that the person is found by."""
+    """A person's data as stored: encrypted, with keyed hashes to search by."""
 
     detail_sealed: bytes
     phone_hash: bytes | None
@@ -39,13 +39,13 @@ FIRST_YEAR = 1900
 
 
 class DateText(str, CustomFieldType):
-    """A calendar day as text; a time after it is allowed and ignored. Contract: #times"""
+    """A calendar date as text. A time after it is allowed and ignored. Contract: #times"""
 
     __slots__ = ()
 
     @classmethod
-    def read(cls, said: Any) -> "DateText":
-        match = DAY_TEXT.fullmatch(said) if isinstance(said, str) else None
+    def read(cls, raw: Any) -> "DateText":
+        match = DAY_TEXT.fullmatch(raw) if isinstance(raw, str) else None
         try:
             day = None if match is None else date.fromisoformat(match[1])
         except ValueError:
@@ -64,22 +64,25 @@ class DateText(str, CustomFieldType):
 PHONE_REASON = "a telephone number of its country, or one with + and its country's code"
 SEPARATORS = re.compile(r"[ ()./-]")
 
-# What follows the country's code, by that code: mobile numbers first, then fixed lines. Of other countries we know
-# what every number keeps to (E.164): at most 15 digits, the first of them not 0.
+# Pattern of national numbers by calling code: mobile numbers, then fixed lines. Numbers of other countries are only
+# checked against E.164: at most 15 digits, the first of them not 0.
 NATIONAL_NUMBERS = {
     "234": re.compile(r"(70|80|81|90|91)[0-9]{8}|1[0-9]{7}|20[1-9][0-9]{7}", re.ASCII),
     "233": re.compile(r"(2[0-9]|5[0-9])[0-9]{7}|3[0-9]{8}", re.ASCII),
     "254": re.compile(r"(7[0-9]|1[01])[0-9]{7}|[2-6][0-9]{6,8}", re.ASCII),
     "1": re.compile(r"[2-9][0-9]{2}[2-9][0-9]{6}", re.ASCII),
 }
-# What is dialled before it inside the country: in America nothing.
+# Trunk prefix that is dialed before a national number, by calling code.
 TRUNKS = {"234": "0", "233": "0", "254": "0", "1": ""}
 DEFAULT_CALLING_CODE = "234"
 E164_DIGITS = re.compile(r"[1-9][0-9]{6,14}", re.ASCII)
 
 
 def is_telephone(phone: str, homes: Collection[str] = (DEFAULT_CALLING_CODE,)) -> bool:
-    """Whether a text is a number of the country whose code it begins with; or, without one, of its home's."""
+    """Returns whether a text is a valid number of the country whose code it begins with, or else of one of `homes`.
+
+    `homes` are calling codes.
+    """
     digits = SEPARATORS.sub("", phone)
     if digits.startswith("+"):
         return is_international(digits[1:])
@@ -89,8 +92,10 @@ def is_telephone(phone: str, homes: Collection[str] = (DEFAULT_CALLING_CODE,)) -
 
 
 def canonical_phone(phone: str, homes: Collection[str] = (DEFAULT_CALLING_CODE,)) -> str:
-    """Returns a telephone number as `+` and its country's code (E.164), the same for every spelling of it. A number
-    that belongs to none of its homes is returned without separators."""
+    """Returns a telephone number in E.164 form, the same for every spelling of it.
+
+    A number without a calling code that is valid in none of `homes` is returned without separators.
+    """
     digits = SEPARATORS.sub("", phone)
     if digits.startswith("+"):
         return digits
@@ -110,7 +115,7 @@ def is_national(digits: str, code: str) -> bool:
 
 
 def is_international(digits: str, home: str = "") -> bool:
-    """Whether these are a country's code, this one's if one is named, and a number there."""
+    """Returns whether digits are a calling code (`home`, if given) followed by a valid number of that country."""
     if not E164_DIGITS.fullmatch(digits) or not digits.startswith(home):
         return False
     code = next((code for code in NATIONAL_NUMBERS if digits.startswith(code)), None)
@@ -119,7 +124,7 @@ def is_international(digits: str, home: str = "") -> bool:
 
 @cache
 def calling_codes() -> dict[str, str]:
-    """The calling codes of the countries we know, by each of their names in lower case."""
+    """Returns the calling codes by country code (alpha-2, alpha-3) and by country name, in lower case."""
     found = {}
     for row in load_reference_data("currencies_countries")["countries"]:
         for name in (row["alpha2"], row["alpha3"], row["name"]):
@@ -128,20 +133,23 @@ def calling_codes() -> dict[str, str]:
 
 
 def calling_code(country: str) -> str:
-    """The home of a telephone by the name of a country: Nigeria, where we do not know it. Contract: clients#create"""
+    """Returns the calling code of a country, or Nigeria's if the country is unknown. Contract: clients#create"""
     return calling_codes().get(country.strip().lower(), DEFAULT_CALLING_CODE)
 
 
 class Phone(str, CustomFieldType):
-    """A telephone number, as it was sent. Which country is its home, if it does not say so, a rule has to know."""
+    """A telephone number as it was sent.
+
+    A number without a calling code is accepted if it is valid in any known country. A rule must check the client's.
+    """
 
     __slots__ = ()
 
     @classmethod
-    def read(cls, said: Any) -> "Phone":
-        if not isinstance(said, str) or len(said) > 30 or not is_telephone(said, NATIONAL_NUMBERS):
+    def read(cls, raw: Any) -> "Phone":
+        if not isinstance(raw, str) or len(raw) > 30 or not is_telephone(raw, NATIONAL_NUMBERS):
             raise ValueError(PHONE_REASON)
-        return cls(said)
+        return cls(raw)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -152,14 +160,14 @@ class Phone(str, CustomFieldType):
 
 BVN_REASON = "eleven digits that begin with 22"
 BVN_TEXT = re.compile(r"22[0-9]{9}", re.ASCII)
-# The one documented sample does not begin so; outside the test environment it is refused by `bvn_may_exist`.
+# The documented sample does not begin with 22. Outside the test environment `check_bvn` refuses it.
 Bvn = Annotated[str, Meta(pattern="^(22[0-9]{9}|12345678901)" + END, max_length=11, description=BVN_REASON)]
 
 
 @cache
 def magic_bvns() -> frozenset[str]:
-    """The numbers that tell the sandbox's register how to answer, the documented sample among them."""
-    return frozenset(said for said in load_reference_data("magic_values")["bvn"] if said.isdecimal())
+    """Returns the BVNs that select the sandbox registry's answer, including the documented sample."""
+    return frozenset(bvn for bvn in load_reference_data("magic_values")["bvn"] if bvn.isdecimal())
 
 
 def is_magic_bvn(merchant: Merchant, bvn: str) -> bool:
@@ -167,12 +175,12 @@ def is_magic_bvn(merchant: Merchant, bvn: str) -> bool:
 
 
 def check_bvn(merchant: Merchant, bvn: str | None) -> str | None:
-    """A rule (core.action.Rule) for every request that names a BVN."""
+    """Field rule: returns what is wrong with a BVN, or None."""
     if bvn is None or BVN_TEXT.fullmatch(bvn) or is_magic_bvn(merchant, bvn):
         return None
     return BVN_REASON
 
 
 def mask_bvn(bvn: str) -> str:
-    """First three and last two. Contract: clients#create"""
+    """Masks a BVN except its first three and last two digits. Contract: clients#create"""
     return f"{bvn[:3]}******{bvn[-2:]}"

@@ -1,5 +1,6 @@
-"""What a collection costs and what it settles: the one place where its price is made, so that what `charges`
-answers and what a payment then costs cannot differ (Contract: #fees).
+"""The price of a collection: its fee, VAT and settled amount.
+
+Prices are calculated only here, so the `charges` resource and a payment cannot differ. Contract: #fees
 """
 
 import msgspec
@@ -8,7 +9,7 @@ from kasuwa.core.money import fraction_of, minor_of, percent_of
 from kasuwa.core.tariff import Bearer, BearerWord, CollectionFee, FeeClass, Tariff
 
 HOME_COUNTRY = "NG"
-# The tariff's flat figures are in its own currency: elsewhere the percentage stands alone. Contract: #fees
+# Flat fees and caps apply in this currency alone. Other currencies pay the percentage. Contract: #fees
 TARIFF_CURRENCY = "NGN"
 
 MOBILE_MONEY_CLASSES: dict[str, FeeClass] = {
@@ -19,25 +20,22 @@ MOBILE_MONEY_CLASSES: dict[str, FeeClass] = {
 
 
 class Price(msgspec.Struct, frozen=True):
-    """One collection in minor units: the payer pays `charged`, the merchant gets `settled`, and what lies between
-    is fee and VAT. `amount` is what was asked for: equal to `charged` where the merchant bears the fee, to
-    `settled` where the customer does.
-    """
+    """The price of one collection, in minor units."""
 
-    amount: int
+    amount: int  # as requested: the charged amount if the merchant bears the fee, else the settled amount
     fee: int
-    vat: int
-    charged: int
-    settled: int
+    vat: int  # on the fee
+    charged: int  # paid by the payer
+    settled: int  # received by the merchant: charged - fee - vat
 
 
 def card_class(issuer_country: str | None) -> FeeClass:
-    """A card whose issuer is not known is taken for one of ours. Contract: resources#banks"""
+    """Returns the fee class of a card. A card of unknown issuer counts as local. Contract: resources#card"""
     return "card_local" if issuer_country in (None, HOME_COUNTRY) else "card_international"
 
 
 def bearer_of(tariff: Tariff, requested: BearerWord | None) -> Bearer:
-    """Who pays the fee: as the request says, else as the merchant's tariff does."""
+    """Returns who pays the fee: as requested, else by the default of the merchant's tariff."""
     return "customer" if (requested or tariff.bearer_default) == "customer" else "merchant"
 
 
@@ -48,12 +46,12 @@ def price_collection(tariff: Tariff, fee_class: FeeClass, currency: str, amount:
 
 
 def gross_up_amount(tariff: Tariff, fee_class: FeeClass, currency: str, amount: int) -> int:
-    """The smallest gross that settles at least the amount, found exactly.
+    """Returns the smallest gross amount that settles at least `amount`.
 
-    Such a gross is at least amount + its own cost, and a cost never falls as the gross grows: rounding, waiver and
-    cap included. So the smallest is the first fixed point of gross = amount + cost(gross), and going up from the
-    amount cannot step over it. It is soon reached: each step is about the cost's part of the one before, at most a
-    half (MOST_OF_A_PAYMENT); where a flat fee takes all there is, each is at least the amount.
+    The cost never falls as the gross grows, with rounding, waiver and cap included. So the result is the smallest
+    fixed point of gross = amount + cost(gross), and iterating upward from `amount` cannot step over it. The iteration
+    converges fast: each step is at most about half of the one before (MAX_FEE_SHARE). While a flat fee takes the
+    whole payment, each step is at least `amount`.
     """
     gross = amount
     while True:
@@ -64,8 +62,9 @@ def gross_up_amount(tariff: Tariff, fee_class: FeeClass, currency: str, amount: 
 
 
 def fee_and_vat(tariff: Tariff, fee_class: FeeClass, currency: str, charged: int) -> tuple[int, int]:
-    """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise; together never more than
-    what is charged. Contract: #fees
+    """Returns the fee and its VAT. VAT is taken on the rounded fee. Together they never exceed the charged amount.
+
+    Contract: #fees
     """
     fee = calculate_collection_fee(tariff.collection.of_class(fee_class), currency, charged)
     fee = min(fee, largest_fee(charged, tariff.vat_percent_on_fees))
@@ -73,6 +72,7 @@ def fee_and_vat(tariff: Tariff, fee_class: FeeClass, currency: str, charged: int
 
 
 def calculate_collection_fee(rule: CollectionFee, currency: str, charged: int) -> int:
+    """Returns the fee of a charged amount by its rule, before VAT."""
     fee = percent_of(charged, rule.percent)
     if currency != TARIFF_CURRENCY:
         return fee
@@ -82,7 +82,7 @@ def calculate_collection_fee(rule: CollectionFee, currency: str, charged: int) -
 
 
 def largest_fee(charged: int, vat_percent: str) -> int:
-    """The largest fee that with its VAT is not above what is charged.
+    """Returns the largest fee that together with its VAT does not exceed the charged amount.
 
     With VAT n/d: fee + floor(fee × n/d + 1/2) ≤ charged  ⇔  2 × fee × (d + n) < (2 × charged + 1) × d.
     """

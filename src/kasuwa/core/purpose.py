@@ -1,8 +1,8 @@
-"""What money is moved for, where that is more than the wallet's: a repayment, a deposit, a disbursement.
+"""Purposes of transactions: a payment or transfer that is made for another slice, such as a loan repayment.
 
-Slices do not import each other. A payment or a transfer made for another slice carries a purpose: a name and a
-reference ("loan", "LN…"). app.py hands the owners' rules over by name, and the decision that ends the payment or
-transfer adds what the purpose's rule answers, in the same group and the same commit.
+Slices do not import each other. The transaction stores the purpose's name and a reference ("loan-repayment", "LN…").
+app.py registers the owning slice's rules by name, and the decision that ends the transaction adds their effects in the
+same commit.
 """
 
 from collections.abc import Callable
@@ -26,17 +26,17 @@ from kasuwa.core.transactions import Transaction
 
 
 class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a transaction is for: kept in its detail."""
+    """The purpose of a transaction. Stored in its detail under `errand`."""
 
-    purpose: str
-    reference: str
-    # What the merchant told of the payer with a repayment or a deposit; `meta` is a JSON object as text.
+    purpose: str  # name of the purpose, a key of Context.purposes
+    reference: str  # of the loan, savings account or plan that it is for
+    # Details of the payer that the merchant sent with a repayment or deposit. `meta` is a JSON object as text.
     meta: str = ""
     ip: str = ""
     fingerprint: str = ""
 
 
-# The field of replies and events that names what a transaction belongs to, by its purpose.
+# Field of replies and events that names the loan or savings account of a transaction, by purpose.
 # Contract: loans#request, events#payload
 SUBJECT_FIELDS = {
     "loan-disbursement": "loan_id",
@@ -46,50 +46,51 @@ SUBJECT_FIELDS = {
 }
 
 
-def subject_of(errand: TransactionPurpose | None) -> dict[str, Any]:
-    """The loan or savings that a transaction belongs to, by the name of its field; empty for any other."""
-    if errand is None or errand.purpose not in SUBJECT_FIELDS:
+def subject_of(purpose: TransactionPurpose | None) -> dict[str, Any]:
+    """Returns the field that names the transaction's loan or savings account. Empty for any other purpose."""
+    if purpose is None or purpose.purpose not in SUBJECT_FIELDS:
         return {}
-    return {SUBJECT_FIELDS[errand.purpose]: errand.reference}
+    return {SUBJECT_FIELDS[purpose.purpose]: purpose.reference}
 
 
 class SubjectDetail(msgspec.Struct, frozen=True):
-    """What the detail of any transaction says about what it belongs to: the movements within the books name it plainly,
-    payments, transfers and cashcodes by their errand. `ip` and `fingerprint` are the payer's."""
+    """Fields of any transaction's detail that name its loan or savings account, purpose and payer."""
 
+    # Payments, transfers and cashcodes have a purpose.
     purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
+    # Movements within the books name their loan or savings account directly.
     loan_id: str = ""
     savings_id: str = ""
-    meta: str = ""
-    ip: str = ""
-    fingerprint: str = ""
+    meta: str = ""  # a JSON object as text
+    ip: str = ""  # of the payer
+    fingerprint: str = ""  # of the payer's device
 
 
 SUBJECT_DETAIL_DECODER: "msgspec.json.Decoder[SubjectDetail]" = msgspec.json.Decoder(SubjectDetail)
 
 
 def subject_in(detail: str) -> dict[str, Any]:
-    """As `subject_of`, from the detail of any transaction."""
-    said = SUBJECT_DETAIL_DECODER.decode(detail)
-    plain = {"loan_id": said.loan_id, "savings_id": said.savings_id}
-    return subject_of(said.purpose) or {name: reference for name, reference in plain.items() if reference}
+    """Like `subject_of`, from the detail of any transaction."""
+    decoded = SUBJECT_DETAIL_DECODER.decode(detail)
+    direct = {"loan_id": decoded.loan_id, "savings_id": decoded.savings_id}
+    return subject_of(decoded.purpose) or {name: reference for name, reference in direct.items() if reference}
 
 
 def payer_in(detail: str) -> dict[str, str]:
-    """The address and the device of the payer, as far as the detail of a payment or a movement has them."""
-    said = SUBJECT_DETAIL_DECODER.decode(detail)
-    errand = said.purpose or TransactionPurpose("", "")
-    found = {"ip": said.ip or errand.ip, "fingerprint": said.fingerprint or errand.fingerprint}
+    """Returns the payer's IP address and device fingerprint, as far as a transaction's detail has them."""
+    decoded = SUBJECT_DETAIL_DECODER.decode(detail)
+    purpose = decoded.purpose or TransactionPurpose("", "")
+    found = {"ip": decoded.ip or purpose.ip, "fingerprint": decoded.fingerprint or purpose.fingerprint}
     return {name: value for name, value in found.items() if value}
 
 
 class PurposeEffects(msgspec.Struct, frozen=True):
-    """What a purpose adds to the decision on its transaction."""
+    """The effects that a purpose adds to the decision on its transaction."""
 
-    reply: Any = None  # for whoever waits, where that is not the transaction's own reply
-    posts: tuple[Posting, ...] = ()  # in the transaction's own group
-    groups: tuple[PostingGroup, ...] = ()  # after that group, under references of their own
-    surplus: int = 0  # how much of a payment its purpose has no use for: it can be refunded
+    reply: Any = None  # replaces the transaction's own reply
+    posts: tuple[Posting, ...] = ()  # added to the transaction's own group
+    groups: tuple[PostingGroup, ...] = ()  # applied after that group, under their own references
+    surplus: int = 0  # part of a payment that the purpose does not use and that can be refunded
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
     jobs_done: tuple[Job, ...] = ()
@@ -100,46 +101,49 @@ NO_EFFECTS = PurposeEffects()
 
 
 class PurposeRules(msgspec.Struct, frozen=True):
-    """`needs(merchant, reference)` are the rows its rule must see; `end(row, reference, context, seen)` is asked each
-    time the rail has answered, and may ask for `More`. While the row is not final it adds its reply and nothing else;
-    once the row is successful or failed, all that follows from it. `account(reference, currency)` is where a payment's
-    money goes, whole, where that is not the wallet; the fee is the wallet's all the same. `tell(row, reference,
-    context, seen)` is the reply to whoever still waits for a transaction that a call-back has ended meanwhile: nothing
-    follows from it twice. `end_refund(reference, amount, context, seen)` is asked when some of a payment's surplus
-    has been refunded; without it nothing of such a payment can be."""
+    """The rules of the slice that owns a purpose, called when its transaction changes state."""
 
     name: str
+    # needs(merchant, reference): the rows that the rules must see.
     needs: Callable[[Merchant, str], Needs]
+    # on_answer(row, reference, context, seen): called on each rail answer. While the row is not final, it may return a
+    # reply and no other effect.
     on_answer: Callable[[Transaction, str, Context, LoadedRows], PurposeEffects | NeedsMore]
+    # destination_account(reference, currency): receives the full payment in place of the wallet. The wallet still pays
+    # the fee.
     destination_account: Callable[[str, str], str] | None = None
+    # final_reply(row, reference, context, seen): the reply to a request that still waits for a transaction which a
+    # callback has ended. It has no effects: they were applied with the callback.
     final_reply: Callable[[Transaction, str, Context, LoadedRows], Any] | None = None
+    # on_refund(reference, amount, context, seen): called when part of a payment's surplus was refunded. None forbids
+    # refunds of such payments.
     on_refund: Callable[[str, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
 
 
 def effects_of_purpose(
-    row: Transaction, errand: TransactionPurpose | None, context: Context, seen: LoadedRows
+    row: Transaction, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
 ) -> PurposeEffects | NeedsMore:
-    """What a transaction's purpose adds to what was decided of it."""
-    if errand is None:
+    """Returns what a transaction's purpose adds to the decision, or NeedsMore."""
+    if purpose is None:
         return NO_EFFECTS
-    purpose: PurposeRules = context.purposes[errand.purpose]
-    unseen = unseen_needs(purpose, errand, context, seen)
-    return unseen or purpose.on_answer(row, errand.reference, context, seen)
+    rules: PurposeRules = context.purposes[purpose.purpose]
+    missing = unseen_needs(rules, purpose, context, seen)
+    return missing or rules.on_answer(row, purpose.reference, context, seen)
 
 
-def reply_of_purpose(row: Transaction, errand: TransactionPurpose | None, context: Context, seen: LoadedRows) -> Any:
-    """What a purpose tells of a transaction that is over: its reply, None where it has none of its own, or `More`."""
-    if errand is None:
+def reply_of_purpose(row: Transaction, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows) -> Any:
+    """Returns the purpose's reply for a final transaction, None if it has none, or NeedsMore."""
+    if purpose is None:
         return None
-    purpose: PurposeRules = context.purposes[errand.purpose]
-    if purpose.final_reply is None:
+    rules: PurposeRules = context.purposes[purpose.purpose]
+    if rules.final_reply is None:
         return None
-    unseen = unseen_needs(purpose, errand, context, seen)
-    return unseen or purpose.final_reply(row, errand.reference, context, seen)
+    missing = unseen_needs(rules, purpose, context, seen)
+    return missing or rules.final_reply(row, purpose.reference, context, seen)
 
 
 def unseen_needs(
-    purpose: PurposeRules, errand: TransactionPurpose, context: Context, seen: LoadedRows
+    rules: PurposeRules, purpose: TransactionPurpose, context: Context, seen: LoadedRows
 ) -> NeedsMore | None:
-    needs = purpose.needs(context.merchant, errand.reference)
+    needs = rules.needs(context.merchant, purpose.reference)
     return None if all(seen.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)

@@ -1,4 +1,4 @@
-"""What a plain read may do with the database: ask; and open what was sealed for its merchant."""
+"""Interfaces of database reads: queries and snapshots, and unsealing for actions. Implemented in db/reading.py."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -15,42 +15,41 @@ class Reader(Protocol):
 
 
 class Snapshot(Reader, Protocol):
-    """A reader whose statements all see the database as it was at the first of them."""
+    """A reader whose statements all see the database as of the first of them (repeatable read)."""
 
     def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]: ...
 
 
 class ReplyReader(Reader, Protocol):
-    """A reader for one reply. It allows one statement outside a snapshot, so that no reply mixes two states of the
-    database."""
+    """A reader for one reply. It allows one statement outside a snapshot, so that no reply mixes two states."""
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]: ...
 
     async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
-        """The lines of a list's reply. Others are let run after every `at_once` of them: none waits for the whole."""
+        """Makes the lines of a list reply. Yields to the event loop after every `at_once` lines."""
         ...
 
 
 class ActionReader(ReplyReader, Protocol):
-    """What an action's read is given: some of what it answers is not kept plain, and some are addresses of ours."""
+    """The reader given to an action's read: queries, unsealing and the deployment's public URL."""
 
     @property
     def public_url(self) -> str:
-        """The address at which payers reach this deployment."""
+        """The base URL at which payers reach this deployment."""
         ...
 
     def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]:
-        """One row by its key, asked together with others that come at the same time: see db/reading.py."""
+        """Fetches one row by key in a query shared with concurrent callers (db/gather.py)."""
         ...
 
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes: ...
 
-    def digest(self, said: bytes) -> bytes:
-        """The keyed hash that sealed values are found by."""
+    def digest(self, data: bytes) -> bytes:
+        """Returns the keyed hash by which sealed values are searched."""
         ...
 
 
 class ReaderFactory(Protocol):
-    """What makes a reader for each reply. A merchant's readers together hold a share of the connections at most."""
+    """Makes a reader for each reply. Limits the connections that the readers of one merchant hold together."""
 
     def for_one_reply(self, merchant_id: int) -> ActionReader: ...

@@ -1,4 +1,4 @@
-"""The facts that ship with the service (`kasuwa/data/*.json`), each read once."""
+"""Reference data that ships with the service (`kasuwa/data/*.json`). Each file is loaded once."""
 
 from functools import cache
 from importlib.resources import files

@@ -1,10 +1,12 @@
-"""References and keys: how things are named so that they never collide, reveal nothing and can be checked.
+"""Row keys and references.
 
-A *key* is what the writer finds a row by: 128 bits of BLAKE2b over merchant, table and reference, each with
-its length before it, so that no two merchants, tables or references ever share one. A *reference* is what
-people see: digits from the merchant's own counter through a secret permutation (no collision, and nobody
-reads a merchant's volume off them), a date and a check letter that catches mistyping without a look-up (Contract: #references). It is one
-merchant's: what a rail is to know an order by says whose it is besides.
+A *key* identifies a row: 128 bits of BLAKE2b over merchant, table and reference, each with its length, so that no two
+merchants, tables or references share one. A *reference* is shown to people: a number from the merchant's counter
+through a secret permutation (no collisions, and it does not reveal the merchant's volume), a date, and a check letter
+that detects typing errors without a lookup. References are unique per merchant, so rails get them together with the
+merchant id (`rail_key`).
+
+Contract: #references
 """
 
 from collections.abc import Callable
@@ -16,14 +18,14 @@ KEY_BYTES = 16
 
 
 def row_key(merchant_id: int, table: str, reference: str) -> bytes:
-    name, said = table.encode(), reference.encode()
-    text = b"%d:%d:%b%d:%b" % (merchant_id, len(name), name, len(said), said)
+    name, suffix = table.encode(), reference.encode()
+    text = b"%d:%d:%b%d:%b" % (merchant_id, len(name), name, len(suffix), suffix)
     return blake2b(text, digest_size=KEY_BYTES).digest()
 
 
 @lru_cache(maxsize=65536)
 def account_key(merchant_id: int, name: str) -> bytes:
-    """As `row_key`; kept, because a merchant's few accounts are asked for with every request."""
+    """Like `row_key`. Cached, because every request needs the keys of the merchant's few accounts."""
     return row_key(merchant_id, "account", name)
 
 
@@ -34,18 +36,18 @@ def book_key(merchant_id: int) -> bytes:
 
 @lru_cache(maxsize=8192)
 def hold_key(subject: bytes) -> bytes:
-    """The hold of a transaction: a key is one row's alone, also across tables."""
+    """Returns the key of a transaction's hold. It differs from the transaction's: keys are unique across tables."""
     return blake2b(subject, digest_size=KEY_BYTES, person=b"hold").digest()
 
 
 def fee_hold_key(subject: bytes) -> bytes:
-    """The hold of its fee and tax, where the amount is held on another account."""
+    """Returns the key of the hold of a transaction's fee and tax, if its amount is held on another account."""
     return hold_key(subject + b"fee")
 
 
 @lru_cache(maxsize=8192)
 def job_key(subject: bytes) -> bytes:
-    """The one job of something that has one at a time, so that any of its rules finds it."""
+    """Returns the key of the job of a row that has one job at a time, so that any rule can load it."""
     return blake2b(subject, digest_size=KEY_BYTES, person=b"job").digest()
 
 
@@ -55,19 +57,23 @@ def kind_mark(kind: str) -> bytes:
 
 
 def ordered_key(moment_ms: int, kind: str, key: bytes) -> bytes:
-    """A key that begins with its time, for rows nobody looks up by reference: they land at the index's end.
-    The kind tells two jobs of one subject apart that were written in the same millisecond."""
+    """Returns a key that begins with a time, so that new rows go to the end of the index.
+
+    For rows that are not looked up by reference. The kind distinguishes two jobs of a row in the same millisecond.
+    """
     return moment_ms.to_bytes(6, "big") + kind_mark(kind) + key[:8]
 
 
 def rail_key(merchant_id: int, reference: str) -> str:
-    """What a rail knows an order by, among those of all merchants. Not the mid: books that were begun anew have the
-    old mid, and may come to the old references again."""
+    """Returns the reference by which a rail knows an order, unique among all merchants.
+
+    It contains the merchant id and not the mid: after a reset the merchant keeps its mid and may reuse references.
+    """
     return f"{merchant_id} {reference}"
 
 
 def reference_of_rail_key(key: str) -> str:
-    """The order's reference, without the merchant: what the sandbox's rails make up follows from it."""
+    """Returns the order reference of a rail key, from which the sandbox rails derive their data."""
     return key.partition(" ")[2]
 
 
@@ -78,14 +84,17 @@ OPAQUE_LENGTH = 22
 
 
 def opaque_id(prefix: str, entropy: bytes) -> str:
-    """`prefix` and 22 alphanumerics, some 131 bits of this decision's luck. Contract: #references"""
+    """Returns `prefix` and 22 alphanumerics, some 131 bits derived from the decision's entropy.
+
+    Contract: #references
+    """
     number = int.from_bytes(blake2b(prefix.encode(), key=entropy[:64], digest_size=32).digest(), "big")
     places = (number // 62**place % 62 for place in range(OPAQUE_LENGTH))
     return prefix + "".join(ALPHANUMERICS[digit] for digit in places)
 
 
 def is_opaque_id(prefix: str, text: str) -> bool:
-    """Whether a text could be one of ours: what names an account must be."""
+    """Returns whether a text has the form of an opaque id. Check it before an id becomes part of an account name."""
     fits = len(text) == len(prefix) + OPAQUE_LENGTH and text.startswith(prefix)
     return fits and text.isascii() and text.isalnum()
 
@@ -99,7 +108,7 @@ ROUNDS = 4
 
 
 class Permutation:
-    """A keyed permutation of 0 … 999,999,999: a Feistel network over 30 bits, walked until it is in range."""
+    """A keyed permutation of 0 … 999,999,999: a Feistel network over 30 bits with cycle walking."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -121,10 +130,10 @@ class Permutation:
                 return number
 
     def _of_merchant(self, merchant_id: int) -> Callable[[int], int]:
-        """The same, begun at a place of the merchant's own: the first reference of one is not that of another, and
-        nobody counts another's by its own."""
-        said = blake2b(b"%d" % merchant_id, key=self._secret[:64], digest_size=8).digest()
-        start = int.from_bytes(said, "big") % NUMBER_COUNT
+        """Returns the permutation with an offset of the merchant's own, so that a merchant cannot tell from its own
+        references how many another has."""
+        offset = blake2b(b"%d" % merchant_id, key=self._secret[:64], digest_size=8).digest()
+        start = int.from_bytes(offset, "big") % NUMBER_COUNT
         return lambda number: self(number + start)
 
 
@@ -143,7 +152,7 @@ def check_letter(text: str) -> str:
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text could be one of our transaction references: a mistyped one is not."""
+    """Returns whether a text has the form and check letter of a transaction reference."""
     head, last = text[:-1], text[-1:]
     if not head.startswith("GP") or not all(character in VALUES for character in head):
         return False
@@ -156,6 +165,7 @@ def payment_reference(number: int, day: date) -> str:
 
 
 def movement_reference(kind: str, number: int, day: date) -> str:
-    """Transfers are FD, bills BP, refunds RF; other movements bring two letters of their own."""
+    """Returns a reference such as `GP|FD|123456789|20260105X`. `kind` is two letters: FD for transfers, BP for bills,
+    RF for refunds, and others."""
     head = f"GP|{kind}|{number:09d}|{day.year:04d}{day.month:02d}{day.day:02d}"
     return head + check_letter(head)

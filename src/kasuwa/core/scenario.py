@@ -1,8 +1,10 @@
-"""How the outside was told to behave, in the test environment (sandbox.md).
+"""Sandbox scenarios: how rails and webhooks behave in the test environment.
 
-One request can say it in its `x-sandbox-scenario` header; `PUT /sandbox` `fault` says it for a merchant's next
-calls of a rail. Either way it becomes a `Scenario` that rides with the job, so that the sandbox rails need no
-state of their own and answer alike in every process and in a replay. In live there is never one.
+A request selects one in its `x-sandbox-scenario` header, and `PUT /sandbox` `fault` injects faults into a merchant's
+next rail calls. Either becomes a `Scenario` that is stored with the job, so that the sandbox rails are stateless and
+answer alike in every process and in a replay. In live there is none.
+
+Contract: sandbox#fault
 """
 
 import re
@@ -17,22 +19,20 @@ RailName = Literal["card", "bank", "biller", "mobile", "identity", "issuer"]
 FaultKind = Literal["timeout", "reset", "unavailable", "decline", "none"]
 
 DECLINED = "05"
-# Headers up to this length are remembered with what they mean.
-LONGEST_KEPT = 100
+# Longest header whose parsed scenario is cached.
+MAX_CACHED_LENGTH = 100
 
 
 class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`rr` the rail's answer, `delay` in business seconds, `http` a fault between us and the rail."""
-
-    rr: str | None = None
-    delay: int = 0
-    http: str | None = None
-    webhook: str | None = None
+    rr: str | None = None  # response code of the rail
+    delay: int = 0  # of the rail's answer, in seconds of business time
+    http: str | None = None  # fault of the connection to the rail
+    webhook: str | None = None  # how the event is delivered
 
 
 NO_SCENARIO = Scenario()
 
-# How the next call of a rail will go. Whoever asks this must call the rail then: a planned fault is used up by it.
+# Returns the scenario of the next rail call and uses up an injected fault. The call must follow.
 TakeCallScenario = Callable[[], Awaitable[Scenario]]
 
 SCENARIO_PATTERNS = {
@@ -44,13 +44,13 @@ SCENARIO_PATTERNS = {
 
 
 def read_scenario(text: str) -> Scenario | None:
-    """The scenario that a header names, or None where it cannot be read."""
-    return read_short_scenario(text) if len(text) <= LONGEST_KEPT else parse_scenario(text)
+    """Parses the header. Returns None if it is invalid."""
+    return read_short_scenario(text) if len(text) <= MAX_CACHED_LENGTH else parse_scenario(text)
 
 
 @lru_cache(maxsize=256)
 def read_short_scenario(text: str) -> Scenario | None:
-    """As `parse_scenario`. Kept, because a client sends the same header again and again."""
+    """Like `parse_scenario`, cached: clients repeat the same header."""
     return parse_scenario(text)
 
 
@@ -70,13 +70,13 @@ def parse_scenario(text: str) -> Scenario | None:
 
 
 def webhook_delay(scenario: Scenario) -> timedelta:
-    """How much later than at once an event is first sent: `webhook=late:<s>`."""
+    """Returns how long the first delivery of an event is delayed (`webhook=late:<s>`)."""
     word, _, seconds = (scenario.webhook or "").partition(":")
     return timedelta(seconds=int(seconds)) if word == "late" else timedelta(0)
 
 
 class InjectedFault(msgspec.Struct, frozen=True):
-    """A merchant's next `times` calls of a rail fail so, each with this chance (percent)."""
+    """Makes a merchant's next `times` calls of a rail fail, each with a probability in percent."""
 
     rail: str
     kind: str
@@ -87,15 +87,18 @@ class InjectedFault(msgspec.Struct, frozen=True):
 FAULTS: "msgspec.json.Decoder[tuple[InjectedFault, ...]]" = msgspec.json.Decoder(tuple[InjectedFault, ...])
 
 
-def read_faults(kept: str | None) -> tuple[InjectedFault, ...]:
-    return () if kept is None else FAULTS.decode(kept)
+def read_faults(stored: str | None) -> tuple[InjectedFault, ...]:
+    return () if stored is None else FAULTS.decode(stored)
 
 
 def take_call_scenario(
     requested: Scenario, faults: tuple[InjectedFault, ...], rail: str, random_number: int
 ) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
-    """How the next call of a rail will go, and the faults that are left (None: as they were).
-    The header overrides; `luck` is any number, its hundredths decide a fault with a probability."""
+    """Returns the scenario of the next rail call, and the faults left (None if unchanged).
+
+    A scenario requested by header takes precedence over injected faults. `random_number` decides whether a fault with
+    a probability occurs.
+    """
     if requested is not NO_SCENARIO and requested != Scenario(webhook=requested.webhook):
         return requested, None
     for n, fault in enumerate(faults):

@@ -1,7 +1,8 @@
-"""When money falls due: recurrent payments, retries of what was declined, and instalments.
+"""Due dates of recurrent payments, retries of declined charges, and installments.
 
-All of it is counted from due date to due date, never from when something happened to be run: a worker that was
-down for a week finds the same dates as one that never was. Days are days in Lagos
+Each date is computed from the due date before it, never from when a job ran: a worker that was down for a week
+computes the same dates. Days are those of Lagos.
+
 Contract: #times, payment#recurrent, payment#installment
 """
 
@@ -19,7 +20,7 @@ from kasuwa.core.money import MINOR_PER_MAJOR, parse_minor, percent_of
 
 Frequency = Literal["daily", "weekly", "monthly"]
 
-# What `recurrent.value` may be: an hour, an ISO weekday (1 is Monday), a day of the month.
+# Values of `recurrent.value` by frequency: an hour, an ISO weekday (1 is Monday), a day of the month.
 RECURRENCE_VALUES: dict[Frequency, range] = {"daily": range(24), "weekly": range(1, 8), "monthly": range(1, 31)}
 VALUE_REASONS: dict[Frequency, str] = {
     "daily": "an hour from 00 to 23",
@@ -33,22 +34,21 @@ VALUE_TEXT = re.compile("[0-9]{1,2}", re.ASCII)
 
 
 class Recurrence(msgspec.Struct, frozen=True):
-    """`value` is an hour, a weekday or a day of the month, by the frequency. It is the anchor: a 30th that February
-    clamps to its end is the 30th again in March."""
+    """The frequency and anchor of a recurrent payment. A 30th that falls on 28 February is the 30th again in March."""
 
     frequency: Frequency
-    value: int
+    value: int  # an hour, a weekday or a day of the month, by the frequency
 
 
 def check_recurrence_value(frequency: Frequency, value: str) -> str | None:
-    """What is wrong with a value, if anything is."""
+    """Returns what is wrong with a recurrence value, or None."""
     fits = VALUE_TEXT.fullmatch(value) is not None and int(value) in RECURRENCE_VALUES[frequency]
     return None if fits else VALUE_REASONS[frequency]
 
 
 def make_recurrence(frequency: Frequency, value: str | None, enrolled: datetime) -> Recurrence:
-    """Where no value is said, the anchor is the first charge's own: its hour, its weekday or its day. What is due by
-    weekday or day is due at the usual hour. Contract: payment#recurrent"""
+    """Returns the recurrence of an enrollment. Without a value, the anchor is the hour, weekday or day of the first
+    charge. Contract: payment#recurrent"""
     if value is not None:
         return Recurrence(frequency, int(value))
     day = lagos_day(enrolled)
@@ -57,8 +57,10 @@ def make_recurrence(frequency: Frequency, value: str | None, enrolled: datetime)
 
 
 def next_due(recurrence: Recurrence, after: datetime) -> datetime:
-    """The first due time after an enrolment or a due time. What is due by day is due on a later day: the day itself
-    has had its charge. Contract: payment#recurrent
+    """Returns the first due time after an enrollment or a due time.
+
+    Weekly and monthly payments fall due at DEFAULT_DUE_HOUR of a later day: the day of `after` had its charge.
+    Contract: payment#recurrent
     """
     day = lagos_day(after)
     if recurrence.frequency == "daily":
@@ -73,20 +75,22 @@ def next_due(recurrence: Recurrence, after: datetime) -> datetime:
 
 
 def clamp_to_month(month: date, anchor: int) -> date:
-    """The anchor day in the month of a date, or that month's last."""
+    """Returns the anchor day in the month of a date, or that month's last day."""
     return month.replace(day=min(anchor, monthrange(month.year, month.month)[1]))
 
 
-# --- what was declined, again ---------------------------------------------------------------------------------
+# --- retries of declined charges ------------------------------------------------------------------------------
 
-# Days after the due date at which a soft decline is tried again: the salary may be in by then.
+# Days after the due date at which a soft decline is retried: the payer may have been paid a salary by then.
 # Contract: payment#recurrent
 RETRY_DAYS = (1, 3, 7)
 
 
 def next_retry(due: datetime, declined_at: datetime, following: datetime | None) -> datetime | None:
-    """When to try again what was due and has just been declined; None when that was the last time. The next due date
-    brings a charge of its own, so that nothing is retried then or later. Contract: payment#recurrent
+    """Returns when to retry a declined charge, or None if there are no more retries.
+
+    There is none at or after `following`, the next due date, which has a charge of its own.
+    Contract: payment#recurrent
     """
     for days in RETRY_DAYS:
         again = due + timedelta(days=days)
@@ -95,11 +99,11 @@ def next_retry(due: datetime, declined_at: datetime, following: datetime | None)
     return None
 
 
-# --- instalments ----------------------------------------------------------------------------------------------
+# --- installments ---------------------------------------------------------------------------------------------
 
 DAY_TEXT = re.compile(r"([0-9]{2})-([0-9]{2})-([0-9]{4})", re.ASCII)
 WHOLE = Decimal(100)
-# More parts than any card lives to see. Each becomes a row and a job.
+# Bounded because each installment becomes a row and a job.
 MAX_INSTALLMENTS = 120
 
 DAY_REASON = "dates as DD-MM-YYYY"
@@ -114,7 +118,7 @@ class PaymentInstallment(msgspec.Struct, frozen=True):
 
 
 def read_day(text: str) -> date | None:
-    """`30-11-2026`"""
+    """Parses a date such as `30-11-2026`. Returns None if it is not one."""
     match = DAY_TEXT.fullmatch(text)
     if match is None:
         return None
@@ -126,12 +130,14 @@ def read_day(text: str) -> date | None:
 
 
 def plan_installments(total: int, schedule: Mapping[str, str]) -> tuple[PaymentInstallment, ...] | str:
-    """The instalments of a total, earliest first, or what is wrong with the schedule (dates to the text of numbers).
-    Numbers that add up to 100 are percentages, even where the total is 100 too: both readings are then the same.
+    """Returns the installments of a total, earliest first, or what is wrong with the schedule.
+
+    `schedule` maps dates to numbers, both as text. Numbers that add up to 100 are percentages. If the total is 100
+    too, both interpretations are the same.
     """
     if not 1 <= len(schedule) <= MAX_INSTALLMENTS:
         return COUNT_REASON
-    parts = {read_day(said): part for said, part in schedule.items()}
+    parts = {read_day(text): part for text, part in schedule.items()}
     days = sorted(day for day in parts if day is not None)
     if len(days) != len(schedule):
         return DAY_REASON
@@ -142,7 +148,7 @@ def plan_installments(total: int, schedule: Mapping[str, str]) -> tuple[PaymentI
 
 
 def divide(total: int, parts: list[str]) -> list[int] | str:
-    """The amounts of the parts in order. The last takes the remainder that rounding leaves.
+    """Returns the amounts of the parts in order, or an error text. The last part takes the rounding remainder.
 
     Contract: payment#installment
     """
@@ -158,4 +164,4 @@ def divide(total: int, parts: list[str]) -> list[int] | str:
 
 
 def amount_due(plan: tuple[PaymentInstallment, ...], day: date) -> int:
-    return sum(instalment.amount for instalment in plan if instalment.due == day)
+    return sum(installment.amount for installment in plan if installment.due == day)

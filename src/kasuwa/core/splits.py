@@ -1,4 +1,4 @@
-"""What each beneficiary of a split payment gets of what is settled, and what stays the merchant's
+"""Split payments: how the settled amount is divided between beneficiaries and the merchant.
 
 Contract: payment#split
 """
@@ -16,15 +16,15 @@ SUM_REASON = "parts that together are at most what is settled"
 
 
 class SplitShare(msgspec.Struct, frozen=True):
-    """One beneficiary's part: a `percentage` of what is settled, or a `share` as an amount in minor units."""
+    """One beneficiary's share of a payment: either a percentage or a fixed amount."""
 
     ref_code: str
-    percentage: str | None = None
-    share: int | None = None
+    percentage: str | None = None  # of the settled amount
+    share: int | None = None  # in minor units
 
 
 def check_share(part: SplitShare) -> str | None:
-    """What is wrong with a part on its own, if anything is."""
+    """Returns what is wrong with a share on its own, or None."""
     if (part.percentage is None) == (part.share is None):
         return ONE_OF_TWO
     if part.percentage is not None and not 0 < Fraction(*fraction_of(part.percentage)) <= 1:
@@ -33,15 +33,17 @@ def check_share(part: SplitShare) -> str | None:
 
 
 def check_and_split(settled: int, parts: Sequence[SplitShare]) -> tuple[int, ...] | str:
-    """The amounts of the parts in order, or what is wrong with them."""
-    if sum(exact_part(settled, part) for part in parts) > settled:
+    """Returns the amount of each share in order, or an error text if the shares exceed the settled amount."""
+    if sum(exact_share(settled, part) for part in parts) > settled:
         return SUM_REASON
     return split_amount(settled, parts)
 
 
 def split_amount(settled: int, parts: Sequence[SplitShare]) -> tuple[int, ...]:
-    """Each is rounded half up and never more than what is left, so that nothing can take more than there is: not
-    rounding, nor a tariff that has changed since the parts were agreed. What then remains is the merchant's.
+    """Returns the amount of each share in order, rounded half up and never more than what is left.
+
+    So neither rounding nor a tariff that changed since the split was agreed can distribute more than was settled. The
+    remainder is the merchant's.
     """
     amounts: list[int] = []
     for part in parts:
@@ -50,7 +52,7 @@ def split_amount(settled: int, parts: Sequence[SplitShare]) -> tuple[int, ...]:
     return tuple(amounts)
 
 
-def exact_part(settled: int, part: SplitShare) -> Fraction:
+def exact_share(settled: int, part: SplitShare) -> Fraction:
     if part.percentage is None:
         return Fraction(part.share or 0)
     return Fraction(*fraction_of(part.percentage)) * settled

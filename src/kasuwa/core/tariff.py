@@ -1,4 +1,7 @@
-"""What a transaction costs: the tariff's figures as typed data, and the fee with its VAT (Contract: #fees)."""
+"""The tariff: fees as typed data, and the fees with VAT of transfers, cards and cashcodes. Contract: #fees
+
+Figures are amounts in major units or percentages, as text. Fees of collections are calculated in core/pricing.py.
+"""
 
 import re
 from fractions import Fraction
@@ -10,12 +13,12 @@ from kasuwa.core.money import fraction_of, minor_of, percent_of
 from kasuwa.core.reference_tables import load_reference_data
 
 PERCENTAGE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?|100", re.ASCII)
-# A collection's fee with its VAT takes at most this part of the payment. Past a half the gross that a customer pays
-# would be more than twice the price, and at the whole no gross would settle anything.
+# Largest share of a payment that its fee and VAT may take. Above a half, a customer who bears the fee would pay more
+# than twice the price. At the whole, nothing would be settled.
 MAX_FEE_SHARE = Fraction(1, 2)
 
-# Who pays a collection's fee: the merchant, out of what is settled, or the customer, on top of the price.
-# `account` is an older word for the merchant. Contract: #fees
+# Who pays a collection's fee: the merchant, out of the settled amount, or the customer, on top of the price.
+# `account` is an older spelling of `merchant`. Contract: #fees
 Bearer = Literal["merchant", "customer"]
 BearerWord = Literal["merchant", "customer", "account"]
 
@@ -34,9 +37,9 @@ FeeClass = Literal[
 
 
 class Band(msgspec.Struct, frozen=True):
-    """One step of the transfer tariff: amounts up to `up_to` (None: all the rest) pay `fee`."""
+    """One step of the transfer tariff."""
 
-    up_to: str | None
+    up_to: str | None  # largest amount that pays this fee; None in the last band
     fee: str
 
 
@@ -52,16 +55,16 @@ class TransferTariff(msgspec.Struct, frozen=True):
 
 
 class CollectionFee(msgspec.Struct, frozen=True):
-    """A percentage and a flat part, waived on small payments; `cap` bounds the two together (None: nothing does)."""
+    """The fee of a collection: a percentage and a flat part."""
 
     percent: str
     flat: str = "0"
-    flat_waived_below: str | None = None
-    cap: str | None = None
+    flat_waived_below: str | None = None  # payments below this amount do not pay the flat part
+    cap: str | None = None  # largest fee
 
 
 class CollectionTariff(msgspec.Struct, frozen=True):
-    """One fee per class: the names are those of `FeeClass`. A saved card pays the class of its card."""
+    """The fee of each FeeClass, under its name. A saved card pays the class of its card."""
 
     card_local: CollectionFee
     card_international: CollectionFee
@@ -80,22 +83,22 @@ class CollectionTariff(msgspec.Struct, frozen=True):
 
 
 class FundingFee(msgspec.Struct, frozen=True):
-    """A flat fee up to an amount, and a percentage of the whole amount above it (None: the flat fee always)."""
+    """The fee of funding a card: flat for small amounts, else a percentage of the whole amount."""
 
     flat: str
     percent_above: str
-    up_to: str | None = None
+    up_to: str | None = None  # largest amount that pays the flat fee; None: every amount does
 
 
 class CardTariff(msgspec.Struct, frozen=True):
-    """What a virtual card of one currency costs and may hold."""
+    """The fees and limits of virtual cards of one currency."""
 
     issuance: str
     monthly: str
     fund: FundingFee
     withdraw: str
     terminate: str
-    min_initial: str
+    min_initial: str  # smallest first funding
     max_balance: str
 
 
@@ -125,7 +128,7 @@ class Tariff(msgspec.Struct, frozen=True):
 
 
 class FeeBreakdown(msgspec.Struct, frozen=True):
-    """What comes on top of an amount, in minor units."""
+    """The fees added to an amount, in minor units."""
 
     fee: int
     vat: int
@@ -140,7 +143,7 @@ NO_FEES = FeeBreakdown(0, 0, 0)
 
 
 def merge_overrides(default: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
-    """The default with a merchant's own figures laid over it, object by object."""
+    """Returns the default tariff with a merchant's overrides merged in, object by object."""
     result = dict(default)
     for name, value in override.items():
         below = result.get(name)
@@ -150,7 +153,7 @@ def merge_overrides(default: dict[str, Any], override: dict[str, Any]) -> dict[s
 
 
 def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
-    """A tariff that anything can be charged by: its figures are read once here, so that none fails later."""
+    """Returns the tariff with a merchant's overrides. Raises ValueError if a figure is invalid."""
     tariff = msgspec.convert(merge_overrides(load_reference_data("tariffs"), override or {}), Tariff)
     if not PERCENTAGE.fullmatch(tariff.vat_percent_on_fees):
         raise ValueError(f"vat_percent_on_fees is no percentage: {tariff.vat_percent_on_fees!r}")
@@ -191,7 +194,7 @@ def check_card(card: CardTariff) -> None:
 
 
 def calculate_transfer_fees(tariff: Tariff, amount: int) -> FeeBreakdown:
-    """The fee is rounded first, then VAT is taken on the rounded fee, rounded likewise. Contract: #fees"""
+    """Returns the fees of a transfer. VAT is taken on the rounded fee. Contract: #fees"""
     fee = next(minor_of(b.fee) for b in tariff.transfer.bands if b.up_to is None or amount <= minor_of(b.up_to))
     vat = percent_of(fee, tariff.vat_percent_on_fees)
     stamp = tariff.transfer.stamp_duty
@@ -200,13 +203,13 @@ def calculate_transfer_fees(tariff: Tariff, amount: int) -> FeeBreakdown:
 
 
 def calculate_flat_fees(tariff: Tariff, figure: str) -> FeeBreakdown:
-    """A fee that the tariff names as it stands, with its VAT. Contract: #fees"""
+    """Returns a flat fee of the tariff with its VAT. Contract: #fees"""
     fee = minor_of(figure)
     return FeeBreakdown(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
 
 
 def calculate_funding_fees(tariff: Tariff, currency: str, amount: int) -> FeeBreakdown:
-    """What it costs to fund a virtual card with so much."""
+    """Returns the fees of funding a virtual card with an amount. Contract: virtualcard#fees"""
     rule = tariff.virtual_card.of_currency(currency).fund
     is_flat = rule.up_to is None or amount <= minor_of(rule.up_to)
     fee = minor_of(rule.flat) if is_flat else percent_of(amount, rule.percent_above)
@@ -214,6 +217,6 @@ def calculate_funding_fees(tariff: Tariff, currency: str, amount: int) -> FeeBre
 
 
 def calculate_cashcode_fees(tariff: Tariff, channel: str) -> FeeBreakdown:
-    """A flat fee by channel. Contract: #fees"""
+    """Returns the fees of a cashcode by its channel. Contract: #fees"""
     cash = tariff.cashcode
     return calculate_flat_fees(tariff, {"ATM": cash.atm, "POS": cash.pos, "WEB": cash.web}[channel])

@@ -1,11 +1,12 @@
-"""Thrift: when a plan's cycles fall, what each member pays into the pot, and how debts are made and repaid.
-Contract: investments#thrift
+"""Thrift plans: cycle dates, contributions to the pot, and debts.
 
-Every cycle each member pays the plan's amount and one of them, in the order of subscription, receives the pot. What a
-member is short of when the cycle can wait no longer is a debt to that cycle's recipient. Debts are repaid before
-anything else out of what the debtor deposits later and out of its own pot, the oldest first.
+In every cycle each member pays the plan's amount, and one of them, in the order of subscription, receives the pot. If a
+member is still short after the last retry, the rest becomes a debt to the cycle's recipient. Debts are repaid first,
+oldest first, from the debtor's later deposits and from its own pot.
 
-The recipient's own contribution is never short: it goes out of its savings and comes back in the same group.
+The recipient's own contribution is never short: it leaves and returns to its savings in the same posting group.
+
+Contract: investments#thrift, investments#debts
 """
 
 from collections.abc import Sequence
@@ -18,23 +19,22 @@ from kasuwa.core.loan_interest import due_date
 
 CycleFrequency = Literal["every_day", "every_week", "every_four_weeks", "every_month"]
 
-# A cycle in which somebody is short is tried again on so many days, then it pays what it has.
-# Contract: investments#thrift
+# Days on which a cycle with a short member is retried before it runs with what there is. Contract: investments#pot
 RETRY_DAYS = 3
 
 
 class Debt(msgspec.Struct, frozen=True):
-    """What a member still owes the recipient of a cycle. It is kept with the debtor's savings."""
+    """A debt of a member to the recipient of a cycle. Stored with the debtor's savings account."""
 
     thrift_id: str
     cycle: int
     debtor_position: int
-    creditor: str
+    creditor: str  # savings id of the recipient
     amount: int
 
     @property
     def creditor_position(self) -> int:
-        """The recipient of a cycle is the member of that position."""
+        """The position of the recipient, which is the number of the cycle."""
         return self.cycle
 
 
@@ -44,7 +44,7 @@ class Repayment(msgspec.Struct, frozen=True):
 
 
 class MemberFunds(msgspec.Struct, frozen=True):
-    """A member as its turn sees it: its savings, and what they can pay."""
+    """A member's savings account in a cycle: available balance and debts."""
 
     savings_id: str
     available: int
@@ -52,12 +52,12 @@ class MemberFunds(msgspec.Struct, frozen=True):
 
 
 class ThriftCycle(msgspec.Struct, frozen=True):
-    """What one cycle moves: contributions by position, the debts they leave behind, and what the recipient repays."""
+    """The movements of one cycle."""
 
-    contributions: tuple[int, ...]
-    debts: tuple[Debt, ...]
-    repayments: tuple[Repayment, ...]
-    remaining_debts: tuple[Debt, ...]
+    contributions: tuple[int, ...]  # by position
+    debts: tuple[Debt, ...]  # of members who were short
+    repayments: tuple[Repayment, ...]  # by the recipient, out of the pot
+    remaining_debts: tuple[Debt, ...]  # of the recipient
 
     @property
     def pot(self) -> int:
@@ -65,32 +65,32 @@ class ThriftCycle(msgspec.Struct, frozen=True):
 
 
 def cycle_date(begins: date, frequency: str, cycle: int) -> date:
-    """When a cycle (the first is 1) falls. Months keep the day they began on, or end with a month that is shorter."""
+    """Returns the date of a cycle. The first is 1. Months keep the first day, or end on the last day of the month."""
     return due_date(begins, frequency, cycle - 1)
 
 
-def is_fully_funded(amount: int, cycle: int, seats: Sequence[MemberFunds]) -> bool:
-    """Whether every member but the recipient can pay."""
-    return all(seat.available >= amount for n, seat in enumerate(seats, start=1) if n != cycle)
+def is_fully_funded(amount: int, cycle: int, members: Sequence[MemberFunds]) -> bool:
+    """Returns whether every member but the recipient can pay the amount."""
+    return all(member.available >= amount for n, member in enumerate(members, start=1) if n != cycle)
 
 
-def run_cycle(thrift_id: str, amount: int, cycle: int, seats: Sequence[MemberFunds]) -> ThriftCycle:
-    """One cycle, with what there is: nobody pays more than the amount or more than they have."""
-    recipient = seats[cycle - 1]
-    paid = [amount if n == cycle else min(amount, seat.available) for n, seat in enumerate(seats, start=1)]
+def run_cycle(thrift_id: str, amount: int, cycle: int, members: Sequence[MemberFunds]) -> ThriftCycle:
+    """Computes one cycle. No member pays more than the amount or than it has."""
+    recipient = members[cycle - 1]
+    paid = [amount if n == cycle else min(amount, member.available) for n, member in enumerate(members, start=1)]
     debts = tuple(
         Debt(thrift_id, cycle, n, recipient.savings_id, amount - part)
         for n, part in enumerate(paid, start=1)
         if part < amount
     )
-    # What is there once the recipient's own contribution has come back, and never more than the pot.
+    # The recipient's balance after its own contribution has returned, and never more than the pot.
     received = min(sum(paid), recipient.available - amount + sum(paid))
     repayments, left = repay(received, recipient.debts)
     return ThriftCycle(tuple(paid), debts, repayments, left)
 
 
 def repay(money: int, debts: Sequence[Debt]) -> tuple[tuple[Repayment, ...], tuple[Debt, ...]]:
-    """What money that arrives repays, the oldest debt first, and the debts that are left."""
+    """Repays debts out of an amount, oldest first. Returns the repayments and the debts that are left."""
     repayments: list[Repayment] = []
     left: list[Debt] = []
     for debt in debts:

@@ -1,6 +1,7 @@
-"""What is found without knowing whose it is: an inbound account number, a card's number, a cashcode, a page's
-token. One table gives merchant and reference; its key is a keyed hash, so that nobody who reads the table learns
-a number from it. Only rails' call-backs and payers' pages look here: see db/token_index.py.
+"""The token index: finds the merchant and reference of an account number, card number, cashcode or page token.
+
+Its keys are keyed hashes, so that the table does not reveal any token. Only rail callbacks and payer pages use it, as
+they do not know the merchant. See db/token_index.py.
 """
 
 from typing import ClassVar
@@ -10,6 +11,8 @@ from kasuwa.core.vault import Vault
 
 
 class TokenIndexEntry(Row):
+    """Maps the keyed hash of a token to a merchant and reference."""
+
     table: ClassVar[str] = "token_index"
 
     kind: str
@@ -21,10 +24,10 @@ class TokenIndexEntry(Row):
 
 
 def token_key(vault: Vault, kind: str, token: str) -> bytes:
-    """`kind` keeps the words of two slices apart: the same digits may be an account number and a cashcode."""
+    """Returns the keyed hash of a token. `kind` separates equal tokens, such as an account number and a cashcode."""
     return vault.digest(f"directory {kind} {token}".encode())
 
 
 def make_token_entry(context: Context, kind: str, token: str, reference: str) -> TokenIndexEntry:
-    """The row that makes `reference` of this merchant findable by what is said."""
+    """Returns the row that makes a reference of the merchant findable by a token."""
     return TokenIndexEntry(token_key(context.vault, kind, token), context.merchant.merchant_id, kind, reference)

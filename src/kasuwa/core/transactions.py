@@ -1,7 +1,7 @@
-"""Transactions of every kind: the row they share, their story, and how one becomes final.
+"""Transactions of every kind: the row, its trail (history), and how a transaction becomes final.
 
-A transaction is pending or processing until it is successful or failed; those two are final. Whatever ends
-one writes its event, and the job that delivers it, in the same commit (Contract: #states, events#payload).
+A transaction is pending or processing until it is successful or failed, which are final. The decision that ends it
+writes its event, and the job that delivers the event, in the same commit. Contract: #states, events#payload
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ NO_DETAIL = "{}"
 
 
 class Transaction(Row):
-    """Its key is made of its kind and order reference, so a repeated reference finds the first."""
+    """A transaction. Its key is made of kind and order reference, so a repeated reference finds the first one."""
 
     table: ClassVar[str] = "transaction"
     mutable_columns: ClassVar[tuple[str, ...]] = ("status", "code", "message", "trail", "final_at")
@@ -80,7 +80,7 @@ def begin_transaction(
     digest: bytes = b"",
     detail: Any = None,
 ) -> Transaction:
-    """A transaction that is asked for now. Where nobody gave it an order reference, its own reference is it."""
+    """Returns a new transaction. Without an order reference of the merchant, `txn_ref` is its order reference."""
     merchant_id, order_ref = context.merchant.merchant_id, order_ref or txn_ref
     return Transaction(
         key=transaction_key(merchant_id, kind, order_ref),
@@ -105,18 +105,21 @@ def begin_transaction(
     )
 
 
-# The kinds whose order reference is the merchant's own choice: by one of these a bare reference is looked up.
+# Kinds whose order reference the merchant chooses. A bare reference in a request is looked up among these.
 MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")
 
 
 def contradiction_notices(row: Transaction, reported_status: str) -> tuple[OperatorNotice, ...]:
-    """Final states are final. Who says otherwise changes nothing and is raised to the operator. (Contract: #states)"""
+    """Returns a notice to the operator if a rail reports another status for a final transaction.
+
+    The transaction itself never changes any more. Contract: #states
+    """
     if reported_status == row.status:
         return ()
     return (OperatorNotice(row.txn_ref, f"the {row.kind} is {row.status}, but its rail now says {reported_status}"),)
 
 
-# --- the story ------------------------------------------------------------------------------------------
+# --- the trail ------------------------------------------------------------------------------------------
 
 
 def begin_trail(at: datetime, step: str, message: str = "") -> str:
@@ -137,27 +140,28 @@ DELIVER_EVENT = "webhook.deliver"
 
 
 class EventPayload(msgspec.Struct, omit_defaults=True, rename="camel"):
-    """What api.md lists, for every kind of transaction; the merchant's own reference where there is one; and the
-    currency of the amount."""
+    """The payload of a transaction's event. Contract: events#payload"""
 
-    status: int
+    status: int  # always 200
     txn_status: str
     txn_ref: str
-    charged_amount: str
+    charged_amount: str  # in major units; 0.00 if the transaction failed
     payment_method: str
-    endpoint: str
-    order_ref: str | None = None
+    endpoint: str  # the environment: live or test
+    order_ref: str | None = None  # absent if other fields identify the transaction to the merchant
     currency: str | None = None
 
 
-# Names that may stand in a payload that is told something in place of an orderRef.
+# Wire names of the payload's own fields, but for orderRef, which extra fields replace.
 PAYLOAD_NAMES = frozenset(EventPayload.__struct_encode_fields__) - {"orderRef"}
 
 
 class FinalTransaction(msgspec.Struct):
+    """A transaction that has become final."""
+
     row: Transaction
     event: Event
-    jobs: tuple[Job, ...]
+    jobs: tuple[Job, ...]  # that deliver the event; empty if the merchant has no webhook
 
 
 def end_transaction(
@@ -172,8 +176,11 @@ def end_transaction(
     charged: int | None = None,
     event_fields: Mapping[str, str] | None = None,
 ) -> FinalTransaction:
-    """The final row, its event and, where the merchant listens, the job that delivers it. `charged` is what the
-    event names where that is not the amount; `told` what its payload carries in place of an orderRef."""
+    """Returns the final row, its event and the job that delivers it.
+
+    `charged` is the charged amount in the event if it is not the transaction's amount. `event_fields` are extra
+    fields of the payload, in place of orderRef.
+    """
     ended = msgspec.structs.replace(
         row,
         status=status,
@@ -201,23 +208,23 @@ def end_transaction(
     return FinalTransaction(ended, event, (job,))
 
 
-def encode_payload(payload: EventPayload, told: Mapping[str, str] | None) -> bytes:
-    """The payload's JSON object with the fields of `told` after its own."""
+def encode_payload(payload: EventPayload, extra_fields: Mapping[str, str] | None) -> bytes:
+    """Encodes the payload with extra fields after its own."""
     text = msgspec.json.encode(payload)
-    if not told:
+    if not extra_fields:
         return text
-    if not PAYLOAD_NAMES.isdisjoint(told):
-        return msgspec.json.encode({**msgspec.to_builtins(payload), **told})
-    return text[:-1] + b"," + msgspec.json.encode(told)[1:]
+    if not PAYLOAD_NAMES.isdisjoint(extra_fields):
+        return msgspec.json.encode({**msgspec.to_builtins(payload), **extra_fields})
+    return text[:-1] + b"," + msgspec.json.encode(extra_fields)[1:]
 
 
 def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:
-    """A job about a transaction, due now."""
+    """Returns a job about a transaction, due now."""
     return make_job(context, kind, lane, row, row.txn_ref, context.now, work)
 
 
 def make_job(context: Context, kind: str, lane: str, row: Row, reference: str, due: datetime, work: str) -> Job:
-    """A job about any row, at a business time. The writer fills in when that is on the wall's clock."""
+    """Returns a job about a row, due at a business time. The writer fills in the wall time."""
     key = ordered_key(max(0, int(context.now.timestamp() * 1000)), kind, row.key)
     return Job(key, row.merchant_id, kind, lane, reference, row.key, due, due, None, 0, 0, None, work)
 

@@ -1,10 +1,9 @@
-"""Secrets at rest: sealed with AES-256-GCM, compared by keyed hash in constant time.
+"""Encryption and keyed hashing of secrets at rest (AES-256-GCM, BLAKE2b).
 
-The key-encryption key comes from settings and never touches the database. It opens one thing: the root
-secret, made at the first migration and kept in the database wrapped. From the root every working key is
-derived, one per merchant and purpose, so that what verifies a merchant's key cannot decrypt, what hashes
-requests can do neither, and a new key-encryption key means wrapping 32 bytes anew. Where a sealed field lives
-(merchant, table, column, row) is bound to it as associated data: a ciphertext moved elsewhere does not open.
+The key-encryption key comes from settings and is never stored in the database. It unwraps the root secret, which the
+first migration made and the database stores wrapped. Every working key is derived from the root, one per merchant and
+purpose: the key that verifies API keys cannot decrypt. Rotating the key-encryption key rewraps 32 bytes. The place of a
+sealed field (merchant, table, column, row) is its associated data, so a ciphertext moved elsewhere does not decrypt.
 """
 
 import copy
@@ -20,7 +19,7 @@ NONCE_BYTES = 12
 
 
 class UnsealError(Exception):
-    """The sealed bytes do not open here: another key, another place, or damage."""
+    """Raised if sealed bytes do not decrypt: another key, another place, or damage."""
 
 
 def derive(secret: bytes, purpose: str) -> bytes:
@@ -40,7 +39,7 @@ def unwrap_root(secret_key: bytes, wrapped: bytes) -> bytes:
 
 
 class Vault:
-    """What can be done with the root secret, without ever handing it out."""
+    """The operations with keys derived from the root secret. Never exposes the secret itself."""
 
     def __init__(self, root: bytes) -> None:
         self._seal_key = derive(root, "seal")
@@ -55,38 +54,41 @@ class Vault:
         return AESGCM(derive(self._seal_key, f"merchant {merchant_id}"))
 
     def seal(self, merchant_id: int, place: str, plain: bytes, nonce: bytes) -> bytes:
+        """Encrypts bytes for a merchant and place. `nonce` must be random."""
         nonce = nonce[:NONCE_BYTES]
         return nonce + self._cipher(merchant_id).encrypt(nonce, plain, place.encode())
 
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
+        """Decrypts bytes sealed for a merchant and place. Raises UnsealError."""
         try:
             return self._cipher(merchant_id).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place.encode())
         except (InvalidTag, ValueError):
             raise UnsealError(place) from None
 
     def hash_api_key(self, key: str) -> bytes:
-        """A keyed hash (BLAKE2b is a MAC by itself): what a merchant's key is checked with."""
+        """Returns the keyed hash that a merchant's API key is verified with. Keyed BLAKE2b is a MAC."""
         return blake2b(key.encode(), key=self._verifier_key, digest_size=KEY_BYTES).digest()
 
     def digest(self, data: bytes) -> bytes:
-        """A keyed hash of a request: tells repeats apart, and tells nothing to who reads the table."""
+        """Returns a keyed hash, for comparing and finding data whose plain value the database must not reveal."""
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
 
     def fingerprint(self, data: bytes) -> str:
-        """A keyed hash that is told to people, such as a card's: `digest`, unless this vault replays."""
+        """Returns a keyed hash that is shown to people, such as a card's fingerprint. Equals `digest` in hexadecimal,
+        except in a vault made by `with_replay_secret`."""
         return blake2b(data, key=self._shown_digest_key, digest_size=16).hexdigest()
 
     def with_replay_secret(self, secret: bytes) -> "Vault":
-        """The same vault, but what it shows to people follows from a secret that is the same in every run."""
+        """Returns a vault whose fingerprints and digits derive from a given secret, the same in every run."""
         other = copy.copy(self)
         other._code_key = derive(secret, "code")
         other._shown_digest_key = derive(secret, "digest")
         return other
 
     def derive_digits(self, text: str, digits: int) -> str:
-        """A few digits that follow from what is said and from nothing that is kept: a card's CVV."""
-        made = blake2b(text.encode(), key=self._code_key, digest_size=KEY_BYTES).digest()
-        return f"{int.from_bytes(made, 'big') % 10**digits:0{digits}d}"
+        """Returns digits derived from a text and never stored, such as a card's CVV."""
+        digest = blake2b(text.encode(), key=self._code_key, digest_size=KEY_BYTES).digest()
+        return f"{int.from_bytes(digest, 'big') % 10**digits:0{digits}d}"
 
 
 def is_equal_constant_time(left: bytes, right: bytes) -> bool:

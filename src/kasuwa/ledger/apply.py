@@ -1,7 +1,7 @@
-"""The books' one verb: apply a group of movements to accounts, whole or not at all.
+"""Applies a group of postings and holds to accounts, as a whole or not at all.
 
-Pure: accounts and holds in, changed accounts, holds and entries out, or the account that does not cover it.
-Nothing here knows the database; the laws of `audit.py` hold for any sequence of calls (tests/ledger).
+Pure: takes accounts and holds and returns the changed ones with journal lines, or the account that refuses the group.
+The invariants of ledger/invariants.py hold after any sequence of calls (tests/ledger).
 """
 
 from collections.abc import Mapping
@@ -14,21 +14,23 @@ from kasuwa.ledger.chart import PENDING, POSTED, VOIDED, Account, Hold
 
 
 class JournalLine(msgspec.Struct):
-    """One posting as it will be kept: what moved, and both balances after it."""
+    """One posting as stored in table `posting`."""
 
     reference: str
-    debit: str
-    credit: str
+    debit: str  # account name
+    credit: str  # account name
     amount: int
-    debit_after: int
+    debit_after: int  # balance of the debited account after the posting
     credit_after: int
     kind: str
 
 
 class LedgerChanges(msgspec.Struct):
+    """The accounts and holds that a group changed, and its journal lines."""
+
     accounts: dict[str, Account]
     holds: dict[bytes, Hold]
-    journal_lines: list[JournalLine]
+    journal_lines: list[JournalLine]  # in the order of application
 
 
 class Shortfall(msgspec.Struct, frozen=True):
@@ -38,78 +40,84 @@ class Shortfall(msgspec.Struct, frozen=True):
 
 
 class TooLarge(msgspec.Struct, frozen=True):
-    """The account whose balance, or whose movement, would be larger than the books can keep."""
+    """The account whose balance or posting would exceed LARGEST_BALANCE."""
 
     account: str
 
 
 class LedgerError(Exception):
-    """A group that no rule should ever make: a bug in a slice, never a merchant's fault."""
+    """Raised for a group that no rule should make. A bug in a slice, never the merchant's fault."""
 
 
 def apply_group(
     accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: PostingGroup, merchant_id: int
 ) -> LedgerChanges | Shortfall | TooLarge:
-    done = LedgerChanges({}, {}, [])
-    allowed = release_hold(accounts, holds, group, done) if group.closes_hold is not None else None
-    for post in group.postings:
-        apply_posting(accounts, post, group.reference, done)
-    if allowed is not None:
-        capture_hold(allowed, group, done)
-    for reserve in group.new_holds:
-        if reserve.amount <= 0 or holds.get(reserve.hold_key) is not None or reserve.hold_key in done.holds:
-            raise LedgerError(f"{group.reference}: a hold of {reserve.amount} that is not new or not above zero")
-        copy_account(accounts, reserve.account, done).held += reserve.amount
-        done.holds[reserve.hold_key] = Hold(
-            reserve.hold_key, merchant_id, reserve.account, reserve.amount, group.reference, PENDING, 0
+    """Applies a posting group. Returns the changes, or the account that refuses the group.
+
+    Modifies none of its arguments. Raises LedgerError for an invalid group.
+    """
+    changes = LedgerChanges({}, {}, [])
+    released = release_hold(accounts, holds, group, changes) if group.closes_hold is not None else None
+    for posting in group.postings:
+        apply_posting(accounts, posting, group.reference, changes)
+    if released is not None:
+        capture_hold(released, group, changes)
+    for new_hold in group.new_holds:
+        if new_hold.amount <= 0 or holds.get(new_hold.hold_key) is not None or new_hold.hold_key in changes.holds:
+            raise LedgerError(f"{group.reference}: a hold of {new_hold.amount} that is not new or not above zero")
+        copy_account(accounts, new_hold.account, changes).held += new_hold.amount
+        changes.holds[new_hold.hold_key] = Hold(
+            new_hold.hold_key, merchant_id, new_hold.account, new_hold.amount, group.reference, PENDING, 0
         )
-    return find_shortfall(accounts, done) or first_too_large(done) or done
+    return find_shortfall(accounts, changes) or find_too_large(changes) or changes
 
 
-def copy_account(accounts: Mapping[str, Account], name: str, done: LedgerChanges) -> Account:
-    """The group's own copy of an account: the given one is never touched, so a refusal leaves no trace."""
-    account = done.accounts.get(name)
+def copy_account(accounts: Mapping[str, Account], name: str, changes: LedgerChanges) -> Account:
+    """Returns the group's own copy of an account. The given accounts are never modified."""
+    account = changes.accounts.get(name)
     if account is None:
         found = accounts[name]
         account = Account(found.key, found.merchant_id, name, found.currency, found.posted, found.held, found.floor)
-        done.accounts[name] = account
+        changes.accounts[name] = account
     return account
 
 
-def apply_posting(accounts: Mapping[str, Account], post: Posting, reference: str, done: LedgerChanges) -> None:
-    debit = copy_account(accounts, post.debit, done)
-    credit = copy_account(accounts, post.credit, done)
-    if post.amount <= 0 or debit is credit or debit.currency != credit.currency:
-        raise LedgerError(f"{reference}: {post.amount} from {post.debit} to {post.credit} is no posting")
-    debit.posted -= post.amount
-    credit.posted += post.amount
-    done.journal_lines.append(
-        JournalLine(reference, post.debit, post.credit, post.amount, debit.posted, credit.posted, post.kind)
+def apply_posting(accounts: Mapping[str, Account], posting: Posting, reference: str, changes: LedgerChanges) -> None:
+    """Applies one posting to the copies. Raises LedgerError if it is invalid."""
+    debit = copy_account(accounts, posting.debit, changes)
+    credit = copy_account(accounts, posting.credit, changes)
+    if posting.amount <= 0 or debit is credit or debit.currency != credit.currency:
+        raise LedgerError(f"{reference}: {posting.amount} from {posting.debit} to {posting.credit} is no posting")
+    debit.posted -= posting.amount
+    credit.posted += posting.amount
+    changes.journal_lines.append(
+        JournalLine(reference, posting.debit, posting.credit, posting.amount, debit.posted, credit.posted, posting.kind)
     )
 
 
 def release_hold(
-    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: PostingGroup, done: LedgerChanges
+    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: PostingGroup, changes: LedgerChanges
 ) -> Hold:
+    """Releases the hold that the group closes. Raises LedgerError if it is not pending."""
     hold = holds.get(group.closes_hold or b"")
     if not isinstance(hold, Hold) or hold.state != PENDING:
         raise LedgerError(f"{group.reference}: ends a hold that is not pending")
-    copy_account(accounts, hold.account, done).held -= hold.amount
+    copy_account(accounts, hold.account, changes).held -= hold.amount
     return hold
 
 
-def capture_hold(hold: Hold, group: PostingGroup, done: LedgerChanges) -> None:
-    """A hold promises its amount and no more: what a group takes under it is bounded by it."""
-    taken = sum(post.amount for post in group.postings if post.debit == hold.account)
+def capture_hold(hold: Hold, group: PostingGroup, changes: LedgerChanges) -> None:
+    """Records how much of a released hold was captured. Raises LedgerError if it is more than was held."""
+    taken = sum(posting.amount for posting in group.postings if posting.debit == hold.account)
     if taken > hold.amount:
         raise LedgerError(f"{group.reference}: takes {taken} under a hold of {hold.amount}")
     state = POSTED if group.postings else VOIDED
-    done.holds[hold.key] = Hold(hold.key, hold.merchant_id, hold.account, hold.amount, hold.reference, state, taken)
+    changes.holds[hold.key] = Hold(hold.key, hold.merchant_id, hold.account, hold.amount, hold.reference, state, taken)
 
 
-def find_shortfall(accounts: Mapping[str, Account], done: LedgerChanges) -> Shortfall | None:
-    """An account that ends below its floor refuses, unless the group left it no worse than it was."""
-    for name, account in done.accounts.items():
+def find_shortfall(accounts: Mapping[str, Account], changes: LedgerChanges) -> Shortfall | None:
+    """Returns the first account below its floor whose available balance the group reduced, or None."""
+    for name, account in changes.accounts.items():
         floor = account.floor
         if floor is None or account.available >= floor:
             continue
@@ -118,14 +126,14 @@ def find_shortfall(accounts: Mapping[str, Account], done: LedgerChanges) -> Shor
     return None
 
 
-def first_too_large(done: LedgerChanges) -> TooLarge | None:
-    """The first account with an entry or a hold that is larger than the books can keep."""
-    for entry in done.journal_lines:
-        if max(entry.amount, abs(entry.debit_after)) > LARGEST_BALANCE:
-            return TooLarge(entry.debit)
-        if abs(entry.credit_after) > LARGEST_BALANCE:
-            return TooLarge(entry.credit)
-    for hold in done.holds.values():
-        if done.accounts[hold.account].held > LARGEST_BALANCE:
+def find_too_large(changes: LedgerChanges) -> TooLarge | None:
+    """Returns the first account with a posting, balance or hold above LARGEST_BALANCE, or None."""
+    for line in changes.journal_lines:
+        if max(line.amount, abs(line.debit_after)) > LARGEST_BALANCE:
+            return TooLarge(line.debit)
+        if abs(line.credit_after) > LARGEST_BALANCE:
+            return TooLarge(line.credit)
+    for hold in changes.holds.values():
+        if changes.accounts[hold.account].held > LARGEST_BALANCE:
             return TooLarge(hold.account)
     return None

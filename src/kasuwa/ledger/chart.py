@@ -1,8 +1,8 @@
-"""The chart of accounts: which kinds there are, who owns what is on them, and how low each may go.
+"""The chart of accounts: account kinds, their floors, and the names of accounts.
 
-An account's name is `kind:owner:currency` and it belongs to one merchant. Balances are credit-positive: what
-we owe the merchant or its customers is above zero, what the outside owes us is below. Overdraft policy is
-data of the account: a rule never tests a balance, the ledger refuses when it is applied.
+An account's name is `kind:owner:currency`, and it belongs to one merchant. Balances are credit-positive: what we owe
+the merchant or its customers is above zero, what the outside owes us is below. The floor is stored with the account.
+Rules never check balances: applying a group refuses it if an account would fall below its floor.
 """
 
 from typing import ClassVar
@@ -15,9 +15,9 @@ from kasuwa.core.references import account_key
 
 
 class AccountKind(msgspec.Struct, frozen=True):
-    """`floor` is the least that posted minus held may be; None for accounts of the outside and of income."""
+    """A kind of account."""
 
-    floor: int | None
+    floor: int | None  # least value of posted - held; None for external and income accounts
     meaning: str
 
 
@@ -32,7 +32,7 @@ ACCOUNT_KINDS = {
     "settling": AccountKind(0, "collected for the merchant, and its own from a day on"),
     "unapplied": AccountKind(0, "paid in by customers, not yet enough for what it was meant for"),
     "beneficiary": AccountKind(0, "somebody else's part of split payments, until it is paid out"),
-    # A loan's own accounts are above zero although the client owes them: so their floor refuses a repayment of more.
+    # What a client owes is a positive balance, so that the floor refuses a repayment of more than is owed.
     "loan_principal": AccountKind(0, "what a client owes of a loan's principal"),
     "loan_interest": AccountKind(0, "what a client owes of a loan's interest, as agreed for its whole life"),
     "loan_tax": AccountKind(0, "what a client owes of the tax on that interest"),
@@ -44,8 +44,7 @@ ACCOUNT_KINDS = {
 }
 
 
-# Accounts that every merchant has, or may have before anything was posted to them, in each currency. The others
-# belong to one loan, card, savings account or rail, and are opened by what happens to those alone.
+# Accounts that every merchant may have in each currency. The others belong to one loan, card, savings account or rail.
 COMMON = frozenset({"wallet:main", "outside:funding", "fx:position", "unapplied:main", "income:write_off", "tax:vat"})
 
 
@@ -55,7 +54,7 @@ def is_common(name: str) -> bool:
 
 
 class Account(Row):
-    """One account, as stored: what is posted, what is held of it, and its floor."""
+    """An account: its posted balance, the amount held, and its floor."""
 
     table: ClassVar[str] = "account"
     mutable_columns: ClassVar[tuple[str, ...]] = ("posted", "held")
@@ -77,7 +76,7 @@ VOIDED = "voided"
 
 
 class Hold(Row):
-    """Money set aside, until it is posted (whole or part) or voided, once."""
+    """An amount held on an account until it is posted, in full or in part, or voided."""
 
     table: ClassVar[str] = "hold"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "taken")
@@ -94,6 +93,7 @@ class Hold(Row):
 
 
 def open_account(merchant_id: int, name: str) -> Account:
+    """Returns a new, empty account. Its floor and currency follow from its name."""
     kind, _, currency = name.split(":")
     return Account(account_key(merchant_id, name), merchant_id, name, currency, 0, 0, ACCOUNT_KINDS[kind].floor)
 
@@ -143,5 +143,5 @@ def thrift(thrift_id: str) -> str:
 
 
 def make_funding_posting(currency: str, amount: int) -> Posting:
-    """Money the merchant brought, by whatever way the operator took it in."""
+    """Returns the posting that funds the wallet with money that the operator received from the merchant."""
     return Posting(outside("funding", currency), wallet(currency), amount, "wallet funding")

@@ -1,7 +1,6 @@
-"""The laws of the books, each as one query that finds where it is broken.
+"""The invariants of the ledger, each a statement and a query that returns where it is violated.
 
-`kasuwa audit` runs them over the whole database, and the tests after everything that moves money. A law is a
-sentence and a query: what the query returns breaks it, and every row names the place.
+`kasuwa audit` checks them over the whole database, and the tests after everything that moves money.
 """
 
 from typing import Any
@@ -10,11 +9,13 @@ import msgspec
 
 
 class Invariant(msgspec.Struct, frozen=True):
+    """A statement that must hold of the books."""
+
     description: str
-    query: str
+    query: str  # returns (merchant_id, place) for each violation
 
 
-# `$1` is null for all merchants, or the array of those to look at.
+# `$1` is null for all merchants, or the array of those to check.
 SCOPE = "($1::bigint[] is null or {table}merchant_id = any($1))"
 
 
@@ -29,7 +30,7 @@ INVARIANTS = (
             and (debit = credit or split_part(debit, ':', 3) <> split_part(credit, ':', 3))""",
     ),
     Invariant(
-        "all balances of a merchant sum to zero per currency, the outside included",
+        "all balances of a merchant sum to zero per currency, external accounts included",
         f"""select merchant_id, currency || ': ' || sum(posted) as place from account where {merchant_filter()}
             group by merchant_id, currency having sum(posted) <> 0""",
     ),
@@ -257,7 +258,7 @@ INVARIANTS = (
             where coalesce(posted, 0) <> coalesce(amount, 0) or not coalesce(moves, true)""",
     ),
     Invariant(
-        "an active plan has one job or one charge under way, any other no job; it was paid what its charges were",
+        "an active plan has one job or one open charge, any other no job; its paid total is that of its charges",
         f"""with charges as (
                 select p.merchant_id, p.detail -> 'errand' ->> 'reference' as plan_id,
                     sum(t.amount) filter (where t.status = 'successful') as paid,
@@ -347,7 +348,7 @@ INVARIANTS = (
             and (s.key is null or (s.state = 'closed' and a.posted <> 0))""",
     ),
     Invariant(
-        "savings that may still earn, or are owed interest, are on a sheet whose job will post it",
+        "savings that may still earn, or are owed interest, are in a posting round that has a job",
         f"""with listed as (
                 select r.merchant_id, unnest(string_to_array(r.members, ',')) as savings_id from interest_batch r
                 where {merchant_filter("r")} and exists (
@@ -429,11 +430,13 @@ INVARIANTS = (
 async def check_invariants(
     connection: Any, merchants: list[int] | None = None, seconds: int | None = None
 ) -> list[str]:
-    """One line for every place where a law is broken, in one snapshot of the database. Raises TimeoutError where one
-    law takes longer than `seconds`; without them the connection's own bound holds."""
-    broken = []
+    """Returns one line per violation, from one snapshot of the database.
+
+    Raises TimeoutError if a query takes longer than `seconds`, or than the connection's own timeout if None.
+    """
+    violations = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
-        for law in INVARIANTS:
-            rows = await connection.fetch(law.query + " limit 20", merchants, timeout=seconds)
-            broken += [f"merchant {merchant_id}: {law.description}: {place}" for merchant_id, place in rows]
-    return broken
+        for invariant in INVARIANTS:
+            rows = await connection.fetch(invariant.query + " limit 20", merchants, timeout=seconds)
+            violations += [f"merchant {merchant_id}: {invariant.description}: {place}" for merchant_id, place in rows]
+    return violations
