@@ -224,7 +224,7 @@ def test_a_dry_run_of_a_repayment_tells_what_the_real_one_does_and_changes_nothi
     told = {figure.what: (figure.amount, figure.how) for figure in dry.explained}
     assert told == {
         "amount": ("327.62", "all that is due up to today"),
-        "due": ("327.62", "owed of instalments due up to 2026-03-10"),
+        "due": ("327.62", "owed of installments due up to 2026-03-10"),
         "payoff": ("1139.99", "penalty 2.15, interest 125.31, tax 12.53, principal 1000.00"),
         "instalment 1": ("327.62", "penalty 2.15, interest 100.00, tax 10.00, principal 215.47"),
         "next installment 2": ("323.32", "what is left of it, due on 2026-03-31"),
@@ -240,7 +240,7 @@ def test_a_dry_run_of_a_payoff_names_what_is_forgiven(lender: Lender) -> None:
     assert figures["amount"].how == "as asked"
     assert (figures["forgiven"].amount, figures["forgiven"].how) == (
         "261.88",
-        "agreed and not used, asked for no more: interest 261.88",
+        "agreed and no longer due: interest 261.88",
     )
     assert lender.loan(loan_id).state == "active"
 
@@ -305,7 +305,7 @@ def test_what_the_loan_has_no_use_for_stays_the_clients_and_an_operator_is_told(
     assert lender.loan(loan_id).state == "closed_repaid"
     assert lender.balance(loan_account("credit", loan_id)) == 500
     (notice,) = added.notices
-    assert notice.what == f"5.00 more than loan {loan_id} had use for: refund it to its client"
+    assert notice.what == f"5.00 was paid beyond what was owed on loan {loan_id}: refund it to the client"
     collect(lender, loan_id, 200)
     assert lender.balance(loan_account("credit", loan_id)) == 700
     assert lender.lending("overpaid") == -700
