@@ -238,7 +238,7 @@ class SubscribeRequest(msgspec.Struct, kw_only=True):
 
 
 class PlanRecord(msgspec.Struct, kw_only=True):
-    """A thrift plan. `thrift_id` is null in the dry run of a new plan. `cycle` is the number of cycles that are done."""
+    """A thrift plan. `thrift_id` is null in the dry run of a new plan. `cycle` is the number of cycles done."""
 
     thrift_id: str | None
     name: str

@@ -1,4 +1,4 @@
-"""The action table of `PUT /loans`: loans to a merchant's clients, their schedules and repayments. Start reading here."""
+"""The action table of `PUT /loans`: loans to a merchant's clients, and their repayments. Start reading here."""
 
 from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write
 from kasuwa.methods.loans import store, wire

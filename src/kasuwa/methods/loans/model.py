@@ -73,7 +73,8 @@ MORE_THAN_OWED = Refusal(INVALID_REQUEST, "More than is owed on this loan")
 
 
 def refuse_in_state(state: str, wanted: str) -> Refusal:
-    """Returns the refusal of a step that the loan's state does not allow; `wanted` is a past participle. Contract: loans#process"""
+    """Returns the refusal of a step that the loan's state does not allow. `wanted` is a past participle.
+    Contract: loans#process"""
     return Refusal(INVALID_REQUEST, f"The loan is {state} and cannot be {wanted}")
 
 
@@ -232,7 +233,7 @@ def repayment_posts(loan_id: str, parts: LoanAmounts) -> tuple[Posting, ...]:
 
 
 def waiver_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, ...]:
-    """Returns the postings that waive parts of a loan. They reverse the charge, except that principal is written off."""
+    """Returns the postings that waive parts of a loan. They reverse the charge, but principal is written off."""
     contra = {**AGREED_ACCOUNTS, "principal": LENDING_WRITTEN_OFF}
     posts = (
         Posting(loan_account(part, loan_id), contra[part], getattr(parts, part), f"{part} {kind}") for part in PARTS

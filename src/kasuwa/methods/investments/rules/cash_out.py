@@ -48,7 +48,7 @@ from kasuwa.methods.investments.model import (
     set_accrual,
 )
 from kasuwa.methods.investments.rules.dry_run import CASHCODE_CHANNEL, DRY_RUN_MESSAGE, dry_run_cashout, total_repaid
-from kasuwa.methods.investments.rules.savings import debt_groups, record_movement, repay_thrift_debts
+from kasuwa.methods.investments.rules.savings import SavingsMovement, debt_groups, record_movement, repay_thrift_debts
 from kasuwa.methods.investments.wire import (
     CashcodeReply,
     CashcodeRequest,
@@ -179,7 +179,15 @@ def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Co
     """Moves the amount to the wallet, because the merchant paid the client over the counter."""
     account = changes.account(savings.savings_id)
     withdraw_savings(changes, savings.savings_id, amount)
-    ending = record_movement(context, CASH_OUT, CASH_OUT_REFERENCE_TYPE, amount, savings, "cash", "Cashout Successful")
+    movement = SavingsMovement(
+        kind=CASH_OUT,
+        reference_type=CASH_OUT_REFERENCE_TYPE,
+        amount=amount,
+        savings_id=savings.savings_id,
+        method="cash",
+        message="Cashout Successful",
+    )
+    ending = record_movement(context, movement)
     post = Posting(account.name, WALLET, amount, "savings cash-out")
     return Decision(
         reply=CashoutReply(

@@ -71,7 +71,7 @@ def end_deposit(row: Transaction, savings_id: str, context: Context, seen: Loade
 
 
 def end_deposit_refund(savings_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """Applies the refund of a deposit that arrived after the savings were closed. They close again if it empties them."""
+    """Applies the refund of a deposit that arrived after the savings were closed. Emptied savings close again."""
     changes = SavingsChanges(context, seen)
     withdraw_savings(changes, savings_id, amount)
     return changes.missing_clients() or PurposeEffects(rows=changes.rows)

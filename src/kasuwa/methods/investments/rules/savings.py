@@ -201,17 +201,17 @@ def deposit_from_wallet(
         return dry_run_wallet_deposit(changes, savings, amount)
     account = changes.account(savings.savings_id)
     bring = Posting(WALLET, account.name, amount, "savings deposit")
-    ending = record_movement(
-        context,
-        DEPOSIT,
-        DEPOSIT_REFERENCE_TYPE,
-        amount,
-        savings,
-        "wallet",
-        "Deposit Successful",
-        request.customer_txnref,
-        payer_metadata(request),
+    movement = SavingsMovement(
+        kind=DEPOSIT,
+        reference_type=DEPOSIT_REFERENCE_TYPE,
+        amount=amount,
+        savings_id=savings.savings_id,
+        method="wallet",
+        message="Deposit Successful",
+        customer_txnref=request.customer_txnref,
+        payer_metadata=payer_metadata(request),
     )
+    ending = record_movement(context, movement)
     return Decision(
         reply=DepositReply(
             message=ending.row.message,
@@ -249,7 +249,7 @@ def receive_deposit(changes: SavingsChanges, savings_id: str, amount: int) -> Ne
 def repay_thrift_debts(changes: SavingsChanges, savings_id: str, money: int) -> NeedsMore | None:
     """Adds the repayments of thrift debts, oldest first and up to `money`, to the changes.
 
-    Returns NeedsMore, without having changed anything, if rows are missing, else None. Contract: investments#debts
+    Returns NeedsMore if rows are missing, else None. Contract: investments#debts
     """
     savings = changes.load_savings(savings_id)
     repayments, left = repay(max(0, money), savings.thrift_links.debts)
@@ -267,27 +267,38 @@ def debt_groups(changes: SavingsChanges, savings_id: str) -> tuple[PostingGroup,
     return (PostingGroup(savings_id, SAVINGS_INSUFFICIENT, postings=tuple(changes.posts)),) if changes.posts else ()
 
 
-def record_movement(
-    context: Context,
-    kind: str,
-    reference_type: str,
-    amount: int,
-    savings: Savings,
-    method: str,
-    message: str,
-    customer_txnref: str | None = None,
-    payer_metadata: dict[str, str] | None = None,
-) -> FinalTransaction:
+class SavingsMovement(msgspec.Struct, frozen=True, kw_only=True):
+    """A deposit or cash-out within the ledger, without a rail."""
+
+    kind: str  # of the transaction
+    reference_type: str  # first letters of its txnRef
+    amount: int
+    savings_id: str
+    method: str
+    message: str
+    customer_txnref: str | None = None
+    payer_metadata: dict[str, str] = {}  # stored with the transaction, not sent in its event
+
+
+def record_movement(context: Context, movement: SavingsMovement) -> FinalTransaction:
     """Returns the transaction of a movement without a rail; it is final with its commit.
 
-    Its key is derived from its own reference, because a customer_txnref may be used more than once. `payer_metadata` is
-    stored with it and not sent in its event.
+    Its key is derived from its own reference, because a customer_txnref may be used more than once.
     """
-    txn_ref = movement_reference(reference_type, context.permutation(context.number), lagos_day(context.now))
-    belongs = {"savings_id": savings.savings_id}
-    row = begin_transaction(context, kind, txn_ref, amount, detail={**belongs, **(payer_metadata or {})})
-    if customer_txnref is None:
-        return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, event_fields=belongs)
-    row = msgspec.structs.replace(row, order_ref=customer_txnref)
-    told = {**belongs, "customer_txnref": customer_txnref}
-    return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, event_fields=told)
+    txn_ref = movement_reference(movement.reference_type, context.permutation(context.number), lagos_day(context.now))
+    event_fields = {"savings_id": movement.savings_id}
+    detail = {**event_fields, **movement.payer_metadata}
+    row = begin_transaction(context, movement.kind, txn_ref, movement.amount, detail=detail)
+    if movement.customer_txnref is not None:
+        row = msgspec.structs.replace(row, order_ref=movement.customer_txnref)
+        event_fields["customer_txnref"] = movement.customer_txnref
+    return end_transaction(
+        context,
+        row,
+        SUCCESSFUL,
+        None,
+        movement.message,
+        movement.method,
+        context.scenario,
+        event_fields=event_fields,
+    )

@@ -38,7 +38,7 @@ def need_arrears_check(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_arrears_check(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    """Charges penalties up to today, sets or clears arrears and reschedules the job, or ends it if nothing can change."""
+    """Charges penalties up to today and sets or clears arrears. The job is rescheduled, or ends if nothing changes."""
     loan, current_job = seen.get(Loan, job.subject), seen.get(Job, job.key)
     assert loan is not None
     if current_job is None:
