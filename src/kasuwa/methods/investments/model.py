@@ -8,11 +8,11 @@ States of savings (those of thrift plans are in rules/thrift_plan.py):
 
 Postings, all in NGN; a client's money is on the account `savings:<savings_id>`:
 
-    deposit       wallet → savings                      the amount; payments bring it from their own rail instead
+    deposit       wallet → savings                      the amount (payments bring it from their own rail)
                   savings → savings of a creditor       thrift debts, before anything else (rules/savings.py)
     cash-out      savings → wallet                      by cash: the merchant paid it over the counter
-                  savings → rail:bank                   by transfer, under a hold; the wallet pays the fee
-                  savings → rail:cash                   by cashcode, under a hold; the wallet pays the fee
+                  savings → rail:bank                   by transfer, under a hold (the wallet pays the fee)
+                  savings → rail:cash                   by cashcode, under a hold (the wallet pays the fee)
     interest      wallet → savings                      the interest of a month, once the wallet covers it
                   savings → tax:withholding             the tax on it
     thrift cycle  savings of each member → thrift:<id>  the contribution, or as much of it as there is

@@ -42,7 +42,7 @@ class LoanPosition(msgspec.Struct, frozen=True):
 
     @property
     def due(self) -> LoanAmounts:
-        """What is owed of all installments due up to and including today."""
+        """The amounts owed of all installments due up to and including today."""
         return sum_amounts(line.owed for line in self.lines if line.due <= self.day)
 
     @property
