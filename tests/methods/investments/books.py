@@ -1,5 +1,6 @@
-"""A merchant's books in memory: the desk that the writer decides on, with nothing behind it. Requests are decoded and
-decided as over HTTP and jobs run as business time gets to them, so a year of savings takes a test milliseconds."""
+"""A merchant's savings in memory, for tests without a database. Requests are decoded and decided as over HTTP, and jobs
+run as business time reaches them, so a year of savings takes milliseconds.
+"""
 
 import itertools
 from collections.abc import Callable
@@ -69,7 +70,7 @@ class InMemorySavings:
     # --- asking ---------------------------------------------------------------------------------------------
 
     def submit(self, needs: Needs, rule: Callable[[Context, LoadedRows], Any]) -> Any:
-        """As the writer does it, but that what is not here is nowhere."""
+        """Decides and applies a submission as the writer does. Rows that are not in memory do not exist."""
         submission = Submission(MERCHANT, needs, rule, next(self.entropy).to_bytes(32, "big"))
         for _ in range(MOST_ROUNDS + 1):
             self.desk.request_rows(submission, needs)
@@ -88,7 +89,7 @@ class InMemorySavings:
         return result
 
     def ask(self, action: str, answer: Answer = APPROVED, path: str = "investments", **fields: Any) -> Any:
-        """The reply, or the refusal; a transfer that is sent is answered by its bank as said."""
+        """Returns the reply or refusal of a request. `answer` is the bank's answer to the transfer that it starts."""
         result = self.decide(action, path, **fields)
         if isinstance(result, Decision) and result.follow_up is not None:
             result = self.step(result.follow_up, answer)
@@ -113,7 +114,7 @@ class InMemorySavings:
         return sorted(found, key=lambda job: (job.due, job.key))
 
     def advance_to(self, day: str, hour: int = 9) -> None:
-        """Business time moves on, and what falls due on the way is run."""
+        """Advances business time and runs the jobs that fall due."""
         until = at(day, hour)
         while due := [job for job in self.jobs() if job.due <= until]:
             job = msgspec.structs.replace(due[0])
@@ -170,14 +171,14 @@ class InMemorySavings:
         return self.account(WALLET).posted
 
     def posted(self, kind: str = "") -> list[tuple[str, str, int]]:
-        """Every posting, as it was journalled."""
+        """Returns every posting as it was recorded."""
         return [(p.debit, p.credit, p.amount) for p in self.desk.postings if p.kind.startswith(kind)]
 
     def transactions(self) -> list[Transaction]:
         return [row for row in self.desk.rows.values() if isinstance(row, Transaction)]
 
     def check(self) -> None:
-        """Nothing made, nothing lost, no floor broken, every pot empty."""
+        """Checks that the books balance, no account is below its floor, and every pot is empty."""
         accounts = self.desk.accounts.get(MERCHANT_ID, {}).values()
         assert sum(account.posted for account in accounts) == 0
         for account in accounts:
@@ -210,7 +211,7 @@ class InMemorySavings:
         return found.open_accounts
 
     def open_savings(self, client_id: str = "CL1", deposit: str | None = None, **fields: Any) -> str:
-        """For a client that is there or made now, with money in it where that is said."""
+        """Opens savings for a client, which is created if missing, and makes the deposit if one is given."""
         if client_key(MERCHANT_ID, client_id) not in self.desk.rows:
             self.client(client_id)
         ordinary = {
@@ -233,7 +234,7 @@ class InMemorySavings:
         return self.ask("cashout", savings_id=savings_id, client_id=client, amount=amount, method=method, **fields)
 
     def start_plan(self, members: list[str], amount: str = "100.00", **fields: Any) -> str:
-        """A plan that these savings have filled."""
+        """Returns the id of a plan that these savings have filled."""
         ordinary = {"name": "Esusu", "amount": amount, "frequency": "every_month", "member_required": len(members)}
         said = {**ordinary, "start_date": self.today.isoformat(), **fields}
         thrift_id = str(self.ask("create_plan", **said).data.thrift_id)

@@ -1,12 +1,12 @@
-"""What the tests of savings and thrift say over HTTP: people who save, and the plans they join."""
+"""Requests of the HTTP tests of savings and thrift plans."""
 
 from typing import Any
 
 from tests.merchant_client import MerchantClient, to_minor_units
 
-# A clock that stands still but for `advance`: interest is then the same in every run.
+# The clock only moves by `advance`, so interest is the same in every run.
 NOW = "2026-01-05T09:30:00+01:00"
-# Its owner's bank account: approved at once; pending until told; declined.
+# Bank accounts of clients: approved at once, pending until settled, declined.
 PAYS, WAITS, DECLINES = "0000000000", "0000000020", "0000000500"
 
 

@@ -100,7 +100,7 @@ def test_a_cancelled_plan_lets_its_members_go(shop: MerchantClient) -> None:
     assert invest(shop, "cancel_plan", thrift_id=thrift_id)["status"] == 104
 
 
-def test_a_crowd_gets_the_places_there_are_and_no_two_the_same(shop: MerchantClient, deployment: Deployment) -> None:
+def test_concurrent_subscriptions_get_distinct_positions(shop: MerchantClient, deployment: Deployment) -> None:
     ada = enroll(shop)
     members = [open_savings(shop, ada, interestSettings=NOTHING) for _ in range(6)]
     thrift_id = make_plan(shop, 4, start_date="2026-02-01")

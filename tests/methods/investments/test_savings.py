@@ -345,7 +345,7 @@ def test_a_year_comes_out_as_worked_out_by_hand() -> None:
     books.check()
 
 
-def test_interest_that_the_wallet_does_not_cover_is_tried_each_day_and_lost_to_nobody() -> None:
+def test_interest_that_the_wallet_does_not_cover_is_tried_each_day_and_not_lost() -> None:
     books = InMemorySavings("2026-01-05", wallet=100_000)
     savings_id = books.open_savings(deposit="1000.00", tax_applied=True)
     books.advance_to("2026-02-07")
@@ -435,7 +435,7 @@ def test_savings_mature_earn_no_more_and_close_when_emptied() -> None:
     assert books.cash_out(savings_id, "5.00") == SAVINGS_CLOSED
 
 
-def test_savings_emptied_before_maturity_are_closed_and_leave_their_sheet_at_maturity() -> None:
+def test_savings_emptied_early_are_closed_and_leave_their_batch_at_maturity() -> None:
     books = InMemorySavings("2026-01-05")
     savings_id = books.open_savings(deposit="1000.00", period=2)
     books.cash_out(savings_id, "1000.00")

@@ -135,7 +135,7 @@ def test_a_plan_is_cancelled_before_it_runs_and_not_after() -> None:
 # --- cycles -------------------------------------------------------------------------------------------------
 
 
-def test_the_oracles_plan_runs_through_the_books() -> None:
+def test_the_plan_of_the_reference_model_runs_through_the_books() -> None:
     books = InMemorySavings("2026-01-05", wallet=100_000_000)
     members = three(books, *["50000.00"] * 5)
     terms = ORACLE["plan"]

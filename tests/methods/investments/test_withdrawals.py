@@ -129,7 +129,8 @@ def owe(books: InMemorySavings, savings_id: str) -> int:
 
 
 def test_money_that_comes_back_from_a_failed_cash_out_settles_debts_first(books: InMemorySavings) -> None:
-    """The cash-out is at the bank when the cycle falls; the member is short for three days and owes; then it fails."""
+    """The cash-out is pending at the bank when the cycle is due. The member is short for three days and owes. Then the
+    cash-out fails."""
     debtor, other = books.open_savings(deposit="150.00"), books.open_savings("CL2", deposit="1000.00")
     sent = books.decide("cashout", savings_id=debtor, client_id="CL1", amount="150.00", method="transfer")
     assert isinstance(sent, Decision)

@@ -1,7 +1,7 @@
-"""A merchant that lends, for the pure tests: its books on a shelf, a client, a bank that answers as told, and time.
+"""A lending merchant in memory, for tests without a database: its books, a client, a scripted bank and a clock.
 
-Everything goes the way of the service, from the bytes of a request to the desk of a batch; only the writer and the
-database are missing. After each step the books must say what the schedule says.
+Requests are decoded, decided and applied to the state of a batch as in the service. Only the writer and the database
+are missing. `check_books` compares the ledger with the schedules.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -102,7 +102,7 @@ class Lender:
     # --- what a merchant does ---------------------------------------------------------------------------------------
 
     def ask(self, name: str, said: dict[str, Any], bank: Answer = GOOD) -> Any:
-        """The reply, or the refusal, to a request; where it orders a transfer the bank answers so."""
+        """Returns the reply or refusal of a request. `bank` answers the transfer that it starts."""
         row = WRITES[name]
         given = {field: value for field, value in said.items() if value is not None}
         request = decode(row.request, msgspec.json.encode(given), row.rules, self.merchant)
@@ -123,7 +123,7 @@ class Lender:
         return self.ask("repay", {"loan_id": loan_id, "payment_method": "wallet", "amount": amount, **more})
 
     def lend(self, **changes: Any) -> str:
-        """A loan that is paid out today."""
+        """Returns the id of a loan that is paid out today."""
         loan_id = self.request(**changes).data.loan_id
         assert self.process(loan_id).data.state == "active"
         return str(loan_id)
@@ -137,7 +137,7 @@ class Lender:
         return sorted(jobs, key=lambda job: job.due)
 
     def pass_days(self, days: int) -> None:
-        """Time goes on, and what falls due on the way is done, in order."""
+        """Advances business time and runs the jobs that fall due, in order."""
         until = self.now + timedelta(days=days)
         while (job := next(iter(self.waiting()), None)) is not None and job.due <= until:
             self.now = max(self.now, job.due)
@@ -178,7 +178,7 @@ class Lender:
         return lagos_day(self.now).isoformat()
 
     def check_books(self) -> None:
-        """The laws of ledger/invariants.py that need no SQL."""
+        """Checks the invariants of ledger/invariants.py that need no SQL."""
         assert sum(row.posted for row in self.database.all(Account, self.merchant_id)) == 0
         for loan in self.database.all(Loan, self.merchant_id):
             lines = self.lines(loan.loan_id)
@@ -194,7 +194,7 @@ class Lender:
 
 
 def context_at(lender: Lender) -> Context:
-    """For rules that are called without a desk."""
+    """Returns a context for rules that are called directly."""
     return Context(lender.merchant, lender.now, bytes(32), 1, lambda n: n, lambda said: said, VAULT, purposes=PURPOSES)
 
 

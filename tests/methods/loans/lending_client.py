@@ -1,4 +1,4 @@
-"""A merchant that lends, as the tests over HTTP see one: clients, loans, repayments."""
+"""HTTP client of a merchant that lends: clients, loans, repayments."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ TERMS = {
 
 
 class LendingClient(MerchantClient):
-    """A shop that lends."""
+    """A merchant client that lends."""
 
     def client(self, account: str | None = GOOD, status: str = "active") -> str:
         told = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}

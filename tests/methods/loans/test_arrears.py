@@ -20,7 +20,7 @@ from tests.methods.loans.in_memory_lender import Lender
 
 ORACLES = msgspec.json.decode((Path(__file__).parents[2] / "data" / "loan_oracles.json").read_bytes())
 
-# The first instalment is due on 28 February: its last moment, and the first moment that it is late.
+# The first installment is due on 28 February: its last moment, and the first moment at which it is late.
 LAST_MOMENT = datetime(2026, 2, 28, 22, 59, 59, tzinfo=UTC)
 
 
@@ -66,7 +66,7 @@ def test_nothing_overdue_any_more_is_active_again() -> None:
     assert steps[-2:] == ["active_in_arrears", "active"]
 
 
-def test_an_instalment_that_was_paid_is_passed_over_and_the_next_is_watched() -> None:
+def test_an_installment_that_was_paid_is_passed_over_and_the_next_is_watched() -> None:
     lender = Lender()
     loan_id = lender.lend()
     lender.pass_days(28)
@@ -79,7 +79,7 @@ def test_an_instalment_that_was_paid_is_passed_over_and_the_next_is_watched() ->
     assert lender.loan(loan_id).state == "active_in_arrears"
 
 
-def test_when_every_instalment_is_late_and_costs_nothing_there_is_nothing_to_watch() -> None:
+def test_when_every_installment_is_late_and_costs_nothing_there_is_nothing_to_watch() -> None:
     lender = Lender()
     loan_id = lender.lend()
     lender.pass_days(200)
@@ -140,7 +140,7 @@ def test_a_penalty_is_paid_before_anything_else() -> None:
 
 
 @pytest.mark.parametrize("days", [29, 30, 45, 70])
-def test_a_watch_that_comes_late_finds_what_a_punctual_one_charged(days: int) -> None:
+def test_a_late_arrears_check_charges_the_same_as_a_punctual_one(days: int) -> None:
     punctual, late = Lender(penalty_rate="0.123456"), Lender(penalty_rate="0.123456")
     loans = [lender.lend() for lender in (punctual, late)]
     punctual.pass_days(days)
@@ -150,7 +150,7 @@ def test_a_watch_that_comes_late_finds_what_a_punctual_one_charged(days: int) ->
     assert punctual.loan(loans[0]).state == late.loan(loans[1]).state
 
 
-def test_a_repayment_reckons_what_the_watch_has_not_yet() -> None:
+def test_a_repayment_charges_penalties_that_no_arrears_check_has_charged_yet() -> None:
     lender = Lender(penalty_rate="1")
     loan_id = lender.lend()
     lender.now += timedelta(days=30)

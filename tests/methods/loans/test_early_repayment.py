@@ -212,7 +212,7 @@ def test_any_order_of_repayments_agrees_with_the_model_to_the_kobo(
 def test_paying_ahead_never_takes_more_interest_than_waiting(
     terms: dict[str, Any], days: int, thousandths: int
 ) -> None:
-    """What a repayment covers of interest was earned by that day, and the payoff falls by the amount, to the kobo."""
+    """A repayment covers only interest earned by that day, and the payoff falls by exactly the amount."""
     lender = Lender()
     loan_id, model = lend_both(lender, terms)
     lender.now += timedelta(days=days)
@@ -228,7 +228,7 @@ def test_paying_ahead_never_takes_more_interest_than_waiting(
 
 
 def pay_interest_ahead(lender: Lender, loan_id: str) -> None:
-    """As repayments were noted before: the interest of the first two installments was paid on the first day."""
+    """Writes rows as older versions did: the interest of the first two installments was paid on the first day."""
     first, second = lender.lines(loan_id)[:2]
     rows = tuple(msgspec.structs.replace(line, paid_interest=line.interest) for line in (first, second))
     posts = repayment_posts(loan_id, LoanAmounts(interest=first.interest + second.interest))

@@ -9,7 +9,7 @@ from kasuwa.methods.loans.wire import RepayRequest
 from tests.methods.loans.in_memory_lender import Lender, context_at
 
 
-def test_what_was_told_with_a_repayment_is_forgotten_and_its_loan_is_kept() -> None:
+def test_erasure_removes_payer_data_of_a_repayment_and_keeps_its_loan_id() -> None:
     said = {"loan_id": "LN1", "payment_method": "wallet", "ip": "102.89.2.1", "fingerprint": "f0"}
     request = msgspec.convert(said, RepayRequest)
     row = new_repayment(100, context_at(Lender()), detail_of(request))

@@ -31,7 +31,7 @@ def bank(open_shop: Callable[..., MerchantClient]) -> LendingClient:
 # --- a loan's life ------------------------------------------------------------------------------------------------
 
 
-def test_a_loan_from_request_to_its_last_instalment(bank: LendingClient, deployment: Deployment) -> None:
+def test_a_loan_from_request_to_its_last_installment(bank: LendingClient, deployment: Deployment) -> None:
     asked = bank.request(bank.client())
     loan = asked["data"]
     loan_id = loan["loan_id"]

@@ -229,7 +229,7 @@ def test_a_page_of_long_loans_is_small(bank: LendingClient) -> None:
 
 
 def test_views_and_lists_never_mix_two_states_of_a_loan(bank: LendingClient, deployment: Deployment) -> None:
-    """While a loan is repaid, each answer shows one state: what is paid and what is outstanding make up the loan."""
+    """Each reply shows one state while a loan is repaid: paid and outstanding amounts add up to the loan."""
     loan_id = bank.lend()
 
     body = msgspec.json.encode({"action": "repay", "loan_id": loan_id, "payment_method": "wallet", "amount": "1000.00"})

@@ -35,7 +35,7 @@ def settle(bank: LendingClient, txn_ref: str, outcome: str = "successful") -> No
 
 
 def repaid(bank: LendingClient, loan_id: str) -> int:
-    """What the loan was credited with."""
+    """Returns the amount credited to the loan."""
     return sum(to_minor_units(line["paid"]) for line in bank.view(loan_id)["schedule"])
 
 

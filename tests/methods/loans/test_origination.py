@@ -43,7 +43,7 @@ def faults(refusal: Any) -> dict[str, str]:
         ({"period": 367}, {"period": "a number of installments from 1 to 366"}),
         ({"period": 1.5}, {"period": "a whole number, not negative"}),
         ({"method": "balloon"}, {"method": "one of declining_equal_instalments, equal_principal, flat"}),
-        ({"tax_applied": True}, {"tax_rate": "required where tax_applied is true"}),
+        ({"tax_applied": True}, {"tax_rate": "required if tax_applied is true"}),
         ({"tax_applied": True, "tax_rate": 100.1}, {"tax_rate": "a percentage from 0 to 100"}),
         ({"tax_rate": -1}, {"tax_rate": "a percentage from 0 to 1000 with at most six decimals"}),
         ({"client_id": ""}, {"client_id": "1 to 100 characters"}),

@@ -41,7 +41,7 @@ def allocation(reply: Any) -> dict[str, str]:
 # --- how much ---------------------------------------------------------------------------------------------------
 
 
-def test_without_an_amount_and_nothing_due_the_next_instalment_is_paid_ahead(lender: Lender) -> None:
+def test_without_an_amount_and_nothing_due_the_next_installment_is_paid_ahead(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.pass_days(5)
     reply = lender.repay(loan_id)
@@ -59,7 +59,7 @@ def test_without_an_amount_all_that_is_due_is_paid_today_included(lender: Lender
     assert [line.paid for line in reply.data.schedule] == ["315.47", "315.47", "0.00", "0.00"]
 
 
-def test_the_last_instalment_paid_early_is_no_more_than_the_payoff(lender: Lender) -> None:
+def test_the_last_installment_paid_early_is_no_more_than_the_payoff(lender: Lender) -> None:
     loan_id = lender.lend(period=1)
     lender.pass_days(14)
     reply = lender.repay(loan_id)
@@ -151,7 +151,7 @@ def test_the_payoff_holds_all_that_is_overdue_and_the_running_interval_by_its_da
     assert lender.lending("interest_earned") == 10_000 + 3_543  # 78.45 × 14 ÷ 31 = 35.43
 
 
-def test_what_is_paid_ahead_lowers_the_principal_that_earns(lender: Lender) -> None:
+def test_prepaid_principal_lowers_the_principal_that_earns_interest(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.repay(loan_id, "100.00")
     lender.pass_days(1)
@@ -160,7 +160,7 @@ def test_what_is_paid_ahead_lowers_the_principal_that_earns(lender: Lender) -> N
     assert lender.lending("interest_earned") == 321
 
 
-def test_every_instalment_in_time_closes_it(lender: Lender) -> None:
+def test_paying_every_installment_in_time_closes_the_loan(lender: Lender) -> None:
     loan_id = lender.lend()
     for days in (28, 31, 30, 31):
         lender.pass_days(days)
@@ -169,8 +169,8 @@ def test_every_instalment_in_time_closes_it(lender: Lender) -> None:
     assert lender.lending("interest_earned") == 26_188
 
 
-def test_instalments_that_come_to_no_principal_do_not_keep_a_loan_open() -> None:
-    """A hundred kobo in 366 instalments: after the hundredth only interest of days to come is left."""
+def test_installments_that_come_to_no_principal_do_not_keep_a_loan_open() -> None:
+    """A hundred kobo in 366 installments: after the hundredth only interest of future days is left."""
     lender = Lender()
     settings = {"interestRate": "1", "interestFrequency": "every_day"}
     loan_id = lender.lend(amount="1.00", period=366, method="flat", interestSettings=settings)
@@ -224,7 +224,7 @@ def test_a_dry_run_of_a_repayment_tells_what_the_real_one_does_and_changes_nothi
     told = {figure.what: (figure.amount, figure.how) for figure in dry.explained}
     assert told == {
         "amount": ("327.62", "all that is due up to today"),
-        "due": ("327.62", "owed of instalments due up to 2026-03-10"),
+        "due": ("327.62", "owed of installments due up to 2026-03-10"),
         "payoff": ("1139.99", "penalty 2.15, interest 125.31, tax 12.53, principal 1000.00"),
         "instalment 1": ("327.62", "penalty 2.15, interest 100.00, tax 10.00, principal 215.47"),
         "next installment 2": ("323.32", "what is left of it, due on 2026-03-31"),
@@ -240,7 +240,7 @@ def test_a_dry_run_of_a_payoff_names_what_is_forgiven(lender: Lender) -> None:
     assert figures["amount"].how == "as asked"
     assert (figures["forgiven"].amount, figures["forgiven"].how) == (
         "261.88",
-        "agreed and not used, asked for no more: interest 261.88",
+        "agreed and no longer due: interest 261.88",
     )
     assert lender.loan(loan_id).state == "active"
 
@@ -258,7 +258,7 @@ def payment(lender: Lender, amount: int, status: str = SUCCESSFUL) -> Transactio
 
 
 def collect(lender: Lender, loan_id: str, amount: int, status: str = SUCCESSFUL) -> PurposeEffects:
-    """What the decision that ends a payment makes of its errand: the addition goes into one group with the rest."""
+    """Returns the effects on the loan of a payment that ended, applied in one posting group."""
     row = payment(lender, amount, status)
     kept: list[PurposeEffects] = []
 
@@ -305,13 +305,13 @@ def test_what_the_loan_has_no_use_for_stays_the_clients_and_an_operator_is_told(
     assert lender.loan(loan_id).state == "closed_repaid"
     assert lender.balance(loan_account("credit", loan_id)) == 500
     (notice,) = added.notices
-    assert notice.what == f"5.00 more than loan {loan_id} had use for: refund it to its client"
+    assert notice.what == f"5.00 was paid beyond what was owed on loan {loan_id}: refund it to the client"
     collect(lender, loan_id, 200)
     assert lender.balance(loan_account("credit", loan_id)) == 700
     assert lender.lending("overpaid") == -700
 
 
-def test_a_payments_end_asks_for_the_loan_then_for_its_instalments(lender: Lender) -> None:
+def test_a_payments_end_asks_for_the_loan_then_for_its_installments(lender: Lender) -> None:
     loan_id = lender.lend()
     row, context = payment(lender, 100), context_at(lender)
     first = effects_of_purpose(row, TransactionPurpose(REPAYMENT_PURPOSE, loan_id), context, LoadedRows({}))

@@ -1,4 +1,4 @@
-"""A merchant's cards as the tests over HTTP use them: made, read, spent with."""
+"""HTTP client of one virtual card: create, read, spend."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ BILLING: dict[str, Any] = {
 
 
 class CardClient:
-    """One card and the merchant it belongs to. `data` is what was shown when it was made."""
+    """One card of a merchant. `data` is the reply of its creation."""
 
     def __init__(self, shop: MerchantClient, **fields: Any) -> None:
         self.shop = shop
@@ -32,7 +32,7 @@ class CardClient:
 
     @property
     def balance(self) -> int:
-        """In minor units."""
+        """The balance in minor units."""
         return int(self.get()["balance"].replace(",", "").replace(".", ""))
 
     @property
@@ -45,7 +45,7 @@ class CardClient:
         return list(body["data"])
 
     def record_summaries(self, **fields: Any) -> list[tuple[str, float, float, str]]:
-        """Its records in short, newest first."""
+        """Returns the records in short, newest first."""
         return [(r["narration"], r["amount"], r["fee"], r["status"]) for r in self.records(**fields)]
 
     def buy(self, amount: str, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A merchant's books in memory, for the rules of cards: what is asked is decided and put down as the writer would."""
+"""A merchant's books in memory, for the rules of cards. Requests are decided and applied as the writer does it."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ NEVER_SHORT = Refusal(301, "never")
 
 
 class InMemoryCards:
-    """One merchant: its books, its clock, and its luck, which is a new one each time."""
+    """One merchant with its books and clock. Each submission gets new entropy."""
 
     def __init__(
         self, *, wallets: dict[str, int], exchange: dict[str, ExchangeRate] | None = None, **settings: Any
@@ -68,14 +68,14 @@ class InMemoryCards:
         return result
 
     def read(self, action: str, **fields: Any) -> tuple[Needs, Callable[[Context, LoadedRows], Any]]:
-        """What a request of an action needs, and its rule with the request filled in."""
+        """Returns the needs of a request, and its rule with the request bound."""
         row = ACTIONS[action]
         request = decode(row.request, msgspec.json.encode(fields), row.rules, self.merchant)
         assert isinstance(request, row.request), request
         return row.needs(request, self.merchant), partial(row.decide, request)
 
     def ask(self, action: str, /, **fields: Any) -> Any:
-        """The reply, or the refusal."""
+        """Returns the reply or the refusal."""
         result = self.submit(*self.read(action, **fields))
         return result.reply if isinstance(result, Decision) else result
 
@@ -85,7 +85,7 @@ class InMemoryCards:
 
     # --- the port ---------------------------------------------------------------------------------------------
 
-    def authorise(self, order: PurchaseOrder, reference: str) -> Answer:
+    def authorize(self, order: PurchaseOrder, reference: str) -> Answer:
         needs = need_authorization(order, reference, self.merchant)
         result = self.submit(needs, partial(decide_authorization, order, reference))
         assert isinstance(result, Decision)
@@ -104,7 +104,7 @@ class InMemoryCards:
         return sorted(self.database.all(Job, 7), key=lambda job: job.due)
 
     def pass_time(self, until: datetime) -> None:
-        """Run everything that falls due on the way."""
+        """Advances business time and runs the jobs that fall due."""
         while self.jobs() and self.jobs()[0].due <= until:
             job = self.jobs()[0]
             self.now = max(self.now, job.due)
@@ -136,7 +136,7 @@ class InMemoryCards:
         return self.balance(self.row(reference).account)
 
     def records(self, reference: str) -> list[CardRecord]:
-        """Oldest first."""
+        """Returns the records of a card, oldest first."""
         found = [record for record in self.database.all(CardRecord, 7) if record.card == self.row(reference).key]
         return sorted(found, key=lambda record: record.number)
 

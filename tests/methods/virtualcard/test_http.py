@@ -60,7 +60,7 @@ def test_a_card_of_the_other_network_comes_from_its_range(shop: MerchantClient) 
     assert refused.body["errors"] == [{"field": "card_type", "reason": "one of visa, mastercard"}]
 
 
-def test_creation_takes_the_amount_the_fee_and_its_vat_from_the_wallet_of_the_currency(shop: MerchantClient) -> None:
+def test_creation_takes_amount_fee_and_vat_from_the_wallet_of_the_currency(shop: MerchantClient) -> None:
     dollars = CardClient(shop, amount="100.00")
     assert shop.wallet("USD").balance == OPENING_USD - 10_000 - 200 - 15
     assert shop.wallet("NGN").balance == OPENING_NGN

@@ -20,7 +20,7 @@ FEES = "select p.amount, p.at from posting p join merchant m using (merchant_id)
 
 
 def fee_days(card: CardClient) -> list[tuple[str, str]]:
-    """When fees fell due, oldest first, and what became of each."""
+    """Returns the fees of a card with their due times and statuses, oldest first."""
     lines = [line for line in card.records(from_date="2024-01-01") if line["narration"] == "Monthly Fee"]
     return [(line["dateCreated"][:16], line["status"]) for line in reversed(lines)]
 
@@ -109,7 +109,7 @@ def plain(deployment: Deployment) -> Iterator[MerchantClient]:
     assert deployment.broken_invariants([mid]) == []
 
 
-def test_a_dollar_card_is_paid_in_naira_at_the_sell_rate_and_gives_back_at_the_buy_rate(plain: MerchantClient) -> None:
+def test_a_dollar_card_is_funded_at_the_sell_rate_and_withdrawn_at_the_buy_rate(plain: MerchantClient) -> None:
     card = CardClient(plain, amount=100)
     spent = 100_000_000 - 154_000 * 102 - 154_000 * 15 // 100
     assert plain.wallets() == {"NGN": (spent, spent, 0)}

@@ -199,7 +199,7 @@ def pay_with(till: PaymentClient, card: CardClient, scenario: str = "") -> Any:
     return till.charge(begun, shown(card), headers)
 
 
-def test_a_card_terminated_while_its_payment_is_pending_has_paid_and_a_refund_goes_to_the_wallet(
+def test_a_refund_to_a_card_terminated_during_its_payment_goes_to_the_wallet(
     shop: MerchantClient, open_shop: Callable[..., MerchantClient]
 ) -> None:
     till, card = PaymentClient(open_shop(now=START)), CardClient(shop, currency="NGN", amount=20_000)

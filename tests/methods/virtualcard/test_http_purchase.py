@@ -99,7 +99,7 @@ def test_why_a_card_does_not_pay(shop: MerchantClient) -> None:
     assert card.balance == 0
 
 
-def test_a_card_is_good_to_the_end_of_its_month(open_shop: Callable[..., MerchantClient]) -> None:
+def test_a_card_is_valid_to_the_end_of_its_month_of_expiry(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-31T12:00:00+01:00")
     card = CardClient(shop, currency="NGN", amount="5000")
     assert card.data["expiration"] == "2029-01"

@@ -58,7 +58,7 @@ def mixed(card: CardClient, n: int) -> Asked:
 
 
 def moved(asked: list[Asked], replies: list[Any]) -> int:
-    """What the acknowledged requests moved onto the card, in cents."""
+    """Returns the amount that the acknowledged requests moved onto the card, in cents."""
     signs = {"fund": 1_000, "withdraw": -2_000, "card_purchase": -1_500}
     total = 0
     for (_, fields), reply in zip(asked, replies, strict=True):

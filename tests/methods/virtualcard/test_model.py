@@ -104,7 +104,7 @@ def test_cards_of_one_batch_have_luck_of_their_own(taken_by_luck: str) -> None:
 @pytest.mark.parametrize(
     "action", ["fund", "withdraw", "terminate", "block", "unblock", "limits", "get", "card_purchase"]
 )
-def test_what_is_no_card_is_refused_before_anything(action: str) -> None:
+def test_an_unknown_or_terminated_card_is_refused_first(action: str) -> None:
     fields = {"amount": 5, "limits": {"per_day": 5}, "reference": "KSW|GVC|1|x"}
     assert dollars().ask(action, **fields) is UNKNOWN_CARD
 
@@ -124,7 +124,7 @@ def test_a_terminated_card_can_still_be_looked_at() -> None:
     assert (shown.status, shown.balance) == ("terminated", "0.00")
 
 
-def test_funding_is_refused_by_state_then_by_expiry_then_by_amount_then_by_the_wallet() -> None:
+def test_funding_is_refused_by_state_then_expiry_then_amount_then_wallet() -> None:
     counter = dollars()
     reference = counter.create()
     counter.ask("block", reference=reference)
@@ -150,7 +150,7 @@ def test_without_a_rate_and_without_a_wallet_nothing_is_changed(action: str) -> 
     assert counter.ask("create", billing=BILLING, amount=1000, currency="NGN").status == 200
 
 
-def test_more_than_the_card_has_is_short_and_leaves_no_trace() -> None:
+def test_a_withdrawal_beyond_the_balance_is_refused_and_leaves_no_trace() -> None:
     counter = dollars()
     reference = counter.create()
     before = counter.database.contents()

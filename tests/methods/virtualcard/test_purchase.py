@@ -1,4 +1,4 @@
-"""Whether a card pays: every reason for which it does not, in order; keys that are used again; what is given back."""
+"""Tests of purchases and refunds: declines in order of precedence, reused order keys, amounts refunded."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ class Held:
         return PurchaseOrder(**{**ordinary, **asked, **changes})
 
     def pay(self, **changes: Any) -> Answer:
-        return self.counter.authorise(self.order(**changes), self.reference)
+        return self.counter.authorize(self.order(**changes), self.reference)
 
     @property
     def balance(self) -> int:
@@ -97,7 +97,7 @@ def test_the_first_reason_that_there_is_is_the_one_that_is_told() -> None:
     assert held.pay(key="last").code == "78"
 
 
-def test_a_limit_is_met_and_not_passed() -> None:
+def test_a_purchase_may_reach_a_limit_and_not_exceed_it() -> None:
     held = Held(dollars(), amount=200, limits={"per_transaction": "50", "per_day": "60", "per_month": "60"})
     assert held.pay(amount=5_000).status == ports.SUCCESSFUL
     assert held.pay(key="b", amount=1_001).code == "61"
@@ -171,7 +171,7 @@ def test_another_order_under_a_used_key_is_a_duplicate(change: dict[str, Any]) -
 def test_a_card_that_is_not_here_is_not_found() -> None:
     counter = dollars()
     held = Held(counter)
-    assert counter.authorise(held.order(), "KSW|GVC|1|x").status == ports.NOT_FOUND
+    assert counter.authorize(held.order(), "KSW|GVC|1|x").status == ports.NOT_FOUND
 
 
 # --- other currencies ---------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def refund_order(**changes: Any) -> RefundOrder:
     return RefundOrder(**{"key": "GP0000009 back", "purchase_key": "GP0000009 one", "amount": 400, **changes})
 
 
-def test_a_refund_that_was_told_to_be_declined_moves_nothing_and_may_be_asked_for_again() -> None:
+def test_a_refund_with_a_scripted_decline_moves_nothing_and_can_be_retried() -> None:
     counter = dollars()
     held = Held(counter)
     held.pay()

@@ -1,4 +1,4 @@
-"""`PUT /investments`: savings accounts and thrift plans. Read this first."""
+"""The action table of `PUT /investments`: savings accounts and thrift plans. Start reading here."""
 
 from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
 from kasuwa.methods.disburse.rules.transfer import check_amount
@@ -52,7 +52,7 @@ INVESTMENTS = ApiMethod(
             needs=savings.need_deposit,
             decide=savings.decide_deposit,
             permission=COLLECT,
-            summary="Bring money into savings, by any payment method or from the wallet; dry_run shows what would be",
+            summary="Deposit into savings, by any payment method or from the wallet; dry_run shows what would happen",
             example={
                 "action": "deposit",
                 "savings_id": "<savings_id>",
@@ -76,7 +76,7 @@ INVESTMENTS = ApiMethod(
             needs=collect.need_validate,
             decide=savings.decide_validation,
             permission=COLLECT,
-            summary="Bring the OTP of a deposit",
+            summary="Submit the OTP that the payer's bank sent for a deposit",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),
         Read(
@@ -100,7 +100,7 @@ INVESTMENTS = ApiMethod(
             request=wire.StatementRequest,
             reply=wire.StatementReply,
             read=store.show_statement,
-            summary="The movements on savings, line by line out of the books: interest, tax and thrift too",
+            summary="The ledger postings on savings, newest first, with interest, tax and thrift",
             example={"action": "statement", "savings_id": "<savings_id>"},
         ),
         Write(
@@ -111,7 +111,7 @@ INVESTMENTS = ApiMethod(
             needs=cash_out.need_cashout,
             decide=cash_out.decide_cashout,
             permission=PAY,
-            summary="Take money out of savings, in cash or by transfer; dry_run shows what would be",
+            summary="Take money out of savings, in cash or by transfer; dry_run shows what would happen",
             example={
                 "action": "cashout",
                 "savings_id": "<savings_id>",
@@ -129,7 +129,7 @@ INVESTMENTS = ApiMethod(
             needs=cash_out.need_cashout,
             decide=cash_out.decide_cashcode,
             permission=PAY,
-            summary="Take money out of savings by a code, shown once, that draws it from a cash machine",
+            summary="Take money out of savings at a cash machine, with a code that is shown once",
             example={
                 "action": "cashout",
                 "savings_id": "<savings_id>",
@@ -150,7 +150,7 @@ INVESTMENTS = ApiMethod(
             needs=thrift_plan.need_nothing,
             decide=thrift_plan.decide_create_plan,
             permission=MANAGE,
-            summary="Make a thrift plan that members can subscribe to",
+            summary="Create a thrift plan that members can subscribe to",
             example={
                 "action": "create_plan",
                 "name": "Market women",
@@ -167,7 +167,7 @@ INVESTMENTS = ApiMethod(
             needs=thrift_plan.need_subscription,
             decide=thrift_plan.decide_subscription,
             permission=MANAGE,
-            summary="Link a client's savings to a thrift plan; dry_run shows what would be",
+            summary="Subscribe a client's savings to a thrift plan; dry_run shows what would happen",
             example={"action": "subscribe", "savings_id": "<savings_id>", "thrift_id": "<thrift_id>"},
         ),
         Read(
@@ -175,7 +175,7 @@ INVESTMENTS = ApiMethod(
             request=wire.SubscriptionsRequest,
             reply=wire.SubscriptionsReply,
             read=store.list_subscriptions,
-            summary="The members of a thrift plan in the order of their turns",
+            summary="The members of a thrift plan, in the order in which they receive the pot",
             example={"action": "subscriptions", "thrift_id": "<thrift_id>"},
         ),
         Read(
@@ -193,7 +193,7 @@ INVESTMENTS = ApiMethod(
             needs=thrift_plan.need_plan,
             decide=thrift_plan.decide_cancel,
             permission=MANAGE,
-            summary="Cancel a thrift plan before it runs",
+            summary="Cancel a thrift plan that has not started",
             example={"action": "cancel_plan", "thrift_id": "<thrift_id>"},
         ),
     ),

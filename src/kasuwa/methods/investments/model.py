@@ -1,20 +1,26 @@
-"""The rows of savings and thrift, and what every rule here does alike.
-Contract: investments#savings, investments#thrift
+"""Rows, states, accounts and postings of savings and thrift members, and the changes that one decision makes to them.
 
-Postings (all in NGN; the client's money sits in `savings:<savings_id>`):
+States of savings (those of thrift plans are in rules/thrift_plan.py):
 
-    deposit       wallet → savings                      the amount; other ways of paying bring it through their own rail
-                  savings → savings of a creditor       thrift debts, first of all that arrives (decide_thrift.py)
+    pending ── first deposit ──▶ active ── maturity date ──▶ matured
+       └──────────── emptied ──────┴───────── emptied ─────────┴──▶ closed
+    closed ── a pending payment arrives after all ──▶ active or matured, by date
+
+Postings, all in NGN; a client's money is on the account `savings:<savings_id>`:
+
+    deposit       wallet → savings                      the amount (payments bring it from their own rail)
+                  savings → savings of a creditor       thrift debts, before anything else (rules/savings.py)
     cash-out      savings → wallet                      by cash: the merchant paid it over the counter
-                  savings → rail:bank                   by transfer, under a hold; its fee is the wallet's
-                  savings → rail:cash                   by cashcode, under a hold; its fee is the wallet's
-    interest      wallet → savings                      what a month earned, when the wallet covers it
+                  savings → rail:bank                   by transfer, under a hold (the wallet pays the fee)
+                  savings → rail:cash                   by cashcode, under a hold (the wallet pays the fee)
+    interest      wallet → savings                      the interest of a month, once the wallet covers it
                   savings → tax:withholding             the tax on it
-    thrift cycle  savings of each member → thrift:<id>  the amount, or what there is of it
-                  thrift:<id> → savings of the one      the pot
-                  savings of the one → of creditors     debts, out of the pot
+    thrift cycle  savings of each member → thrift:<id>  the contribution, or as much of it as there is
+                  thrift:<id> → savings of recipient    the pot
+                  savings of recipient → of creditors   the recipient's debts, out of the pot
 
-Whoever changes a savings account's balance first counts the interest up to today on the balance it had: `Sheet.open`.
+A rule that changes the balance of savings must first accrue interest up to today on the old balance:
+`SavingsChanges.load_savings` does it. Contract: investments#savings, investments#thrift
 """
 
 from collections import Counter
@@ -68,7 +74,7 @@ WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the
 
 
 class ThriftLinks(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What ties savings to thrift plans: the plans that are not over, and the debts in any, oldest first."""
+    """A savings account's open thrift plans, and its debts in any thrift plan, oldest first."""
 
     plans: tuple[str, ...] = ()
     debts: tuple[Debt, ...] = ()
@@ -79,6 +85,8 @@ NO_THRIFT_LINKS = "{}"
 
 
 class Savings(Row):
+    """A savings account. Its balance is that of its ledger account; the row holds terms and accrued interest."""
+
     table: ClassVar[str] = "savings"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("state", "accrued", "accrued_rest", "counted_to", "months", "due_interest", "due_tax", "detail"),
@@ -86,29 +94,28 @@ class Savings(Row):
     )
 
     savings_id: str
-    number: int
+    number: int  # the merchant's running number; lists are ordered by it
     client_id: str
     name: str
-    rate: str
+    rate: str  # interest in percent, per `frequency`
     frequency: str
-    annual: int
+    annual: int  # the same rate for a year, in the parts of core/accrual.py
     tax_applied: bool
-    tax_rate: str
-    period: int
+    tax_rate: str  # percent of the interest
+    period: int  # months until maturity
     opened_at: datetime
     opened_on: date
     matures_on: date
     state: str
-    accrued: int
-    accrued_rest: int
-    counted_to: date
-    months: int
-    due_interest: int
-    due_tax: int
-    detail: str
-    # The balance when this row was last written (None in rows of before), and what came in since the last posting.
-    stood: int | None = None
-    layers: str = "[]"
+    accrued: int  # interest of the current month, in minor units
+    accrued_rest: int  # and the fraction of a minor unit, in 1/UNITS_PER_MINOR
+    counted_to: date  # day up to which interest is accrued
+    months: int  # months closed, whose interest is posted or due
+    due_interest: int  # interest of closed months that is not posted yet
+    due_tax: int  # and the tax on it
+    detail: str  # ThriftLinks as JSON
+    stood: int | None = None  # balance when the row was last written; None in rows older than the column
+    layers: str = "[]"  # DepositLayers as JSON: deposits since the last interest posting
 
     @property
     def is_open(self) -> bool:
@@ -138,8 +145,11 @@ LAYERS_DECODER: "msgspec.json.Decoder[DepositLayers]" = msgspec.json.Decoder(Dep
 
 
 def accrue_interest(savings: Savings, posted: int, today: date) -> None:
-    """Counts the interest up to today on the balance that stood until now, and notes what came in or went out when the
-    row was last written: that was on the day up to which interest was counted."""
+    """Accrues interest up to today on `posted`, the balance held since the last accrual.
+
+    The difference between `posted` and the balance when the row was last written was deposited or withdrawn by that
+    write, which was on the day `counted_to`; it is added to the deposit layers.
+    """
     stood = posted if savings.stood is None else savings.stood
     layers = update_layers(LAYERS_DECODER.decode(savings.layers), stood, posted, savings.counted_to)
     set_accrual(savings, accrue_to(savings.accrual, savings.terms, posted, today))
@@ -152,7 +162,7 @@ def set_thrift_links(savings: Savings, thrift_links: ThriftLinks) -> None:
 
 
 class ThriftMember(Row):
-    """A member of a plan; its position is also the cycle whose pot it receives."""
+    """A member of a thrift plan. Its position is also the number of the cycle whose pot it receives."""
 
     table: ClassVar[str] = "thrift_member"
     mutable_columns: ClassVar[tuple[str, ...]] = ("contributed", "received", "owed", "paid_on")
@@ -163,15 +173,15 @@ class ThriftMember(Row):
     client_id: str
     contributed: int
     received: int
-    owed: int
-    paid_on: date | None
+    owed: int  # debts in this plan
+    paid_on: date | None  # day on which it received the pot
 
     @property
     def is_open(self) -> bool:
         return False
 
 
-# A posting day asks for the same few thousand keys three times within a batch.
+# Cached because a posting day computes the same few thousand keys three times within a batch.
 @lru_cache(maxsize=8192)
 def savings_key(merchant_id: int, savings_id: str) -> bytes:
     return row_key(merchant_id, "savings", savings_id)
@@ -181,17 +191,18 @@ def thrift_member_key(merchant_id: int, thrift_id: str, position: int) -> bytes:
     return row_key(merchant_id, "thrift_member", f"{thrift_id} {position}")
 
 
-# --- what a rule must see -----------------------------------------------------------------------------------
+# --- needs --------------------------------------------------------------------------------------------------
 
 
 def need_savings(merchant_id: int, references: Iterable[str], *more: tuple[type[Row], bytes]) -> Needs:
-    """Savings with their accounts: as rows, because interest is counted on what an account holds, and by name,
-    because money moves on it."""
+    """Returns savings with their ledger accounts: as rows, to accrue interest on the balance, and by name, to post.
+
+    `references` may hold any text of a request. A text that cannot be a savings id needs no account.
+    """
     found: list[tuple[type[Row], bytes]] = []
     names = []
     for savings_id in references:
         found.append((Savings, savings_key(merchant_id, savings_id)))
-        # Whatever was sent may stand here: what cannot name savings names no account either.
         if savings_id.isascii() and savings_id.isalnum():
             names.append(chart.savings(savings_id))
             found.append((Account, account_key(merchant_id, names[-1])))
@@ -203,7 +214,7 @@ def has_unseen_rows(needs: Needs, seen: LoadedRows) -> bool:
 
 
 def need_repayments(merchant_id: int, repayments: Iterable[Repayment]) -> Needs:
-    """The creditors' savings, and both members whose records change."""
+    """Returns the creditors' savings and, for each repayment, the member rows of debtor and creditor."""
     found: dict[str, None] = {}
     members: dict[tuple[type[Row], bytes], None] = {}
     for repaid in repayments:
@@ -214,12 +225,14 @@ def need_repayments(merchant_id: int, repayments: Iterable[Repayment]) -> Needs:
     return need_savings(merchant_id, found, *members)
 
 
-# --- what a decision changes ----------------------------------------------------------------------------------
+# --- changes of one decision ----------------------------------------------------------------------------------
 
 
 class SavingsChanges:
-    """The rows that one decision changes, each once, whatever happens to it; and the postings that go with them.
-    Opened savings have their interest counted up to today, on the balance they had until now."""
+    """Collects the rows and postings that one decision changes, each row once.
+
+    Loading savings accrues their interest up to today on the balance before the decision.
+    """
 
     def __init__(self, context: Context, seen: LoadedRows) -> None:
         self.merchant_id = context.merchant.merchant_id
@@ -261,7 +274,7 @@ class SavingsChanges:
         return self._members[key]
 
     def repay_debts(self, savings_id: str, repayments: Iterable[Repayment]) -> None:
-        """Debts out of money that has arrived: to each creditor's savings, and in both members' records."""
+        """Posts debt repayments to the creditors' savings and updates the member rows of both sides."""
         for repaid in repayments:
             debt = repaid.debt
             self.activate_savings(debt.creditor)
@@ -273,17 +286,20 @@ class SavingsChanges:
             debtor.contributed += repaid.amount
             self.load_member(debt.thrift_id, debt.creditor_position).received += repaid.amount
 
-    # --- the end of savings ---------------------------------------------------------------------------------
+    # --- closing and reopening ------------------------------------------------------------------------------
 
     def can_close(self, savings_id: str, leaving: int | None = None) -> bool:
-        """Whether savings close: emptied by a cash-out, or empty after maturity, with nothing due to them or owed by
-        them and no plan under way. Held money is still there; `leaving` is what a cash-out takes, by a posting that is
-        not on this sheet: None where there is no cash-out. Contract: investments#savings"""
+        """Returns whether savings close: emptied by a cash-out, or empty after maturity, without due interest, thrift
+        debts or an open thrift plan. Held money counts as present.
+
+        `leaving` is the amount of a cash-out whose posting is not among `posts`; None if there is no cash-out.
+        Contract: investments#cashout
+        """
         is_early = leaving is None and self.today < self.load_savings(savings_id).matures_on
         return not is_early and self.kept_open_by(savings_id, leaving or 0) is None
 
     def kept_open_by(self, savings_id: str, leaving: int = 0) -> str | None:
-        """Why savings cannot be closed when `leaving` is taken out of them, or None."""
+        """Returns the reason why savings cannot close after `leaving` is taken out of them, or None."""
         savings = self.load_savings(savings_id)
         reasons = {
             "they are closed": savings.state == CLOSED,
@@ -300,19 +316,19 @@ class SavingsChanges:
         return self.account(savings_id).posted + moved
 
     def close(self, savings_id: str) -> None:
-        """Its client has one open account less."""
+        """Closes savings and takes them off the client's count of open accounts."""
         savings = self.load_savings(savings_id)
         savings.state = CLOSED
         self._open_account_changes[savings.client_id] -= 1
 
     def close_emptied(self, references: Iterable[str]) -> None:
-        """Close those of some savings that have nothing to wait for."""
+        """Closes those of the savings that can close."""
         for savings_id in [one for one in references if self.can_close(one)]:
             self.close(savings_id)
 
     def activate_savings(self, savings_id: str) -> Savings:
-        """Savings that money comes into: the first makes them active. Closed ones, whose money was under way when they
-        closed, are open again until they are emptied."""
+        """Returns savings that receive money. Pending ones become active. Closed ones, which get money from a payment
+        that was pending when they closed, reopen until they are emptied."""
         savings = self.load_savings(savings_id)
         if savings.state == PENDING:
             savings.state = ACTIVE
@@ -322,7 +338,10 @@ class SavingsChanges:
         return savings
 
     def missing_clients(self) -> NeedsMore | None:
-        """The clients whose open accounts this sheet counts, where they are not seen yet: asked for last."""
+        """Returns NeedsMore for clients whose count of open accounts changes and who are not loaded, else None.
+
+        Call it last, after all changes are made.
+        """
         needs = Needs(
             tuple((Client, client_key(self.merchant_id, client_id)) for client_id in self._open_account_changes)
         )
@@ -335,11 +354,11 @@ class SavingsChanges:
             yield adjust_open_accounts(client, by)
 
 
-# --- the record -----------------------------------------------------------------------------------------------
+# --- records of replies ---------------------------------------------------------------------------------------
 
 
 def state_on(savings: Savings, today: date) -> str:
-    """Savings mature at midnight by themselves, before any job has noted it."""
+    """Returns the state on a day. Savings mature at midnight, even before the job has updated the row."""
     if savings.state != CLOSED and today >= savings.matures_on:
         return MATURED
     return savings.state
@@ -348,8 +367,10 @@ def state_on(savings: Savings, today: date) -> str:
 def record_of(
     savings: Savings, posted: int, held: int, plans: list[str], today: date, plans_total: int = 0
 ) -> SavingsRecord:
-    """`balance` is what can be taken out; interest is shown as it would be posted, before tax. `plans` are the newest
-    of `plans_total`."""
+    """Returns the record of savings. `balance` is the available balance; interest is that accrued today, before tax.
+
+    `plans` are the newest of `plans_total`.
+    """
     accrual = accrue_to(savings.accrual, savings.terms, posted, today)
     return SavingsRecord(
         savings_id=savings.savings_id,

@@ -1,4 +1,4 @@
-"""Plain reads of savings and thrift plans. No writes; merchant_id in every WHERE."""
+"""Reads of savings and thrift plans. No writes; every WHERE names the merchant_id."""
 
 from datetime import datetime
 from typing import Any
@@ -37,12 +37,12 @@ SAVINGS_COLUMNS = """
     s.tax_rate, s.period, s.opened_at, s.opened_on, s.matures_on, s.state, s.accrued, s.accrued_rest, s.counted_to,
     s.months, s.due_interest, s.due_tax, s.detail, s.stood, s.layers
 """
-# How many plans of one savings account a reply names: the newest, oldest of them first. Contract: investments#plans
+# A reply names at most this many plans of savings: the newest ones, in ascending order. Contract: investments#plans
 MOST_PLANS = 100
 JOINED_PLANS = """from thrift_member m join thrift_plan p using (merchant_id, thrift_id)
     where m.merchant_id = s.merchant_id and m.savings_id = s.savings_id and p.state <> 'cancelled'
 """
-# In one statement, so that interest is counted on the balance that stood when it was last counted.
+# One statement, so that the savings row and the balance are of the same moment: interest accrues on that balance.
 SAVINGS = f"""
     select {SAVINGS_COLUMNS}, coalesce(a.posted, 0), coalesce(a.held, 0),
         array(select n.thrift_id from (select p.thrift_id, p.number {JOINED_PLANS} order by p.number desc
@@ -59,7 +59,7 @@ MANY = f"""{SAVINGS} where s.merchant_id = $1 and ($2::text is null or s.client_
     order by s.number desc offset $3 limit $4"""
 COUNT = "select count(*) from savings where merchant_id = $1 and ($2::text is null or client_id = $2)"
 
-# The predicates are spelled as those of the indexes (0016_paid_ahead.sql).
+# The predicates must equal those of the indexes (0016_paid_ahead.sql), else PostgreSQL does not use them.
 STATEMENT = """
     with moved as (
         select seq, at, reference, kind, amount, credit_after as after from posting
@@ -128,7 +128,7 @@ def savings_line(row: Any) -> SavingsRecord:
 async def show_statement(
     request: StatementRequest, merchant: Merchant, reader: ReplyReader
 ) -> StatementReply | Refusal:
-    """The postings on the savings, newest first: deposits, cash-outs, interest, tax, thrift.
+    """Returns the postings on the savings, newest first: deposits, cash-outs, interest, tax and thrift.
 
     Contract: investments#savings
     """

@@ -1,4 +1,7 @@
-"""What `PUT /investments` takes and answers. (Contract: investments#savings, investments#thrift)"""
+"""Requests and replies of `PUT /investments`. Docstrings are the descriptions in the OpenAPI document.
+
+Contract: investments#savings, investments#thrift
+"""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -23,8 +26,8 @@ class CreateSavingsRequest(msgspec.Struct, kw_only=True):
     client_id: Reference
     interest_settings: InterestSettings = field(name="interestSettings")
     tax_applied: bool | None = None
-    tax_rate: PercentRate | None = None
-    period: NonNegativeInt
+    tax_rate: PercentRate | None = None  # percent of the interest
+    period: NonNegativeInt  # months until maturity
     dry_run: bool | None = None
 
 
@@ -40,22 +43,22 @@ SavingsState = Literal["pending", "active", "matured", "closed"]
 
 
 class SavingsRecord(msgspec.Struct, kw_only=True):
-    """`savings_id` is null in a dry run. `plans` has the newest of the thrift plans that the savings are in, at most
-    100; `plans_total` is how many there are."""
+    """A savings account. `savings_id` is null in a dry run. `plans` has the newest thrift plans that the savings are
+    subscribed to, at most 100, and `plans_total` is the number of all of them."""
 
-    savings_id: str | None
+    savings_id: str | None  # null in a dry run
     client_id: str
     name: str
     state: SavingsState
-    balance: str
-    accrued_interest: str
+    balance: str  # available; money held for cash-outs is not included
+    accrued_interest: str  # earned and not posted yet, before tax
     interest_settings: InterestReply = field(name="interestSettings")
     tax_applied: bool
-    tax_rate: str
-    period: int
+    tax_rate: str  # percent of the interest
+    period: int  # months until maturity
     opened_at: str
     matures_at: str
-    plans: list[str]
+    plans: list[str]  # thrift_ids, at most 100
     plans_total: int
 
 
@@ -67,7 +70,7 @@ class SavingsReply(msgspec.Struct, kw_only=True):
 
 
 class Moved(msgspec.Struct, kw_only=True):
-    """What was posted on savings in all, apart from deposits and cash-outs."""
+    """Totals of all postings on savings other than deposits and cash-outs."""
 
     interest: str
     withheld_tax: str
@@ -76,7 +79,7 @@ class Moved(msgspec.Struct, kw_only=True):
 
 
 class SavingsViewReply(SavingsReply, kw_only=True):
-    """`moved` sums up what came and went by itself; `statement` shows it line by line."""
+    """A savings account with the totals of interest, tax and thrift in `moved`. `statement` shows each posting."""
 
     moved: Moved
 
@@ -94,8 +97,8 @@ class StatementRequest(Paged, kw_only=True):
 
 
 class StatementLine(msgspec.Struct, kw_only=True):
-    """One posting on the savings: a positive amount came in, a negative one went out; `balance` is what stood after it.
-    `origin` is the transaction it belongs to, the savings for interest and tax, or the thrift plan."""
+    """One posting on the savings. A positive amount came in, a negative one went out. `balance` is the balance after
+    it. `origin` is the txnRef of the transaction, the savings_id for interest and tax, or the thrift_id."""
 
     date_created: str = field(name="dateCreated")
     origin: str
@@ -113,7 +116,7 @@ class StatementReply(msgspec.Struct, kw_only=True):
 
 
 class DepositRequest(PayerFields, kw_only=True):
-    """From the wallet, or by any way of paying: then with that way's fields, as a payment has them."""
+    """A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type."""
 
     savings_id: Reference
     payment_method: Literal[
@@ -124,7 +127,8 @@ class DepositRequest(PayerFields, kw_only=True):
 
 
 class DepositReply(PaymentReply, kw_only=True):
-    """A payment's own reply; from the wallet, the balance it left. `dry_run` explains each figure and has no txnRef."""
+    """The reply of the payment. A deposit from the wallet also has the new balance. A dry run explains each figure and
+    has no txnRef."""
 
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
     balance: str | UnsetType = UNSET
@@ -133,7 +137,7 @@ class DepositReply(PaymentReply, kw_only=True):
 
 
 class ValidateDeposit(ValidateRequest, kw_only=True):
-    """With `dry_run`, whether the code would be taken to the payer's bank."""
+    """Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank."""
 
     dry_run: bool | None = None
 
@@ -143,8 +147,8 @@ class ValidateReply(PaymentReply, kw_only=True):
 
 
 class CashoutFields(msgspec.Struct, kw_only=True):
-    """`saving_id` is the contract's own spelling here; `savings_id` is read as well. An `amount` of zero closes savings
-    that hold nothing. Contract: investments#savings"""
+    """The fields of every cash-out. The savings are named by `saving_id` or `savings_id`, which mean the same. An
+    `amount` of zero closes savings that are empty. Contract: investments#close"""
 
     saving_id: Reference | None = None
     savings_id: Reference | None = None
@@ -154,32 +158,34 @@ class CashoutFields(msgspec.Struct, kw_only=True):
 
 
 class CashoutRequest(CashoutFields, kw_only=True):
-    """In cash or by transfer. The third method has a request of its own, and is named for those who mistype it."""
+    """A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the
+    error for an unknown method names it."""
 
     method: Literal["cash", "transfer", "cashcode"]
 
 
 class CashcodeRequest(CashoutFields, kw_only=True):
-    """Paid by a cash machine. Without a `pin` one is made."""
+    """A cash-out at a cash machine. Without a `pin`, one is generated."""
 
     pin: Pin | None = None
 
 
 class CashoutReply(msgspec.Struct, kw_only=True):
-    """What a cash-out did, or with `dry_run` would do: then each figure is explained, and there is no txnRef."""
+    """The result of a cash-out. A dry run explains each figure and has no txnRef."""
 
     status: Literal[200, 201] = 200
     message: str
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
     txn_status: str | UnsetType = field(name="txnStatus", default=UNSET)
     savings_id: str | UnsetType = UNSET
-    balance: str
+    balance: str  # available after the cash-out
     dry_run: bool | UnsetType = UNSET
     explained: list[DryRunFigure] | UnsetType = UNSET
 
 
 class CashcodeReply(CashoutReply, kw_only=True):
-    """`cashcode` is shown once, and so is a `pin` that was made here: the reply to a repeat has neither."""
+    """The result of a cash-out by cashcode. `cashcode` and a generated `pin` are shown once. A replayed reply has
+    neither."""
 
     cashcode: str | UnsetType = UNSET
     pin: str | UnsetType = UNSET
@@ -191,27 +197,28 @@ class CashcodeReply(CashoutReply, kw_only=True):
 class CreatePlanRequest(msgspec.Struct, kw_only=True):
     name: Name
     amount: Amount
-    start_date: DateText
-    member_required: NonNegativeInt
+    start_date: DateText  # first possible day of the first cycle
+    member_required: NonNegativeInt  # also the number of cycles
     frequency: CycleFrequency
     dry_run: bool | None = None
 
 
 class ListPlansRequest(Paged, kw_only=True):
-    """Newest first."""
+    """Lists thrift plans, newest first."""
 
 
 class PlanRequest(msgspec.Struct, kw_only=True):
     thrift_id: Reference
 
 
-# One posting group a cycle: with more members than this a cycle would hold its merchant's books for too long.
+# A cycle is one posting group. With more members it would lock the merchant's book for too long.
 MOST_MEMBERS = 500
 MemberLimit = Annotated[int, Meta(ge=1, le=MOST_MEMBERS, description=f"1 to {MOST_MEMBERS}")]
 
 
 class SubscriptionsRequest(Paged, kw_only=True):
-    """Members in the order of their turns: where no limit is said, all of them. Contract: investments#thrift"""
+    """Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
+    Contract: investments#thrift"""
 
     default_limit: ClassVar[int] = MOST_MEMBERS
 
@@ -231,18 +238,18 @@ class SubscribeRequest(msgspec.Struct, kw_only=True):
 
 
 class PlanRecord(msgspec.Struct, kw_only=True):
-    """`thrift_id` is null in the dry run of a new plan."""
+    """A thrift plan. `thrift_id` is null in the dry run of a new plan. `cycle` is the number of cycles done."""
 
     thrift_id: str | None
     name: str
-    amount: str
+    amount: str  # contribution of each member in each cycle
     frequency: str
     start_date: str
     member_required: int
-    members: int
+    members: int  # subscribed so far
     state: Literal["open", "running", "completed", "cancelled"]
-    cycle: int
-    next_date: str | None
+    cycle: int  # cycles done
+    next_date: str | None  # of the next cycle; before the plan is full, the first possible date
 
 
 class PlanReply(msgspec.Struct, kw_only=True):
@@ -261,13 +268,15 @@ class PlanListReply(msgspec.Struct, kw_only=True):
 
 
 class SubscriptionRecord(msgspec.Struct, kw_only=True):
+    """A member of a thrift plan. `position` is the number of the cycle whose pot it receives, on `payout_date`."""
+
     savings_id: str
     client_id: str
     position: int
-    payout_date: str
+    payout_date: str  # actual or planned
     contributed: str
     received: str
-    owed: str
+    owed: str  # debts in this plan
 
 
 class SubscriptionReply(msgspec.Struct, kw_only=True):

@@ -1,4 +1,4 @@
-"""`PUT /loans`: money lent to a merchant's clients, its schedule and its repayment. Read this first."""
+"""The action table of `PUT /loans`: loans to a merchant's clients, and their repayments. Start reading here."""
 
 from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write
 from kasuwa.methods.loans import store, wire
@@ -31,7 +31,7 @@ LOANS = ApiMethod(
             needs=origination.need_request,
             decide=origination.decide_request,
             permission=MANAGE,
-            summary="Ask for a loan for an active client, with the schedule it would have from today",
+            summary="Request a loan for an active client; the reply has the schedule it would have from today",
             example={"action": "request", **EXAMPLE_TERMS},
         ),
         Write(
@@ -74,7 +74,7 @@ LOANS = ApiMethod(
             needs=need_validate,
             decide=repay.decide_validation,
             permission=COLLECT,
-            summary="Bring the OTP that the payer's bank sent for a repayment",
+            summary="Submit the OTP that the payer's bank sent for a repayment",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
         ),
         Read(
@@ -98,7 +98,7 @@ LOANS = ApiMethod(
             request=wire.StatementRequest,
             reply=wire.StatementReply,
             read=store.show_statement,
-            summary="A loan's postings, line by line out of the books, newest first",
+            summary="The ledger postings of a loan, newest first",
             example={"action": "statement", "loan_id": "<loan_id>"},
         ),
     ),

@@ -1,25 +1,39 @@
-"""The rows of loans, and the postings of all that happens to one. The rules are in the other decide files.
+"""Rows, states, accounts and postings of loans.
 
-What a client owes stands in the loan's own accounts, part by part, above zero: their floor refuses a repayment of more
-than is owed. The other side is the merchant's lending as a whole. Cash moves beside it, in the same group.
-Contract: loans#request
+States. "approve" pays the loan out by a transfer; a failed transfer returns the loan to approved, to be tried again.
 
-    paid out        wallet → rail:bank, fees               as every transfer (methods/disburse)
+    pending_approval ── approve ──▶ disbursing ── transfer successful ──▶ active ◀──▶ active_in_arrears
+        │      │                     ▲      │                               │               │
+        │      │             approve │      │ transfer failed               ├─ all repaid ──┴──▶ closed_repaid
+        │      │                     │      ▼                               └─ written off ────▶ closed_written_off
+        │      └── cancel ──┐       approved
+        │                   ▼          │
+        └── reject ─┐  closed_withdrawn ◀── cancel
+                    ▼
+             closed_rejected
+
+Accounts. Each loan has one account for each part that its client owes (principal, interest, tax, penalty) and one for
+the client's credit. Balances are what is owed, and their floor of zero refuses a repayment of more than is owed. The
+contra accounts `lending:…` are the merchant's, for all loans together. Cash postings go into the same group.
+
+    paid out        wallet → rail:bank, fees               as for every transfer (methods/disburse)
                     lending:principal → loan_principal     the amount
                     lending:interest_agreed → loan_interest    the interest of the whole schedule
                     lending:tax_agreed → loan_tax          the tax on it
-    a day late      lending:penalty_agreed → loan_penalty  the penalty of that day, where there is a rate
-    repaid          clearing → wallet                      as every payment; nothing where the wallet was paid directly
+    a day late      lending:penalty_agreed → loan_penalty  the penalty of that day, if there is a penalty rate
+    repaid          clearing → wallet                      as for every payment; none if repaid from the wallet
                     loan_penalty → lending:penalty_earned  each part that the repayment covers
                     loan_interest → lending:interest_earned
                     loan_tax → lending:tax_earned
                     loan_principal → lending:principal
-    paid ahead,     loan_interest → lending:interest_agreed    what was agreed and is not asked for any more
-    or paid off     loan_tax → lending:tax_agreed
-    early           (the other way for a kobo that rounding adds to the schedule computed anew)
-    paid too much   lending:overpaid → loan_credit         by a payment under way when the loan was closed
+    prepaid, or     loan_interest → lending:interest_agreed    interest and tax that are no longer due
+    paid off        loan_tax → lending:tax_agreed
+    early           (reversed for a kobo that rounding adds to the recomputed schedule)
+    overpaid        lending:overpaid → loan_credit         by a payment that was pending when the loan was closed
     written off     loan_principal → lending:written_off   all that is left
                     loan_interest, loan_tax, loan_penalty → lending:…_agreed
+
+Contract: loans#request
 """
 
 from datetime import date, datetime
@@ -45,21 +59,22 @@ REJECTED = "closed_rejected"
 WITHDRAWN = "closed_withdrawn"
 WRITTEN_OFF = "closed_written_off"
 
-# Paid out and not closed: money is owed.
+# The loan is paid out and not closed: money is owed.
 OWING_STATES = frozenset({ACTIVE, IN_ARREARS})
-# Not paid out: the schedule is what it would be.
+# The loan is not paid out yet: its schedule is a projection and not stored.
 UNDISBURSED_STATES = frozenset({PENDING_APPROVAL, APPROVED, DISBURSING})
 
 DISBURSEMENT_PURPOSE = "loan-disbursement"
 REPAYMENT_PURPOSE = "loan-repayment"
 
-# Refusals, in order of precedence; after them those of the fields.
+# Refusals, in order of precedence. Field errors come after them.
 UNKNOWN_LOAN = Refusal(INVALID_REQUEST, "Invalid Loan Reference")
 MORE_THAN_OWED = Refusal(INVALID_REQUEST, "More than is owed on this loan")
 
 
 def refuse_in_state(state: str, wanted: str) -> Refusal:
-    """A step that the loan's state does not allow. Contract: loans#request"""
+    """Returns the refusal of a step that the loan's state does not allow. `wanted` is a past participle.
+    Contract: loans#process"""
     return Refusal(INVALID_REQUEST, f"The loan is {state} and cannot be {wanted}")
 
 
@@ -67,32 +82,34 @@ def refuse_in_state(state: str, wanted: str) -> Refusal:
 
 
 class Loan(Row):
+    """A loan with the terms agreed on. Terms never change; settings of the merchant are copied when it is requested."""
+
     table: ClassVar[str] = "loan"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "transfer", "aged_to", "disbursed_at", "closed_at", "trail")
 
     loan_id: str
-    number: int
+    number: int  # the merchant's running number; lists are ordered by it
     client_id: str
     state: str
-    amount: int
-    rate: str
+    amount: int  # principal, in minor units
+    rate: str  # interest in percent, per `frequency`
     frequency: str
-    period: int
-    method: str
+    period: int  # number of installments
+    method: str  # how installments are computed (core/loan_interest.py)
     tax_applied: bool
-    tax_rate: str
-    tolerance_days: int
-    penalty_rate: str
-    transfer: str | None
-    aged_to: date | None
+    tax_rate: str  # percent of the interest
+    tolerance_days: int  # days after the due date before an installment is late
+    penalty_rate: str  # percent of the overdue principal, per day late
+    transfer: str | None  # txnRef of the newest disbursement
+    aged_to: date | None  # last day whose penalties are charged; None until the loan is paid out
     created_at: datetime
     disbursed_at: datetime | None
     closed_at: datetime | None
-    trail: str
+    trail: str  # JSON: state changes with their times
 
     @property
     def is_open(self) -> bool:
-        """Only while its money is at the bank is a loan wanted again in a moment."""
+        """Whether the row stays cached: only a disbursing loan is needed again soon, by the bank's answer."""
         return self.state == DISBURSING
 
     @property
@@ -102,7 +119,7 @@ class Loan(Row):
 
 
 class LoanInstallment(Row):
-    """One instalment: what it asks for, and what was paid of it."""
+    """One installment of a loan: what is due and what was paid of it, in minor units."""
 
     table: ClassVar[str] = "loan_installment"
     mutable_columns: ClassVar[tuple[str, ...]] = (
@@ -111,18 +128,18 @@ class LoanInstallment(Row):
     )
 
     loan_id: str
-    n: int
+    n: int  # from 1
     due: date
     principal: int
     interest: int
     tax: int
-    penalty: int = 0
+    penalty: int = 0  # charged so far
     paid_principal: int = 0
     paid_interest: int = 0
     paid_tax: int = 0
     paid_penalty: int = 0
-    carry: int = 0
-    # The interest earned by the last day on which principal was paid ahead within this interval, and that day.
+    carry: int = 0  # fraction of a kobo of penalty that is not charged yet (core/loan_interest.py)
+    # Set when principal is prepaid within the interval: the interest earned up to then, and the day.
     accrued: int = 0
     accrued_on: date | None = None
 
@@ -155,7 +172,8 @@ PARTS = ("principal", "interest", "tax", "penalty")
 LENDING_PRINCIPAL = chart.lending("principal", CURRENCY)
 LENDING_WRITTEN_OFF = chart.lending("written_off", CURRENCY)
 LENDING_OVERPAID = chart.lending("overpaid", CURRENCY)
-# What a part was agreed against, and where it goes when it is paid. Principal comes back to where it was lent from.
+# The contra account of each part when the client is charged with it, and when it is repaid. Repaid principal returns
+# to the account that it was lent from.
 AGREED_ACCOUNTS = {
     "principal": LENDING_PRINCIPAL,
     **{part: chart.lending(f"{part}_agreed", CURRENCY) for part in PARTS[1:]},
@@ -174,9 +192,11 @@ def loan_account(part: str, loan_id: str) -> str:
 
 
 def need_loan(merchant: Merchant, loan_id: str) -> Needs:
-    """The loan with its watch and all of its accounts, whatever of them a rule will use: who decides on a row that
-    somebody else of the same batch asked for must find its accounts there too. What cannot be a loan's id names no
-    account."""
+    """Returns the loan, its arrears job and all of its accounts.
+
+    All accounts, whichever a rule uses: another submission of the same batch may have loaded the row, and a rule that
+    finds the row must find its accounts too. A string that cannot be a loan id needs no accounts.
+    """
     key = loan_key(merchant.merchant_id, loan_id)
     rows: tuple[tuple[type[Row], bytes], ...] = ((Loan, key), (Job, job_key(key)))
     if not is_opaque_id(LOAN_PREFIX, loan_id):
@@ -185,7 +205,7 @@ def need_loan(merchant: Merchant, loan_id: str) -> Needs:
 
 
 def need_installments(loan: Loan) -> Needs:
-    """The loan's children, and its client, who is freed when it closes."""
+    """Returns the installments of a loan and its client, whose count of open accounts changes when the loan closes."""
     lines = [installment_key(loan.merchant_id, loan.loan_id, n) for n in range(1, loan.period + 1)]
     client = (Client, client_key(loan.merchant_id, loan.client_id))
     return Needs((client, *((LoanInstallment, key) for key in lines)))
@@ -195,7 +215,7 @@ def need_installments(loan: Loan) -> Needs:
 
 
 def charge_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, ...]:
-    """What a client comes to owe."""
+    """Returns the postings that charge the client with parts of a loan."""
     posts = (
         Posting(AGREED_ACCOUNTS[part], loan_account(part, loan_id), getattr(parts, part), f"{part} {kind}")
         for part in PARTS
@@ -204,7 +224,7 @@ def charge_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, 
 
 
 def repayment_posts(loan_id: str, parts: LoanAmounts) -> tuple[Posting, ...]:
-    """What a repayment covers."""
+    """Returns the postings of the parts that a repayment covers."""
     posts = (
         Posting(loan_account(part, loan_id), EARNED_ACCOUNTS[part], getattr(parts, part), f"{part} repaid")
         for part in PARTS
@@ -213,11 +233,14 @@ def repayment_posts(loan_id: str, parts: LoanAmounts) -> tuple[Posting, ...]:
 
 
 def waiver_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, ...]:
-    """What is not asked for any more: as if it had not been agreed. Principal that is given up is lost."""
-    back = {**AGREED_ACCOUNTS, "principal": LENDING_WRITTEN_OFF}
-    posts = (Posting(loan_account(part, loan_id), back[part], getattr(parts, part), f"{part} {kind}") for part in PARTS)
+    """Returns the postings that waive parts of a loan. They reverse the charge, but principal is written off."""
+    contra = {**AGREED_ACCOUNTS, "principal": LENDING_WRITTEN_OFF}
+    posts = (
+        Posting(loan_account(part, loan_id), contra[part], getattr(parts, part), f"{part} {kind}") for part in PARTS
+    )
     return tuple(post for post in posts if post.amount)
 
 
 def credit_posts(loan_id: str, amount: int) -> tuple[Posting, ...]:
+    """Returns the postings that keep an overpaid amount as the client's credit."""
     return (Posting(LENDING_OVERPAID, loan_account("credit", loan_id), amount, "paid too much"),) if amount else ()

@@ -1,4 +1,7 @@
-"""Plain reads of loans. No writes; merchant_id in every WHERE."""
+"""Reads of loans. No writes; every WHERE names the merchant_id.
+
+Figures that change with time (penalties, arrears, payoff) are computed for the merchant's business day of the request.
+"""
 
 from datetime import date, datetime
 from typing import Any
@@ -21,14 +24,14 @@ from kasuwa.methods.loans.wire import (
     ViewRequest,
 )
 
-# What a list sums up of the installments that it does not show.
+# Columns that a list adds up over the installments that it does not load one by one.
 SUMMED = ("principal", "interest", "tax", "paid_principal", "paid_interest", "paid_tax")
 NO_INSTALLMENTS = InstallmentSummary(total=0, paid=0, lines=(), later_total=None)
 
 LOAN_COLUMNS = ", ".join(f"l.{name}" for name in Loan.__struct_fields__)
 LINE_COLUMNS = ", ".join(LoanInstallment.__struct_fields__)
 
-# Business time, as the writer reckons it.
+# Business time, computed as the writer computes it.
 NOW = """select coalesce(clock_fixed_at, clock_timestamp() + clock_offset_us * interval '1 microsecond')
     from merchant_state where merchant_id = $1"""
 CREDIT = """coalesce((select a.posted from account a
@@ -36,11 +39,11 @@ CREDIT = """coalesce((select a.posted from account a
 LOAN = f"select {LOAN_COLUMNS}, {CREDIT} from loan l where l.key = $1 and l.merchant_id = $2"
 LINES = f"select {LINE_COLUMNS} from loan_installment where merchant_id = $1 and loan_id = $2 order by n"
 
-# --- lists: a loan's schedule in figures, so that a page of long loans stays small ---
+# --- lists: totals instead of schedules, so that a page of long loans stays small ---
 
 OWED = """n.principal + n.interest + n.tax + n.penalty
     - n.paid_principal - n.paid_interest - n.paid_tax - n.paid_penalty"""
-# A loan is in arrears from midnight, also before the job that notes it has run.
+# A loan is in arrears from midnight, even before the arrears job has updated its row.
 STATE = f"""
     case when l.state not in ('active', 'active_in_arrears') then l.state
         when exists (select 1 from loan_installment n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
@@ -70,7 +73,7 @@ HIDDEN_TOTALS = f"""
     from (select p.*, due > $3 and not ({IS_SHOWN}) as later from ({RANKED_INSTALLMENTS}) p where merchant_id = $1) q group by loan_id
 """
 
-# The predicates are spelled as those of the indexes (0009_loans.sql).
+# The predicates must equal those of the indexes (0009_loans.sql), else PostgreSQL does not use them.
 STATEMENT = """
     with moved as (
         select seq, at, reference, kind, credit as name, amount, credit_after as after from posting
@@ -110,7 +113,7 @@ async def list_loans(request: ListRequest, merchant: Merchant, reader: ReplyRead
 async def summarize_installments(
     loans: list[Loan], today: date, merchant: Merchant, reader: Reader
 ) -> dict[str, InstallmentSummary]:
-    """The installments of each loan that was paid out."""
+    """Returns the installment summary of each loan that was paid out, by loan id."""
     wanted = merchant.merchant_id, [loan.loan_id for loan in loans if loan.disbursed_at is not None], today
     shown: dict[str, list[LoanInstallment]] = {}
     for row in await reader.fetch(SHOWN_LINES, *wanted):
@@ -125,7 +128,10 @@ async def summarize_installments(
 
 
 def sum_later_installments(loan: Loan, sums: dict[str, Any]) -> LoanInstallment | None:
-    """Installments of intervals that have not begun, as one that ends with the last of them."""
+    """Returns one installment with the sums of those whose intervals have not begun, due with the last one.
+
+    Returns None if there are none.
+    """
     if not any(sums.values()):
         return None
     assert loan.disbursed_at is not None
@@ -148,7 +154,7 @@ async def view_loan(request: ViewRequest, merchant: Merchant, reader: ReplyReade
 async def show_statement(
     request: StatementRequest, merchant: Merchant, reader: ReplyReader
 ) -> StatementReply | Refusal:
-    """The loan's postings, newest first: the books themselves, nothing reckoned. Contract: #lists"""
+    """Returns the loan's postings as the ledger has them, newest first. Contract: loans#view"""
     offset, limit = request.offset_and_limit
     async with reader.snapshot() as snapshot:
         row = await snapshot.fetchrow(LOAN, loan_key(merchant.merchant_id, request.loan_id), merchant.merchant_id)

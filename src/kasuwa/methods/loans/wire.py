@@ -1,4 +1,7 @@
-"""What `PUT /loans` takes and answers. (Contract: loans#request)"""
+"""Requests and replies of `PUT /loans`. Docstrings are the descriptions in the OpenAPI document.
+
+Contract: loans#request
+"""
 
 from typing import Literal
 
@@ -25,20 +28,21 @@ LoanState = Literal[
 
 
 class LoanRequest(msgspec.Struct, kw_only=True):
-    """A loan for an active client. `dry_run` answers what it would be, and keeps nothing."""
+    """Requests a loan for an active client. With `dry_run` the reply shows the loan and its schedule, and nothing is
+    stored."""
 
     client_id: Reference
     interest_settings: InterestSettings = field(name="interestSettings")
     amount: Amount
-    period: NonNegativeInt
+    period: NonNegativeInt  # number of installments
     tax_applied: bool | None = None
-    tax_rate: PercentRate | None = None
-    method: RepaymentMethod | None = None
+    tax_rate: PercentRate | None = None  # percent of the interest; required if tax_applied
+    method: RepaymentMethod | None = None  # default: the merchant's setting
     dry_run: bool | None = None
 
 
 class ProcessRequest(msgspec.Struct, kw_only=True):
-    """approve pays the loan out to the client's bankAccount; reject and cancel close it."""
+    """Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it."""
 
     loan_id: Reference
     status: Literal["approve", "reject", "cancel"]
@@ -46,7 +50,7 @@ class ProcessRequest(msgspec.Struct, kw_only=True):
 
 
 class ValidateRepayment(ValidateRequest, kw_only=True):
-    """With `dry_run`, whether the code would be taken to the payer's bank."""
+    """Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank."""
 
     dry_run: bool | None = None
 
@@ -56,7 +60,7 @@ class ValidateReply(PaymentReply, kw_only=True):
 
 
 class ListRequest(Paged, kw_only=True):
-    """Newest first; all loans, or those of one client, in one state, or both."""
+    """Lists loans, newest first. `client_id` and `state` filter."""
 
     client_id: Reference | None = None
     state: LoanState | None = None
@@ -71,9 +75,9 @@ class StatementRequest(Paged, kw_only=True):
 
 
 class RepayRequest(PayerFields, kw_only=True):
-    """`amount` defaults to all that is due up to and including today, else to the next instalment. `wallet` says
-    that the merchant has the client's money already: the claim moves alone. Every other method takes the fields of
-    that payment type."""
+    """Repays a loan. `amount` defaults to all that is due up to and including today, or to the next installment if
+    nothing is due. The method `wallet` records money that the merchant has already received from the client: no cash
+    moves. Every other method takes the fields of that payment type."""
 
     loan_id: Reference
     payment_method: Literal[CollectMethod, "wallet"]
@@ -85,59 +89,61 @@ class RepayRequest(PayerFields, kw_only=True):
 
 
 class ScheduleLine(msgspec.Struct, kw_only=True):
+    """One installment of a schedule. `total` and `paid` do not include penalties."""
+
     n: int
     due: str
     principal: str
     interest: str
     tax: str
-    total: str
-    paid: str
+    total: str  # principal, interest and tax
+    paid: str  # of the total
     state: Literal["pending", "partially_paid", "paid", "late", "written_off"]
 
 
 class Outstanding(msgspec.Struct, kw_only=True):
-    """What is owed by the schedule, and what closes the loan today."""
+    """The amounts owed by the schedule, and `payoff`, the amount that closes the loan today."""
 
     principal: str
     interest: str
     tax: str
     penalty: str
     total: str
-    payoff: str
+    payoff: str  # less than total before the last due date: interest not earned yet is not asked for
 
 
 class LoanFacts(msgspec.Struct, kw_only=True):
-    """What every view of a loan shows. `loan_id` is null in a dry run. `txnRef` is the newest disbursement's. `credit`
-    is what the client paid beyond the loan and has not got back."""
+    """The fields of a loan in every reply. `loan_id` is null in a dry run. `txnRef` is that of the newest
+    disbursement. `credit` is the amount that the client overpaid and that has not been refunded."""
 
-    loan_id: str | None
+    loan_id: str | None  # null in a dry run
     client_id: str
     state: LoanState
     amount: str
     currency: Literal["NGN"] = "NGN"
     interest_settings: InterestReply = field(name="interestSettings")
     method: RepaymentMethod
-    period: int
+    period: int  # number of installments
     tax_applied: bool
-    tax_rate: int | float
-    penalty_rate: str
-    tolerance_days: int
+    tax_rate: int | float  # percent of the interest
+    penalty_rate: str  # percent of the overdue principal, per day late
+    tolerance_days: int  # days after the due date before an installment is late
     outstanding: Outstanding
-    credit: str
-    txn_ref: str | None = field(name="txnRef")
+    credit: str  # overpaid by the client and not refunded
+    txn_ref: str | None = field(name="txnRef")  # of the newest disbursement
     created_at: str
     disbursed_at: str | None
     closed_at: str | None
 
 
 class LoanRecord(LoanFacts, kw_only=True):
-    """One loan whole. Until it is paid out, the schedule is the one it would have from today."""
+    """One loan with its schedule. Until it is paid out, the schedule is the one it would have from today."""
 
     schedule: list[ScheduleLine]
 
 
 class Installments(msgspec.Struct, kw_only=True):
-    """How many installments a loan has, has paid, and has late."""
+    """The numbers of a loan's installments: all, paid and late."""
 
     total: int
     paid: int
@@ -145,7 +151,7 @@ class Installments(msgspec.Struct, kw_only=True):
 
 
 class NextDue(msgspec.Struct, kw_only=True):
-    """The oldest installment with something owed, and what that is."""
+    """The oldest installment that is not fully paid. `amount` is what is owed of it."""
 
     n: int
     due: str
@@ -153,15 +159,15 @@ class NextDue(msgspec.Struct, kw_only=True):
 
 
 class LoanSummary(LoanFacts, kw_only=True):
-    """A loan in a list: its schedule in figures. `view` shows it whole."""
+    """A loan in a list, with figures in place of its schedule. `view` shows the schedule."""
 
     installments: Installments
     next_due: NextDue | None
 
 
 class LoanReply(msgspec.Struct, kw_only=True):
-    """`txnRef` and `txnStatus` are the disbursement's, where the reply is about one: a failed one is told by them and
-    leaves the loan approved."""
+    """A loan after a request. `txnRef` and `txnStatus` are present if the loan was approved, and are those of its
+    disbursement. A failed disbursement leaves the loan approved."""
 
     status: Literal[200] = 200
     message: str
@@ -182,15 +188,15 @@ class ListReply(msgspec.Struct, kw_only=True):
 
 
 class StatementLine(msgspec.Struct, kw_only=True):
-    """One posting on one of the loan's accounts: a positive amount raises what is owed, a negative one lowers it;
-    `balance` is what is owed of that part after it. `origin` is the transaction it belongs to, or the loan."""
+    """One posting on one of the loan's accounts. A positive amount raises what is owed, a negative one lowers it.
+    `balance` is what is owed of that part afterwards. `origin` is the txnRef of the transaction, or the loan_id."""
 
     date_created: str = field(name="dateCreated")
-    origin: str
+    origin: str  # a txnRef, or the loan_id
     part: Literal["principal", "interest", "tax", "penalty", "credit"]
     narration: str
-    amount: str
-    balance: str
+    amount: str  # signed
+    balance: str  # of this part, after the posting
 
 
 class StatementReply(msgspec.Struct, kw_only=True):
@@ -202,7 +208,7 @@ class StatementReply(msgspec.Struct, kw_only=True):
 
 
 class Allocation(msgspec.Struct, kw_only=True):
-    """Where a repayment went."""
+    """The parts of a loan that a repayment covered."""
 
     penalty: str
     interest: str
@@ -211,8 +217,8 @@ class Allocation(msgspec.Struct, kw_only=True):
 
 
 class RepayReply(PaymentReply, kw_only=True):
-    """A payment's reply at every step of its flow. Where the wallet was paid directly, and in a dry run, also where the
-    money went and the loan after it; a dry run has no txnRef."""
+    """The reply of the payment at every step of its flow. A repayment by `wallet` and a dry run also have the
+    allocation and the loan after it. A dry run has no txnRef."""
 
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
     allocation: Allocation | UnsetType = UNSET

@@ -1,9 +1,9 @@
-"""`PUT /virtualcard`: cards that a merchant makes for its customers. Read this first."""
+"""The action table of `PUT /virtualcard`: cards that a merchant issues to its customers. Start reading here."""
 
 from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.virtualcard import model, store, wire
-from kasuwa.methods.virtualcard.rules import funding, monthly_fee, purchase, refund
+from kasuwa.methods.virtualcard.rules import funding, manage_card, monthly_fee, purchase, refund
 from kasuwa.rails.ports import call_no_rail
 
 EXAMPLE_BILLING = {
@@ -14,7 +14,7 @@ EXAMPLE_BILLING = {
     "postal_code": "101241",
 }
 
-LIMITS_RULE = FieldRule(("limits",), model.check_limits_not_empty)
+LIMITS_RULE = FieldRule(("limits",), manage_card.check_limits_not_empty)
 
 VIRTUALCARD = ApiMethod(
     name="virtualcard",
@@ -32,7 +32,7 @@ VIRTUALCARD = ApiMethod(
             needs=funding.need_create,
             decide=funding.decide_create,
             permission=PAY,
-            summary="Make a card with an initial balance from the wallet; its number and CVV are shown this once",
+            summary="Create a card with an initial balance from the wallet; its number and CVV are in this reply only",
             example={
                 "action": "create",
                 "billing": EXAMPLE_BILLING,
@@ -46,10 +46,10 @@ VIRTUALCARD = ApiMethod(
             request=wire.GetRequest,
             reply=wire.CardReply,
             needs=model.need_card,
-            decide=model.decide_get,
+            decide=manage_card.decide_get,
             permission=PAY,
             read_only_without="reveal",
-            summary="A card as it is now; with reveal, its number and CVV, which the audit trail notes",
+            summary="Show a card; reveal shows its number and CVV too and is recorded in the audit trail",
             example={"action": "get", "reference": "<reference>", "reveal": True},
             accepts_idempotency_key=False,
         ),
@@ -81,9 +81,9 @@ VIRTUALCARD = ApiMethod(
             reply=wire.LimitsReply,
             rules=(LIMITS_RULE, REFUSE_DRY_RUN),
             needs=model.need_card,
-            decide=model.decide_limits,
+            decide=manage_card.decide_limits,
             permission=MANAGE,
-            summary="Set what may be spent with a card at once, in a day and in a month, and where",
+            summary="Set a card's limits per transaction, day and month, and its shop categories",
             example={
                 "action": "limits",
                 "reference": "<reference>",
@@ -95,7 +95,7 @@ VIRTUALCARD = ApiMethod(
             request=wire.TransactionsRequest,
             reply=wire.TransactionsReply,
             read=store.list_transactions,
-            summary="What happened on a card, newest first",
+            summary="The transactions of a card, newest first",
             example={
                 "action": "transactions",
                 "reference": "<reference>",
@@ -109,7 +109,7 @@ VIRTUALCARD = ApiMethod(
             reply=wire.DoneReply,
             rules=(REFUSE_DRY_RUN,),
             needs=model.need_card,
-            decide=model.decide_block,
+            decide=manage_card.decide_block,
             permission=MANAGE,
             summary="Stop purchases with a card",
             example={"action": "block", "reference": "<reference>"},
@@ -120,9 +120,9 @@ VIRTUALCARD = ApiMethod(
             reply=wire.DoneReply,
             rules=(REFUSE_DRY_RUN,),
             needs=model.need_card,
-            decide=model.decide_unblock,
+            decide=manage_card.decide_unblock,
             permission=MANAGE,
-            summary="Let a blocked card pay again",
+            summary="Unblock a card, so that it can pay again",
             example={"action": "unblock", "reference": "<reference>"},
         ),
         Write(
@@ -133,7 +133,7 @@ VIRTUALCARD = ApiMethod(
             needs=model.need_card,
             decide=funding.decide_terminate,
             permission=PAY,
-            summary="End a card for good; what is left on it goes to the wallet",
+            summary="Terminate a card for good; its balance returns to the wallet",
             example={"action": "terminate", "reference": "<reference>"},
         ),
     ),
@@ -174,7 +174,7 @@ SANDBOX = (
         needs=refund.need_refund,
         decide=refund.decide_refund,
         permission=INTEGRATE,
-        summary="A shop gives a purchase back, whole or in part",
+        summary="A shop refunds a purchase, whole or in part",
         example={"action": "card_refund", "txnRef": "<txnRef>", "amount": "2.50"},
     ),
 )

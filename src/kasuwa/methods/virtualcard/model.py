@@ -1,9 +1,9 @@
-"""Virtual cards: their rows, how a rule sees one, how it is shown, and what is done to it without money.
+"""Rows, states and reply records of virtual cards. Postings are listed in the rules that make them.
 
-    active  ⇄ blocked          block, unblock; three unpaid monthly fees block too
-    active, blocked → terminated, for good
+    active ◀── unblock ── block, or three unpaid monthly fees ──▶ blocked
+    active, blocked ── terminate ──▶ terminated
 
-Money is in decide_money.py, purchases in decide_purchase.py, the monthly fee in decide_fees.py.
+The balance of a card is that of its ledger account, `card:<short_id>:<currency>`. Contract: virtualcard#create
 """
 
 from datetime import datetime
@@ -15,13 +15,10 @@ from msgspec import UNSET
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
-    AuditEntry,
     Context,
-    Decision,
     LoadedRows,
     Merchant,
     Needs,
-    NeedsMore,
     Refusal,
     Row,
 )
@@ -34,9 +31,6 @@ from kasuwa.methods.virtualcard.wire import (
     CardData,
     CardReply,
     CardRequest,
-    DoneReply,
-    GetRequest,
-    LimitsReply,
     LimitsRequest,
     LimitsShown,
     SpendingLimits,
@@ -49,7 +43,7 @@ TERMINATED = "terminated"
 DONE = "Successful"
 DECLINED = "Failed"
 
-# The kind under which a card's number is listed in the directory.
+# The kind of card numbers in the token index.
 PAN_ENTRY = "pan"
 HIDDEN_CVV = "***"
 
@@ -62,24 +56,26 @@ CARD_TERMINATED = Refusal(INVALID_REQUEST, "The card is terminated")
 
 
 class Card(Row):
+    """A virtual card. Its number is stored encrypted; its CVV is derived and never stored."""
+
     table: ClassVar[str] = "virtual_card"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "limits", "spent_on", "spent_day", "spent_month", "unpaid")
 
     reference: str
-    short_id: str
+    short_id: str  # last part of the reference, names the account
     currency: str
     network: str
-    mask: str
-    sealed_pan: bytes
-    expiration: str
+    mask: str  # the masked card number
+    sealed_pan: bytes  # the encrypted card number
+    expiration: str  # month, as 2029-01
     state: str
-    detail: str
-    limits: str
-    spent_on: str
+    detail: str  # Cardholder as JSON
+    limits: str  # CardLimits as JSON
+    spent_on: str  # Lagos day of the last purchase; the two sums belong to its day and month
     spent_day: int
     spent_month: int
-    unpaid: int
-    fee_job: bytes
+    unpaid: int  # monthly fees missed in a row
+    fee_job: bytes  # key of the monthly fee job
     created_at: datetime
 
     @property
@@ -91,27 +87,27 @@ class Card(Row):
         return chart.card(self.short_id, self.currency)
 
     def is_expired(self, now: datetime) -> bool:
-        """A card is good to the end of its month."""
+        """Returns whether the card's month of expiry is over."""
         return f"{lagos_day(now).isoformat()[:7]}" > self.expiration
 
 
 class CardRecord(Row):
-    """One line of a card's transactions. A purchase's is found by its txnRef, to count what came back of it."""
+    """One line of a card's transactions. The key of a purchase's record is made of its txnRef, so refunds find it."""
 
     table: ClassVar[str] = "virtual_card_entry"
     mutable_columns: ClassVar[tuple[str, ...]] = ("refunded", "refunds")
 
-    card: bytes
-    number: int
-    shown_id: int
-    txn_ref: str | None
+    card: bytes  # key of the card
+    number: int  # the merchant's running number
+    shown_id: int  # the number as replies show it, permuted
+    txn_ref: str | None  # of purchases and refunds
     narration: str
-    status: str
+    status: str  # DONE or DECLINED
     currency: str
     amount: int
     fee: int
-    refunded: int
-    refunds: int
+    refunded: int  # of a purchase, in the shop's currency
+    refunds: int  # number of refunds of a purchase
     created_at: datetime
 
     @property
@@ -120,7 +116,7 @@ class CardRecord(Row):
 
 
 class Cardholder(msgspec.Struct, frozen=True):
-    """Who a card was made for, kept as its detail."""
+    """The holder of a card, stored as its detail."""
 
     address: str
     name: str
@@ -134,7 +130,7 @@ CARDHOLDER_DECODER: "msgspec.json.Decoder[Cardholder]" = msgspec.json.Decoder(Ca
 
 
 class CardLimits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A card's spending limits in minor units; no categories means all."""
+    """A card's spending limits in minor units. No categories means all."""
 
     per_transaction: int | None = None
     per_day: int | None = None
@@ -154,18 +150,18 @@ def record_key(merchant_id: int, name: str) -> bytes:
 
 
 class CardEntry(msgspec.Struct, frozen=True):
-    """What a line of a card's transactions says; its currency is the card's unless it is said."""
+    """The content of a card record that is to be made."""
 
     narration: str
     amount: int
     fee: int = 0
     status: str = DONE
     txn_ref: str | None = None
-    currency: str | None = None
+    currency: str | None = None  # default: the card's
 
 
-# How the lines of a card's transactions change its balance. The others are about the wallet: what it paid for the card,
-# and what came back to it. All lines of a card, the successful ones by these signs, add up to its balance.
+# Narrations of card records. Those in BALANCE_SIGNS change the card's balance: the successful records of a card, each
+# with its sign, add up to the balance. The others are about the wallet.
 CARD_FUNDING = "Card Funding"
 CARD_REFUND = "Card Refund"
 CARD_PURCHASE = "Card Purchase"
@@ -189,17 +185,17 @@ BALANCE_SIGNS = {
 
 
 def balance_effect(narration: str, status: str, amount: int) -> int:
-    """What a line changed of the card's balance, in minor units: nothing if it failed or is about the wallet."""
+    """Returns the change of the card's balance in minor units: zero if the record failed or is about the wallet."""
     return BALANCE_SIGNS.get(narration, 0) * amount if status == DONE else 0
 
 
 def vat_entries(vat: int, narration: str) -> tuple[CardEntry, ...]:
-    """The VAT on a fee, as a line of its own. (Contract: virtualcard#create)"""
+    """Returns the VAT on a fee as an entry of its own, or nothing if it is zero. Contract: virtualcard#fees"""
     return (CardEntry(narration, vat),) if vat else ()
 
 
 def make_card_records(context: Context, card: Card, first_number: int, *lines: CardEntry) -> tuple[CardRecord, ...]:
-    """Records in the order in which it happened, each with a reference number of its own."""
+    """Returns the records of `lines` in order, numbered from `first_number`."""
     return tuple(
         CardRecord(
             key=record_key(card.merchant_id, line.txn_ref or str(number)),
@@ -221,7 +217,7 @@ def make_card_records(context: Context, card: Card, first_number: int, *lines: C
     )
 
 
-# --- seeing -------------------------------------------------------------------------------------------------
+# --- needs --------------------------------------------------------------------------------------------------
 
 
 def has_all_rows(needs: Needs, merchant_id: int, seen: LoadedRows) -> bool:
@@ -234,7 +230,7 @@ def need_card(request: CardRequest | LimitsRequest, merchant: Merchant) -> Needs
 
 
 def find_open_card(reference: str, context: Context, seen: LoadedRows) -> Card | Refusal:
-    """A card that can still be changed."""
+    """Returns the card, or a refusal if it is unknown or terminated."""
     card = seen.get(Card, card_key(context.merchant.merchant_id, reference))
     if card is None:
         return UNKNOWN_CARD
@@ -242,16 +238,16 @@ def find_open_card(reference: str, context: Context, seen: LoadedRows) -> Card |
 
 
 def balance_of(card: Card, seen: LoadedRows) -> int:
-    """What can be spent with a card. Its account is locked with it, so nothing comes between."""
+    """Returns the available balance of a card. It is read under the merchant's lock."""
     account = seen.get(Account, account_key(card.merchant_id, card.account))
     return 0 if account is None else account.available
 
 
-# --- showing ------------------------------------------------------------------------------------------------
+# --- records of replies -------------------------------------------------------------------------------------
 
 
 def derive_cvv(context: Context, pan: str, expiration: str) -> str:
-    """Derived, never kept: who has the database and not the key has no CVV."""
+    """Derives the CVV. It is never stored, so the database without the vault's key does not reveal it."""
     return context.vault.derive_digits(f"cvv {pan} {expiration}", 3)
 
 
@@ -264,7 +260,7 @@ def unseal_pan(context: Context, card: Card) -> str:
 
 
 def show_card(card: Card, balance: int) -> CardData:
-    """Without number and CVV."""
+    """Returns the record of a card without number and CVV."""
     holder = CARDHOLDER_DECODER.decode(card.detail)
     return CardData(
         reference=card.reference,
@@ -294,60 +290,9 @@ def reply_card(card: Card, data: CardData, message: str) -> CardReply:
     return CardReply(message=message, card_data=data, limits=show_limits(card) if bounded else UNSET)
 
 
-def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    card = seen.get(Card, card_key(context.merchant.merchant_id, request.reference))
-    if card is None:
-        return UNKNOWN_CARD
-    wanted = Needs((), (card.account,))
-    if not has_all_rows(wanted, card.merchant_id, seen):
-        return NeedsMore(wanted)
-    data = show_card(card, balance_of(card, seen))
-    if not request.reveal:
-        hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
-        return Decision(reply=reply_card(card, hidden, "Card found"))
-    pan = unseal_pan(context, card)
-    shown = msgspec.structs.replace(data, cardpan=pan, cvv=derive_cvv(context, pan, card.expiration))
-    deed = AuditEntry(f"merchant {context.merchant.mid}", "card number shown", card.reference)
-    return Decision(reply=reply_card(card, shown, "Card found"), audit_entries=(deed,))
-
-
-# --- blocking, unblocking, limits ---------------------------------------------------------------------------
-
-
-def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    card = find_open_card(request.reference, context, seen)
-    if isinstance(card, Refusal):
-        return card
-    rows = () if card.state == BLOCKED else (msgspec.structs.replace(card, state=BLOCKED),)
-    return Decision(reply=DoneReply(message="Card blocked successfully"), rows=rows)
-
-
-def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    """A card that its unpaid fees blocked has three months again."""
-    card = find_open_card(request.reference, context, seen)
-    if isinstance(card, Refusal):
-        return card
-    rows = () if card.state == ACTIVE else (msgspec.structs.replace(card, state=ACTIVE, unpaid=0),)
-    return Decision(reply=DoneReply(message="Card unblocked successfully"), rows=rows)
-
-
-def check_limits_not_empty(merchant: Merchant, limits: SpendingLimits | None) -> str | None:
-    if limits is None or limits != SpendingLimits():
-        return None
-    return "at least one of per_transaction, per_day, per_month and categories"
-
-
 def encode_limits(limits: SpendingLimits | None) -> str:
     if limits is None:
         return encode_text(CardLimits())
     figures = (limits.per_transaction, limits.per_day, limits.per_month)
     once, day, month = (None if figure is None else int(figure) for figure in figures)
     return encode_text(CardLimits(once, day, month, tuple(sorted(set(limits.categories or ())))))
-
-
-def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    card = find_open_card(request.reference, context, seen)
-    if isinstance(card, Refusal):
-        return card
-    changed = msgspec.structs.replace(card, limits=encode_limits(request.limits))
-    return Decision(reply=LimitsReply(message="Limits set", data=show_limits(changed)), rows=(changed,))

@@ -1,6 +1,6 @@
-"""Plain reads of a card's transactions. No writes; merchant_id in every WHERE."""
+"""Reads of a card's transactions. No writes; every WHERE names the merchant_id."""
 
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from msgspec import UNSET
@@ -12,12 +12,12 @@ from kasuwa.core.reading import ReplyReader, Snapshot
 from kasuwa.methods.virtualcard.model import UNKNOWN_CARD, balance_effect, card_key
 from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, TransactionsRequest
 
-# What is listed where no days are asked for. Contract: virtualcard#create
+# The range listed if the request has no dates. Contract: virtualcard#transactions
 USUAL_DAYS = timedelta(days=30)
 
 BACKWARDS = refuse_fields(FieldError("to_date", "not before from_date"))
 
-# Whether there is such a card, and what time it is for its merchant.
+# No row if the card is unknown, else the merchant's business time.
 CARD_AND_NOW = """
     select coalesce(b.clock_fixed_at, now() + b.clock_offset_us * interval '1 microsecond')
     from virtual_card c join merchant_state b on b.merchant_id = c.merchant_id
@@ -25,7 +25,7 @@ CARD_AND_NOW = """
 """
 LISTED = "r.merchant_id = $1 and r.card = $2 and r.created_at >= $3 and r.created_at < $4"
 COUNT = f"select count(*) from virtual_card_entry r where {LISTED}"
-# A refund's transaction names its purchase as what it belongs to.
+# The batch_ref of a refund's transaction is the txnRef of its purchase.
 LIST = f"""
     select r.shown_id, r.amount, r.fee, r.narration, r.created_at, r.status, r.currency, r.txn_ref, t.batch_ref
     from virtual_card_entry r left join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref
@@ -52,32 +52,24 @@ async def list_in(request: TransactionsRequest, merchant: Merchant, reader: Snap
     offset, limit = request.offset_and_limit
     rows = await reader.fetch(LIST, merchant.merchant_id, key, begin, end, offset, limit)
     [[total]] = await reader.fetch(COUNT, merchant.merchant_id, key, begin, end)
-    lines = [show_line(request.reference, *row) for row in rows]
+    lines = [show_line(request.reference, row) for row in rows]
     return TransactionsReply(reference=request.reference, data=lines, total=total, offset=offset, limit=limit)
 
 
 def read_date_range(request: TransactionsRequest, today: date) -> tuple[date, date]:
-    """Both included. `end_date` is another word for `to_date`; one day alone leaves the other side as it usually is."""
-    said = request.to_date or request.end_date
-    last = today if said is None else said.plain()
+    """Returns the first and last day of a request, both included. `end_date` is an alias of `to_date`. A missing
+    from_date is 30 days before the end, a missing end is today."""
+    requested_end = request.to_date or request.end_date
+    last = today if requested_end is None else requested_end.plain()
     first = last - USUAL_DAYS if request.from_date is None else request.from_date.plain()
-    if request.from_date is not None and said is None:
+    if request.from_date is not None and requested_end is None:
         last = max(first, today)
     return first, last
 
 
-def show_line(
-    reference: str,
-    shown_id: int,
-    amount: int,
-    fee: int,
-    narration: str,
-    created_at: datetime,
-    status: Any,
-    currency: str,
-    txn_ref: str | None,
-    refund_of: str | None,
-) -> TransactionLine:
+def show_line(reference: str, row: Any) -> TransactionLine:
+    """Returns one transaction of a card from a row of the query LIST."""
+    shown_id, amount, fee, narration, created_at, status, currency, txn_ref, refund_of = row
     return TransactionLine(
         id=shown_id,
         amount=amount / MINOR_PER_MAJOR,

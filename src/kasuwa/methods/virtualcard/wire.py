@@ -1,6 +1,6 @@
-"""What `PUT /virtualcard` takes and answers, and what the test environment can do to a card.
+"""Requests and replies of `PUT /virtualcard`, and of the sandbox actions that charge a card.
 
-Contract: virtualcard#create
+Docstrings are the descriptions in the OpenAPI document. Contract: virtualcard#create
 """
 
 from typing import Annotated, Literal
@@ -40,8 +40,8 @@ class Billing(msgspec.Struct, kw_only=True):
 
 
 class SpendingLimits(msgspec.Struct, kw_only=True):
-    """What may be spent with a card at once, in a Lagos day and in a month, and in which categories of shops; what is
-    left out is not bounded, and no categories means all."""
+    """Limits of what may be spent with a card per transaction, per Lagos day and per month, and the allowed categories
+    of shops. A missing amount means no limit, missing categories mean all."""
 
     per_transaction: Amount | None = None
     per_day: Amount | None = None
@@ -60,14 +60,14 @@ class CreateRequest(msgspec.Struct, kw_only=True):
 
 
 class CardRequest(msgspec.Struct, kw_only=True):
-    """A card, by the reference it was given when it was created."""
+    """Names a card by the reference that its creation returned."""
 
     reference: Reference
     dry_run: bool | None = None
 
 
 class AmountRequest(msgspec.Struct, kw_only=True):
-    """So much of a card's currency, which `currency` may name."""
+    """Names a card and an amount in its currency. If `currency` is given, it must be that of the card."""
 
     reference: Reference
     amount: Amount
@@ -76,7 +76,7 @@ class AmountRequest(msgspec.Struct, kw_only=True):
 
 
 class LimitsRequest(msgspec.Struct, kw_only=True):
-    """A card's limits from now on: they take the place of those it had."""
+    """Replaces all limits of a card."""
 
     reference: Reference
     limits: SpendingLimits
@@ -84,14 +84,15 @@ class LimitsRequest(msgspec.Struct, kw_only=True):
 
 
 class GetRequest(msgspec.Struct, kw_only=True):
-    """Number and CVV are masked unless `reveal` is true; that is written to the audit trail."""
+    """Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail."""
 
     reference: Reference
     reveal: bool | None = None
 
 
 class TransactionsRequest(Paged, kw_only=True):
-    """Both days are included; without any, the last 30 days."""
+    """Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days.
+    `end_date` is an alias of `to_date`."""
 
     reference: Reference
     from_date: LagosDate | None = None
@@ -103,7 +104,7 @@ class TransactionsRequest(Paged, kw_only=True):
 
 
 class CardData(msgspec.Struct, kw_only=True):
-    """The card record of api.md. Number and CVV are absent from the reply of a repeated creation
+    """A card. Number and CVV are absent from the replayed reply of a creation.
 
     Contract: #repeats
     """
@@ -111,7 +112,7 @@ class CardData(msgspec.Struct, kw_only=True):
     reference: str
     balance: str
     currency: Literal["USD", "NGN"]
-    cardpan: str | UnsetType = UNSET
+    cardpan: str | UnsetType = UNSET  # full number when created or revealed, else masked
     maskedpan: str
     city: str
     state: str
@@ -151,19 +152,19 @@ class DoneReply(msgspec.Struct, kw_only=True):
 
 
 class TransactionLine(msgspec.Struct, kw_only=True):
-    """The card transaction record of api.md. Amount and fee are in `currency`: the card's, but for a purchase that was
-    declined in another. `effect` is what the line changed of the card's balance, below zero where it was spent: the
-    effects of all lines add up to the balance. Purchases and refunds have a txnRef; a refund names its purchase."""
+    """A transaction of a card. Amount and fee are in `currency`: the card's, or that of the shop for a purchase that
+    was declined in another currency. `effect` is the change of the card's balance, negative if money was spent. All
+    effects add up to the balance. Purchases and refunds have a txnRef. `refundOf` is the txnRef of the purchase."""
 
     id: int
     amount: float
     fee: float
     narration: str
-    description: str
+    description: str  # same as narration
     date_created: str = field(name="dateCreated")
     status: Literal["Successful", "Failed"]
     currency: str
-    reference: str
+    reference: str  # of the card
     effect: float
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
     refund_of: str | UnsetType = field(name="refundOf", default=UNSET)
@@ -178,12 +179,12 @@ class TransactionsReply(msgspec.Struct, kw_only=True):
     limit: int
 
 
-# --- what a shop does, in the test environment (sandbox.md) --------------------------------------------------
+# --- sandbox: purchases and refunds by a simulated shop -----------------------------------------------------
 
 
 class PurchaseRequest(msgspec.Struct, kw_only=True):
-    """A shop charges a card, by its reference or its number. The currency is the card's unless it is said; CVV and
-    expiry are checked where they are sent; `mcc` is another word for category."""
+    """A shop charges a card, named by its reference or its number. The default currency is the card's. CVV and expiry
+    are checked if they are sent. `mcc` is an alias of `category`."""
 
     reference: Reference | None = None
     cardpan: CardNumber | None = None
@@ -197,7 +198,7 @@ class PurchaseRequest(msgspec.Struct, kw_only=True):
 
 
 class PurchaseReply(msgspec.Struct, kw_only=True):
-    """`message` says of a declined purchase who declined it, and why."""
+    """The result of a purchase or refund. `message` of a declined purchase says who declined it and why."""
 
     status: Literal[200] = 200
     txn_status: Literal["successful", "failed"] = field(name="txnStatus")
@@ -207,7 +208,7 @@ class PurchaseReply(msgspec.Struct, kw_only=True):
 
 
 class RefundRequest(msgspec.Struct, kw_only=True):
-    """The shop gives back a purchase, or so much of it."""
+    """A shop refunds a purchase, or `amount` of it in the shop's currency."""
 
     txn_ref: Reference = field(name="txnRef")
     amount: Amount | None = None

@@ -1,7 +1,9 @@
-"""The rules of cash-outs: over the counter, by transfer and by cashcode. Postings are in decide.py.
+"""Rules of cash-outs: in cash, by transfer and by cashcode. The postings are listed in model.py.
 
-Cash is final with its commit. A transfer and a cashcode hold the money on the savings and are ended by the slices that
-they are borrowed from; what an end means for the savings is said in decide_errands.py.
+Cash is final with its commit. A transfer or a cashcode holds the money on the savings and is completed by the rules of
+methods/disburse or methods/cashcode; its effects on the savings are in purposes.py.
+
+Contract: investments#cashout
 """
 
 import msgspec
@@ -46,7 +48,7 @@ from kasuwa.methods.investments.model import (
     set_accrual,
 )
 from kasuwa.methods.investments.rules.dry_run import CASHCODE_CHANNEL, DRY_RUN_MESSAGE, dry_run_cashout, total_repaid
-from kasuwa.methods.investments.rules.savings import debt_groups, record_movement, repay_thrift_debts
+from kasuwa.methods.investments.rules.savings import SavingsMovement, debt_groups, record_movement, repay_thrift_debts
 from kasuwa.methods.investments.wire import (
     CashcodeReply,
     CashcodeRequest,
@@ -55,7 +57,7 @@ from kasuwa.methods.investments.wire import (
     CashoutRequest,
 )
 
-# Refusals, in order of precedence: unknown savings, another's, closed ones, and a client without a bank account.
+# Refusals, in order of precedence: unknown savings, not the owner, closed savings, no bank account.
 NOT_THE_OWNER = refuse_fields(FieldError("client_id", "not the owner of these savings"))
 
 CLOSED_EMPTY = "The savings were empty and are closed"
@@ -63,7 +65,7 @@ CLOSED_EMPTY = "The savings were empty and are closed"
 CASH_OUT = "cashout"
 CASH_OUT_REFERENCE_TYPE = "CO"
 
-# What transfers and cashcodes for savings are made for: decide_errands.py.
+# Purpose of transfers and cashcodes made for cash-outs (purposes.py).
 CASHOUT_PURPOSE = "savings-cashout"
 
 PIN_DIGITS = 4
@@ -74,7 +76,8 @@ def read_savings_id(request: CashoutFields) -> str:
 
 
 def check_max_amount(merchant: Merchant, amount: int) -> str | None:
-    """The smallest amount is judged where the balance is known: one below it can be taken out whole."""
+    """Returns an error if the amount is above the merchant's maximum. The minimum is checked in prepare_cashout,
+    because a balance below it may be taken out whole."""
     most = merchant.limits[CURRENCY].max_amount
     return None if amount <= most else f"at most {format_minor(most)}"
 
@@ -103,10 +106,7 @@ def find_savings(request: CashoutFields, context: Context, seen: LoadedRows) -> 
 def prepare_cashout(
     request: CashoutFields, savings: Savings, context: Context, seen: LoadedRows
 ) -> SavingsChanges | Refusal | NeedsMore:
-    """A sheet with the member's thrift debts settled: they are paid before anything is taken out.
-
-    Contract: investments#thrift
-    """
+    """Repays thrift debts first and checks that the rest covers the cash-out. Contract: investments#debts"""
     changes = SavingsChanges(context, seen)
     available = changes.account(savings.savings_id).available
     least = context.merchant.limits[CURRENCY].min_amount
@@ -144,42 +144,50 @@ def decide_cashout(request: CashoutRequest, context: Context, seen: LoadedRows) 
     return pay_cash(changes, savings, int(request.amount), context)
 
 
-# --- of nothing ---------------------------------------------------------------------------------------------
+# --- amount zero: close empty savings -----------------------------------------------------------------------
 
 
 def close_empty(
     request: CashoutFields, savings: Savings, context: Context, seen: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
-    """Closes savings that hold nothing, such as those that nothing was ever paid into. No money moves, so there is no
-    transaction, whatever the method. Contract: investments#close"""
-    sheet = SavingsChanges(context, seen)
-    why = sheet.kept_open_by(savings.savings_id)
-    if why is not None:
+    """Closes savings that are empty, such as those without any deposit. No money moves, so there is no transaction,
+    whatever the method. Contract: investments#close"""
+    changes = SavingsChanges(context, seen)
+    reason = changes.kept_open_by(savings.savings_id)
+    if reason is not None:
         return refuse_fields(
-            FieldError("amount", f"above zero: the savings cannot be closed by taking nothing, as {why}")
+            FieldError("amount", f"above zero: the savings cannot be closed by taking nothing, as {reason}")
         )
     reply = CashoutReply(message=CLOSED_EMPTY, savings_id=savings.savings_id, balance=format_minor(0))
     if request.dry_run:
         reply.message, reply.dry_run, reply.explained = DRY_RUN_MESSAGE, True, []
         return Decision(reply=reply)
-    sheet.close(savings.savings_id)
-    more = sheet.missing_clients()
-    return more or Decision(reply=reply, rows=sheet.rows)
+    changes.close(savings.savings_id)
+    more = changes.missing_clients()
+    return more or Decision(reply=reply, rows=changes.rows)
 
 
 # --- in cash ------------------------------------------------------------------------------------------------
 
 
 def balance_after(changes: SavingsChanges, savings_id: str, amount: int) -> str:
-    """The balance that a reply shows: without the amount, and without debts that were settled first."""
+    """Returns the balance of the reply, after the cash-out and the debts repaid before it."""
     return format_minor(changes.account(savings_id).available - total_repaid(changes) - amount)
 
 
 def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Context) -> Decision:
-    """The merchant paid it over the counter: its wallet gets it back."""
+    """Moves the amount to the wallet, because the merchant paid the client over the counter."""
     account = changes.account(savings.savings_id)
     withdraw_savings(changes, savings.savings_id, amount)
-    ending = record_movement(context, CASH_OUT, CASH_OUT_REFERENCE_TYPE, amount, savings, "cash", "Cashout Successful")
+    movement = SavingsMovement(
+        kind=CASH_OUT,
+        reference_type=CASH_OUT_REFERENCE_TYPE,
+        amount=amount,
+        savings_id=savings.savings_id,
+        method="cash",
+        message="Cashout Successful",
+    )
+    ending = record_movement(context, movement)
     post = Posting(account.name, WALLET, amount, "savings cash-out")
     return Decision(
         reply=CashoutReply(
@@ -201,8 +209,8 @@ def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Co
 
 
 def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> None:
-    """Money leaves: before maturity what it earned since the last posting is lost, and what is emptied after it
-    closes."""
+    """Updates savings that money is taken from. Before maturity the interest that the amount earned since the last
+    posting is forfeited. Emptied savings are closed. Contract: investments#forfeit"""
     savings = changes.load_savings(savings_id)
     if changes.today < savings.matures_on:
         accrual, _ = forfeit(
@@ -219,7 +227,7 @@ def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> N
 def send_cashout(
     changes: SavingsChanges, savings: Savings, amount: int, account: BankAccount, context: Context
 ) -> Decision:
-    """To the client's bank account: held now, and taken when the bank has paid it."""
+    """Holds the amount and starts the transfer to the client's bank account. It is debited when the bank has paid."""
     order = disburse.TransferDetail(
         bank_code=account.bank_code,
         account_number=account.account_number,
@@ -250,7 +258,7 @@ def send_cashout(
 
 
 def prepend_debt_repayments(decision: Decision, changes: SavingsChanges, savings_id: str) -> None:
-    """Puts the debts that are paid before money is held into the decision."""
+    """Adds the debt repayments to the decision, before its holds."""
     if changes.posts:
         decision.groups = (*debt_groups(changes, savings_id), *decision.groups)
         decision.rows = (*decision.rows, *changes.rows)
@@ -276,8 +284,8 @@ def decide_cashcode(request: CashcodeRequest, context: Context, seen: LoadedRows
 def issue_cashcode(
     request: CashcodeRequest, changes: SavingsChanges, savings: Savings, context: Context
 ) -> Decision | NeedsMore:
-    """Held now, and taken when a machine has paid it; a code that ends unused gives it back. Code and PIN are shown
-    once, the PIN only where it was made here. Contract: investments#savings"""
+    """Holds the amount and issues a cashcode. It is debited when a machine has paid it and released if the code ends
+    unused. Code and PIN are shown once, the PIN only if it was generated here. Contract: investments#cashout"""
     amount = int(request.amount)
     order = cashcode.CashcodeOrder(
         amount=amount,

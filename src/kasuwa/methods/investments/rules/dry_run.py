@@ -1,4 +1,4 @@
-"""What `dry_run` answers: every figure of what would happen and how it came about. Nothing here changes anything."""
+"""Replies to dry runs of deposits and cash-outs: each figure with its explanation. Nothing here changes any state."""
 
 from kasuwa.core.accrual import forfeit, posting_date, round_units, unpaid
 from kasuwa.core.decision import Context, Decision, Refusal
@@ -28,18 +28,18 @@ CASHOUT_METHOD_TEXTS = {
     "transfer": "to the client's bank account",
     "cashcode": "held for a code that draws it from a cash machine; it returns if the code ends unused",
 }
-# Where a cash-out by cashcode is paid. Contract: investments#savings
+# The channel of cash-outs by cashcode. Contract: investments#cashout
 CASHCODE_CHANNEL = "ATM"
 
 
 def wallet_available(changes: SavingsChanges) -> int:
-    """Where a decision moves money the ledger refuses; a forecast moves none and must look itself."""
+    """Returns the wallet's available balance. A dry run posts nothing, so the ledger cannot refuse it."""
     wallet = changes.seen.get(Account, account_key(changes.merchant_id, WALLET))
     return 0 if wallet is None else wallet.available
 
 
 def total_repaid(changes: SavingsChanges) -> int:
-    """What goes on to creditors of what has arrived."""
+    """Returns the sum of the debt repayments collected so far. Nothing else may be among `posts` yet."""
     return sum(post.amount for post in changes.posts)
 
 
@@ -53,7 +53,7 @@ def dry_run_wallet_deposit(changes: SavingsChanges, savings: Savings, amount: in
 def dry_run_payment_deposit(
     changes: SavingsChanges, savings: Savings, row: Transaction, method: str
 ) -> Decision | Refusal:
-    """A payment that would begin: what it would bring if it succeeds, and what it would cost the merchant."""
+    """Replies what a deposit by a payment would bring if it succeeds, and what it would cost the merchant."""
     if wallet_available(changes) < row.fee + row.vat:
         return payment.WALLET_INSUFFICIENT
     figures = [

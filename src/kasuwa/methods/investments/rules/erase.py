@@ -1,4 +1,4 @@
-"""Savings without the name that somebody gave them, who asked to be forgotten, and deposits without their payer."""
+"""Erasure of personal data: names of savings, and payer data of deposits from the wallet."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ ERASED_NAME = "(erased)"
 
 
 class ErasableSavings(Savings):
-    """Savings of which nothing changes but their name, which otherwise never does."""
+    """Savings whose only writable column is `name`, which nothing but an erasure changes."""
 
     mutable_columns: ClassVar[tuple[str, ...]] = ("name",)
 
@@ -22,12 +22,12 @@ def erase_name(savings: ErasableSavings) -> ErasableSavings:
 
 
 class ErasableDeposit(Transaction):
-    """A deposit from the wallet of which nothing changes but what was told with it, which otherwise never does."""
+    """A wallet deposit whose only writable column is `detail`, which nothing but an erasure changes."""
 
     mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
 
 
 def erase_payer_metadata(deposit: ErasableDeposit) -> ErasableDeposit:
-    """It keeps the savings that it belongs to."""
+    """Returns the deposit without payer data. Its savings id is kept."""
     savings_id = SUBJECT_DETAIL_DECODER.decode(deposit.detail).savings_id
     return msgspec.structs.replace(deposit, detail=encode_text({"savings_id": savings_id}))

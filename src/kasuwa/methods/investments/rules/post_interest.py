@@ -1,8 +1,8 @@
-"""Posting interest: savings that were opened on one day share their posting days, so one job posts for a sheet of
-them, in one commit. What the wallet does not cover is tried again at the next midnight. (Contract: investments#savings)
+"""Rules of interest posting. Savings opened on the same day share their posting days, so one job posts the interest of
+a batch of them in one commit. Interest that the wallet does not cover is tried again at the next midnight.
 
-A job that is run twice posts once: what is due is on the savings' own rows and goes with the posting, and a job that
-was run has another due time.
+A job that runs twice posts once: the due interest is on the savings' rows and cleared with the posting, and a finished
+run changes the job's due time. Contract: investments#savings
 """
 
 from datetime import date, timedelta
@@ -44,24 +44,24 @@ from kasuwa.methods.investments.model import (
 from kasuwa.rails.ports import Answer
 
 POST_INTEREST = "savings.post_interest"
-# Two lanes, so that one batch is decided while the one before it is being committed.
+# Two lanes, so that one job is decided while the one before it is being committed.
 LANES = ("savings", "savings_beside")
 
-# Savings on one sheet: enough that a commit is shared by many, few enough that a batch of 64 such jobs is done well
-# within a second and nobody else of that merchant waits long.
+# Savings in one batch: enough to share a commit, few enough that the writer decides 64 such jobs well within a second
+# and other requests of the merchant do not wait long.
 MAX_SAVINGS_PER_BATCH = 64
 
 
 class InterestBatch(Row):
-    """A sheet of savings opened on the same day. The first sheet of a day counts in `opened` all of that day."""
+    """Savings opened on the same day whose interest one job posts."""
 
     table: ClassVar[str] = "interest_batch"
     mutable_columns: ClassVar[tuple[str, ...]] = ("opened", "members")
 
     opened_on: date
-    sheet: int
-    opened: int
-    members: str
+    sheet: int  # number of the batch within its day, from 0
+    opened: int  # savings opened on this day in all batches; kept in batch 0 only
+    members: str  # savings ids, separated by commas
 
     @property
     def is_open(self) -> bool:
@@ -76,13 +76,13 @@ def interest_batch_key(merchant_id: int, opened_on: date, batch_number: int) -> 
     return row_key(merchant_id, "savings_round", f"{opened_on} {batch_number}")
 
 
-# --- who is on which sheet --------------------------------------------------------------------------------------
+# --- batches ----------------------------------------------------------------------------------------------------
 
 
 def add_to_interest_batch(
     savings_id: str, opened_on: date, context: Context, seen: LoadedRows
 ) -> NeedsMore | tuple[tuple[Row, ...], Job | None]:
-    """New savings on the sheet of their day that has room; a new sheet brings its job."""
+    """Adds new savings to the last batch of their day. Returns the changed rows, and the job if the batch is new."""
     merchant_id = context.merchant.merchant_id
     first_key = interest_batch_key(merchant_id, opened_on, 0)
     if not seen.is_loaded(first_key):
@@ -110,7 +110,7 @@ def first_posting_job(context: Context, batch: InterestBatch) -> Job:
     return make_job(context, POST_INTEREST, lane, batch, f"savings of {batch.opened_on} {batch.sheet}", due, "{}")
 
 
-# --- a posting day ----------------------------------------------------------------------------------------------
+# --- posting ----------------------------------------------------------------------------------------------------
 
 
 def need_interest_posting(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -135,8 +135,10 @@ def decide_interest_posting(job: Job, answer: Answer, context: Context, seen: Lo
 
 
 def pay_interest(changes: SavingsChanges, references: list[str]) -> list[PostingGroup]:
-    """What is due, as far as the wallet goes: the balance is read under the merchant's lock, and each payment lessens
-    it here as it will there."""
+    """Returns the postings of due interest, as far as the wallet covers it.
+
+    The balance is read under the merchant's lock, so counting it down here gives the ledger's result.
+    """
     wallet = changes.seen.get(Account, account_key(changes.merchant_id, WALLET))
     left = 0 if wallet is None else wallet.available
     groups = []
@@ -163,7 +165,8 @@ def interest_posts(savings: Savings) -> tuple[Posting, ...]:
 def finish_interest_posting(
     job: Job, batch: InterestBatch, changes: SavingsChanges, groups: tuple[PostingGroup, ...]
 ) -> Decision:
-    """Who has matured and been paid leaves the sheet; the others wait for their next month, or for the wallet."""
+    """Removes matured savings without due interest from the batch and schedules the next posting: tomorrow if interest
+    is still due, else the next month. The job ends with the last savings of the batch."""
     staying = [
         one
         for one in batch.savings_ids
@@ -176,7 +179,7 @@ def finish_interest_posting(
         return Decision(groups=groups, rows=rows, jobs_done=(job,))
     first = changes.load_savings(staying[0])
     unpaid = any(changes.load_savings(savings_id).due_interest for savings_id in staying)
-    # Who stays and is paid has not matured, and all of a sheet have had as many months.
+    # If nothing is due, all that stay have not matured and have closed the same number of months.
     day = changes.today + timedelta(days=1) if unpaid else posting_date(batch.opened_on, first.months + 1)
     again = msgspec.structs.replace(job, attempt=job.attempt + 1, due=lagos_moment(day, 0))
     return Decision(groups=groups, rows=rows, jobs=(again,))

@@ -1,5 +1,7 @@
-"""What payments, transfers and cashcodes are made for: deposits and cash-outs of savings. What became of them comes
-here. (Contract: investments#savings)"""
+"""Effects on savings of payments, transfers and cashcodes that were made for deposits and cash-outs.
+
+Contract: investments#deposit, investments#cashout
+"""
 
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore
 from kasuwa.core.money import format_minor
@@ -18,8 +20,8 @@ def need_purpose(merchant: Merchant, savings_id: str) -> Needs:
 
 
 def end_cashout(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """The bank has answered on a cash-out, or its cashcode has ended. What was paid leaves the savings only now, under
-    the hold that was made for it."""
+    """Applies the result of a cash-out by transfer or cashcode. The savings row changes only now; until then the
+    amount was held."""
     changes = SavingsChanges(context, seen)
     available = changes.account(savings_id).available
     if not row.is_final:
@@ -28,8 +30,8 @@ def end_cashout(row: Transaction, savings_id: str, context: Context, seen: Loade
         withdraw_savings(changes, savings_id, row.amount)
         more = changes.missing_clients()
         return more or PurposeEffects(reply=reply_cashout(row, savings_id, available), rows=changes.rows)
-    # The money comes back. Debts that arose meanwhile are settled from it before it can be taken out again.
-    # Contract: investments#thrift
+    # The hold is released. Debts that arose meanwhile are repaid from it before it can be taken out again.
+    # Contract: investments#debts
     available += row.amount
     more = repay_thrift_debts(changes, savings_id, available)
     if more is not None:
@@ -55,8 +57,8 @@ def reply_cashout(row: Transaction, savings_id: str, balance: int) -> CashoutRep
 
 
 def end_deposit(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """A payment into savings has ended. The payment itself brings its amount whole into the savings; debts go on. If
-    the savings were closed meanwhile, what is left of it can be refunded."""
+    """Applies the result of a payment for a deposit. The payment's own postings credit the savings with the whole
+    amount; debts are repaid from it. If the savings were closed meanwhile, the rest can be refunded."""
     changes = SavingsChanges(context, seen)
     if row.status != SUCCESSFUL:
         return NO_EFFECTS
@@ -69,7 +71,7 @@ def end_deposit(row: Transaction, savings_id: str, context: Context, seen: Loade
 
 
 def end_deposit_refund(savings_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """A deposit that came after the savings were closed has been refunded: they are closed again when it was all."""
+    """Applies the refund of a deposit that arrived after the savings were closed. Emptied savings close again."""
     changes = SavingsChanges(context, seen)
     withdraw_savings(changes, savings_id, amount)
     return changes.missing_clients() or PurposeEffects(rows=changes.rows)

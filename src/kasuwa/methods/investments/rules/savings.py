@@ -1,4 +1,7 @@
-"""The rules of savings: opened and deposited into. Cash-outs are in decide_cashout.py, postings in decide.py."""
+"""Rules of opening savings, of deposits, and of repaying thrift debts. Postings are listed in model.py.
+
+Contract: investments#savings, investments#deposit
+"""
 
 from decimal import Decimal
 
@@ -62,14 +65,14 @@ from kasuwa.methods.investments.wire import (
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
 from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
 
-# A term of fifty years: longer ones are a slip of the pen.
+# Fifty years; a longer term is taken for a typing error.
 LONGEST_PERIOD = 600
 DEFAULT_TAX_RATE = "10"  # Contract: investments#savings
 
 DEPOSIT = "deposit"
 DEPOSIT_REFERENCE_TYPE = "SD"
 
-# What payments for savings are made for: decide_errands.py.
+# Purpose of payments made for deposits (purposes.py).
 DEPOSIT_PURPOSE = "savings-deposit"
 
 
@@ -78,7 +81,7 @@ def check_period(merchant: Merchant, period: int) -> str | None:
 
 
 def rate_fits(merchant: Merchant, frequency: str, rate: str) -> str | None:
-    """Contract: investments#rate"""
+    """Returns an error if the rate is above the highest annual rate. Contract: investments#rate"""
     if annual_parts(rate, frequency) <= MOST_ANNUAL_PERCENT * PARTS_PER_PERCENT:
         return None
     return f"a rate that comes to at most {MOST_ANNUAL_PERCENT} percent a year"
@@ -150,7 +153,7 @@ def open_savings(request: CreateSavingsRequest, context: Context) -> Savings:
     )
 
 
-# --- a deposit ----------------------------------------------------------------------------------------------
+# --- deposits -----------------------------------------------------------------------------------------------
 
 
 def need_deposit(request: DepositRequest, merchant: Merchant) -> Needs:
@@ -198,17 +201,17 @@ def deposit_from_wallet(
         return dry_run_wallet_deposit(changes, savings, amount)
     account = changes.account(savings.savings_id)
     bring = Posting(WALLET, account.name, amount, "savings deposit")
-    ending = record_movement(
-        context,
-        DEPOSIT,
-        DEPOSIT_REFERENCE_TYPE,
-        amount,
-        savings,
-        "wallet",
-        "Deposit Successful",
-        request.customer_txnref,
-        payer_metadata(request),
+    movement = SavingsMovement(
+        kind=DEPOSIT,
+        reference_type=DEPOSIT_REFERENCE_TYPE,
+        amount=amount,
+        savings_id=savings.savings_id,
+        method="wallet",
+        message="Deposit Successful",
+        customer_txnref=request.customer_txnref,
+        payer_metadata=payer_metadata(request),
     )
+    ending = record_movement(context, movement)
     return Decision(
         reply=DepositReply(
             message=ending.row.message,
@@ -226,7 +229,7 @@ def deposit_from_wallet(
 
 
 def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """The payer's code for a deposit; a payment for anything else is not known here."""
+    """Submits the payer's code for a deposit. Payments with another purpose are refused as unknown."""
     payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
     purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
     if purpose is None or purpose.purpose != DEPOSIT_PURPOSE:
@@ -238,14 +241,16 @@ def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRo
 
 
 def receive_deposit(changes: SavingsChanges, savings_id: str, amount: int) -> NeedsMore | None:
-    """Money arrives, and what is owed in thrift plans goes on to its creditors."""
+    """Activates savings that receive money and repays their thrift debts from it. Returns NeedsMore or None."""
     changes.activate_savings(savings_id)
     return repay_thrift_debts(changes, savings_id, amount)
 
 
 def repay_thrift_debts(changes: SavingsChanges, savings_id: str, money: int) -> NeedsMore | None:
-    """Pays thrift debts out of money in the savings, the oldest first: the postings are on the sheet then. Returns what
-    must be seen first."""
+    """Adds the repayments of thrift debts, oldest first and up to `money`, to the changes.
+
+    Returns NeedsMore if rows are missing, else None. Contract: investments#debts
+    """
     savings = changes.load_savings(savings_id)
     repayments, left = repay(max(0, money), savings.thrift_links.debts)
     needs = need_repayments(changes.merchant_id, repayments)
@@ -258,29 +263,42 @@ def repay_thrift_debts(changes: SavingsChanges, savings_id: str, money: int) -> 
 
 
 def debt_groups(changes: SavingsChanges, savings_id: str) -> tuple[PostingGroup, ...]:
-    """The postings of debts that were settled, as a group of their own."""
+    """Returns the debt repayments as a posting group of their own, or nothing if there are none."""
     return (PostingGroup(savings_id, SAVINGS_INSUFFICIENT, postings=tuple(changes.posts)),) if changes.posts else ()
 
 
-def record_movement(
-    context: Context,
-    kind: str,
-    reference_type: str,
-    amount: int,
-    savings: Savings,
-    method: str,
-    message: str,
-    customer_txnref: str | None = None,
-    payer_metadata: dict[str, str] | None = None,
-) -> FinalTransaction:
-    """A movement within the books: no rail, so it is final with the commit that makes it. Its key is made of its own
-    reference, because a customer_txnref may be used more than once. `told_of_payer` is kept with it, and its event does
-    not carry it."""
-    txn_ref = movement_reference(reference_type, context.permutation(context.number), lagos_day(context.now))
-    belongs = {"savings_id": savings.savings_id}
-    row = begin_transaction(context, kind, txn_ref, amount, detail={**belongs, **(payer_metadata or {})})
-    if customer_txnref is None:
-        return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, event_fields=belongs)
-    row = msgspec.structs.replace(row, order_ref=customer_txnref)
-    told = {**belongs, "customer_txnref": customer_txnref}
-    return end_transaction(context, row, SUCCESSFUL, None, message, method, context.scenario, event_fields=told)
+class SavingsMovement(msgspec.Struct, frozen=True, kw_only=True):
+    """A deposit or cash-out within the ledger, without a rail."""
+
+    kind: str  # of the transaction
+    reference_type: str  # first letters of its txnRef
+    amount: int
+    savings_id: str
+    method: str
+    message: str
+    customer_txnref: str | None = None
+    payer_metadata: dict[str, str] = {}  # stored with the transaction, not sent in its event
+
+
+def record_movement(context: Context, movement: SavingsMovement) -> FinalTransaction:
+    """Returns the transaction of a movement without a rail; it is final with its commit.
+
+    Its key is derived from its own reference, because a customer_txnref may be used more than once.
+    """
+    txn_ref = movement_reference(movement.reference_type, context.permutation(context.number), lagos_day(context.now))
+    event_fields = {"savings_id": movement.savings_id}
+    detail = {**event_fields, **movement.payer_metadata}
+    row = begin_transaction(context, movement.kind, txn_ref, movement.amount, detail=detail)
+    if movement.customer_txnref is not None:
+        row = msgspec.structs.replace(row, order_ref=movement.customer_txnref)
+        event_fields["customer_txnref"] = movement.customer_txnref
+    return end_transaction(
+        context,
+        row,
+        SUCCESSFUL,
+        None,
+        movement.message,
+        movement.method,
+        context.scenario,
+        event_fields=event_fields,
+    )

@@ -1,6 +1,7 @@
-"""One cycle of a thrift plan: every member pays, one receives, debts are made and repaid; in one group.
+"""Rules of one thrift cycle: every member contributes, one receives the pot, and debts arise and are repaid.
 
-Contract: investments#thrift
+All postings of a cycle are one group. The job of a plan is the same for all cycles, and each run gives it a later due
+time: a job whose due time differs from that of its row was run before and does nothing. Contract: investments#pot
 """
 
 from datetime import timedelta
@@ -42,10 +43,10 @@ from kasuwa.methods.investments.rules.thrift_plan import (
 )
 from kasuwa.rails.ports import Answer
 
-# What members can pay is read under the merchant's lock, so that this never answers.
+# Required by the posting group and never returned: contributions are computed from balances read under the lock.
 POT_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The members do not cover the pot")
 
-# Two runs of a plan's job never have the same due time: by it a run knows whether it was run before.
+# Keeps the due times of two runs of a plan's job distinct, because a run is recognized by its due time.
 MIN_RUN_INTERVAL = timedelta(seconds=1)
 
 
@@ -54,6 +55,7 @@ def need_cycle(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_cycle(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Runs the next cycle, or postpones it while a member is short. After RETRY_DAYS shortfalls become debts."""
     current_job, plan = seen.get(Job, job.key), seen.get(ThriftPlan, job.subject)
     if current_job is None or current_job.due != job.due or plan is None:
         return Decision()
@@ -82,7 +84,7 @@ def cycle_member(changes: SavingsChanges, member: ThriftMember) -> MemberFunds:
 
 
 def postpone_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges) -> Decision:
-    """Somebody is short: nobody pays yet."""
+    """Postpones the cycle by a day because a member is short of money. Nobody contributes yet."""
     day = changes.today + timedelta(days=1)
     waiting = msgspec.structs.replace(plan, state=RUNNING, tries=plan.tries + 1, next_date=day)
     again = msgspec.structs.replace(job, attempt=job.attempt + 1, due=lagos_moment(day, 0))
@@ -90,7 +92,7 @@ def postpone_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges) -> Decis
 
 
 def pay_pot(changes: SavingsChanges, plan: ThriftPlan, members: list[ThriftMember], cycle: ThriftCycle) -> None:
-    """Contributions into the pot, the pot to the one whose turn it is, and its own debts out of that."""
+    """Posts the contributions to the pot, the pot to the recipient, and the recipient's debts out of it."""
     pot, recipient = chart.thrift(plan.thrift_id), members[plan.cycle].savings_id
     for member, paid in zip(members, cycle.contributions, strict=True):
         if paid:
@@ -124,7 +126,7 @@ def end_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges, members: list
         return Decision(groups=(group,), rows=(ended, *changes.rows), jobs_done=(job,))
     day = plan.date_of_cycle(done + 1)
     going = msgspec.structs.replace(plan, state=RUNNING, cycle=done, tries=0, next_date=day)
-    # A cycle that was kept waiting past the next one's day is followed by it at once.
+    # If the cycle was postponed past the date of the next one, the next one follows at once.
     due = max(lagos_moment(day, 0), job.due + MIN_RUN_INTERVAL)
     again = msgspec.structs.replace(job, attempt=job.attempt + 1, due=due)
     return Decision(groups=(group,), rows=(going, *changes.rows), jobs=(again,))

@@ -1,9 +1,9 @@
-"""The rules of thrift plans: made, joined, cancelled, and their cycles. Postings are in decide.py.
-Contract: investments#thrift
+"""Thrift plans: their row, and the rules of creating, joining and cancelling them. Cycles are in thrift_cycle.py.
 
-A plan is open until it is full and its day has come, then it runs: one cycle after another, each in one posting group,
-until everybody has received the pot once. Its job is one and the same from cycle to cycle; each run leaves it a later
-due time, so a job that is run twice moves money once.
+    open ── full, and its first day has come ──▶ running ── every member has received the pot ──▶ completed
+      └──── cancel ──▶ cancelled
+
+Contract: investments#thrift
 """
 
 from datetime import date, datetime
@@ -67,7 +67,7 @@ COMPLETED = "completed"
 CANCELLED = "cancelled"
 
 
-# In months: a plan that starts later than this is a slip of the pen.
+# In months; a later start is taken for a typing error.
 LATEST_START = 120
 
 # Refusals, in order of precedence.
@@ -84,7 +84,7 @@ def refuse_not_open(plan: "ThriftPlan", what: str) -> Refusal:
 
 
 class ThriftPlan(Row):
-    """`begins` is the day of the first cycle, known when the plan is full; `cycle` of its cycles are done."""
+    """A rotating savings plan: each cycle every member contributes, and one receives all contributions."""
 
     table: ClassVar[str] = "thrift_plan"
     mutable_columns: ClassVar[tuple[str, ...]] = ("members", "state", "begins", "cycle", "tries", "next_date")
@@ -92,16 +92,16 @@ class ThriftPlan(Row):
     thrift_id: str
     number: int
     name: str
-    amount: int
+    amount: int  # contribution of each member in each cycle
     frequency: str
-    start_date: date
-    member_required: int
-    members: int
+    start_date: date  # requested first day
+    member_required: int  # also the number of cycles
+    members: int  # subscribed so far
     state: str
-    begins: date | None
-    cycle: int
-    tries: int
-    next_date: date | None
+    begins: date | None  # day of the first cycle; None until the plan is full
+    cycle: int  # cycles done
+    tries: int  # days by which the next cycle was postponed
+    next_date: date | None  # of the next cycle; None after the last one
     created_at: datetime
 
     @property
@@ -109,8 +109,8 @@ class ThriftPlan(Row):
         return False
 
     def date_of_cycle(self, cycle: int, today: date | None = None) -> date:
-        """The day of a cycle. A plan that is not full yet begins on its start date, or on the day it fills if that is
-        later: with `today`, as if it filled today."""
+        """Returns the day of a cycle. A plan that is not full yet is taken to begin on its start date or, if `today`
+        is given and later, today."""
         begins = self.begins or (self.start_date if today is None else max(self.start_date, today))
         return cycle_date(begins, self.frequency, cycle)
 
@@ -130,7 +130,7 @@ def members_of(plan: ThriftPlan, seen: LoadedRows) -> list[ThriftMember]:
 
 
 def plan_record(plan: ThriftPlan, today: date) -> PlanRecord:
-    """A plan that is not full yet shows the first day on which it could begin."""
+    """Returns the record of a plan. One that is not full yet shows the first day on which it could begin."""
     next_date = plan.date_of_cycle(1, today) if plan.state == OPEN and plan.begins is None else plan.next_date
     return PlanRecord(
         thrift_id=plan.thrift_id,
@@ -147,7 +147,7 @@ def plan_record(plan: ThriftPlan, today: date) -> PlanRecord:
 
 
 def subscription_record(plan: ThriftPlan, member: ThriftMember, today: date) -> SubscriptionRecord:
-    """`payout_date` is when the pot was paid, or will be if nobody keeps it waiting."""
+    """Returns the record of a member. `payout_date` is when it received the pot, or will if no cycle is postponed."""
     return SubscriptionRecord(
         savings_id=member.savings_id,
         client_id=member.client_id,
@@ -159,7 +159,7 @@ def subscription_record(plan: ThriftPlan, member: ThriftMember, today: date) -> 
     )
 
 
-# --- making and cancelling a plan ---------------------------------------------------------------------------
+# --- create, cancel -----------------------------------------------------------------------------------------
 
 
 def check_member_count(merchant: Merchant, member_required: int) -> str | None:
@@ -167,7 +167,7 @@ def check_member_count(merchant: Merchant, member_required: int) -> str | None:
 
 
 def pot_fits(merchant: Merchant, member_required: int, amount: int) -> str | None:
-    """A member count that is wrong is named by its own rule."""
+    """Returns an error if the pot is too large. A wrong number of members is left to check_member_count."""
     if amount * member_required <= LARGEST_AMOUNT or check_member_count(merchant, member_required) is not None:
         return None
     return f"times member_required, the pot is more than {format_minor(LARGEST_AMOUNT)}"
@@ -213,7 +213,7 @@ def need_plan(request: PlanRequest, merchant: Merchant) -> Needs:
 
 
 def decide_cancel(request: CancelPlanRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Before it runs, full or not."""
+    """Cancels a plan that is not running yet, full or not."""
     plan = seen.get(ThriftPlan, thrift_plan_key(context.merchant.merchant_id, request.thrift_id))
     if plan is None:
         return UNKNOWN_PLAN
@@ -245,7 +245,7 @@ def decide_cancel(request: CancelPlanRequest, context: Context, seen: LoadedRows
 
 
 def leave_plan(changes: SavingsChanges, savings_id: str, thrift_id: str) -> None:
-    """The plan is over for these savings; debts in it stay."""
+    """Removes the plan from the open plans of the savings. Their debts in it stay."""
     savings = changes.load_savings(savings_id)
     thrift_links = savings.thrift_links
     set_thrift_links(
@@ -253,7 +253,7 @@ def leave_plan(changes: SavingsChanges, savings_id: str, thrift_id: str) -> None
     )
 
 
-# --- joining ------------------------------------------------------------------------------------------------
+# --- subscribe ----------------------------------------------------------------------------------------------
 
 
 def need_subscription(request: SubscribeRequest, merchant: Merchant) -> Needs:
@@ -281,7 +281,7 @@ def decide_subscription(request: SubscribeRequest, context: Context, seen: Loade
 
 
 def join_plan(plan: ThriftPlan, savings: Savings, context: Context, seen: LoadedRows, *, dry_run: bool) -> Decision:
-    """The next position; the last one to come sets the day, and the job of the first cycle."""
+    """Subscribes savings at the next position. The last member to join schedules the first cycle."""
     position = plan.members + 1
     key = thrift_member_key(plan.merchant_id, plan.thrift_id, position)
     member = ThriftMember(
@@ -306,7 +306,8 @@ def join_plan(plan: ThriftPlan, savings: Savings, context: Context, seen: Loaded
 
 
 def schedule_first_cycle(plan: ThriftPlan, context: Context) -> tuple[ThriftPlan, tuple[Job, ...]]:
-    """At its start date where it is full by then, else on the day it fills. Contract: investments#thrift"""
+    """Sets the first day of a full plan, its start date or today if that is later, and creates its job.
+    Contract: investments#pot"""
     today = lagos_day(context.now)
     begins = max(plan.start_date, today)
     begun = msgspec.structs.replace(

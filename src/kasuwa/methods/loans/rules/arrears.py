@@ -1,8 +1,10 @@
-"""What time does to a loan, and what an operator does when time did not help: arrears, penalties, write-off.
-Contract: loans#request
+"""Rules of arrears: the daily penalties of late installments, and the write-off by an operator.
 
-The watch is a job at the midnight of the next day on which something changes: an instalment that becomes late, or
-a penalty of one day more. It reckons the loan up to today, so it may come late itself without harm.
+The arrears check is one job per loan, due at midnight of the next day on which the loan changes by time alone: an
+installment becomes late, or one more day of penalty is charged. It computes the loan up to today, so a late run charges
+the missed days too.
+
+Contract: loans#repay
 """
 
 import msgspec
@@ -36,10 +38,11 @@ def need_arrears_check(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_arrears_check(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Charges penalties up to today and sets or clears arrears. The job is rescheduled, or ends if nothing changes."""
     loan, current_job = seen.get(Loan, job.subject), seen.get(Job, job.key)
     assert loan is not None
     if current_job is None:
-        return Decision()  # it ended with its loan
+        return Decision()  # the loan was closed meanwhile
     stored = find_installments(loan, seen)
     if stored is None:
         return NeedsMore(need_installments(loan))
@@ -65,7 +68,7 @@ def need_write_off(loan_id: str, merchant: Merchant) -> Needs:
 
 
 def decide_write_off(loan_id: str, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Nothing is asked of the client any more: what the books still say is owed goes, as it stands."""
+    """Writes off all that the ledger says is owed and closes the loan. Penalties not charged yet are not charged."""
     loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     if loan is None:
         return UNKNOWN_LOAN

@@ -1,4 +1,4 @@
-"""Repayments from the wallet without what the merchant told of a person who asked to be forgotten."""
+"""Erasure of payer data from repayments made from the wallet."""
 
 from typing import ClassVar
 
@@ -9,12 +9,12 @@ from kasuwa.core.transactions import Transaction, encode_text
 
 
 class ErasableRepayment(Transaction):
-    """A repayment of which nothing changes but what was told with it, which otherwise never does."""
+    """A wallet repayment whose only writable column is `detail`, which nothing but an erasure changes."""
 
     mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
 
 
 def erase_payer_metadata(repayment: ErasableRepayment) -> ErasableRepayment:
-    """It keeps the loan that it belongs to."""
+    """Returns the repayment without payer data. Its loan id is kept."""
     loan_id = SUBJECT_DETAIL_DECODER.decode(repayment.detail).loan_id
     return msgspec.structs.replace(repayment, detail=encode_text({"loan_id": loan_id}))

@@ -1,7 +1,9 @@
-"""How a loan stands on a day: what is late, what is owed, what would close it, and what a repayment does to it.
+"""The position of a loan on a day: what is late, owed and due, its payoff, and the allocation of a repayment.
 
-Lateness is reckoned from the rows alone, up to any day, and twice is the same as once: the nightly job, a repayment and
-a view all ask here, so none of them depends on another having run. (Contract: loans#request)
+A position is computed from the loan's rows alone, for any day, and computing it twice changes nothing. The arrears job,
+repayments and reads all compute it here, so none of them depends on another one having run before.
+
+Contract: loans#repay
 """
 
 from datetime import date, timedelta
@@ -28,7 +30,7 @@ from kasuwa.methods.loans.model import ACTIVE, IN_ARREARS, OWING_STATES, REPAID,
 
 
 class LoanPosition(msgspec.Struct, frozen=True):
-    """A loan with its instalments, reckoned to a day."""
+    """A loan with its installments, with penalties charged up to `day`."""
 
     loan: Loan
     lines: tuple[LoanInstallment, ...]
@@ -40,13 +42,14 @@ class LoanPosition(msgspec.Struct, frozen=True):
 
     @property
     def due(self) -> LoanAmounts:
-        """All that has fallen due, today's included."""
+        """The amounts owed of all installments due up to and including today."""
         return sum_amounts(line.owed for line in self.lines if line.due <= self.day)
 
     @property
     def payoff(self) -> tuple[LoanAmounts, ...]:
-        """What closes the loan today, line by line: all of what is due, the principal, and the interest earned so far
-        in the running interval. Interest paid ahead is not paid back. Contract: loans#request"""
+        """The amounts that close the loan today, by installment: all that is due, the remaining principal, and the
+        interest earned so far in the current interval. Interest that was prepaid is not refunded.
+        Contract: loans#payoff"""
         tax_rate, asked = rate_of(self.loan.terms.tax), []
         for line in self.lines:
             earned = interest_earned(line, self.loan, self.day)
@@ -57,13 +60,13 @@ class LoanPosition(msgspec.Struct, frozen=True):
 
     @property
     def default_repayment(self) -> int:
-        """What a repayment is where no amount is said: all that is due, else the next instalment."""
+        """The amount of a repayment without an amount: all that is due, else the next installment."""
         coming = next((line.owed.total for line in self.lines if line.owed.total), 0)
         return min(self.due.total or coming, sum_amounts(self.payoff).total)
 
     @property
     def next_change_on(self) -> date | None:
-        """The next day on which time alone changes something."""
+        """The next day on which the loan changes by time alone, or None."""
         late = [line for line in self.lines if is_late(line, self.loan, self.day)]
         if rate_of(self.loan.penalty_rate) and any(line.owed.principal for line in late):
             return self.day + timedelta(days=1)
@@ -72,7 +75,7 @@ class LoanPosition(msgspec.Struct, frozen=True):
 
 
 def make_installments(loan: Loan, begins: date) -> tuple[LoanInstallment, ...]:
-    """The instalments of a loan that is paid out on a day."""
+    """Returns the installments of a loan that is paid out on day `begins`."""
     merchant_id, loan_id = loan.merchant_id, loan.loan_id
     return tuple(
         LoanInstallment(
@@ -83,14 +86,17 @@ def make_installments(loan: Loan, begins: date) -> tuple[LoanInstallment, ...]:
 
 
 def interval_start(loan: Loan, n: int) -> date:
-    """The first day of the interval that installment n ends."""
+    """Returns the first day of the interval that ends with installment n."""
     assert loan.disbursed_at is not None
     return due_date(lagos_day(loan.disbursed_at), loan.frequency, n - 1)
 
 
 def interest_earned(line: LoanInstallment, loan: Loan, day: date) -> int:
-    """The interest of an installment earned up to a day: all of it on the due date. If principal was paid ahead within
-    the interval, what had been earned by then is kept on the line, and the days after it earn the rest."""
+    """Returns the interest of an installment earned up to a day. On the due date all of it is earned.
+
+    If principal was prepaid within the interval, the row holds what was earned by then, and the remaining days earn
+    the rest.
+    """
     since = line.accrued_on or interval_start(loan, line.n)
     return line.accrued + accrued_interest(line.interest - line.accrued, since, line.due, day)
 
@@ -100,7 +106,10 @@ def is_late(line: LoanInstallment, loan: Loan, day: date) -> bool:
 
 
 def compute_position(loan: Loan, lines: tuple[LoanInstallment, ...], day: date) -> LoanPosition:
-    """The loan reckoned to a day: penalties charged, and late or not late."""
+    """Returns the position of the loan on a day, with penalties charged and the arrears state set.
+
+    A loan that owes nothing is returned unchanged. A day before the last computed one counts as that day.
+    """
     if loan.state not in OWING_STATES or loan.aged_to is None:
         return LoanPosition(loan, lines, day)
     day = max(day, loan.aged_to)
@@ -113,8 +122,8 @@ def arrears_state(loan: Loan, lines: tuple[LoanInstallment, ...], day: date) -> 
 
 
 def age_lines(loan: Loan, lines: tuple[LoanInstallment, ...], aged_to: date, day: date) -> tuple[LoanInstallment, ...]:
-    """The lines with their late days charged. The penalties of a loan stop growing where together they are the largest
-    amount that there is."""
+    """Returns the installments with penalties charged for the late days after `aged_to`. All penalties of a loan
+    together stop at the largest amount that an account can hold."""
     room = max(0, LARGEST_AMOUNT - sum(line.penalty for line in lines))
     aged = []
     for line in lines:
@@ -127,7 +136,7 @@ def age_lines(loan: Loan, lines: tuple[LoanInstallment, ...], aged_to: date, day
 
 
 def charge_late_days(line: LoanInstallment, loan: Loan, computed_to: date, day: date) -> LoanInstallment:
-    """Charge the late days since the loan was last reckoned; the principal has not changed since."""
+    """Charges the late days after `computed_to`. The overdue principal has not changed since that day."""
     first = max(late_on(line.due, loan.tolerance_days), computed_to + timedelta(days=1))
     days, overdue = (day - first).days + 1, line.owed.principal
     if days <= 0 or not overdue or not rate_of(loan.penalty_rate):
@@ -140,18 +149,18 @@ def charge_late_days(line: LoanInstallment, loan: Loan, computed_to: date, day: 
 
 
 class RepaymentResult(msgspec.Struct, frozen=True):
-    """What a repayment does to a loan."""
+    """The result of allocating a repayment to a loan."""
 
     after: LoanPosition
     paid: tuple[LoanAmounts, ...]  # by installment
-    waived: LoanAmounts  # interest and tax that are not asked for any more
-    added: LoanAmounts  # interest and tax that rounding adds to a schedule that was computed anew
-    excess: int  # what the loan has no use for
+    waived: LoanAmounts  # interest and tax that are no longer due
+    added: LoanAmounts  # interest and tax that rounding adds to a recomputed schedule
+    excess: int  # the amount above the payoff
 
 
 def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
-    """Applies a repayment. The payoff or more closes the loan. Less is spread over what is owed, and what it pays
-    ahead lowers the principal of the remaining schedule."""
+    """Allocates a repayment. The payoff or more closes the loan. Less is spread over what is owed, and prepaid
+    principal lowers the principal of the remaining schedule. Contract: loans#allocation"""
     payoff = position.payoff
     most = sum_amounts(payoff).total
     if amount >= most:
@@ -170,9 +179,15 @@ def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
 
 
 def spread_repayment(position: LoanPosition, amount: int) -> tuple[LoanAmounts, ...]:
-    """Where less than the payoff goes: all penalties; what is due, oldest first, interest with its tax before
-    principal; interest and tax earned in the running interval; then principal, noted on the running installment.
-    Interest that is not earned yet is never taken. Contract: loans#request"""
+    """Returns what each installment gets of a repayment that is less than the payoff. The order is:
+
+    1. all penalties,
+    2. what is due, oldest first, interest with its tax before principal,
+    3. interest and tax earned in the current interval,
+    4. principal, recorded on the current installment.
+
+    Interest that is not earned yet is never taken. Contract: loans#allocation
+    """
     payoff, day = position.payoff, position.day
     is_due = [line.due <= day for line in position.lines]
     steps = (
@@ -199,11 +214,11 @@ def earned_parts(parts: LoanAmounts) -> LoanAmounts:
 
 
 def recompute_schedule(position: LoanPosition, lines: tuple[LoanInstallment, ...]) -> tuple[LoanInstallment, ...]:
-    """The schedule after principal was paid ahead: the installments that are not due yet, computed anew on the
-    principal that is left, over the same due dates. The running one keeps the interest earned so far and adds that of
-    its remaining days. At a flat rate the interest is that of the whole loan and does not change.
+    """Returns the installments after principal was prepaid, given `lines` with the payment recorded.
 
-    Contract: loans#request
+    Installments that are not due yet are recomputed on the remaining principal, over the same due dates. The current
+    one keeps the interest earned so far and adds that of its remaining days. At a flat rate interest is charged on the
+    whole loan and does not change. Contract: loans#allocation
     """
     loan, day = position.loan, position.day
     past = [line for line in lines if line.due <= day]
@@ -238,7 +253,7 @@ def recompute_schedule(position: LoanPosition, lines: tuple[LoanInstallment, ...
 def schedule_changes(
     before: tuple[LoanInstallment, ...], after: tuple[LoanInstallment, ...]
 ) -> tuple[LoanAmounts, LoanAmounts]:
-    """By how much interest and tax of a schedule went down, and by how much up."""
+    """Returns the decrease and the increase of a schedule's interest and tax."""
     interest = sum(line.interest for line in after) - sum(line.interest for line in before)
     tax = sum(line.tax for line in after) - sum(line.tax for line in before)
     return LoanAmounts(interest=max(0, -interest), tax=max(0, -tax)), LoanAmounts(
@@ -247,7 +262,7 @@ def schedule_changes(
 
 
 def pay_installment(line: LoanInstallment, parts: LoanAmounts) -> LoanInstallment:
-    """The installment with a payment noted. Principal paid ahead of its due date may exceed what it asked for."""
+    """Returns the installment with a payment recorded. Prepaid principal may exceed the principal due; it raises it."""
     paid_principal = line.paid_principal + parts.principal
     return msgspec.structs.replace(
         line,

@@ -1,6 +1,6 @@
-"""A loan as merchants see it: the record of every reply, and how the figures of a dry run came about.
+"""Builds the loan records of replies, and the explanations of dry-run figures.
 
-Contract: loans#request
+Contract: loans#view
 """
 
 from datetime import date, datetime
@@ -45,8 +45,11 @@ from kasuwa.methods.loans.wire import (
 def record_of(
     loan: Loan, kept: tuple[LoanInstallment, ...], now: datetime, *, credit: int = 0, dry_run: bool = False
 ) -> LoanRecord:
-    """A loan that was never paid out shows the schedule it would have from today, or would have had when it closed.
-    Only a closed loan can have a credit."""
+    """Returns the record of a loan as of `now`.
+
+    A loan that was never paid out (no installments) shows the schedule it would have from today, or from the day it
+    was closed. Only a closed loan can have a credit.
+    """
     today = lagos_day(now)
     lines = kept or make_installments(
         loan, today if loan.state in UNDISBURSED_STATES else lagos_day(loan.closed_at or now)
@@ -86,12 +89,12 @@ class InstallmentSummary(msgspec.Struct, frozen=True):
 
     total: int
     paid: int
-    lines: tuple[LoanInstallment, ...]  # those that owe something up to today, and the running one
-    later_total: LoanInstallment | None  # all others that are not due yet, summed up in one
+    lines: tuple[LoanInstallment, ...]  # due and not fully paid, the current one, and the next one that owes something
+    later_total: LoanInstallment | None  # the sum of all others that are not due yet
 
 
 def summary_of(loan: Loan, counted: InstallmentSummary, today: date, credit: int) -> LoanSummary:
-    """A loan in a list. The sum of later installments owes what they owe; none of its interest is earned yet."""
+    """Returns a loan's entry in a list. `later_total` counts as one installment without earned interest."""
     lines = counted.lines if counted.later_total is None else (*counted.lines, counted.later_total)
     position = compute_position(loan, lines, today)
     shown = position.lines[: len(counted.lines)] if position.loan.state in OWING_STATES else ()
@@ -107,7 +110,7 @@ def summary_of(loan: Loan, counted: InstallmentSummary, today: date, credit: int
 
 
 def plain_number(percent: str) -> Any:
-    """A percentage as the number that was sent: no money, so a float may stand for it on the wire."""
+    """Returns a percentage as a JSON number. It is not an amount of money, so a float is acceptable."""
     exact = Decimal(percent)
     return int(exact) if exact == int(exact) else float(exact)
 
@@ -126,7 +129,7 @@ def line_of(line: LoanInstallment, position: LoanPosition) -> ScheduleLine:
 
 
 def installment_state(line: LoanInstallment, position: LoanPosition) -> str:
-    """A loan that owes nothing yet has nothing paid, also where an instalment comes to nothing."""
+    """Returns the state of an installment. Before the loan is paid out it is pending, even if its total is zero."""
     if position.loan.disbursed_at is None:
         return "pending"
     if not line.owed.total:
@@ -163,11 +166,11 @@ def allocation_of(paid: tuple[LoanAmounts, ...]) -> Allocation:
     )
 
 
-# --- how the figures of a dry run came about --------------------------------------------------------------------
+# --- explanations of dry-run figures ----------------------------------------------------------------------------
 
 
 def percent_text(terms: LoanTerms) -> str:
-    """The rate of one interval, to twelve places where it has no end."""
+    """Returns the rate of one interval in percent, rounded to twelve places."""
     percent = terms.interval_rate * 100
     places = Decimal(percent.numerator) / Decimal(percent.denominator)
     return f"{round(places, 12).normalize():f} %"
@@ -186,15 +189,15 @@ def explain_schedule(terms: LoanTerms, lines: list[ScheduledInstallment], cost: 
         DryRunFigure(
             what="interest",
             amount=format_minor(sum(line.interest for line in lines)),
-            how="the interest of all instalments",
+            how="the interest of all installments",
         ),
         DryRunFigure(
-            what="tax", amount=format_minor(sum(line.tax for line in lines)), how="the tax of all instalments"
+            what="tax", amount=format_minor(sum(line.tax for line in lines)), how="the tax of all installments"
         ),
         DryRunFigure(
             what="total",
             amount=format_minor(sum(line.total for line in lines)),
-            how="principal, interest and tax of all instalments: what the client pays where nothing is late",
+            how="principal, interest and tax of all installments: what the client pays if nothing is late",
         ),
         DryRunFigure(
             what="disbursement",
@@ -235,7 +238,7 @@ def explain_repayment(
 ) -> list[DryRunFigure]:
     due, payoff = before.due.total, before.payoff
     usual = (
-        "all that is due up to today" if due else "nothing is due: the next instalment, or the payoff if that is less"
+        "all that is due up to today" if due else "nothing is due: the next installment, or the payoff if that is less"
     )
     figures = [
         DryRunFigure(
@@ -244,7 +247,7 @@ def explain_repayment(
             how="as asked" if said is not None else usual,
         ),
         DryRunFigure(
-            what="due", amount=format_minor(due), how=f"owed of instalments due up to {before.day.isoformat()}"
+            what="due", amount=format_minor(due), how=f"owed of installments due up to {before.day.isoformat()}"
         ),
         DryRunFigure(
             what="payoff", amount=format_minor(sum_amounts(payoff).total), how=explain_parts(sum_amounts(payoff))
@@ -259,7 +262,7 @@ def explain_repayment(
         how = f"fee {format_minor(row.fee)}, VAT {format_minor(row.vat)}: the merchant's, out of what is settled"
         figures.append(DryRunFigure(what="collection", amount=format_minor(row.fee + row.vat), how=how))
     if done.waived.total:
-        how = f"agreed and not used, asked for no more: {explain_parts(done.waived)}"
+        how = f"agreed and no longer due: {explain_parts(done.waived)}"
         figures.append(DryRunFigure(what="forgiven", amount=format_minor(done.waived.total), how=how))
     coming = next((line for line in done.after.lines if line.owed.total), None)
     if coming is not None:

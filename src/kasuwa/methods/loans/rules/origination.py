@@ -1,12 +1,10 @@
-"""The rules of a loan until it is paid out: asked for, approved, rejected or withdrawn, disbursed.
-Contract: loans#request
+"""Rules of a loan until it is paid out: request, approval, rejection, cancellation and disbursement.
 
-    pending_approval   approve → disbursing → active        the transfer was successful
-                                            → approved      it failed; approve again retries
-                       reject → closed_rejected
-    either             cancel → closed_withdrawn
+The states are in model.py. The approval starts the disbursement as an ordinary transfer (methods/disburse) and the
+request waits for its result like any transfer request. If the wallet does not cover it, the approval is refused with
+status 301 (insufficient funds) and nothing changes.
 
-Approving waits for the transfer as any transfer is waited for; a wallet that is short refuses and changes nothing.
+Contract: loans#request, loans#process
 """
 
 import msgspec
@@ -73,13 +71,13 @@ from kasuwa.methods.loans.rules.loan_position import LoanPosition, make_installm
 from kasuwa.methods.loans.rules.loan_record import explain_schedule, record_of
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
 
-# A year of days, or thirty years of months; a schedule is answered whole.
+# Enough for a year of daily or thirty years of monthly installments. Replies hold whole schedules, so they are bounded.
 MAX_INSTALLMENTS = 366
 
 CHECK_ARREARS = "loans.watch"
 LANE = "loans"
 
-# From which states a step may be taken, what it leads to and what it is called.
+# By requested status: the states from which it is allowed, the state it leads to, and its past participle in messages.
 PROCESS_TRANSITIONS = {
     "approve": (frozenset({PENDING_APPROVAL, APPROVED}), DISBURSING, "approved"),
     "reject": (frozenset({PENDING_APPROVAL}), REJECTED, "rejected"),
@@ -91,11 +89,11 @@ DRY_RUN_MESSAGE = "Nothing was changed: this is what would happen"
 DISBURSING_MESSAGE = "The loan is approved and its disbursement is being processed"
 
 
-# --- what may be asked ------------------------------------------------------------------------------------------
+# --- field rules ------------------------------------------------------------------------------------------------
 
 
 def check_amount(merchant: Merchant, amount: int) -> str | None:
-    """Loans have no upper amount. Contract: loans#request"""
+    """Returns an error if the amount is below the merchant's minimum. Loans have no maximum. Contract: loans#request"""
     least = merchant.limits[CURRENCY].min_amount
     return None if amount >= least else f"at least {format_minor(least)}"
 
@@ -106,14 +104,14 @@ def check_period(merchant: Merchant, period: int) -> str | None:
 
 def check_tax_rate(merchant: Merchant, tax_applied: bool | None, tax_rate: str | None) -> str | None:
     if tax_rate is None:
-        return "required where tax_applied is true" if tax_applied else None
+        return "required if tax_applied is true" if tax_applied else None
     return None if rate_of(tax_rate) <= 1 else "a percentage from 0 to 100"
 
 
 TOO_LARGE = refuse_fields(FieldError("amount", f"with its interest and tax, more than {format_minor(LARGEST_AMOUNT)}"))
 
 
-# --- a loan is asked for ----------------------------------------------------------------------------------------
+# --- request ----------------------------------------------------------------------------------------------------
 
 
 def need_request(request: LoanRequest, merchant: Merchant) -> Needs:
@@ -145,7 +143,7 @@ def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> 
 
 
 def make_loan(request: LoanRequest, context: Context) -> Loan:
-    """The terms, with the merchant's settings of today: what is agreed does not change when settings do."""
+    """Returns the new loan. The merchant's lending settings are copied: later changes do not affect agreed loans."""
     merchant, lending = context.merchant, context.merchant.lending
     loan_id = opaque_id(LOAN_PREFIX, context.entropy)
     return Loan(
@@ -173,7 +171,7 @@ def make_loan(request: LoanRequest, context: Context) -> Loan:
     )
 
 
-# --- a loan is approved, rejected or withdrawn --------------------------------------------------------------------
+# --- approve, reject, cancel ----------------------------------------------------------------------------------------
 
 
 def need_process(request: ProcessRequest, merchant: Merchant) -> Needs:
@@ -208,7 +206,10 @@ def decide_process(request: ProcessRequest, context: Context, seen: LoadedRows) 
 def dry_run_approval(
     decision: Decision | Refusal, loan: Loan, context: Context, seen: LoadedRows
 ) -> Decision | Refusal:
-    """What approving would do if the bank pays, and what it takes from the wallet: nothing of it is done."""
+    """Returns the dry-run reply of an approval: the active loan if the transfer succeeds, and its cost to the wallet.
+
+    No postings are applied in a dry run, so the wallet's balance is checked here instead of by the ledger.
+    """
     if isinstance(decision, Refusal):
         return decision
     wallet = seen.get(Account, account_key(loan.merchant_id, WALLET))
@@ -228,7 +229,7 @@ def dry_run_approval(
 
 
 def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
-    """Hold the principal and its fee, and send it to the client's bank account."""
+    """Holds the principal and the fees on the wallet and starts the transfer to the client's bank account."""
     refusal = refuse_inactive(client)
     if refusal is not None:
         return refusal
@@ -252,17 +253,18 @@ def order_of(loan: Loan, account: BankAccount, context: Context) -> TransferDeta
 
 
 def change_state(loan: Loan, context: Context, state: str, message: str = "") -> Loan:
-    """The loan in another state, and the step in its story."""
+    """Returns the loan in another state, with the change appended to its trail if that has room."""
     trail = loan.trail
     if len(trail) < MOST_TRAIL:
         trail = extend_trail(trail, context.now, state, message)
     return msgspec.structs.replace(loan, state=state, trail=trail)
 
 
-# --- what became of the disbursement ------------------------------------------------------------------------------
+# --- result of the disbursement -----------------------------------------------------------------------------------
 
 
 def end_disbursement(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects:
+    """Returns what the transfer's result does to the loan: activates it, or returns it to approved if it failed."""
     loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     assert loan.transfer == row.txn_ref, "one disbursement at a time"
@@ -277,7 +279,7 @@ def end_disbursement(row: Transaction, loan_id: str, context: Context, seen: Loa
 def reply_disbursement(
     row: Transaction, loan: Loan, lines: tuple[LoanInstallment, ...], message: str, context: Context
 ) -> LoanReply:
-    """The loan with the transfer that pays it out, and how that stands."""
+    """Returns the reply with the loan and the status of its disbursement."""
     return LoanReply(
         message=message,
         txn_ref=row.txn_ref,
@@ -294,7 +296,7 @@ def failure_message(row: Transaction) -> str:
 def reply_ended_disbursement(
     row: Transaction, loan_id: str, context: Context, seen: LoadedRows
 ) -> LoanReply | NeedsMore:
-    """The loan as it stands now that its transfer is over, for whoever still waits for the bank."""
+    """Returns the reply for a request that still waits while a callback has already ended the disbursement."""
     loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     needs = need_installments(loan)
@@ -307,7 +309,7 @@ def reply_ended_disbursement(
 
 
 def activate_loan(row: Transaction, loan: Loan, context: Context) -> PurposeEffects:
-    """The client has the money: from today the schedule runs and all of it is owed."""
+    """Activates a loan whose transfer succeeded: the schedule starts today and the client is charged with all of it."""
     today = lagos_day(context.now)
     active = msgspec.structs.replace(change_state(loan, context, ACTIVE), disbursed_at=context.now, aged_to=today)
     position = LoanPosition(active, make_installments(active, today), today)
@@ -320,7 +322,7 @@ def activate_loan(row: Transaction, loan: Loan, context: Context) -> PurposeEffe
 
 
 def schedule_arrears_check(position: LoanPosition, context: Context) -> tuple[Job, ...]:
-    """The job of the next day on which time alone changes something: one at a time for each loan that is owed."""
+    """Returns the arrears check of the next day on which the loan changes by time alone; there is one per loan."""
     loan, day = position.loan, position.next_change_on
     if day is None:
         return ()
@@ -329,7 +331,7 @@ def schedule_arrears_check(position: LoanPosition, context: Context) -> tuple[Jo
 
 
 def reschedule_arrears_check(position: LoanPosition, seen: LoadedRows) -> tuple[Job, ...]:
-    """The watch, if a schedule that was computed anew asks for something before the day it was set for."""
+    """Returns the arrears check with an earlier due time if the recomputed schedule requires one, else nothing."""
     job, day = seen.get(Job, job_key(position.loan.key)), position.next_change_on
     if job is None or day is None or lagos_moment(day, 0) >= job.due:
         return ()
@@ -337,7 +339,7 @@ def reschedule_arrears_check(position: LoanPosition, seen: LoadedRows) -> tuple[
 
 
 def arrears_check_jobs(loan: Loan, seen: LoadedRows) -> tuple[Job, ...]:
-    """What ends with a loan that closes."""
+    """Returns the pending arrears check of a loan, to be ended when the loan closes."""
     job = seen.get(Job, job_key(loan.key))
     return () if job is None else (job,)
 

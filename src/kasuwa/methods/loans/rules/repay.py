@@ -1,8 +1,9 @@
-"""The rules of a repayment: paid into the merchant's wallet directly, or by a payment made for the loan.
-Contract: loans#request
+"""Rules of a repayment: from the wallet, or by a payment made for the loan.
 
-The merchant says `wallet` where it has the client's money already: then the claim moves alone. Any other payment brings
-the cash itself and credits the loan with its whole amount when it is successful; its fee is the merchant's.
+The method `wallet` records money that the merchant has already received: only the loan's accounts change. Any other
+method collects a payment first. Its whole amount is credited to the loan when it succeeds; the merchant bears the fee.
+
+Contract: loans#repay
 """
 
 from typing import Final
@@ -65,11 +66,11 @@ DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's b
 WALLET_METHOD: Final = "wallet"
 
 
-# --- what the loan's books say --------------------------------------------------------------------------------------
+# --- effects on the loan --------------------------------------------------------------------------------------------
 
 
 def find_installments(loan: Loan, seen: LoadedRows) -> tuple[LoanInstallment, ...] | None:
-    """The loan's instalments, or None where they were not asked for yet."""
+    """Returns the loan's installments, or None if they are not loaded yet."""
     keys = [installment_key(loan.merchant_id, loan.loan_id, n) for n in range(1, loan.period + 1)]
     if not all(seen.is_loaded(key) for key in keys):
         return None
@@ -83,13 +84,13 @@ def changed_installments(
 
 
 def penalty_posts(kept: tuple[LoanInstallment, ...], position: LoanPosition) -> tuple[Posting, ...]:
-    """What reckoning to today has charged."""
+    """Returns the postings of the penalties that the position adds to the stored installments."""
     charged = sum(line.penalty for line in position.lines) - sum(line.penalty for line in kept)
     return charge_posts(position.loan.loan_id, LoanAmounts(penalty=charged), "for lateness")
 
 
 class RepaymentEffects(msgspec.Struct, frozen=True):
-    """All that a repayment writes."""
+    """The postings, rows and jobs of a repayment."""
 
     result: RepaymentResult
     posts: tuple[Posting, ...]
@@ -105,6 +106,7 @@ class RepaymentEffects(msgspec.Struct, frozen=True):
 def apply_repayment(
     loan: Loan, kept: tuple[LoanInstallment, ...], amount: int, context: Context, seen: LoadedRows
 ) -> RepaymentEffects:
+    """Allocates a repayment as of today. If it closes the loan, the arrears check ends and the client is released."""
     before = compute_position(loan, kept, lagos_day(context.now))
     done = allocate_repayment(before, amount)
     after = done.after.loan
@@ -129,9 +131,9 @@ def apply_repayment(
     return RepaymentEffects(msgspec.structs.replace(done, after=position), posts, (after, *rows), jobs, jobs_done)
 
 
-# --- a repayment is asked for -----------------------------------------------------------------------------------------
+# --- request ----------------------------------------------------------------------------------------------------------
 
-OTHER_CURRENCY = FieldError("currency", f"{CURRENCY}: what is owed is owed in it")
+OTHER_CURRENCY = FieldError("currency", f"must be {CURRENCY}, the currency of the loan")
 
 
 def need_repay(request: RepayRequest, merchant: Merchant) -> Needs:
@@ -176,7 +178,7 @@ def decide_repay(request: RepayRequest, context: Context, seen: LoadedRows) -> D
 def reply_repay_dry_run(
     request: RepayRequest, before: LoanPosition, credited: RepaymentEffects, paid: Decision, context: Context
 ) -> Decision:
-    """What a repayment would do, and what collecting it would cost: nothing else of its decision is kept."""
+    """Returns the dry-run reply of a repayment, with the cost of collecting it. Drops the rest of its decision."""
     row = paid.rows[0]
     assert isinstance(row, Transaction)
     reply = reply_repay(credited, row.amount, context)
@@ -188,7 +190,7 @@ def reply_repay_dry_run(
 
 
 def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount: int, context: Context) -> Decision:
-    """The wallet has the money already."""
+    """Returns the decision of a repayment with money that is already in the wallet; it is final with its commit."""
     row = new_repayment(amount, context, detail_of(request), request.customer_txnref)
     event_fields = {"loan_id": request.loan_id}
     event_fields |= (
@@ -216,15 +218,15 @@ def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount:
 
 
 def detail_of(request: RepayRequest) -> dict[str, str]:
-    """What is kept with a repayment that the wallet pays."""
+    """Returns the detail that is stored with a wallet repayment."""
     return {"loan_id": request.loan_id, **payer_metadata(request)}
 
 
 def new_repayment(
     amount: int, context: Context, detail: dict[str, str] | None = None, customer_txnref: str | None = None
 ) -> Transaction:
-    """A repayment that is final with its commit: nobody outside is asked. Its key is made of its own reference, because
-    a customer_txnref may be used more than once."""
+    """Returns the transaction of a wallet repayment. Its key is derived from its own reference, because a
+    customer_txnref may be used more than once."""
     txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
     row = begin_transaction(context, KIND, txn_ref, amount, detail=detail)
     return row if customer_txnref is None else msgspec.structs.replace(row, order_ref=customer_txnref)
@@ -248,11 +250,11 @@ def reply_repay(
     return reply
 
 
-# --- by a payment made for the loan -----------------------------------------------------------------------------------
+# --- repayment by a payment -------------------------------------------------------------------------------------------
 
 
 def decide_validation(request: ValidateRepayment, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """The payer's code for a repayment; a payment for anything else is not known here."""
+    """Submits the payer's code for a repayment. Payments with another purpose are refused as unknown."""
     payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
     purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
     if purpose is None or purpose.purpose != REPAYMENT_PURPOSE:
@@ -264,8 +266,8 @@ def decide_validation(request: ValidateRepayment, context: Context, seen: Loaded
 
 
 def end_repayment(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """A payment that was successful credits the loan, whatever became of it meanwhile: what the loan has no use for
-    is kept as the client's credit, and an operator is told."""
+    """Credits the loan with a successful payment, whatever its state is by now. An amount above the payoff is kept as
+    the client's credit, and an operator is notified. Contract: loans#overpaid"""
     loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     if row.status != SUCCESSFUL:
@@ -289,13 +291,13 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Loaded
 
 
 def end_credit_refund(loan_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects:
-    """What the client paid beyond the loan has been refunded."""
+    """Removes a refunded amount from the client's credit."""
     return PurposeEffects(posts=(Posting(loan_account("credit", loan_id), LENDING_OVERPAID, amount, "paid back"),))
 
 
 def overpayment_notice(row: Transaction, loan_id: str, excess: int) -> OperatorNotice:
     return OperatorNotice(
-        row.txn_ref, f"{format_minor(excess)} more than loan {loan_id} had use for: refund it to its client"
+        row.txn_ref, f"{format_minor(excess)} was paid beyond what was owed on loan {loan_id}: refund it to the client"
     )
 
 

@@ -1,6 +1,6 @@
-"""The money of virtual cards: created, funded, withdrawn from, terminated. A card's balance is an account.
+"""Rules that move money between wallet and card: create, fund, withdraw, terminate.
 
-Postings, where the wallet is of the card's currency (Contract: #fx):
+Postings, if the merchant has a wallet in the card's currency:
 
     create      wallet → card             amount
                 wallet → income:card      issuance fee          wallet → tax:vat    its VAT
@@ -8,9 +8,10 @@ Postings, where the wallet is of the card's currency (Contract: #fx):
                 wallet → income:card      funding fee           wallet → tax:vat    its VAT
     withdraw    card → wallet             amount
     terminate   card → wallet             all that is left
-                (fees of these two, where the tariff has any, as above)
+                (fees of these two, if the tariff has any, as above)
 
-A USD card of a merchant without a USD wallet is paid for in NGN, through the operator's positions:
+A USD card of a merchant without a USD wallet is paid for in NGN, through the operator's currency positions
+(Contract: #fx):
 
     wallet:NGN → fx:NGN      the sum at the sell rate           fx:USD → card, income:card, tax:vat
     card → fx:USD            amount                             fx:NGN → wallet:NGN    at the buy rate
@@ -77,12 +78,12 @@ from kasuwa.methods.virtualcard.wire import AmountRequest, CardRequest, CreateRe
 MONTHLY_FEE_JOB = "virtualcard.monthly"
 LANE = "virtualcard"
 
-# How long a card is good for. Contract: virtualcard#create
+# Contract: virtualcard#create
 VALIDITY_MONTHS = 36
-# A number of a range is taken by chance once in a while; that all of these are is not chance any more.
+# Random card numbers tried for a new card. One may be taken by chance; if all are, the range is nearly exhausted.
 CANDIDATES = 8
 
-# Refusals, in order of precedence; UNKNOWN_CARD and CARD_TERMINATED come first.
+# Refusals, in order of precedence. UNKNOWN_CARD and CARD_TERMINATED come before them.
 CARD_BLOCKED = Refusal(INVALID_REQUEST, "The card is blocked; unblock it first")
 CARD_EXPIRED = Refusal(INVALID_REQUEST, "The card has expired")
 NO_RATE = Refusal(INVALID_REQUEST, "There is no exchange rate for the card's currency; hold a wallet in it")
@@ -93,11 +94,11 @@ WALLET_INSUFFICIENT = Refusal(
 )
 
 
-# --- which wallet, and how it is reached --------------------------------------------------------------------
+# --- funding source -----------------------------------------------------------------------------------------
 
 
 class WalletDebit(msgspec.Struct, frozen=True):
-    """So much for one account."""
+    """An amount that the wallet pays to one account of the card's currency."""
 
     account: str
     amount: int
@@ -105,13 +106,13 @@ class WalletDebit(msgspec.Struct, frozen=True):
 
 
 class FundingSource(msgspec.Struct, frozen=True):
-    """Where the money of a card comes from and goes to: the wallet of its currency, or at a rate the one in NGN."""
+    """The wallet that funds a card and gets its money back: that of its currency, or the NGN wallet at a rate."""
 
-    currency: str
-    rate: ExchangeRate | None = None
+    currency: str  # of the card
+    rate: ExchangeRate | None = None  # None if the wallet has the card's currency
 
     def debit_wallet(self, debits: Iterable[WalletDebit]) -> tuple[Posting, ...]:
-        """From the wallet to these accounts of the card's currency."""
+        """Returns the postings from the wallet to accounts of the card's currency. Zero amounts are left out."""
         wanted = [piece for piece in debits if piece.amount]
         if self.rate is None:
             return tuple(Posting(chart.wallet(self.currency), p.account, p.amount, p.kind) for p in wanted)
@@ -123,7 +124,10 @@ class FundingSource(msgspec.Struct, frozen=True):
         return (bought, *(Posting(position, piece.account, piece.amount, piece.kind) for piece in wanted))
 
     def credit_wallet(self, account: str, amount: int, kind: str) -> tuple[Posting, ...]:
-        """From an account of the card's currency to the wallet. The position itself need not be given to itself."""
+        """Returns the postings from an account of the card's currency to the wallet.
+
+        `account` may be the currency position itself; then the posting into the position is left out.
+        """
         if self.rate is None:
             posts = [Posting(account, chart.wallet(self.currency), amount, kind)]
         else:
@@ -137,7 +141,7 @@ class FundingSource(msgspec.Struct, frozen=True):
 
 
 def money_accounts(account: str, currency: str) -> tuple[str, ...]:
-    """All that may move with a card: which of the wallets does is known when they are seen."""
+    """Returns all accounts that money of a card may move on. Which wallet is used is known once they are loaded."""
     at_home = (account, chart.wallet(currency), chart.income("card", currency), chart.tax("vat", currency))
     if currency == HOME:
         return at_home
@@ -145,7 +149,8 @@ def money_accounts(account: str, currency: str) -> tuple[str, ...]:
 
 
 def find_funding_source(currency: str, context: Context, seen: LoadedRows) -> FundingSource | Refusal:
-    """The wallet of the card's currency if the merchant has one, else that in NGN. Contract: #fx"""
+    """Returns the wallet of the card's currency if the merchant has one, else the NGN wallet with the exchange rate.
+    Contract: #fx"""
     own = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
     if currency == HOME or own is not None:
         return FundingSource(currency)
@@ -173,7 +178,7 @@ def check_initial_amount(merchant: Merchant, currency: str, amount: int) -> str 
 
 
 def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
-    """A new card's account and number are drawn by luck: the rule asks for them when it has drawn."""
+    """Returns nothing. A new card's account and number are random, so the rule requests them itself."""
     return Needs()
 
 
@@ -264,12 +269,12 @@ def issue_card(
 
 
 class CardPosition(msgspec.Struct, frozen=True):
-    """A card with all that its money needs in sight."""
+    """A card that is not terminated, with its funding source and balance."""
 
     card: Card
     funding_source: FundingSource
     balance: int
-    fee_job: Job | None
+    fee_job: Job | None  # the pending monthly fee
 
 
 def find_card_position(reference: str, context: Context, seen: LoadedRows) -> CardPosition | Refusal | NeedsMore:
@@ -321,7 +326,7 @@ def decide_fund(request: AmountRequest, context: Context, seen: LoadedRows) -> D
 
 
 def other_currency(card: Card) -> str:
-    """Amounts are in the card's currency; read as another one they would be many times too much or too little."""
+    """Returns the error for a currency that is not the card's."""
     return f"{card.currency}, or left out: the currency of this card"
 
 
@@ -335,7 +340,7 @@ def check_funding(merchant: Merchant, position: CardPosition, amount: int) -> st
 
 
 def decide_withdraw(request: AmountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Also from a blocked or an expired card: the money is the merchant's. Contract: virtualcard#create"""
+    """Moves money from a card to the wallet, also from a blocked or expired card. Contract: virtualcard#fund"""
     position = find_card_position(request.reference, context, seen)
     if not isinstance(position, CardPosition):
         return position
@@ -377,6 +382,6 @@ def decide_terminate(request: CardRequest, context: Context, seen: LoadedRows) -
 
 
 def fee_groups(position: CardPosition, charge: FeeBreakdown, kind: str) -> tuple[PostingGroup, ...]:
-    """What taking money off a card costs, from the wallet that has just got it."""
+    """Returns the fee of a withdrawal or termination, paid by the wallet that has just been credited."""
     posts = position.funding_source.debit_wallet(fee_debits(charge, position.card.currency, kind))
     return (PostingGroup(position.card.reference, WALLET_INSUFFICIENT, postings=posts),) if posts else ()

@@ -1,7 +1,7 @@
-"""A card used as a payment card, by this or another merchant: the rules behind the `Issuer` port.
+"""Rules behind the `Issuer` port: a virtual card used to pay this or another merchant.
 
-Who asks has its own books, and this rule sees only the card's: the two meet in a rail's call, never in one decision.
-The order has a key; what was answered under it once is answered again, and nothing more happens.
+These rules see only the books of the card's merchant. The paid merchant's books change in another decision, made from
+the answer of the rail call. Orders are idempotent by their key: a second order with the same key gets the first answer.
 """
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
@@ -23,7 +23,7 @@ from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund,
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, PurchaseOrder, RefundOrder
 
-# The kind under which the directory lists an order's key, so that whoever asked can ask after it.
+# The kind of order keys in the token index, by which the status of an order can be queried.
 ORDER_KEY = "issuer order"
 
 DUPLICATE = "94"
@@ -57,13 +57,13 @@ def decide_authorization(
     card = seen.get(Card, card_key(merchant_id, reference))
     if card is None:
         return Decision(reply=answer_code(NO_SUCH_CARD, ports.NOT_FOUND))
-    asked = AuthorizationRequest(
+    request = AuthorizationRequest(
         order.amount, order.currency, order.merchant_name, order.category, order.cvv, order.expiry
     )
-    authorised = authorize_purchase(card, asked, order.key, Scenario(rr=order.scenario.rr), context, seen)
-    if isinstance(authorised, NeedsMore):
-        return authorised
-    row, decision = authorised
+    authorized = authorize_purchase(card, request, order.key, Scenario(rr=order.scenario.rr), context, seen)
+    if isinstance(authorized, NeedsMore):
+        return authorized
+    row, decision = authorized
     decision.reply = answer_of(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
     return decision
@@ -87,18 +87,18 @@ def decide_refund_order(order: RefundOrder, context: Context, seen: LoadedRows) 
     first = seen.get(Transaction, transaction_key(context.merchant.merchant_id, REFUND_KIND, order.key))
     if first is not None:
         return replay_refund(order, first, context, seen)
-    told = scripted_decline(Scenario(rr=order.scenario.rr))
-    if told is not None:
-        return Decision(reply=Answer(ports.FAILED, told.code, told.message))
+    decline = scripted_decline(Scenario(rr=order.scenario.rr))
+    if decline is not None:
+        return Decision(reply=Answer(ports.FAILED, decline.code, decline.message))
     refund = find_purchase_refund(order.purchase_key, order.amount, context, seen)
     if isinstance(refund, NeedsMore):
         return refund
-    given = refund_purchase(refund, order.key, context, seen) if isinstance(refund, PurchaseRefund) else refund
-    if isinstance(given, NeedsMore):
-        return given
-    if isinstance(given, Refusal):
-        return Decision(reply=Answer(ports.FAILED, INVALID, given.message))
-    row, decision = given
+    refunded = refund_purchase(refund, order.key, context, seen) if isinstance(refund, PurchaseRefund) else refund
+    if isinstance(refunded, NeedsMore):
+        return refunded
+    if isinstance(refunded, Refusal):
+        return Decision(reply=Answer(ports.FAILED, INVALID, refunded.message))
+    row, decision = refunded
     decision.reply = answer_of(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
     return decision

@@ -1,13 +1,10 @@
-"""The monthly fee: one job per card, due at 00:00 Lagos on the day of issue, which reschedules itself.
-Contract: virtualcard#create
+"""Rules of the monthly fee. One job per card is due monthly at 00:00 Lagos time and reschedules itself.
 
-Postings:
+    covered        card → income:card     fee        card → tax:vat     its VAT
+    not covered    nothing; the third month in a row blocks the card
 
-    paid      card → income:card     fee        card → tax:vat     its VAT
-    not       nothing; the third month in a row blocks the card
-
-The day is counted from the day of issue each time, so a card of the 31st pays on the 28th of February and on the
-31st of March. A terminated card has no job, and an expired one pays no more.
+Due dates are counted from the day of issue, so a card of the 31st pays on February 28 and on March 31. A terminated
+card has no job, and an expired one pays no fee. Contract: virtualcard#fees
 """
 
 import msgspec
@@ -33,12 +30,12 @@ from kasuwa.methods.virtualcard.model import (
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, tariff_of
 from kasuwa.rails.ports import Answer
 
-# So many unpaid months in a row block a card. Contract: virtualcard#create
+# Unpaid months in a row after which a card is blocked. Contract: virtualcard#fees
 MAX_UNPAID_MONTHS = 3
 
 
 class MonthlyFeeJobData(msgspec.Struct, frozen=True):
-    """The job's work: which month after the issue it is."""
+    """The data of a monthly fee job: the number of months since the card was issued."""
 
     month: int
 
@@ -53,9 +50,9 @@ def need_monthly_fee(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 def decide_monthly_fee(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
     card, current_job = seen.get(Card, job.subject), seen.get(Job, job.key)
     if current_job is None or current_job.due != job.due:
-        return Decision()  # terminated while this was on its way, or this month was taken by another run
+        return Decision()  # the card was terminated meanwhile, or another run charged this month
     if context.now < current_job.due:
-        return Decision(jobs=(current_job,))  # not due yet, whoever runs it: it is put back
+        return Decision(jobs=(current_job,))  # not due yet in business time: release it unchanged
     assert card is not None
     if card.state == TERMINATED or card.is_expired(context.now):
         return Decision(jobs_done=(current_job,))

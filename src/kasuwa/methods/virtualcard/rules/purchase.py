@@ -1,13 +1,12 @@
-"""Purchases with a virtual card: authorised or declined at once, and refunded.
+"""Rules of purchases with a virtual card. A purchase is authorized or declined at once. Refunds are in refund.py.
 
 Postings of a purchase, under its txnRef:
 
     approved    card → rail:issuer                              the amount
                 card → fx, fx → rail:issuer                     in another currency, at the operator's rate
-    refunded    see decide_refund.py
 
-A shop is either the sandbox's (`PUT /sandbox` card_purchase) or a payment of this or another merchant, which comes
-through the `Issuer` port (decide_issuer.py), under a key of its own.
+Purchases come from a shop of the sandbox (`PUT /sandbox` card_purchase), or from a payment to this or another merchant
+through the `Issuer` port (issuer_port.py), with an idempotency key.
 """
 
 from functools import cache
@@ -79,17 +78,17 @@ def response_code_meanings() -> dict[str, str]:
 
 
 class Decline(msgspec.Struct, frozen=True):
-    """Why a card does not pay: the issuer's code, and its reason where the code alone does not say it."""
+    """A declined purchase: the ISO 8583 response code, and a reason if the meaning of the code is too general."""
 
     code: str
-    reason: str = ""
+    reason: str = ""  # default: the meaning of the code
 
     @property
     def message(self) -> str:
         return self.reason or response_code_meanings().get(self.code, "Declined")
 
 
-# In order of precedence.
+# Declines, in order of precedence.
 CARD_TERMINATED_DECLINE = Decline("78", "The card is terminated")
 CARD_BLOCKED_DECLINE = Decline("62", "The card is blocked")
 CARD_EXPIRED_DECLINE = Decline("54")
@@ -104,22 +103,23 @@ INSUFFICIENT_FUNDS = Decline("51")
 
 
 class AuthorizationRequest(msgspec.Struct, frozen=True):
-    """What a shop asks for, whichever way it came. CVV and expiry are checked where they were given."""
+    """A shop's request to charge a card, from the sandbox or the Issuer port."""
 
     amount: int
-    currency: str | None
+    currency: str | None  # None means the card's
     merchant_name: str
     category: str | None
-    cvv: str | None
-    expiry: str | None
+    cvv: str | None  # checked if given
+    expiry: str | None  # checked if given
 
 
 class PurchaseDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept of a purchase as its detail: the card, and what the shop asked for in its own currency."""
+    """Card, amount and shop of a purchase, stored as its detail. It is hashed to detect duplicates, so its fields must
+    not change."""
 
-    card: str
-    amount: int
-    currency: str
+    card: str  # its reference
+    amount: int  # in the shop's currency
+    currency: str  # the shop's
     merchant_name: str = ""
     category: str | None = None
 
@@ -127,19 +127,19 @@ class PurchaseDetail(msgspec.Struct, frozen=True, omit_defaults=True):
 PURCHASE_DETAIL_DECODER: "msgspec.json.Decoder[PurchaseDetail]" = msgspec.json.Decoder(PurchaseDetail)
 
 
-# --- what it costs ------------------------------------------------------------------------------------------
+# --- cost ---------------------------------------------------------------------------------------------------
 
 
 class PurchaseCost(msgspec.Struct, frozen=True):
-    """What the card pays, and the postings by which the shop's rail gets what it asked for."""
+    """The amount that the card pays, and the postings from the card to the rail in the shop's currency."""
 
     amount: int
     posts: tuple[Posting, ...]
 
 
 def price_purchase(card: Card, amount: int, currency: str, context: Context) -> PurchaseCost | None:
-    """None where nobody changes the one currency into the other. A shop may ask for nothing, to see whether a card is
-    good: then nothing moves."""
+    """Returns the cost of a purchase, or None if there is no rate between the currencies. An amount of zero, by which a
+    shop verifies a card, has no postings."""
     if not amount:
         return PurchaseCost(0, ())
     rail = chart.rail(RAIL, currency)
@@ -161,12 +161,13 @@ def purchase_accounts(card: Card, currency: str) -> tuple[str, ...]:
     return card.account, rail, chart.fx_position_account(card.currency), chart.fx_position_account(currency)
 
 
-# --- whether it is paid -------------------------------------------------------------------------------------
+# --- authorization ------------------------------------------------------------------------------------------
 
 
 def find_decline(
     card: Card, request: AuthorizationRequest, cost: PurchaseCost | None, context: Context, seen: LoadedRows
 ) -> Decline | None:
+    """Returns the first reason to decline, or None."""
     if card.state == TERMINATED:
         return CARD_TERMINATED_DECLINE
     if card.state == BLOCKED:
@@ -206,8 +207,10 @@ def find_exceeded_limit(card: Card, bounds: CardLimits, amount: int, context: Co
 
 
 def add_spending(card: Card, amount: int, context: Context) -> Card:
-    """The card with so much more spent, in the Lagos day and month that it now is. What is refunded later stays
-    spent: a limit bounds what a thief could take, and would not if shops could give it back."""
+    """Returns the card with the amount added to what was spent in the current Lagos day and month.
+
+    Refunds do not reduce it: a limit bounds what a thief can spend, and refunds must not make room for more.
+    """
     today = lagos_day(context.now).isoformat()
     day = card.spent_day if card.spent_on == today else 0
     month = card.spent_month if card.spent_on[:7] == today[:7] else 0
@@ -217,7 +220,7 @@ def add_spending(card: Card, amount: int, context: Context) -> Card:
 def authorize_purchase(
     card: Card, request: AuthorizationRequest, key: str | None, scenario: Scenario, context: Context, seen: LoadedRows
 ) -> tuple[Transaction, Decision] | NeedsMore:
-    """The final transaction, and all that follows from it but the reply."""
+    """Authorizes or declines a purchase. Returns its final transaction, and its decision without a reply."""
     currency = request.currency or card.currency
     wanted = Needs((), purchase_accounts(card, currency))
     if not has_all_rows(wanted, card.merchant_id, seen):
@@ -245,14 +248,15 @@ def authorize_purchase(
         event_fields=event_fields,
     )
     decision = record_purchase(card, end, DONE, context)
-    # The balance was seen under its lock; were it wrong all the same, the floor refuses.
+    # find_decline checked the balance under the lock, so the account's floor never refuses here.
     decision.groups = (PostingGroup(row.txn_ref, CARD_INSUFFICIENT, postings=cost.posts),) if cost.posts else ()
     decision.rows = (*decision.rows, add_spending(card, cost.amount, context))
     return end.row, decision
 
 
 def scripted_decline(scenario: Scenario) -> Decline | None:
-    """As the test environment was told: an answer, or a line that is cut, which a shop hears as "inoperative"."""
+    """Returns the decline that the sandbox scenario asks for, or None. A simulated connection failure declines as
+    code 91 (issuer inoperative)."""
     if scenario.http is not None:
         return Decline(ISSUER_UNREACHABLE)
     return None if scenario.rr in (None, APPROVED) else Decline(str(scenario.rr))
@@ -261,7 +265,8 @@ def scripted_decline(scenario: Scenario) -> Decline | None:
 def begin_purchase(
     card: Card, detail: PurchaseDetail, cost: PurchaseCost | None, key: str | None, context: Context
 ) -> Transaction:
-    """A purchase is what the card pays for it; one that is declined has no bill, and is what the shop asked for."""
+    """Returns the transaction of a purchase. Its amount is what the card pays or, if it was declined (no cost), what
+    the shop asked for."""
     txn_ref = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     return begin_transaction(
         context,
@@ -281,12 +286,12 @@ def digest_purchase(detail: PurchaseDetail, context: Context) -> bytes:
 
 def record_purchase(card: Card, end: FinalTransaction, status: str, context: Context) -> Decision:
     row = end.row
-    told = CardEntry(CARD_PURCHASE, row.amount, status=status, txn_ref=row.txn_ref, currency=row.currency)
-    lines = make_card_records(context, card, context.number + 1, told)
+    entry = CardEntry(CARD_PURCHASE, row.amount, status=status, txn_ref=row.txn_ref, currency=row.currency)
+    lines = make_card_records(context, card, context.number + 1, entry)
     return Decision(rows=(row, *lines), jobs=end.jobs, events=(end.event,), numbers_used=2)
 
 
-# --- a shop of the sandbox ----------------------------------------------------------------------------------
+# --- sandbox ------------------------------------------------------------------------------------------------
 
 
 def need_purchase(request: PurchaseRequest, merchant: Merchant) -> Needs:
@@ -303,13 +308,13 @@ def decide_purchase(request: PurchaseRequest, context: Context, seen: LoadedRows
     scenario, faults = take_call_scenario(context.scenario, context.injected_faults, RAIL, random_number)
     category = request.category or request.mcc
     currency = None if request.currency is None else str(request.currency)
-    asked = AuthorizationRequest(
+    authorization = AuthorizationRequest(
         int(request.amount), currency, request.merchant_name or "", category, request.cvv, request.expiry
     )
-    authorised = authorize_purchase(card, asked, None, scenario, context, seen)
-    if isinstance(authorised, NeedsMore):
-        return authorised
-    row, decision = authorised
+    authorized = authorize_purchase(card, authorization, None, scenario, context, seen)
+    if isinstance(authorized, NeedsMore):
+        return authorized
+    row, decision = authorized
     decision.reply = reply = PurchaseReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
     if row.status == FAILED:
         reply.message = f"Declined: the card's issuer says: {row.message}"
@@ -318,7 +323,7 @@ def decide_purchase(request: PurchaseRequest, context: Context, seen: LoadedRows
 
 
 def find_card(request: PurchaseRequest, context: Context, seen: LoadedRows) -> Card | Refusal | NeedsMore:
-    """By its reference, or by its number where that is a card of this merchant."""
+    """Returns the card by its reference, or by its number if it is a card of this merchant."""
     merchant_id, reference = context.merchant.merchant_id, request.reference
     if reference is None:
         place = token_key(context.vault, PAN_ENTRY, request.cardpan or "")

@@ -1,11 +1,10 @@
-"""Purchases that are given back, whole or in parts, never more than was paid.
+"""Rules of refunds of purchases, whole or in parts, up to the amount of the purchase.
 
 Postings, under the refund's own txnRef:
 
-    rail:issuer → card                       the way of the purchase back, at the rate that it was made at
-    rail:issuer → fx, fx → card              where the shop's currency is another
-    … → wallet in place of card              of a terminated card: nothing moves on it any more, and what was left
-                                             on it went to the wallet too (decide_money.py)
+    rail:issuer → card                       reverses the purchase, at the rate of the purchase
+    rail:issuer → fx, fx → card              if the shop has another currency
+    … → wallet in place of card              for a terminated card, whose balance went to the wallet too
 """
 
 import msgspec
@@ -65,19 +64,20 @@ TOO_MUCH = refuse_fields(FieldError("amount", "above zero, and not more than is 
 
 
 class PurchaseRefund(msgspec.Struct, frozen=True):
-    """A purchase that was paid, with its card and its line, and what of it is given back."""
+    """A refund that is possible: the paid purchase with its card and record, and the amounts to refund."""
 
-    row: Transaction
+    row: Transaction  # of the purchase
     detail: PurchaseDetail
     card: Card
     record: CardRecord
-    shop_amount: int
-    card_amount: int
+    shop_amount: int  # in the shop's currency
+    card_amount: int  # in the card's currency, at the rate of the purchase
 
 
 def find_purchase_refund(
     order_ref: str, amount: int | None, context: Context, seen: LoadedRows
 ) -> PurchaseRefund | Refusal | NeedsMore:
+    """Returns the refund of a purchase, or why it is not possible. Without an amount, all that is left is refunded."""
     merchant_id = context.merchant.merchant_id
     row = seen.get(Transaction, transaction_key(merchant_id, KIND, order_ref))
     if row is None:
@@ -85,28 +85,32 @@ def find_purchase_refund(
     if row.status != SUCCESSFUL:
         return PURCHASE_DECLINED
     detail = PURCHASE_DETAIL_DECODER.decode(row.detail)
-    places = record_key(merchant_id, row.txn_ref), card_key(merchant_id, detail.card)
-    wanted = Needs(((CardRecord, places[0]), (Card, places[1])))
+    record_id, card_id = record_key(merchant_id, row.txn_ref), card_key(merchant_id, detail.card)
+    wanted = Needs(((CardRecord, record_id), (Card, card_id)))
     if not has_all_rows(wanted, merchant_id, seen):
         return NeedsMore(wanted)
-    record, card = seen.get(CardRecord, places[0]), seen.get(Card, places[1])
+    record, card = seen.get(CardRecord, record_id), seen.get(Card, card_id)
     assert record is not None
     assert card is not None
-    asked = detail.amount - record.refunded if amount is None else amount
-    back = prorate_refund(row.amount, detail.amount, record.refunded, asked)
-    if not 0 < asked <= detail.amount - record.refunded or not back:
+    shop_amount = detail.amount - record.refunded if amount is None else amount
+    card_amount = prorate_refund(row.amount, detail.amount, record.refunded, shop_amount)
+    if not 0 < shop_amount <= detail.amount - record.refunded or not card_amount:
         return TOO_MUCH
-    return PurchaseRefund(row, detail, card, record, asked, back)
+    return PurchaseRefund(row, detail, card, record, shop_amount, card_amount)
 
 
-def prorate_refund(billed: int, whole: int, done: int, asked: int) -> int:
-    """What the card gets of what it paid: all parts together are exactly that, and none comes to more before."""
-    return billed * (done + asked) // whole - billed * done // whole
+def prorate_refund(billed: int, total: int, refunded: int, amount: int) -> int:
+    """Returns the card's part of a refund of `amount`, after `refunded` of `total` was refunded already.
+
+    It is the difference of two rounded-down sums, so all parts together are exactly the billed amount.
+    """
+    return billed * (refunded + amount) // total - billed * refunded // total
 
 
 def refund_purchase(
     refund: PurchaseRefund, key: str | None, context: Context, seen: LoadedRows
 ) -> tuple[Transaction, Decision] | Refusal | NeedsMore:
+    """Refunds a purchase. Returns the refund's final transaction, and its decision without a reply."""
     card, detail = refund.card, refund.detail
     accounts = {*purchase_accounts(card, detail.currency), *money_accounts(card.account, card.currency)}
     wanted = Needs((), tuple(sorted(accounts)))
@@ -177,7 +181,7 @@ def begin_refund(refund: PurchaseRefund, key: str | None, context: Context) -> T
     )
 
 
-# --- a shop of the sandbox ----------------------------------------------------------------------------------
+# --- sandbox ------------------------------------------------------------------------------------------------
 
 
 def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
@@ -190,9 +194,9 @@ def decide_refund(request: RefundRequest, context: Context, seen: LoadedRows) ->
     )
     if not isinstance(refund, PurchaseRefund):
         return refund
-    given = refund_purchase(refund, None, context, seen)
-    if not isinstance(given, tuple):
-        return given
-    row, decision = given
+    refunded = refund_purchase(refund, None, context, seen)
+    if not isinstance(refunded, tuple):
+        return refunded
+    row, decision = refunded
     decision.reply = PurchaseReply(txn_status="successful", txn_ref=row.txn_ref, bank_message=row.message)
     return decision

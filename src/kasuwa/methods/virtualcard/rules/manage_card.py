@@ -1,0 +1,82 @@
+"""Rules that change or show a card without moving money: get, block, unblock and limits.
+
+Contract: virtualcard#get, virtualcard#block, virtualcard#limits
+"""
+
+import msgspec
+
+from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.methods.virtualcard.model import (
+    ACTIVE,
+    BLOCKED,
+    HIDDEN_CVV,
+    UNKNOWN_CARD,
+    Card,
+    balance_of,
+    card_key,
+    derive_cvv,
+    encode_limits,
+    find_open_card,
+    has_all_rows,
+    reply_card,
+    show_card,
+    show_limits,
+    unseal_pan,
+)
+from kasuwa.methods.virtualcard.wire import (
+    CardRequest,
+    DoneReply,
+    GetRequest,
+    LimitsReply,
+    LimitsRequest,
+    SpendingLimits,
+)
+
+
+def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """Shows a card. Revealing number and CVV writes an audit entry."""
+    card = seen.get(Card, card_key(context.merchant.merchant_id, request.reference))
+    if card is None:
+        return UNKNOWN_CARD
+    wanted = Needs((), (card.account,))
+    if not has_all_rows(wanted, card.merchant_id, seen):
+        return NeedsMore(wanted)
+    data = show_card(card, balance_of(card, seen))
+    if not request.reveal:
+        hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
+        return Decision(reply=reply_card(card, hidden, "Card found"))
+    pan = unseal_pan(context, card)
+    shown = msgspec.structs.replace(data, cardpan=pan, cvv=derive_cvv(context, pan, card.expiration))
+    audit_entry = AuditEntry(f"merchant {context.merchant.mid}", "card number shown", card.reference)
+    return Decision(reply=reply_card(card, shown, "Card found"), audit_entries=(audit_entry,))
+
+
+def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    card = find_open_card(request.reference, context, seen)
+    if isinstance(card, Refusal):
+        return card
+    rows = () if card.state == BLOCKED else (msgspec.structs.replace(card, state=BLOCKED),)
+    return Decision(reply=DoneReply(message="Card blocked successfully"), rows=rows)
+
+
+def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    """Unblocks a card. Its count of unpaid monthly fees starts again from zero."""
+    card = find_open_card(request.reference, context, seen)
+    if isinstance(card, Refusal):
+        return card
+    rows = () if card.state == ACTIVE else (msgspec.structs.replace(card, state=ACTIVE, unpaid=0),)
+    return Decision(reply=DoneReply(message="Card unblocked successfully"), rows=rows)
+
+
+def check_limits_not_empty(merchant: Merchant, limits: SpendingLimits | None) -> str | None:
+    if limits is None or limits != SpendingLimits():
+        return None
+    return "at least one of per_transaction, per_day, per_month and categories"
+
+
+def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    card = find_open_card(request.reference, context, seen)
+    if isinstance(card, Refusal):
+        return card
+    changed = msgspec.structs.replace(card, limits=encode_limits(request.limits))
+    return Decision(reply=LimitsReply(message="Limits set", data=show_limits(changed)), rows=(changed,))
