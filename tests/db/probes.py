@@ -65,7 +65,7 @@ async def new_merchant(ground: Ground) -> Merchant:
 
 @asynccontextmanager
 async def writing(ground: Ground, dsn: str, **options: Any) -> AsyncIterator[Writer]:
-    limits = {"patience_seconds": 4.0, "statement_seconds": 0.4, **options}
+    limits = {"timeout_seconds": 4.0, "statement_seconds": 0.4, **options}
     writer = Writer(dsn, app.make_deployment(ground.vault, ground.settings), **limits)
     writer.start()
     try:
