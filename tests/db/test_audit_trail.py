@@ -105,7 +105,7 @@ def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
         (21, "update audit set after = 'nothing' where merchant_id = 21 and seq = 2", [2]),
         (22, "update audit set actor = 'eve' where merchant_id = 22 and seq = 1", [1]),
         (23, "update audit set at = at + interval '1 microsecond' where merchant_id = 23 and seq = 3", [3]),
-        # A part moved to its neighbour: with lengths before them these are other bytes.
+        # A part moved to its neighbor: with lengths before them these are other bytes.
         (24, "update audit set actor = 'ad', address = 'a' where merchant_id = 24 and seq = 1", [1]),
         (25, "delete from audit where merchant_id = 25 and seq = 2", [3]),
         (26, "update audit set hash = sha256('x') where merchant_id = 26 and seq = 1", [1, 2]),

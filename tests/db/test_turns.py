@@ -76,7 +76,7 @@ def test_a_batch_decided_in_turns_is_the_same_as_one_decided_at_once(monkeypatch
     assert holdings_after(funded(), in_turns=True) == holdings_after(funded(), in_turns=False)
 
 
-def test_a_desk_that_is_left_between_two_parts_has_written_nothing() -> None:
+def test_a_batch_state_left_between_sub_decisions_has_written_nothing() -> None:
     shelf = funded()
     desk = shelf.batch_state([answering(bulk())])
     before = shelf.contents()

@@ -95,7 +95,7 @@ def test_a_statement_that_never_arrives_is_sent_again_and_done_once(ground: Grou
     assert moved(ground, merchants_made[0]) == [100]
 
 
-def test_a_connection_lost_between_lock_and_write_is_not_replaced_within_its_transaction(ground: Ground) -> None:
+def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground) -> None:
     """What is locked and read on one connection is not written on another, where each statement would commit by
     itself: the batch is decided again."""
     made, times = [], []
