@@ -72,7 +72,7 @@ def test_the_same_deed_in_another_chain_has_another_hash(dsn: str) -> None:
 
 
 def test_many_lines_of_one_statement_are_linked_one_by_one(dsn: str) -> None:
-    """As the writer writes them, with a batch."""
+    """The writer inserts the entries of a batch in one statement."""
     insert = """
         with w as (insert into audit (merchant_id, actor, address, what, about, before, after)
             select 14, 'ada', '', 'x', 'about ' || n, '', '' from generate_series(1, 20) n) select 1

@@ -89,7 +89,7 @@ def test_a_batch_is_the_same_as_its_submissions_one_by_one(chosen: list[ToyReque
 
 
 def asks_once(ask: ToyRequest) -> object:
-    """Who asks for more and has been given it by a mate need not ask: so each asks for rows of its own."""
+    """Makes each request that needs more rows ask for its own: another's would make the second look unnecessary."""
     return (ask.merchant_id, ask.ref) if ask.verb == "ask_more" else object()
 
 

@@ -227,7 +227,7 @@ def test_with_a_seed_luck_follows_from_what_happened_before_and_replays() -> Non
 
 
 def test_with_a_seed_who_asks_for_more_keeps_its_luck_and_has_its_own() -> None:
-    """What a rule drew by luck it finds when it is run again; and two that drew before anything happened differ."""
+    """A rule that is run again gets the same random bytes, and two rules at the same decision count differ."""
     seeded = Deployment(WORLD.vault, WORLD.number_permutation, b"seed")
     drawn: dict[int, list[bytes]] = {0: [], 1: []}
 

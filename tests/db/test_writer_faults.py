@@ -122,7 +122,7 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground
 
 
 def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_known(ground: Ground) -> None:
-    """Whatever it was in truth, it is neither acknowledged nor denied."""
+    """The outcome is reported as unknown, whether or not the commit happened."""
     line = FaultyProxy(ground.cluster)
 
     async def work() -> None:

@@ -11,7 +11,7 @@ from kasuwa.db.connection_pool import ACQUIRE_SECONDS, PoolExhausted
 
 
 class Shares:
-    """At most `max_held` connections for each merchant."""
+    """Grants each merchant at most `max_held` connections."""
 
     def __init__(self, max_held: int, *, wait_seconds: float = ACQUIRE_SECONDS) -> None:
         self.max_held = max_held
