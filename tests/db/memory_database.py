@@ -1,7 +1,7 @@
 """The little that a writer and a database do around a batch, in memory.
 
-The shelf hands rows out, takes what a desk changed, and complains about a change that PostgreSQL would refuse.
-So `batch.py` is driven as the writer drives it, with nothing to wait for.
+MemoryDatabase returns rows, commits what a batch changed, and asserts that PostgreSQL would accept the changes. So
+`batch.py` is driven as the writer drives it, without I/O.
 """
 
 from collections.abc import Iterable
@@ -70,7 +70,7 @@ class MemoryDatabase:
         return results
 
     def decide(self, desk: BatchState, submissions: list[Submission]) -> list[Result]:
-        """What is on the shelf must not be changed behind its back."""
+        """Decides a batch. Asserts that deciding changes no committed row."""
         before = msgspec.msgpack.encode(list(self.rows.values()))
         results = run_to_completion(decide_batch(desk, submissions))
         for _ in range(MAX_DECIDE_ROUNDS):

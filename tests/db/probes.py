@@ -65,7 +65,7 @@ async def new_merchant(ground: Ground) -> Merchant:
 
 @asynccontextmanager
 async def writing(ground: Ground, dsn: str, **options: Any) -> AsyncIterator[Writer]:
-    limits = {"patience_seconds": 4.0, "statement_seconds": 0.4, **options}
+    limits = {"timeout_seconds": 4.0, "statement_seconds": 0.4, **options}
     writer = Writer(dsn, app.make_deployment(ground.vault, ground.settings), **limits)
     writer.start()
     try:
@@ -111,7 +111,7 @@ def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
 
 
 async def told(future: "asyncio.Future[Any]") -> Any:
-    """What whoever waits is told: a reply, a refusal, or whether the outcome is known."""
+    """Returns a submission's reply or refusal, or a text that says whether the outcome is known."""
     try:
         result = await future
     except DatabaseUnreachable as error:
@@ -133,7 +133,7 @@ async def rows_of(ground: Ground, sql: str, *values: object) -> list[Any]:
 
 
 async def make_ready(writer: Writer, merchant: Merchant, way: str) -> None:
-    """So that the next write of this merchant goes that way: on memory, or locked because nothing is remembered."""
+    """Makes the next write of this merchant run from the cache, or locked because nothing is cached."""
     if way == "on memory":
         assert await told(writer.submit(fund(merchant, 1, "before"))) == "before"
 

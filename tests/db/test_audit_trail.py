@@ -72,7 +72,7 @@ def test_the_same_deed_in_another_chain_has_another_hash(dsn: str) -> None:
 
 
 def test_many_lines_of_one_statement_are_linked_one_by_one(dsn: str) -> None:
-    """As the writer writes them, with a batch."""
+    """The writer inserts the entries of a batch in one statement."""
     insert = """
         with w as (insert into audit_entry (merchant_id, actor, address, action, subject, before, after)
             select 14, 'ada', '', 'x', 'about ' || n, '', '' from generate_series(1, 20) n) select 1
@@ -105,7 +105,7 @@ def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
         (21, "update audit_entry set after = 'nothing' where merchant_id = 21 and seq = 2", [2]),
         (22, "update audit_entry set actor = 'eve' where merchant_id = 22 and seq = 1", [1]),
         (23, "update audit_entry set at = at + interval '1 microsecond' where merchant_id = 23 and seq = 3", [3]),
-        # A part moved to its neighbour: with lengths before them these are other bytes.
+        # A part moved to its neighbor: with lengths before them these are other bytes.
         (24, "update audit_entry set actor = 'ad', address = 'a' where merchant_id = 24 and seq = 1", [1]),
         (25, "delete from audit_entry where merchant_id = 25 and seq = 2", [3]),
         (26, "update audit_entry set hash = sha256('x') where merchant_id = 26 and seq = 1", [1, 2]),

@@ -36,7 +36,7 @@ def test_any_order_of_arrival_keeps_the_laws(chosen: list[ToyRequest], chance: A
     check_invariants(shelf)
 
 
-# --- neighbours -----------------------------------------------------------------------------------------------
+# --- neighbors -----------------------------------------------------------------------------------------------
 
 
 @UNTIMED
@@ -46,7 +46,7 @@ def test_any_order_of_arrival_keeps_the_laws(chosen: list[ToyRequest], chance: A
         st.tuples(st.integers(min_value=0, max_value=8), asks(FAILING_RULES, claimed=False)), min_size=1, max_size=4
     ),
 )
-def test_one_that_is_refused_or_raises_leaves_its_mates_as_if_it_had_not_been_there(
+def test_a_refused_or_failing_submission_does_not_affect_the_others(
     chosen: list[ToyRequest], hurtful: list[tuple[int, ToyRequest]]
 ) -> None:
     alone, disturbed = funded(), funded()
@@ -89,7 +89,7 @@ def test_a_batch_is_the_same_as_its_submissions_one_by_one(chosen: list[ToyReque
 
 
 def asks_once(ask: ToyRequest) -> object:
-    """Who asks for more and has been given it by a mate need not ask: so each asks for rows of its own."""
+    """Makes each request that needs more rows ask for its own: another's would make the second look unnecessary."""
     return (ask.merchant_id, ask.ref) if ask.verb == "ask_more" else object()
 
 
@@ -126,7 +126,7 @@ def written(shelf: MemoryDatabase, merchant_id: int) -> list[Any]:
 
 @UNTIMED
 @given(st.lists(asks(VALID_RULES), max_size=8))
-def test_the_same_requests_again_under_their_keys_change_nothing_and_get_the_same_answers(
+def test_repeated_requests_change_nothing_and_get_the_same_replies(
     chosen: list[ToyRequest],
 ) -> None:
     named = [ToyRequest(ask.verb, ask.merchant_id, ask.ref, ask.amount, f"key {n}") for n, ask in enumerate(chosen)]

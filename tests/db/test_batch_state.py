@@ -95,7 +95,7 @@ SPOILING = {
 
 
 @pytest.mark.parametrize("decision", SPOILING.values(), ids=SPOILING)
-def test_a_decision_that_breaks_while_it_is_put_down_spoils_the_desk(decision: Decision) -> None:
+def test_a_decision_that_fails_while_recorded_raises_inconsistent_state(decision: Decision) -> None:
     shelf = funded()
     before = msgspec.msgpack.encode(list(shelf.rows.values()))
     batch = [submission(ToyRequest("spend", amount=10)), answering(decision)]
@@ -227,7 +227,7 @@ def test_with_a_seed_luck_follows_from_what_happened_before_and_replays() -> Non
 
 
 def test_with_a_seed_who_asks_for_more_keeps_its_luck_and_has_its_own() -> None:
-    """What a rule drew by luck it finds when it is run again; and two that drew before anything happened differ."""
+    """A rule that is run again gets the same random bytes, and two rules at the same decision count differ."""
     seeded = Deployment(WORLD.vault, WORLD.number_permutation, b"seed")
     drawn: dict[int, list[bytes]] = {0: [], 1: []}
 
@@ -278,7 +278,7 @@ def test_a_job_for_later_is_nobodys() -> None:
     assert (job_of(shelf).leased_until, job_of(shelf).claims, job_of(shelf).attempt) == (None, 0, 1)
 
 
-def test_a_job_that_is_done_is_dropped_and_one_that_began_in_the_same_batch_is_never_written() -> None:
+def test_a_finished_job_is_deleted_and_never_written_if_new_in_the_batch() -> None:
     shelf = funded()
     batch = [submission(ToyRequest("start")), submission(ToyRequest("finish"))]
     desk = shelf.batch_state(batch)
@@ -341,7 +341,7 @@ def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
 # --- what a rule sees -------------------------------------------------------------------------------------------
 
 
-def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbours() -> None:
+def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbors() -> None:
     """Two submissions of one batch share the rows that were fetched, not the sight of them."""
     shelf, ask = funded(), ToyRequest("start")
     shelf.run([submission(ask)])
@@ -352,10 +352,10 @@ def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbours() -> None:
         found.append((seen.is_loaded(ticket), seen.is_loaded(job)))
         return Decision("looked")
 
-    neighbour = submission(ToyRequest("fund"))
-    neighbour.needs = Needs(((Ticket, ticket), (Job, job)), ACCOUNTS)
+    neighbor = submission(ToyRequest("fund"))
+    neighbor.needs = Needs(((Ticket, ticket), (Job, job)), ACCOUNTS)
     only_ticket = Submission(merchant(1), Needs(((Ticket, ticket),)), look, bytes(32))
-    shelf.run([neighbour, only_ticket, deciding(look)])
+    shelf.run([neighbor, only_ticket, deciding(look)])
     assert found == [(True, False), (False, False)]
 
 
@@ -363,13 +363,13 @@ def test_a_row_that_was_not_asked_for_cannot_be_read_beside_one_who_asked() -> N
     shelf, ask = funded(), ToyRequest("start")
     shelf.run([submission(ask)])
     reading = deciding(lambda context, seen: Decision(seen.get(Ticket, ticket_key(ask))))
-    neighbour = submission(ToyRequest("finish"))
-    result = shelf.run([neighbour, reading])[1]
+    neighbor = submission(ToyRequest("finish"))
+    result = shelf.run([neighbor, reading])[1]
     assert isinstance(result, RuleFailure)
     assert isinstance(result.error, KeyError)
 
 
-def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbour_has_a_part_of_it() -> None:
+def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbor_has_a_part_of_it() -> None:
     """A rule that tells by one key whether all of its needs are there is right whatever arrived with it."""
     shelf, ask = funded(), ToyRequest("start")
     shelf.run([submission(ask)])
@@ -380,8 +380,8 @@ def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbour_has_a_part_of_
             return NeedsMore(Needs(((Ticket, ticket), (Job, job))))
         return Decision(seen.get(Job, job) is not None)
 
-    neighbour = deciding(lambda context, seen: Decision("looked"))
-    neighbour.needs = Needs(((Ticket, ticket),))
-    result = shelf.run([neighbour, deciding(look)])[1]
+    neighbor = deciding(lambda context, seen: Decision("looked"))
+    neighbor.needs = Needs(((Ticket, ticket),))
+    result = shelf.run([neighbor, deciding(look)])[1]
     assert isinstance(result, Decision)
     assert result.reply is True

@@ -130,7 +130,7 @@ def test_the_metrics_follow_the_clocks(clocks: Clocks) -> None:
 
 
 def numbering(merchant: Merchant) -> Submission:
-    """What the books say of it is how often it was done; with an Idempotency-Key, and a job for later."""
+    """Returns a submission with an Idempotency-Key and a job, whose postings show how often it was done."""
     key = row_key(merchant.merchant_id, "clock", "probe")
 
     def rule(context: Context, seen: LoadedRows) -> Decision:

@@ -111,7 +111,7 @@ def kill_while_busy(dsn: str, pid: int) -> None:
 
 
 def as_owner(directory: Path) -> dict[str, Any]:
-    """How to start a process as the account PostgreSQL runs as."""
+    """Returns the options that start a process as the account PostgreSQL runs as."""
     status = (directory / "cluster").stat()
     return {"user": status.st_uid, "group": status.st_gid} if os.geteuid() == 0 else {}
 

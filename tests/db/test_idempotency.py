@@ -1,17 +1,14 @@
-"""Replies kept under an Idempotency-Key: the same request gets the same answer and moves nothing
-
-Contract: #repeats
-"""
+"""Replies stored under an Idempotency-Key: the same request gets the same reply and changes nothing."""
 
 from datetime import timedelta
 
 from kasuwa.core.decision import Decision, Job, Needs
-from kasuwa.db.batch import (
+from kasuwa.db.batch import Submission
+from kasuwa.db.idempotency import (
     IDEMPOTENCY_KEY_TTL,
     IDEMPOTENCY_MISMATCH,
     IdempotencyClaim,
     IdempotencyRecord,
-    Submission,
     idempotency_record_key,
     parse_idempotency_claim,
 )

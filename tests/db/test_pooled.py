@@ -108,7 +108,7 @@ def test_who_waits_in_vain_is_told_so_and_counted_and_readiness_knows(cluster: e
     on_pool(cluster, work, most=1)
 
 
-def test_a_statement_that_takes_too_long_is_given_up_and_its_connection_is_free_again(
+def test_a_statement_that_times_out_frees_its_connection(
     cluster: embedded.Cluster,
 ) -> None:
     async def work(opened: Pool) -> None:

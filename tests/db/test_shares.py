@@ -43,7 +43,7 @@ async def with_busy_merchant(
         for number in range(3 * readers.size):
             one = read_snapshot() if number % 2 else reading.for_one_reply(BUSY).fetch(SLOW)
             slow.append(asyncio.ensure_future(one))
-        while readers.used_count < reading.shares.most:
+        while readers.used_count < reading.shares.max_held:
             await asyncio.sleep(0.005)
         await test(reading, slow)
     finally:

@@ -15,7 +15,7 @@ from tests.db.toy import RAIL, WALLET, ToyRequest, submission
 
 
 async def run_beside(steps: "Interruptible[list[int]]") -> tuple[list[int], int]:
-    """What the steps answer, and how often another task ran meanwhile."""
+    """Returns the result of the steps and how often another task ran meanwhile."""
     ran = 0
 
     async def run_often() -> None:
@@ -33,12 +33,12 @@ async def run_beside(steps: "Interruptible[list[int]]") -> tuple[list[int], int]
 
 
 def test_others_run_after_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_slices, "TURN_SECONDS", -1.0)
+    monkeypatch.setattr(time_slices, "SLICE_SECONDS", -1.0)
     assert asyncio.run(run_beside(collect(range(50)))) == (list(range(50)), 50)
 
 
 def test_what_is_shorter_than_a_turn_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_slices, "TURN_SECONDS", 3600.0)
+    monkeypatch.setattr(time_slices, "SLICE_SECONDS", 3600.0)
     assert asyncio.run(run_beside(collect(range(50)))) == (list(range(50)), 0)
 
 
@@ -72,11 +72,11 @@ def holdings_after(shelf: MemoryDatabase, *, in_turns: bool) -> object:
 
 
 def test_a_batch_decided_in_turns_is_the_same_as_one_decided_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_slices, "TURN_SECONDS", -1.0)
+    monkeypatch.setattr(time_slices, "SLICE_SECONDS", -1.0)
     assert holdings_after(funded(), in_turns=True) == holdings_after(funded(), in_turns=False)
 
 
-def test_a_desk_that_is_left_between_two_parts_has_written_nothing() -> None:
+def test_a_batch_state_left_between_sub_decisions_has_written_nothing() -> None:
     shelf = funded()
     desk = shelf.batch_state([answering(bulk())])
     before = shelf.contents()

@@ -90,7 +90,7 @@ def do_everything(service: Service) -> None:
 
 
 def logged_statements(log: Path) -> set[str]:
-    """What the writer's connections executed on our tables."""
+    """Returns the statements that the writer's connections executed."""
     found = set()
     for entry in log.read_text().replace("\n\t", " ").splitlines():
         who, _, said = entry.partition("|")
@@ -160,7 +160,7 @@ def scans_of(dsn: str, statements: Statements, settings: dict[str, str], *prepar
 
 
 async def last_plan(connection: Any, sql: str, values: str) -> dict[str, Any]:
-    """How a prepared statement is run for good: the first few times PostgreSQL may still try other plans."""
+    """Returns the plan PostgreSQL settles on: the first few executions may use other plans."""
     await connection.execute(f"prepare looked_at as {sql}")
     for _ in range(10):
         said = await connection.fetchval(f"explain (format json) execute looked_at({values})")
@@ -170,7 +170,7 @@ async def last_plan(connection: Any, sql: str, values: str) -> dict[str, Any]:
 
 
 def without_values(statements: set[str]) -> Statements:
-    """For plans that do not depend on them."""
+    """Returns the statements without values, for plans that do not depend on them."""
     places = {sql: max(map(int, re.findall(r"\$(\d+)", sql))) for sql in statements}
     return {sql: ", ".join(["null"] * count) for sql, count in places.items()}
 

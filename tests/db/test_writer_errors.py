@@ -46,7 +46,7 @@ def test_an_error_after_the_commit_fails_neither_its_batch_nor_the_next(
 ) -> None:
     made: list[Merchant] = []
 
-    def forget_to_settle(desk: object) -> None:
+    def fail_to_forget(state: object) -> None:
         raise RuntimeError("a bug of ours")
 
     async def work() -> None:
@@ -55,7 +55,7 @@ def test_an_error_after_the_commit_fails_neither_its_batch_nor_the_next(
             for merchant in made:
                 await make_ready(writer, merchant, way)
             with monkeypatch.context() as broken:
-                broken.setattr(writer._cache, "settle", forget_to_settle)
+                broken.setattr(writer._cache, "forget_closed", fail_to_forget)
                 for merchant in made:
                     assert await told(writer.submit(fund(merchant))) == "fund"
                 waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(3)]

@@ -95,7 +95,7 @@ def test_a_statement_that_never_arrives_is_sent_again_and_done_once(ground: Grou
     assert moved(ground, merchants_made[0]) == [100]
 
 
-def test_a_connection_lost_between_lock_and_write_is_not_replaced_within_its_transaction(ground: Ground) -> None:
+def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground) -> None:
     """What is locked and read on one connection is not written on another, where each statement would commit by
     itself: the batch is decided again."""
     made, times = [], []
@@ -110,8 +110,8 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced_within_its_tra
             def lose_connection(context: Context, seen: LoadedRows) -> Any:
                 times.append(1)
                 if len(times) == 1:
-                    assert writer._session._writes is not None
-                    writer._session._writes.terminate()
+                    assert writer._session._write_connection is not None
+                    writer._session._write_connection.terminate()
                 return decide(context, seen)
 
             submission.decide = lose_connection
@@ -122,12 +122,12 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced_within_its_tra
 
 
 def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_known(ground: Ground) -> None:
-    """Whatever it was in truth, it is neither acknowledged nor denied."""
+    """The outcome is reported as unknown, whether or not the commit happened."""
     line = FaultyProxy(ground.cluster)
 
     async def work() -> None:
         merchant = await new_merchant(ground)
-        async with line.open(), writing(ground, line.dsn, patience_seconds=1.5) as writer:
+        async with line.open(), writing(ground, line.dsn, timeout_seconds=1.5) as writer:
             await make_ready(writer, merchant, "on memory")
             line.state = "deaf"
             assert await told(writer.submit(fund(merchant))) == "not known"
@@ -141,7 +141,7 @@ def test_a_silent_database_is_told_within_patience_and_used_again_by_itself(grou
     async def work() -> None:
         merchant = await new_merchant(ground)
         made.append(merchant)
-        async with line.open(), writing(ground, line.dsn, patience_seconds=1.5) as writer:
+        async with line.open(), writing(ground, line.dsn, timeout_seconds=1.5) as writer:
             await make_ready(writer, merchant, "on memory")
             assert writer.find_problem() is None
             line.state = "frozen"
@@ -164,7 +164,7 @@ def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: G
 
     async def work() -> None:
         merchant, other = await new_merchant(ground), await new_merchant(ground)
-        limits = {"patience_seconds": 1.0, "statement_seconds": 5.0}
+        limits = {"timeout_seconds": 1.0, "statement_seconds": 5.0}
         async with line.open(), writing(ground, line.dsn, **limits) as writer:
             await make_ready(writer, merchant, "on memory")
             line.state = "frozen"
@@ -202,7 +202,7 @@ def test_a_held_book_holds_up_no_other_merchant(ground: Ground, way: str) -> Non
     async def work() -> None:
         held, *others = [await new_merchant(ground) for _ in range(4)]
         made[:] = [held, *others]
-        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, patience_seconds=20.0) as writer:
+        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, timeout_seconds=20.0) as writer:
             if way == "on memory":
                 for merchant in made:
                     await make_ready(writer, merchant, way)
@@ -228,7 +228,7 @@ def test_who_waits_for_a_held_book_in_vain_is_told_that_nothing_happened(ground:
     async def work() -> None:
         held = await new_merchant(ground)
         made.append(held)
-        limits = {"statement_seconds": 5.0, "patience_seconds": 1.0}
+        limits = {"statement_seconds": 5.0, "timeout_seconds": 1.0}
         async with writing(ground, ground.cluster.dsn, **limits) as writer, holding(ground, held):
             assert await told(writer.submit(fund(held))) == "nothing happened"
 
@@ -239,7 +239,7 @@ def test_who_waits_for_a_held_book_in_vain_is_told_that_nothing_happened(ground:
 def test_more_merchants_with_held_books_than_lanes_are_all_answered(ground: Ground) -> None:
     async def work() -> None:
         made = [await new_merchant(ground) for _ in range(10)]
-        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, patience_seconds=20.0) as writer:
+        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, timeout_seconds=20.0) as writer:
             connection = await asyncpg.connect(ground.cluster.dsn)
             await connection.execute("begin")
             for merchant in made:
@@ -259,7 +259,7 @@ def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground
     async def work() -> None:
         *stuck, brief = [await new_merchant(ground) for _ in range(MAX_SESSIONS + 1)]
         async with (
-            writing(ground, ground.cluster.dsn, statement_seconds=5.0, patience_seconds=20.0) as writer,
+            writing(ground, ground.cluster.dsn, statement_seconds=5.0, timeout_seconds=20.0) as writer,
             contextlib.AsyncExitStack() as stay_held,
         ):
             for merchant in stuck:
@@ -285,7 +285,7 @@ def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> Non
         stopped = await connections.connect(ground.cluster.dsn, connections.WRITER_SETTINGS)
         await stopped.execute("begin")
         await stopped.fetch(HOLD_BOOK, held.merchant_id)
-        limits = {"statement_seconds": 5.0, "patience_seconds": 20.0}
+        limits = {"statement_seconds": 5.0, "timeout_seconds": 20.0}
         async with writing(ground, ground.cluster.dsn, **limits) as writer:
             assert await told(writer.submit(fund(held))) == "fund"
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)) as ended:

@@ -1,4 +1,4 @@
-"""What one operator proposes and another decides. The table itself refuses who would decide their own proposal."""
+"""Approvals: changes that one operator proposes and another decides. The table rejects deciding one's own proposal."""
 
 from datetime import datetime
 
@@ -15,18 +15,18 @@ JOINED = """
     left join console_user d on d.user_id = a.decided_by
 """
 MAX_LISTED = 100
-# Whoever decides holds the approval, and it alone, while the writer makes the movement: as long as that may take. The
-# lock only saves work. What keeps a posting from being made twice, or made and rejected, is its row in manual_posting.
+# The deciding transaction locks only the approval, for as long as the writer needs to commit the posting. The lock only
+# saves work: what prevents a posting from being made twice, or made and rejected, is its row in manual_posting.
 EXTEND_IDLE_TIMEOUT = "set local idle_in_transaction_session_timeout = '15s'"
 
 
 class Approval(msgspec.Struct):
-    """`mid` is the merchant it is about; a rate is no merchant's."""
+    """A proposed change and its decision."""
 
     approval_id: int
-    mid: str | None
+    mid: str | None  # None for exchange rates, which belong to no merchant
     kind: str
-    proposal: str
+    proposal: str  # JSON
     reason: str
     proposed_by: int
     proposer_email: str
@@ -51,14 +51,14 @@ async def propose(connection: Connection, mid: str | None, kind: str, proposal: 
 
 
 async def list_newest(connection: Connection) -> list[Approval]:
-    """Those still open first, then the latest decided."""
+    """Returns the open approvals, then the latest decided ones, at most MAX_LISTED."""
     order = "order by a.state <> 'open', a.approval_id desc"
     records = await connection.fetch(f"select {COLUMNS} {JOINED} {order} limit {MAX_LISTED}")
     return [Approval(*record) for record in records]
 
 
 async def lock_open_approval(connection: Connection, approval_id: int) -> Approval | None:
-    """Held until the end of the transaction: nobody decides the same one beside."""
+    """Returns an open approval with its row locked until the end of the transaction, or None if it is not open."""
     where = "where a.approval_id = $1 and a.state = 'open' for update of a"
     record = await connection.fetchrow(f"select {COLUMNS} {JOINED} {where}", approval_id)
     return None if record is None else Approval(*record)
@@ -73,9 +73,9 @@ async def close_approval(connection: Connection, approval_id: int, user_id: int,
     )
 
 
-VERDICT = "select state, decided_by from manual_posting where approval_id = $1 order by merchant_id limit 1"
-# Whoever decides one just now holds it, and records it.
-FINISH = """
+SELECT_VERDICT = "select state, decided_by from manual_posting where approval_id = $1 order by merchant_id limit 1"
+# Skips approvals that are being decided right now: their transaction closes them.
+CLOSE_DECIDED = """
     with left_open as (
         select a.approval_id, m.state, m.decided_by
         from approval a join manual_posting m on m.approval_id = a.approval_id and m.decided_by is not null
@@ -86,12 +86,11 @@ FINISH = """
 
 
 async def find_posting_verdict(connection: Connection, approval_id: int) -> tuple[str, int | None] | None:
-    """The verdict on a posting that is in a merchant's books already, and who gave it. Found in any books: those that
-    a merchant had before it began anew count too."""
-    record = await connection.fetchrow(VERDICT, approval_id)
+    """Returns the recorded verdict on a manual posting and who gave it, or None. Includes archived books."""
+    record = await connection.fetchrow(SELECT_VERDICT, approval_id)
     return None if record is None else (record[0], record[1])
 
 
 async def close_decided_approvals(connection: Connection) -> None:
-    """Closes approvals that are open although the verdict is in the books: whoever decided them broke off between."""
-    await connection.execute(FINISH)
+    """Closes approvals whose verdict is recorded but which are still open because the deciding process failed."""
+    await connection.execute(CLOSE_DECIDED)

@@ -1,4 +1,4 @@
-"""The lock of a check of the whole books: one runs at a time in a deployment, whichever process it runs in."""
+"""Advisory lock of the check of all books: only one runs at a time in a deployment, in whichever process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,8 +11,7 @@ AUDIT_LOCK = 7_301_447
 
 @asynccontextmanager
 async def audit_lock(connection: Connection) -> AsyncIterator[bool]:
-    """Yields whether the lock was free. It is held until the end of the block: a pooled connection
-    never keeps it."""
+    """Yields whether the lock was free. Releases it at the end of the block, or closes the connection if that fails."""
     is_free = bool(await connection.fetchval("select pg_try_advisory_lock($1)", AUDIT_LOCK))
     try:
         yield is_free

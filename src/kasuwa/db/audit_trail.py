@@ -1,7 +1,7 @@
-"""Who did what, when, from where, before and after: a line of the audit trail, written beside the writer.
+"""Audit entries written outside the writer: by operators, the console and the command line.
 
-A rule gives its deeds with its decision; this is for operators, the console and the command. Either way the table
-itself links each line to the one before (migration 0005), and `kasuwa audit` follows the chain.
+Rules return their audit entries with the decision. In both cases the table's trigger links each entry to the one before
+by a hash, and `kasuwa audit` verifies the chain.
 """
 
 from datetime import datetime
@@ -11,7 +11,7 @@ import msgspec
 from kasuwa.core.decision import AuditEntry
 from kasuwa.db.connections import Connection
 
-# What no merchant owns, such as a rate, is in the operator's own chain.
+# Merchant number of entries that belong to no merchant, such as exchange rates.
 OPERATOR_CHAIN_ID = 0
 MAX_TEXT_CHARS = 10_000
 
@@ -21,7 +21,7 @@ INSERT = """
 
 
 class AuditRecord(msgspec.Struct):
-    """A line of the trail, as it is read; `mid` is told where lines of several merchants are."""
+    """An audit entry as it is read from the table."""
 
     merchant_id: int
     seq: int
@@ -32,9 +32,11 @@ class AuditRecord(msgspec.Struct):
     subject: str
     before: str
     after: str
-    mid: str | None = None
+    mid: str | None = None  # set in lists that span merchants
 
 
-async def append_entry(connection: Connection, merchant_id: int, deed: AuditEntry) -> None:
-    before, after = deed.before[:MAX_TEXT_CHARS], deed.after[:MAX_TEXT_CHARS]
-    await connection.execute(INSERT, merchant_id, deed.actor, deed.address, deed.action, deed.subject, before, after)
+async def append_entry(connection: Connection, merchant_id: int, entry: AuditEntry) -> None:
+    before, after = entry.before[:MAX_TEXT_CHARS], entry.after[:MAX_TEXT_CHARS]
+    await connection.execute(
+        INSERT, merchant_id, entry.actor, entry.address, entry.action, entry.subject, before, after
+    )

@@ -1,4 +1,4 @@
-"""What waits in the whole deployment, in numbers: nothing of any one merchant."""
+"""Counts of due jobs, failing endpoints and notices in the whole deployment, for /metrics."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import msgspec
 
 from kasuwa.db.connections import Connection
 
-# By the index of what is due; what runs already does not wait.
+# Jobs that are leased are running, so they are not counted.
 DUE = """
     select l.lane, count(d.key), coalesce(extract(epoch from now() - min(d.run_at)), 0)::float8
     from unnest($1::text[]) l (lane) left join scheduled_job d on d.lane = l.lane and d.run_at <= now()
@@ -19,7 +19,7 @@ COUNT_PROBLEMS = """
 
 
 class Backlog(msgspec.Struct):
-    # How many jobs of a lane are due, and how many seconds the oldest is late.
+    # By lane: the number of due jobs, and how many seconds the oldest is overdue.
     lanes: dict[str, tuple[int, float]]
     failing_endpoints: int
     disabled_endpoints: int

@@ -1,15 +1,14 @@
-"""The pure half of the writer: decide a batch in memory and say what must be written.
+"""Decides a batch of submissions in memory and collects what must be written. Pure: no I/O, no clock, no randomness.
 
-Given everything the batch needs (fetched and locked), each submission is decided in order of arrival on what
-is now in memory, so later ones see what earlier ones did. A refusal or a rule that raises leaves no trace:
-what a decision changes is put down only after all of it was found possible. No I/O, no clock, no luck here:
-tests/db drive it with Hypothesis.
+The caller fetches and locks the rows that the submissions need. Submissions are decided in order of arrival, each on
+the state that the earlier ones left. A refusal or a rule that raises changes nothing: a decision is recorded only after
+all of its posting groups were found possible.
 """
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -27,86 +26,62 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.purpose import PurposeRules
-from kasuwa.core.references import KEY_BYTES, Permutation, account_key, row_key
+from kasuwa.core.references import Permutation, account_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
-from kasuwa.core.vault import Vault, derive
+from kasuwa.core.vault import Vault
 from kasuwa.db.entropy import SeededEntropy
+from kasuwa.db.idempotency import (
+    IdempotencyClaim,
+    IdempotencyRecord,
+    ReplyToStore,
+    idempotency_record_key,
+    make_idempotency_record,
+    pack_idempotency_claim,
+    parse_idempotency_claim,
+    read_stored_reply,
+)
 from kasuwa.db.journal import AuditRow, EventRow, NoticeRow, PostingRow, audit_row, event_row
 from kasuwa.db.merchant_state import MerchantState, business_now, to_wall_time
 from kasuwa.db.time_slices import Interruptible, collect
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, Shortfall, TooLarge, apply_group
 from kasuwa.ledger.chart import Account, open_account
 
-__all__ = ["MerchantState", "business_now"]
+__all__ = [
+    "IdempotencyClaim",
+    "IdempotencyRecord",
+    "MerchantState",
+    "business_now",
+    "idempotency_record_key",
+    "parse_idempotency_claim",
+]
 
-# Longer than a request's deadline at the rail plus the commit that follows it: a job leased to a request is
-# taken up by the worker only when that request is surely gone.
+# Longer than a request's deadline at the rail plus the commit that follows: the worker claims a job that is leased to a
+# request only when that request is certainly over.
 JOB_LEASE = timedelta(seconds=20)
-
-# How long a reply is kept under its Idempotency-Key. Contract: #repeats
-IDEMPOTENCY_KEY_TTL = timedelta(hours=24)
-
-# When a key expires that is free again at once: before any clock's time.
-ALREADY_EXPIRED = datetime(2000, 1, 1, tzinfo=UTC)
 
 TOO_LARGE = Refusal(INVALID_REQUEST, "The amount is too large: a balance would be more than the books can keep")
 
-IDEMPOTENCY_MISMATCH = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with another request")
-
-
-class IdempotencyRecord(Row):
-    """A reply kept under an Idempotency-Key. `open` while its request is still at a rail."""
-
-    table: ClassVar[str] = "idempotency_record"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("digest", "reply", "open", "expires_at")
-
-    request_digest: bytes
-    sealed_reply: bytes | None
-    is_in_progress: bool
-    expires_at: datetime
-
-    @property
-    def is_open(self) -> bool:
-        return False  # another process may close it, and a repeat is rare: read it when it is needed
-
-
-class IdempotencyClaim(msgspec.Struct, frozen=True):
-    """An Idempotency-Key: `opens` on the request itself, not on the step that ends it."""
-
-    key: bytes
-    request_digest: bytes
-    is_original_request: bool
-
-
-def parse_idempotency_claim(packed_claim: bytes | None) -> IdempotencyClaim | None:
-    """What a job carries of the Idempotency-Key that its request came with."""
-    return (
-        None
-        if packed_claim is None
-        else IdempotencyClaim(packed_claim[:KEY_BYTES], packed_claim[KEY_BYTES:], is_original_request=False)
-    )
-
 
 class Submission(msgspec.Struct, eq=False):
-    """One thing to decide: a request, or what a step learnt."""
+    """One thing to decide: a request, or the result of a job step."""
 
     merchant: Merchant
-    needs: Needs
+    needs: Needs  # rows and accounts fetched before `decide` is called for the first time
     decide: Callable[[Context, LoadedRows], Any]
-    entropy: bytes
+    entropy: bytes  # random bytes for this decision, ignored if the deployment has a seed
     idempotency_claim: IdempotencyClaim | None = None
-    scenario: Scenario = NO_SCENARIO
+    scenario: Scenario = NO_SCENARIO  # sandbox only: how the rails are to behave
 
 
 class RuleFailure(msgspec.Struct, frozen=True):
-    """A rule raised: a bug. It is answered with 204 and changes nothing."""
+    """Result of a submission whose rule raised: status 204 (error), and nothing is written."""
 
     error: BaseException
 
 
 class InconsistentBatchState(Exception):
-    """A decision broke off while it was being put down: this desk must be thrown away, and its batch decided
-    again one by one on fresh ones."""
+    """Raised when recording a decision failed halfway. The batch state must be discarded, and its submissions decided
+    again one by one, each on a new one."""
 
 
 Result = Refusal | Decision | NeedsMore | RuleFailure
@@ -116,36 +91,38 @@ REFUSAL_OR_NEEDS_MORE = (Refusal, NeedsMore)
 
 
 class Deployment(msgspec.Struct, frozen=True):
-    """What does not change from batch to batch."""
+    """Constants of the deployment that every batch is decided with."""
 
     vault: Vault
-    number_permutation: Permutation
-    seed: bytes | None = None
-    purposes: Mapping[str, PurposeRules] = {}
-    public_url: str = ""
+    number_permutation: Permutation  # hides how many reference numbers a merchant has used
+    seed: bytes | None = None  # set on test servers whose random bytes must be reproducible
+    purposes: Mapping[str, PurposeRules] = {}  # by purpose name
+    public_url: str = ""  # address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
 
     def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
 
 
-class PartsLeft(msgspec.Struct, eq=False):
-    """A decision whose parts are not yet recorded, and what they are recorded with."""
+class PendingSubDecisions(msgspec.Struct, eq=False):
+    """A recorded decision whose sub-decisions are not yet recorded, and what they are recorded with."""
 
     submission: Submission
     decision: Decision
-    book: MerchantState
+    merchant_state: MerchantState
     now: datetime
 
 
 class BatchState:
-    """A batch's memory: what was fetched, what is new, what has changed. `wall` is the time it is decided at; what is
-    over by `earliest`, where that is given, is over by every clock there is (db/clock.py)."""
+    """In-memory state of one batch: the rows fetched, and the rows inserted, updated and deleted so far.
 
-    def __init__(self, world: Deployment, wall: datetime, earliest: datetime | None = None) -> None:
-        self.deployment = world
-        self.wall_time = wall
-        self.earliest_time = earliest or wall
+    `wall_time` is the time at which the batch is decided. Idempotency keys that expire before `earliest_time` are
+    expired on every clock (db/clock.py)."""
+
+    def __init__(self, deployment: Deployment, wall_time: datetime, earliest_time: datetime | None = None) -> None:
+        self.deployment = deployment
+        self.wall_time = wall_time
+        self.earliest_time = earliest_time or wall_time
         self.rows: dict[bytes, Row | None] = {}
         self.accounts: dict[int, dict[str, Account]] = {}
         self.inserted_rows: dict[bytes, Row] = {}
@@ -158,35 +135,36 @@ class BatchState:
         self.merchant_states: dict[int, MerchantState] = {}
         self.written_merchants: set[int] = set()
         self.expected_versions: dict[int, int] = {}
-        self.seeded_entropy = None if world.seed is None else SeededEntropy(world.seed)
+        self.seeded_entropy = None if deployment.seed is None else SeededEntropy(deployment.seed)
         self.requested_keys: dict[Submission, dict[bytes, type[Row]]] = {}
 
-    # --- filling it -------------------------------------------------------------------------------------
+    # --- rows to decide on ---------------------------------------------------------------------------------
 
     def request_rows(self, submission: Submission, needs: Needs) -> dict[bytes, type[Row]]:
-        """Let a submission see these rows from now on. Returns all that it has asked for so far, by key."""
-        asked = self.requested_keys.setdefault(submission, {})
+        """Adds rows to those a submission may see. Returns all that it has requested so far: row types by key."""
+        requested = self.requested_keys.setdefault(submission, {})
         for kind, key in needs.rows:
-            asked[key] = kind
+            requested[key] = kind
         merchant_id = submission.merchant.merchant_id
         for name in needs.accounts:
-            asked[account_key(merchant_id, name)] = Account
-        return asked
+            requested[account_key(merchant_id, name)] = Account
+        return requested
 
-    def add_fetched_rows(self, requested_keys: Iterable[bytes], found: list[Row]) -> None:
+    def add_fetched_rows(self, requested_keys: Iterable[bytes], rows: list[Row]) -> None:
+        """Adds rows read from the database. A requested key without a row is stored as None."""
         for key in requested_keys:
             self.rows.setdefault(key, None)
-        for row in found:
+        for row in rows:
             self.rows[row.key] = row
             if isinstance(row, Account):
                 self.accounts.setdefault(row.merchant_id, {})[row.name] = row
 
-    def add_merchant_state(self, book: MerchantState) -> None:
-        self.merchant_states[book.merchant_id] = book
-        self.rows[book.key] = book
+    def add_merchant_state(self, merchant_state: MerchantState) -> None:
+        self.merchant_states[merchant_state.merchant_id] = merchant_state
+        self.rows[merchant_state.key] = merchant_state
 
     def open_missing_accounts(self, merchant_id: int, names: tuple[str, ...]) -> None:
-        """Accounts that have no row yet are opened by their first use."""
+        """Opens, in memory, the named accounts that have no row yet."""
         accounts = self.accounts.setdefault(merchant_id, {})
         for name in names:
             if name not in accounts:
@@ -195,53 +173,44 @@ class BatchState:
     # --- deciding ---------------------------------------------------------------------------------------
 
     def decide(self, submission: Submission) -> "Interruptible[Result]":
-        """Decides one submission. It can be interrupted after each part of a decision that has parts."""
-        result = self.decide_whole(submission)
-        if isinstance(result, PartsLeft):
-            result = yield from self.decide_parts(result)
+        """Decides one submission. Can be interrupted after each sub-decision."""
+        result = self.start_decision(submission)
+        if isinstance(result, PendingSubDecisions):
+            result = yield from self.finish_sub_decisions(result)
         return result
 
-    def decide_whole(self, submission: Submission) -> "Result | PartsLeft":
-        """Decides one submission, but for the parts of a decision that has them: `decide_parts` must follow. Nearly all
-        decisions have none, and need no generator."""
-        result = self.decide_once(submission)
-        if self.seeded_entropy is not None and not isinstance(result, NeedsMore | PartsLeft):
+    def start_decision(self, submission: Submission) -> "Result | PendingSubDecisions":
+        """Decides one submission. If it returns PendingSubDecisions, `finish_sub_decisions` must follow.
+
+        Nearly all decisions have no sub-decisions, and this way they need no generator."""
+        result = self.evaluate(submission)
+        if self.seeded_entropy is not None and not isinstance(result, NeedsMore | PendingSubDecisions):
             self.seeded_entropy.release(submission)
         return result
 
-    def decide_parts(self, left: "PartsLeft") -> "Interruptible[Decision]":
-        """Records the parts of a decision. It can be interrupted after each of them."""
+    def finish_sub_decisions(self, left: "PendingSubDecisions") -> "Interruptible[Decision]":
+        """Records the sub-decisions of a decision. Can be interrupted after each of them."""
         try:
-            decision = yield from self.take_parts(left)
+            decision = yield from self.record_sub_decisions(left)
         except Exception as error:
             raise InconsistentBatchState from error
         if self.seeded_entropy is not None:
             self.seeded_entropy.release(left.submission)
         return decision
 
-    def decide_once(self, submission: Submission) -> "Result | PartsLeft":
+    def evaluate(self, submission: Submission) -> "Result | PendingSubDecisions":
+        """Returns the stored reply of a repeated request, or runs the rule and records its decision."""
         merchant = submission.merchant
-        book = self.merchant_states[merchant.merchant_id]
+        merchant_state = self.merchant_states[merchant.merchant_id]
         if submission.idempotency_claim is not None and submission.idempotency_claim.is_original_request:
-            kept = self.stored_reply(submission.idempotency_claim, merchant.merchant_id)
-            if kept is not None:
-                return kept
-        try:
-            context = Context(
-                merchant,
-                business_now(book, self.wall_time),
-                self.entropy_for(submission, book),
-                book.last_number + 1,
-                self.deployment.number_permutation_of(merchant.merchant_id),
-                self.deployment.vault.digest,
-                self.deployment.vault,
-                submission.scenario,
-                read_faults(book.faults),
-                book.has_webhook,
-                self.deployment.purposes,
-                self.deployment.public_url,
-                self.deployment.issuing,
+            claim = submission.idempotency_claim
+            stored = read_stored_reply(
+                self.rows[claim.key], claim, merchant.merchant_id, self.deployment.vault, self.earliest_time
             )
+            if stored is not None:
+                return stored
+        try:
+            context = self.make_context(submission, merchant_state)
             outcome = submission.decide(context, LoadedRows(self.rows, self.requested_keys[submission]))
             if not isinstance(outcome, Decision):
                 assert isinstance(outcome, REFUSAL_OR_NEEDS_MORE)
@@ -253,64 +222,87 @@ class BatchState:
         except Exception as error:
             return RuleFailure(error)
         try:
-            return self.accept(submission, outcome, applied, book, context.now)
+            return self.accept(submission, outcome, applied, merchant_state, context.now)
         except Exception as error:
             raise InconsistentBatchState from error
 
-    def entropy_for(self, submission: Submission, book: MerchantState) -> bytes:
+    def make_context(self, submission: Submission, merchant_state: MerchantState) -> Context:
+        deployment = self.deployment
+        return Context(
+            merchant=submission.merchant,
+            now=business_now(merchant_state, self.wall_time),
+            entropy=self.entropy_for(submission, merchant_state),
+            number=merchant_state.numbers + 1,
+            permutation=deployment.number_permutation_of(submission.merchant.merchant_id),
+            digest=deployment.vault.digest,
+            vault=deployment.vault,
+            scenario=submission.scenario,
+            injected_faults=read_faults(merchant_state.faults),
+            has_webhook=merchant_state.listens,
+            purposes=deployment.purposes,
+            public_url=deployment.public_url,
+            issuing=deployment.issuing,
+        )
+
+    def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:
         if self.seeded_entropy is None:
             return submission.entropy
-        return self.seeded_entropy.draw(submission, book.merchant_id, book.decision_count)
+        return self.seeded_entropy.draw(submission, merchant_state.merchant_id, merchant_state.decisions)
 
     def accept(
         self,
         submission: Submission,
         decision: Decision,
         applied: list[LedgerChanges],
-        book: MerchantState,
+        merchant_state: MerchantState,
         now: datetime,
-    ) -> "Decision | PartsLeft":
-        """Records a decision. All that may refuse has been asked; from here on nothing does. The parts of a decision
-        that has them are left to be recorded."""
+    ) -> "Decision | PendingSubDecisions":
+        """Records a decision whose groups were applied, but not its sub-decisions. Nothing can refuse it any more: an
+        exception from here on leaves the batch state inconsistent."""
         if decision.sandbox_clock is not None:
-            self.move_clock(book, decision.sandbox_clock)
+            self.move_clock(merchant_state, decision.sandbox_clock)
         if submission.idempotency_claim is not None and decision.follow_up is not None:
-            # So that whoever ends it can close the kept reply.
-            decision.follow_up.idempotency_claim = (
-                submission.idempotency_claim.key + submission.idempotency_claim.request_digest
-            )
-        self.record_decision(decision, applied, book, now)
+            # The step that ends the request stores its final reply under the same key.
+            decision.follow_up.repeat = pack_idempotency_claim(submission.idempotency_claim)
+        self.record_decision(decision, applied, merchant_state, now)
         if decision.combine is not None:
-            return PartsLeft(submission, decision, book, now)
+            return PendingSubDecisions(submission, decision, merchant_state, now)
         if submission.idempotency_claim is not None:
-            self.keep_reply_of(submission, decision)
+            self.store_reply(submission, decision)
         return decision
 
-    def take_parts(self, left: "PartsLeft") -> "Interruptible[Decision]":
-        """Records the parts of a decision one by one, and what they come to."""
-        decision, book = left.decision, left.book
-        assert decision.combine is not None, "only a decision that has parts is taken part by part"
-        results = yield from collect(self.accept_sub_decision(part, book, left.now) for part in decision.sub_decisions)
+    def record_sub_decisions(self, left: "PendingSubDecisions") -> "Interruptible[Decision]":
+        """Records the sub-decisions one by one, then the rows and the reply that `combine` makes of their results."""
+        decision, merchant_state = left.decision, left.merchant_state
+        assert decision.combine is not None, "only decisions with sub-decisions are deferred"
+        results = yield from collect(
+            self.accept_sub_decision(part, merchant_state, left.now) for part in decision.sub_decisions
+        )
         whole = decision.combine(results)
-        self.upsert_rows(whole.rows, book.merchant_id)
+        self.upsert_rows(whole.rows, merchant_state.merchant_id)
         decision.reply = whole.reply
-        self.keep_reply_of(left.submission, decision)
+        self.store_reply(left.submission, decision)
         return decision
 
-    def accept_sub_decision(self, part: Decision | Refusal, book: MerchantState, now: datetime) -> Decision | Refusal:
+    def accept_sub_decision(
+        self, part: Decision | Refusal, merchant_state: MerchantState, now: datetime
+    ) -> Decision | Refusal:
+        """Applies and records one sub-decision, or its fallback if an account does not cover it."""
         if isinstance(part, Refusal):
             return part
         applied: list[LedgerChanges] = []
-        refusal = self.apply_groups(part, book.merchant_id, applied)
+        refusal = self.apply_groups(part, merchant_state.merchant_id, applied)
         if refusal is not None:
             if part.fallback is None:
                 return refusal
             part, applied = part.fallback(), []
-        self.record_decision(part, applied, book, now)
+        self.record_decision(part, applied, merchant_state, now)
         return part
 
     def apply_groups(self, decision: Decision, merchant_id: int, applied: list[LedgerChanges]) -> Refusal | None:
-        """Each group sees what those before it did; the desk itself is changed only when all of them are possible."""
+        """Applies the groups in order, each on the result of the ones before, and appends the changes to `applied`.
+
+        Returns the refusal of the first group that is not possible, or None. Does not change the batch state."""
         moved: dict[str, Account] = {}
         ended: dict[bytes, Row | None] = {}
         accounts: Mapping[str, Account] = self.accounts.get(merchant_id, {})
@@ -329,48 +321,51 @@ class BatchState:
         return None
 
     def record_decision(
-        self, decision: Decision, applied: list[LedgerChanges], book: MerchantState, now: datetime
+        self, decision: Decision, applied: list[LedgerChanges], merchant_state: MerchantState, now: datetime
     ) -> None:
-        merchant_id = book.merchant_id
-        book.decision_count += decision.changes_anything
+        """Adds a decision to the batch state. Call only after apply_groups succeeded: it cannot be undone."""
+        merchant_id = merchant_state.merchant_id
+        merchant_state.decisions += decision.changes_anything
         for result in applied:
             self.accounts[merchant_id].update(result.accounts)
             for account in result.accounts.values():
                 self.upsert_row(account)
             for hold in result.holds.values():
                 self.upsert_row(hold)
-            self.append_postings(result.journal_lines, book, now)
+            self.append_postings(result.journal_lines, merchant_state, now)
         self.upsert_rows(decision.rows, merchant_id)
         for job in decision.jobs:
-            self.schedule_job(job, book, is_leased=job is decision.follow_up)
+            self.schedule_job(job, merchant_state, is_leased=job is decision.follow_up)
         for job in decision.jobs_done:
             self.delete_job(job)
         for event in decision.events:
-            book.last_event_seq += 1
-            self.events.append(event_row(event, merchant_id, book.last_event_seq, now))
+            merchant_state.events += 1
+            self.events.append(event_row(event, merchant_id, merchant_state.events, now))
         for notice in decision.notices:
             self.written_merchants.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
-        for deed in decision.audit_entries:
+        for entry in decision.audit_entries:
             self.written_merchants.add(merchant_id)
-            self.audit_rows.append(audit_row(deed, merchant_id))
+            self.audit_rows.append(audit_row(entry, merchant_id))
         if decision.numbers_used:
-            book.last_number += decision.numbers_used
+            merchant_state.numbers += decision.numbers_used
             self.written_merchants.add(merchant_id)
         if decision.injected_faults is not None:
-            book.faults = msgspec.json.encode(decision.injected_faults).decode() if decision.injected_faults else None
+            merchant_state.faults = (
+                msgspec.json.encode(decision.injected_faults).decode() if decision.injected_faults else None
+            )
             self.written_merchants.add(merchant_id)
         if decision.sandbox_clock is not None:
             self.written_merchants.add(merchant_id)
 
-    def append_postings(self, entries: list[JournalLine], book: MerchantState, now: datetime) -> None:
-        first = book.last_posting_seq + 1
+    def append_postings(self, entries: list[JournalLine], merchant_state: MerchantState, now: datetime) -> None:
+        first = merchant_state.postings + 1
         for entry in entries:
-            book.last_posting_seq += 1
+            merchant_state.postings += 1
             self.postings.append(
                 PostingRow(
-                    book.merchant_id,
-                    book.last_posting_seq,
+                    merchant_state.merchant_id,
+                    merchant_state.postings,
                     first,
                     entry.reference,
                     entry.debit,
@@ -398,8 +393,8 @@ class BatchState:
             self.updated_rows[key] = row
         self.rows[key] = row
 
-    def schedule_job(self, job: Job, book: MerchantState, *, is_leased: bool) -> None:
-        job.run_at = to_wall_time(book, job.due, self.wall_time)
+    def schedule_job(self, job: Job, merchant_state: MerchantState, *, is_leased: bool) -> None:
+        job.run_at = to_wall_time(merchant_state, job.due, self.wall_time)
         job.leased_until = self.wall_time + JOB_LEASE if is_leased else None
         job.claims = 1 if is_leased else 0
         self.upsert_row(job)
@@ -411,78 +406,43 @@ class BatchState:
             self.deleted_jobs[job.key] = job
         self.rows[job.key] = None
 
-    def move_clock(self, book: MerchantState, to: datetime) -> None:
-        if book.clock_fixed_at is not None:
-            book.clock_fixed_at = to
+    def move_clock(self, merchant_state: MerchantState, to: datetime) -> None:
+        if merchant_state.clock_fixed_at is not None:
+            merchant_state.clock_fixed_at = to
         else:
-            book.clock_offset_us = (to - self.wall_time) // timedelta(microseconds=1)
+            merchant_state.clock_offset_us = (to - self.wall_time) // timedelta(microseconds=1)
 
     def raise_versions(self) -> None:
-        """All is decided: the books that anything was written to go up a version."""
-        for merchant_id, book in self.merchant_states.items():
-            self.expected_versions[merchant_id] = book.version
+        """Raises the version of each written merchant. Call once, after the last decision of the batch."""
+        for merchant_id, merchant_state in self.merchant_states.items():
+            self.expected_versions[merchant_id] = merchant_state.version
             if merchant_id in self.written_merchants:
-                book.version += 1
-
-    # --- replies kept under an Idempotency-Key ----------------------------------------------------------
-
-    def stored_reply(self, claim: IdempotencyClaim, merchant_id: int) -> Result | None:
-        row = self.rows[claim.key]
-        if not isinstance(row, IdempotencyRecord) or row.expires_at <= self.earliest_time:
-            return None
-        if row.request_digest != claim.request_digest:
-            return IDEMPOTENCY_MISMATCH
-        assert row.sealed_reply is not None
-        reply = self.deployment.vault.unseal(merchant_id, f"repeat {claim.key.hex()}", row.sealed_reply)
-        return Decision(reply=msgspec.Raw(reply), in_progress=row.is_in_progress)
-
-    def keep_reply_of(self, submission: Submission, decision: Decision) -> None:
-        if submission.idempotency_claim is not None and decision.reply is not None and not decision.in_progress:
-            self.store_reply(submission, decision)
+                merchant_state.version += 1
 
     def store_reply(self, submission: Submission, decision: Decision) -> None:
-        claim, merchant_id = submission.idempotency_claim, submission.merchant.merchant_id
-        assert claim is not None
-        row = self.rows[claim.key]
-        if not claim.is_original_request and not (
-            isinstance(row, IdempotencyRecord) and row.is_in_progress and row.request_digest == claim.request_digest
-        ):
-            return  # the reply was given already, or a day later the key is another request's
-        if isinstance(decision.reply, Refusal):
-            if not claim.is_original_request:  # refusals are not kept: the key is free again. Contract: #repeats
-                self.upsert_row(
-                    IdempotencyRecord(claim.key, merchant_id, claim.request_digest, b"", False, ALREADY_EXPIRED)
-                )
+        """Stores the reply under the submission's Idempotency-Key, if it has one."""
+        claim = submission.idempotency_claim
+        if claim is None or decision.reply is None or decision.in_progress:
             return
-        # What is shown once is absent from a repeat. Contract: #repeats
-        reply = msgspec.json.encode(decision.reply if decision.replay_reply is None else decision.replay_reply)
-        nonce = derive(submission.entropy, "kept reply" if claim.is_original_request else "kept last reply")
-        sealed = self.deployment.vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)
-        self.upsert_row(
-            IdempotencyRecord(
-                claim.key,
-                merchant_id,
-                claim.request_digest,
-                sealed,
-                decision.follow_up is not None,
-                self.wall_time + IDEMPOTENCY_KEY_TTL,
-            )
-        )
-
-
-def idempotency_record_key(merchant_id: int, idempotency_key: str) -> bytes:
-    return row_key(merchant_id, "repeat", idempotency_key)
+        merchant_id = submission.merchant.merchant_id
+        reply = ReplyToStore(claim, merchant_id, decision, submission.entropy, self.wall_time)
+        record = make_idempotency_record(self.rows[claim.key], reply, self.deployment.vault)
+        if record is not None:
+            self.upsert_row(record)
 
 
 def decide_batch(state: BatchState, submissions: list[Submission]) -> "Interruptible[list[Result]]":
-    """Decide in order of arrival. A result of `More` means: fetch those too, and decide that one again. It can be
-    interrupted after each submission and each part of one: the desk belongs to whoever runs it, and nothing of it is
-    written before all is decided."""
+    """Decides submissions in order of arrival and returns their results.
+
+    A result of NeedsMore means: fetch those rows and decide that submission again. Can be interrupted after each
+    submission and sub-decision. That is safe because no other task uses this batch state."""
     for submission in submissions:
         state.open_missing_accounts(submission.merchant.merchant_id, submission.needs.accounts)
     results: list[Result] = []
     for submission in submissions:
-        result = state.decide_whole(submission)
-        results.append((yield from state.decide_parts(result)) if isinstance(result, PartsLeft) else result)
+        result = state.start_decision(submission)
+        results.append(
+            (yield from state.finish_sub_decisions(result)) if isinstance(result, PendingSubDecisions) else result
+        )
         yield
     return results

@@ -1,4 +1,4 @@
-"""All that a desk changed, as the parts of one statement."""
+"""Turns the changes of a decided batch into the parts of one SQL statement."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from kasuwa.db.journal import CommitMarkRow
 
 
 def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[StatementPart, ...], list[str]]:
-    """The parts, and the rows of each."""
+    """Returns the statement parts of a batch and, for each part, its rows as a JSON array."""
     parts: list[StatementPart] = []
     rows: list[str] = []
 
@@ -21,7 +21,7 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
         rows.append(encode_rows(changed))
 
     raising, looking = version_parts(MerchantState)
-    # In one order, as the locked way takes them: two batches must not wait for each other.
+    # Sorted by key, the order in which locked batches lock them, so that two batches cannot deadlock.
     books = sorted(state.merchant_states.values(), key=lambda book: book.key)
     for part, touched in ((raising, True), (looking, False)):
         chosen = [book for book in books if (book.merchant_id in state.written_merchants) is touched]
@@ -57,7 +57,7 @@ def versioned_fields(book: MerchantState, expected: int) -> dict[str, Any]:
 
 
 def group_by_table(rows: Iterable[Row]) -> list[tuple[type[Row], list[Row]]]:
-    """Rows by table, tables by name, so that the same mix always makes the same statement."""
+    """Groups rows by type, sorted by table name, so that the same mix of tables gives the same statement text."""
     found: dict[type[Row], list[Row]] = {}
     for row in rows:
         found.setdefault(type(row), []).append(row)

@@ -1,7 +1,7 @@
-"""The catalogue's tables: taking a new edition in, and reading the newest.
+"""The biller catalogue's tables: stores new editions and reads the newest.
 
-The catalogue belongs to the deployment, so no merchant's book is its lock: an advisory lock is. Whoever takes an
-edition in holds it from the question whether one is due until it is committed; two never do so for the same day.
+The catalogue belongs to the deployment, so its lock is an advisory lock (CATALOGUE_LOCK_ID). The caller holds it from
+checking whether an edition is due until the new one is committed, so that no edition is stored twice.
 """
 
 from collections.abc import Iterable
@@ -23,13 +23,13 @@ from kasuwa.core.billers import (
 from kasuwa.core.money import minor_of
 from kasuwa.db.connections import Connection
 
-# Any number will do, as long as every version takes the same.
+# An arbitrary number. It must not change between versions.
 CATALOGUE_LOCK_ID = 0x62696C6C73
 
-# The catalogue is taken anew once a day. Contract: bills#pay
+# A new edition is fetched once a day. Contract: bills#pay
 EDITION_MAX_AGE = timedelta(hours=24)
 
-# Long after nobody can pay by them any more, retired paycodes are thrown away.
+# Retired paycodes are deleted long after they can no longer be paid.
 RETIRED_ITEM_RETENTION = timedelta(days=30)
 
 NEWEST = "select coalesce(max(edition), 0) from bill_edition"
@@ -44,13 +44,13 @@ ITEMS = f"""
     where retired_at is null or retired_at > now() - $1::interval order by place, key
 """
 
-PUT_CATEGORIES = """
+UPSERT_CATEGORIES = """
     insert into bill_category (code, name, place, edition)
     select x.code, x.name, x.place, $2 from json_to_recordset($1::json) as x(code text, name text, place bigint)
     on conflict (code) do update
     set name = excluded.name, place = excluded.place, edition = excluded.edition, retired_at = null
 """
-PUT_BILLERS = f"""
+UPSERT_BILLERS = f"""
     insert into biller ({BILLER_COLUMNS}, place, edition)
     select {BILLER_COLUMNS}, place, $2 from json_to_recordset($1::json) as x(id bigint, name text, reference text,
         category text, slug text, pattern text, least bigint, most bigint, place bigint)
@@ -58,7 +58,7 @@ PUT_BILLERS = f"""
         slug = excluded.slug, pattern = excluded.pattern, least = excluded.least, most = excluded.most,
         place = excluded.place, edition = excluded.edition, retired_at = null
 """
-PUT_ITEMS = f"""
+UPSERT_ITEMS = f"""
     insert into bill_item (key, {ITEM_COLUMNS}, price, place, since, edition)
     select decode(key, 'base64'), {ITEM_COLUMNS}, price, place, $2, $2
     from json_to_recordset($1::json) as x(key text, name text, bills_id bigint, amount text, discount text, fee bigint,
@@ -73,7 +73,7 @@ RETIRE = tuple(
     for table in ("bill_category", "biller", "bill_item")
 )
 DELETE_OLD_RETIRED_ITEMS = "delete from bill_item where retired_at < now() - $1::interval"
-NOTE_EDITION = "insert into bill_edition (edition, taken_at, items) values ($1, now(), $2)"
+INSERT_EDITION = "insert into bill_edition (edition, taken_at, items) values ($1, now(), $2)"
 
 
 async def read_newest_edition(connection: Connection) -> int:
@@ -87,17 +87,17 @@ async def is_edition_fresh(connection: Connection) -> bool:
 
 
 async def store_edition(connection: Connection, edition: int, contents: CatalogueEdition) -> None:
-    """Take a checked sheet in as the newest edition: what it no longer has is retired."""
+    """Stores a checked edition as the newest and retires what it no longer lists."""
     async with connection.transaction():
         await connection.execute(
-            PUT_CATEGORIES, encode_records(map(msgspec.structs.asdict, contents.categories)), edition
+            UPSERT_CATEGORIES, encode_records(map(msgspec.structs.asdict, contents.categories)), edition
         )
-        await connection.execute(PUT_BILLERS, encode_records(map(msgspec.structs.asdict, contents.billers)), edition)
-        await connection.execute(PUT_ITEMS, encode_records(map(item_record, contents.items)), edition)
+        await connection.execute(UPSERT_BILLERS, encode_records(map(msgspec.structs.asdict, contents.billers)), edition)
+        await connection.execute(UPSERT_ITEMS, encode_records(map(item_record, contents.items)), edition)
         for statement in RETIRE:
             await connection.execute(statement, edition)
         await connection.execute(DELETE_OLD_RETIRED_ITEMS, RETIRED_ITEM_RETENTION)
-        await connection.execute(NOTE_EDITION, edition, len(contents.items))
+        await connection.execute(INSERT_EDITION, edition, len(contents.items))
 
 
 def item_record(item: Item) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def encode_records(rows: Iterable[dict[str, Any]]) -> str:
 
 
 async def read_catalogue(connection: Connection) -> Catalogue:
-    """The newest edition, and the paycodes that are still accepted though it no longer has them."""
+    """Reads the newest edition and the retired paycodes that are still accepted."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         edition = await read_newest_edition(connection)
         categories = tuple(Category(*record) for record in await connection.fetch(CATEGORIES))

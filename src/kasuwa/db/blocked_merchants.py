@@ -1,8 +1,8 @@
-"""Lanes: each runs the submissions of one merchant whose book another session holds, beside the writer.
+"""Queues for merchants whose row another session holds. Each is run beside the writer, on its own connections.
 
-A lane lives from the moment in which a batch had to go on without its merchant until nothing of that merchant waits any
-more. It is to the writer what another process is: the book's version keeps the two apart. What arrives for its merchant
-meanwhile joins it, so that the writer does not meet the held book again with each batch.
+A queue exists from the moment in which a batch went on without its merchant until it is empty. Submissions of that
+merchant that arrive meanwhile join it, so that the writer does not run into the same lock with each batch. The
+merchant's version keeps queue and writer apart, as it does two processes.
 """
 
 import asyncio
@@ -14,93 +14,93 @@ from kasuwa.db.locked_batch import LockedBatchRunner, PendingBatch, drop_overdue
 from kasuwa.db.row_cache import RowCache
 from kasuwa.db.writer_session import WriterSession
 
-# Connections that lanes may have together, in a process. Whoever waits for one of them has patience as everybody.
+# Sessions that all queues of a process share. Waiting for one counts against the submissions' deadlines.
 MAX_SESSIONS = 4
-# How long the lane on the last place waits for its book before it makes room for others. Books that stay held may take
-# all the other places for as long as their requests have patience, and a lane whose book is free again must not wait
-# for that.
-TURN_SECONDS = 0.5
+# How long the queue on the last free session waits for its lock before it lets others try. Merchants that stay locked
+# may occupy the other sessions until their deadlines, and a merchant that is free again must not wait for that.
+LAST_SLOT_LOCK_SECONDS = 0.5
 
 
 class BlockedMerchantQueues:
     def __init__(
-        self, make_session: Callable[[], WriterSession], memory: RowCache, world: Deployment, clock: DatabaseClock
+        self, make_session: Callable[[], WriterSession], cache: RowCache, deployment: Deployment, clock: DatabaseClock
     ) -> None:
         self._make_session = make_session
-        self._memory = memory
-        self._world = world
+        self._cache = cache
+        self._deployment = deployment
         self._clock = clock
-        self._waiting: dict[int, PendingBatch] = {}
-        # What is being run, by merchant.
+        self._queues: dict[int, PendingBatch] = {}
+        # Batches that are being run, by merchant.
         self.running: dict[int, PendingBatch] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._places = asyncio.Semaphore(MAX_SESSIONS)
-        self._without_place = 0
+        self._session_slots = asyncio.Semaphore(MAX_SESSIONS)
+        self._waiting_for_slot = 0
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
-        return bool(self._waiting)
+        """Whether any merchant has a queue."""
+        return bool(self._queues)
 
-    def divert(self, taken: PendingBatch) -> PendingBatch:
-        """Have those run by lanes whose merchant has one. Returns the others."""
-        if not self._waiting:
-            return taken
-        for entry in taken:
-            if entry.merchant_id in self._waiting:
-                self._waiting[entry.merchant_id].append(entry)
-        return [entry for entry in taken if entry.merchant_id not in self._waiting]
+    def divert(self, batch: PendingBatch) -> PendingBatch:
+        """Queues the submissions whose merchant has a queue. Returns the others."""
+        if not self._queues:
+            return batch
+        for entry in batch:
+            if entry.merchant_id in self._queues:
+                self._queues[entry.merchant_id].append(entry)
+        return [entry for entry in batch if entry.merchant_id not in self._queues]
 
-    def open_queues(self, left_out: PendingBatch) -> None:
-        """Lanes for the merchants of these."""
-        for entry in left_out:
-            waiting = self._waiting.get(entry.merchant_id)
+    def open_queues(self, blocked: PendingBatch) -> None:
+        """Queues these submissions, starting a queue for each merchant that has none."""
+        for entry in blocked:
+            waiting = self._queues.get(entry.merchant_id)
             if waiting is None:
-                waiting = self._waiting[entry.merchant_id] = []
+                waiting = self._queues[entry.merchant_id] = []
                 task = asyncio.get_running_loop().create_task(self._run(entry.merchant_id))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             waiting.append(entry)
 
     def drop_overdue(self) -> None:
-        for merchant_id, waiting in self._waiting.items():
-            self._waiting[merchant_id] = drop_overdue(waiting)
+        for merchant_id, waiting in self._queues.items():
+            self._queues[merchant_id] = drop_overdue(waiting)
 
     async def close(self) -> None:
         await asyncio.gather(*self._tasks)
 
     async def _run(self, merchant_id: int) -> None:
-        self._memory.forget_merchants([merchant_id])
+        self._cache.forget_merchants([merchant_id])
         session = self._make_session()
-        way = LockedBatchRunner(session, RowCache(), self._world, self._clock, single_merchant=True)
+        runner = LockedBatchRunner(session, RowCache(), self._deployment, self._clock, single_merchant=True)
         try:
-            while self._waiting[merchant_id]:
-                self._without_place += 1
+            while self._queues[merchant_id]:
+                self._waiting_for_slot += 1
                 try:
-                    await self._places.acquire()
+                    await self._session_slots.acquire()
                 finally:
-                    self._without_place -= 1
+                    self._waiting_for_slot -= 1
                 try:
-                    await self._take_turn(merchant_id, way)
+                    await self._run_queue(merchant_id, runner)
                 finally:
                     session.disconnect()
-                    self._places.release()
+                    self._session_slots.release()
         finally:
             self.running.pop(merchant_id, None)
-            del self._waiting[merchant_id]
+            del self._queues[merchant_id]
 
-    async def _take_turn(self, merchant_id: int, way: LockedBatchRunner) -> None:
-        """Runs what waits for a merchant until nothing does, or until others wait for the place. What could not be run
-        because the book is held waits on, before what came later."""
-        while self._waiting[merchant_id]:
-            taken, self._waiting[merchant_id] = self._waiting[merchant_id], []
-            self.running[merchant_id] = taken
-            way.lock_seconds = TURN_SECONDS if self._places.locked() else None
+    async def _run_queue(self, merchant_id: int, runner: LockedBatchRunner) -> None:
+        """Runs a merchant's queue until it is empty or another queue waits for a session.
+
+        Submissions that could not be run because the merchant is locked stay at the head of the queue."""
+        while self._queues[merchant_id]:
+            batch, self._queues[merchant_id] = self._queues[merchant_id], []
+            self.running[merchant_id] = batch
+            runner.lock_seconds = LAST_SLOT_LOCK_SECONDS if self._session_slots.locked() else None
             try:
-                left_out = await way.run(taken)
-            except Exception as error:  # a bug of ours must not let anybody wait for ever
-                fail_all(taken, error)
+                left_out = await runner.run(batch)
+            except Exception as error:  # a bug must not leave submissions unanswered
+                fail_all(batch, error)
                 left_out = []
             del self.running[merchant_id]
-            self._waiting[merchant_id] = left_out + self._waiting[merchant_id]
-            if self._without_place:
+            self._queues[merchant_id] = left_out + self._queues[merchant_id]
+            if self._waiting_for_slot:
                 return

@@ -1,10 +1,9 @@
-"""Rows to bulk SQL: one statement writes a whole batch, whatever is in it.
+"""Builds the one SQL statement that writes a whole batch.
 
 Each table's columns come from its struct. A batch is written by one data-modifying `WITH` whose parts are
-`insert … select`, `update … from` and `delete`, each fed by one JSON array of its rows. JSON, because msgspec
-writes a row for a tenth of what a driver takes to encode its columns as binary arrays, and the process that
-decides is busier than the database that parses (docs/decisions/0002). The statement's text depends only on which
-parts there are, so a handful of prepared statements serve for ever.
+`insert … select`, `update … from` and `delete`, each fed by one JSON array of its rows. JSON, because msgspec encodes a
+row in a tenth of the time the driver needs for binary arrays, and this process is busier than the database
+(docs/decisions/0002). The text depends only on which parts there are, so a few prepared statements suffice.
 """
 
 import types
@@ -29,10 +28,10 @@ PG_TYPES: dict[Any, str] = {
     date: "date",
 }
 
-# Text columns that PostgreSQL keeps as json; the structs hold them encoded.
+# Columns of type json. The structs hold them as encoded text.
 JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults", "facts", "limits"})
 
-# How a column travels inside the JSON where that is not its own type, and how it is read there.
+# Types that are sent inside the JSON as another type, and the SQL that converts them back.
 JSON_TYPES = {"bytea": "text", "json": "text"}
 JSON_CONVERSIONS = {"bytea": "decode({}, 'base64')", "json": "{}::json"}
 
@@ -45,7 +44,7 @@ class Columns(msgspec.Struct, frozen=True):
         return Columns(tuple(wanted), tuple(self.types[self.names.index(name)] for name in wanted))
 
     def value_sql(self, name: str) -> str:
-        """The SQL expression of a column of the recordset `x`."""
+        """Returns the SQL expression of a column of the recordset `x`."""
         return JSON_CONVERSIONS.get(self.types[self.names.index(name)], "{}").format(f"x.{name}")
 
 
@@ -66,8 +65,9 @@ def pg_type(name: str, hint: Any) -> str:
 
 @cache
 def select_by_key(kind: type[Row]) -> str:
-    """Found by `key` alone: with merchant_id in the WHERE the planner takes the wrong index and filters. The
-    keys come as one string of bytes (`joined`), which costs next to nothing to send."""
+    """Returns the query that reads rows by `key`. Its parameter is the keys as one byte string (`concat_keys`).
+
+    merchant_id is not in the WHERE: with it the planner takes the wrong index and filters."""
     places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
     keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
     return f"select {', '.join(columns_of(kind).names)} from {kind.table} where key = any({keys})"
@@ -78,14 +78,14 @@ def concat_keys(keys: Iterable[bytes]) -> bytes:
 
 
 class StatementPart(msgspec.Struct, frozen=True):
-    """One piece of a batch's write: a table, what to do to it, and its columns."""
+    """One part of a batch's statement: a table, the operation on it, and its columns."""
 
     operation: str
     table: str
     columns: Columns
 
 
-# A book is changed, or merely looked at, only at the version that it is expected to have.
+# Operations that require the merchant's row to have the expected version: raise it, or only check it.
 VERSION_CHECKS = ("raise", "look")
 
 
@@ -97,8 +97,9 @@ def recordset(columns: Columns, parameter: int) -> str:
 
 
 def locate_row_sql(table: str, columns: Columns) -> str:
-    """The row of a table that a record names, found by the index on its key, whatever the planner believes:
-    on a small table it would rather scan, and would go on scanning when the table has grown."""
+    """Returns SQL that finds the row of a record by the index on `key`, whatever the planner estimates.
+
+    Otherwise it would scan a small table, and keep that plan when the table has grown."""
     return f"lateral (select r.ctid as place from {table} r where r.key = {columns.value_sql('key')} offset 0) f"
 
 
@@ -118,13 +119,17 @@ def part_sql(part: StatementPart, parameter: int) -> str:
             f"update {table} t set {sets} from {rows}, {locate_row_sql(table, columns)}"
             " where t.ctid = f.place and t.version = x.expected returning 1"
         )
-    return f"select 1 from {rows}, {locate_row_sql(table, columns)}, {table} t where t.ctid = f.place and t.version = x.expected"
+    return (
+        f"select 1 from {rows}, {locate_row_sql(table, columns)}, {table} t"
+        " where t.ctid = f.place and t.version = x.expected"
+    )
 
 
 @cache
 def statement_sql(parts: tuple[StatementPart, ...]) -> str:
-    """The last argument: how many books there are. Unless so many were at the version they were expected to have,
-    changed or merely looked at, the statement divides by zero and nothing of it stands."""
+    """Returns the text of the statement. Its last parameter is the number of merchants in the batch.
+
+    Unless that many rows had their expected version, the statement fails by dividing by zero and writes nothing."""
     pieces = ", ".join(f"w{n} as ({part_sql(part, n)})" for n, part in enumerate(parts, start=1))
     books = [
         f"(select count(*) from w{n})" for n, part in enumerate(parts, start=1) if part.operation in VERSION_CHECKS
@@ -139,7 +144,7 @@ def insert_part(kind: type[msgspec.Struct], table: str) -> StatementPart:
 
 @cache
 def update_part(kind: type[Row]) -> tuple[StatementPart, Any]:
-    """The update of a table's changing columns, and what makes the changed part of a row."""
+    """Returns the update of a table's mutable columns, and a function that extracts those columns of a row."""
     wanted = ("key", *kind.mutable_columns)
     hints = typing.get_type_hints(kind)
     changed = msgspec.defstruct(f"Changed{kind.__name__}", [(name, hints[name]) for name in wanted])
@@ -149,7 +154,7 @@ def update_part(kind: type[Row]) -> tuple[StatementPart, Any]:
 
 @cache
 def version_parts(kind: type[Row]) -> tuple[StatementPart, StatementPart]:
-    """Raising books to their next version, and looking at those that stay."""
+    """Returns the parts that raise the version of written merchants and check the version of the others."""
     columns = columns_of(kind).only(("key", *kind.mutable_columns))
     expecting = Columns((*columns.names, "expected"), (*columns.types, "bigint"))
     return StatementPart("raise", kind.table, expecting), StatementPart(

@@ -1,9 +1,9 @@
-"""A pool of connections that cannot deadlock in silence.
+"""A connection pool that detects nested acquisition.
 
-A task that holds a connection and waits for another one of the same pool may wait for ever: it takes as many such tasks
-as the pool has connections, and none of them ever gets its second one. So a pool knows what the current task holds.
-Taking a second one is a bug: it raises where `RAISE_ON_NESTED_ACQUIRE` is set in the environment, as it is in tests; it
-is logged and counted otherwise. Besides, every wait for a connection has an end.
+Tasks that hold a connection and wait for a second one of the same pool can deadlock: as many of them as the pool has
+connections suffice. So the pool knows what the current task holds. A nested acquire is a bug: it raises NestedAcquire
+if RAISE_ON_NESTED_ACQUIRE is set in the environment, as in tests, and is logged otherwise. Every wait for a connection
+has a timeout.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ else:  # the driver itself is not generic
     DriverPool = asyncpg.Pool
 
 ACQUIRE_SECONDS = 2.0
-# How long a connection whose statement was given up may take to become usable again, before it is closed.
+# How long a connection may take to become usable again after its statement timed out. Then it is closed.
 RELEASE_SECONDS = 1.0
 PROBE_SECONDS = 2.0
 
@@ -34,7 +34,7 @@ log = structlog.get_logger("kasuwa.db")
 
 
 class QueryRunner(Protocol):
-    """What a connection and a pool have in common: one statement at a time, each a transaction of its own."""
+    """The interface that connections and pools share. Each statement is its own transaction."""
 
     async def fetch(self, query: str, *args: Any) -> list[Any]: ...
 
@@ -46,15 +46,15 @@ class QueryRunner(Protocol):
 
 
 class NestedAcquire(Exception):
-    """A task takes a connection of a pool while it holds one of the same pool."""
+    """Raised when a task acquires a connection while it holds one of the same pool."""
 
 
 class PoolExhausted(TimeoutError):
-    """No connection of a pool came free in time."""
+    """Raised when no connection of a pool became free in time."""
 
 
 class HeldConnection:
-    """A connection in use. Tasks that were started under it see it in their context, also after it was released."""
+    """A connection in use. Tasks started while it is held inherit it in their context, even after its release."""
 
     __slots__ = ("is_held", "pool")
 
@@ -67,7 +67,7 @@ HELD_CONNECTIONS: ContextVar[tuple[HeldConnection, ...]] = ContextVar("held conn
 
 
 class Pool:
-    """`used` of `size` connections are in use; `timeouts` counts who waited for one in vain."""
+    """A pool of `size` connections. `timeout_count` counts waits that ended without a connection."""
 
     def __init__(self, name: str, driver: DriverPool, size: int) -> None:
         self.name = name
@@ -75,10 +75,10 @@ class Pool:
         self.used_count = 0
         self.timeout_count = 0
         self._driver = driver
-        self._complained: set[str] = set()
+        self._reported_places: set[str] = set()
 
     def acquire(self, *, seconds: float = ACQUIRE_SECONDS) -> "AcquireContext":
-        """`async with pool.acquire() as connection`. Raises TimeoutError when none is free within `seconds`."""
+        """Returns a context manager that yields a connection. It raises PoolExhausted if none is free in time."""
         return AcquireContext(self, self._driver, seconds)
 
     async def fetch(self, query: str, *args: Any) -> list[Any]:
@@ -98,7 +98,7 @@ class Pool:
             return await connection.execute(query, *args)
 
     async def find_problem(self) -> str | None:
-        """Why this pool is of no use now, or None: for readiness."""
+        """Returns why the pool cannot be used now, or None. Used by the readiness check."""
         try:
             async with self.acquire(seconds=PROBE_SECONDS) as connection:
                 await connection.fetchval("select 1", timeout=PROBE_SECONDS)
@@ -115,15 +115,15 @@ class Pool:
         place = find_caller()
         if os.environ.get("RAISE_ON_NESTED_ACQUIRE"):
             raise NestedAcquire(f"{self.name} at {place}")
-        if place not in self._complained:
-            self._complained.add(place)
+        if place not in self._reported_places:
+            self._reported_places.add(place)
             log.error("a connection was taken under one of the same pool", pool=self.name, place=place)
 
 
 class AcquireContext:
     """One use of a connection, from `async with` to its end."""
 
-    __slots__ = ("_before", "_connection", "_driver", "_hold", "_pool", "_seconds")
+    __slots__ = ("_connection", "_driver", "_hold", "_outer_holds", "_pool", "_seconds")
 
     def __init__(self, pool: Pool, driver: DriverPool, seconds: float) -> None:
         self._pool = pool
@@ -143,7 +143,7 @@ class AcquireContext:
             pool.timeout_count += 1
             raise PoolExhausted(f"no connection of the pool {pool.name} is free") from None
         pool.used_count += 1
-        self._before, self._hold = before, HeldConnection(pool)
+        self._outer_holds, self._hold = before, HeldConnection(pool)
         HELD_CONNECTIONS.set((*before, self._hold))
         return connection
 
@@ -151,9 +151,9 @@ class AcquireContext:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._hold.is_held = False
-        HELD_CONNECTIONS.set(self._before)
+        HELD_CONNECTIONS.set(self._outer_holds)
         try:
-            # One that cannot be released in time is closed by the driver; what was asked of it is known by now.
+            # The driver closes a connection that cannot be released in time. Its results are already known.
             with contextlib.suppress(Exception):
                 await self._driver.release(self._connection, timeout=RELEASE_SECONDS)
         finally:
@@ -161,7 +161,7 @@ class AcquireContext:
 
 
 def find_caller() -> str:
-    """The place outside this file that asked for a connection."""
+    """Returns file and line of the code outside this module that acquired a connection."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

@@ -1,10 +1,10 @@
-"""Connections of every kind, and what all of them have in common: each wait on one of them ends.
+"""Opens every connection and pool of the service, with their timeouts.
 
-Kinds: the writer's, whose plans are pinned; pools for plain reads, for operators and for the worker's claims
-(pooled.py); the courier's; and the few that hold an advisory lock. On the client's side every statement has a deadline
-(`command_timeout`). On the server's side every wait for a lock ends by `lock_timeout`, and a transaction whose process
-does nothing (it was stopped, or its machine is gone) ends by `idle_in_transaction_session_timeout` or by the keepalive
-settings, so that it does not hold its locks against others.
+There are the writer's connections, whose plans are pinned, pools for reads, for operators, for the worker's claims and
+for metrics, the webhook sender's connection, and a few that hold an advisory lock. On the client side every statement
+has a deadline (`command_timeout`). On the server side every wait for a lock ends by `lock_timeout`. A transaction
+whose process was stopped, or whose machine is gone, ends by `idle_in_transaction_session_timeout` or the keepalive
+settings and releases its locks.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ CONNECTION_ERRORS = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.LockNotAvailableError,  # nothing was done: another session holds what this one waited for
+    asyncpg.LockNotAvailableError,  # another session held the lock; nothing was done
     asyncpg.TooManyConnectionsError,
     asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # used in the very moment in which it was cut
+    asyncpg.InternalClientError,  # raised when the connection is cut while in use
     asyncpg.exceptions.ReadOnlySQLTransactionError,
     ConnectionError,
     asyncio.TimeoutError,
@@ -36,17 +36,18 @@ CONNECTION_ERRORS = (
 
 
 def is_connection_error(error: BaseException) -> bool:
-    """Whether an error means "the server is gone or going", not "the server says no". A value that cannot be
-    sent at all (an integer beyond bigint) is an InterfaceError too, but a ValueError besides."""
+    """Returns whether an error means that the server cannot be reached, rather than that it rejects the statement.
+
+    A value that cannot be encoded (an integer beyond bigint) is an InterfaceError too, but also a ValueError."""
     return isinstance(error, CONNECTION_ERRORS) and not isinstance(error, ValueError)
 
 
-# In seconds: how long a statement may take before it counts as lost. Writes have their own bound (writer.py).
+# How long a statement may take before it counts as lost. The writer's are shorter than a submission's timeout.
 STATEMENT_SECONDS = 6.0
 WRITE_SECONDS = 5.0
 
-# Sent with every connection. The first group lets the server notice a client that is gone, as `WATCHFUL` of primary.py
-# lets us notice a server that is gone; PostgreSQL ignores it on a socket file.
+# Settings of every connection. With the TCP settings the server notices a client that is gone, as KEEPALIVE_OPTIONS of
+# primary.py does for the other direction. PostgreSQL ignores them on Unix sockets.
 COMMON_SETTINGS = {
     "tcp_keepalives_idle": "2",
     "tcp_keepalives_interval": "2",
@@ -56,12 +57,12 @@ COMMON_SETTINGS = {
     "idle_in_transaction_session_timeout": "5s",
 }
 
-# How long a batch waits for a book that another session has locked, before it goes on without that merchant.
+# How long a batch waits for a merchant that another session has locked before it goes on without it.
 MERCHANT_LOCK_SECONDS = 0.2
 
-# The planner is a trap for statements prepared on an empty table: it picks a hash join over a sequential scan
-# and keeps it while the table grows. The writer's statements find rows by key, so index scans are always right.
-# (rows.py does the rest: a join is written so that it can only go through the index.)
+# For a statement prepared on an empty table the planner picks a hash join over a sequential scan, and keeps that plan
+# while the table grows. The writer's statements find rows by key, so index scans are always right (see also
+# bulk_sql.locate_row_sql).
 WRITER_SETTINGS = {
     "application_name": "kasuwa writer",
     "enable_seqscan": "off",
@@ -75,7 +76,7 @@ WRITER_SETTINGS = {
     "default_transaction_isolation": "read committed",
     "synchronous_commit": "on",
     "lock_timeout": f"{int(MERCHANT_LOCK_SECONDS * 1000)}ms",
-    # It holds books only for as long as it takes to decide on them: who sits on them longer was stopped.
+    # Merchants are locked only while a batch is decided. A process that holds them longer was stopped.
     "idle_in_transaction_session_timeout": "2s",
 }
 
@@ -91,8 +92,7 @@ async def connect(
     statement_seconds: float = STATEMENT_SECONDS,
     connect_seconds: float = CONNECT_SECONDS,
 ) -> Connection:
-    """A connection of the application's role whose statements each have `seconds`. Raises TimeoutError where it is
-    not there `within` so many seconds."""
+    """Opens a connection with the application role. Raises TimeoutError if that takes longer than `connect_seconds`."""
     connection = await connect_as_owner(
         dsn, settings, statement_seconds=statement_seconds, connect_seconds=connect_seconds
     )
@@ -112,14 +112,14 @@ async def connect_as_owner(
     statement_seconds: float | None = STATEMENT_SECONDS,
     connect_seconds: float = CONNECT_SECONDS,
 ) -> Connection:
-    """As `connect`, with the rights of the login itself."""
+    """Opens a connection with the rights of the login role."""
     return await connect_to_primary(
         dsn, server_settings={**COMMON_SETTINGS, **settings}, command_timeout=statement_seconds, timeout=connect_seconds
     )
 
 
 async def set_application_role(connection: Connection) -> None:
-    """Step down to the role that cannot change postings, events and notices, where migrations could make it."""
+    """Switches to the role that cannot change append-only tables, if migrations could create it."""
     allowed = await connection.fetchval(
         "select exists (select 1 from pg_roles where rolname = $1 and pg_has_role(oid, 'member'))",
         APPLICATION_ROLE,
@@ -129,8 +129,7 @@ async def set_application_role(connection: Connection) -> None:
 
 
 async def skip_reset(connection: Connection) -> None:
-    """Nothing to undo: our reads leave no session state, and the usual RESET would drop the role and cost a
-    round trip after every read."""
+    """Does nothing. Reads leave no session state, and the usual RESET would drop the role and cost a round trip."""
 
 
 async def open_pool(
@@ -142,7 +141,7 @@ async def open_pool(
     min_size: int = 0,
     statement_seconds: float = STATEMENT_SECONDS,
 ) -> Pool:
-    """`name` is what the pool is called in /readyz, the log and the metrics."""
+    """Opens a pool. `name` identifies it in /readyz, the log and the metrics."""
     connect: Any = connect_to_primary  # the driver's types want every option of its own spelled out
     around: dict[str, Any] = {
         "init": set_application_role,
@@ -160,23 +159,25 @@ async def open_reader_pool(dsn: str, *, max_size: int = 8) -> Pool:
 
 
 async def open_console_pool(dsn: str) -> Pool:
-    """For the lists of the console: their filters come and go, so each call is planned for its own values; and a
-    question that takes too long is given up, rather than held against the payments beside it."""
+    """Opens the pool for the console's lists.
+
+    Their filters vary, so each call is planned for its own values. Slow queries are cancelled, so that they do not slow
+    down payments."""
     settings = {"application_name": "kasuwa console", "plan_cache_mode": "force_custom_plan"}
     settings = {**READER_SETTINGS, **settings, "statement_timeout": "15000"}
     return await open_pool("console readers", dsn, settings, min_size=1, max_size=8, statement_seconds=20)
 
 
 async def open_operator_pool(dsn: str) -> Pool:
-    """For what operators and the test environment do beside the writer: merchants, leases."""
+    """Opens the pool for operator changes and sandbox leases, which do not go through the writer."""
     return await open_pool("operators", dsn, {"application_name": "kasuwa operator"}, max_size=8, statement_seconds=15)
 
 
 async def open_claim_pool(dsn: str) -> Pool:
-    """For the worker's lanes: a claim is short, so few connections serve them all."""
+    """Opens the pool for the worker's claims. They are short, so a few connections serve all lanes."""
     return await open_pool("claims", dsn, {"application_name": "kasuwa worker"}, max_size=3)
 
 
 async def open_metrics_pool(dsn: str) -> Pool:
-    """For what /metrics asks of the database."""
+    """Opens the pool for the queries of /metrics."""
     return await open_pool("metrics", dsn, {"application_name": "kasuwa metrics"}, max_size=1, statement_seconds=3)

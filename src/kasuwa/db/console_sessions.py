@@ -1,4 +1,4 @@
-"""Browsers that are signed in. A session ends when it is idle or old, and its token changes on the way."""
+"""Console sessions: signed-in browsers. A session ends when it is idle or too old, and its token is rotated."""
 
 import secrets
 from datetime import UTC, datetime, timedelta
@@ -10,23 +10,25 @@ from kasuwa.db.console_users import COLUMNS, ConsoleUser, hash_token
 
 IDLE_TIMEOUT = timedelta(minutes=30)
 ABSOLUTE_TIMEOUT = timedelta(hours=12)
-# Half a session has only given a password: long enough to find one's telephone.
+# How long a session may wait for its second factor after the password.
 SECOND_FACTOR_TIMEOUT = timedelta(minutes=5)
 ROTATE_AFTER = timedelta(minutes=15)
-# Requests that were under way when the token changed still bring the one before.
+# Requests that were in flight when the token was rotated still send the previous one.
 PREVIOUS_TOKEN_GRACE = timedelta(seconds=30)
-# `seen_at` need not be exact: one write a minute is enough.
+# `seen_at` need not be exact, so it is written at most once a minute.
 SEEN_UPDATE_INTERVAL = timedelta(minutes=1)
 
 
 class ConsoleSession(msgspec.Struct):
+    """A signed-in browser, or one that still has to give its second factor."""
+
     session_id: int
-    csrf_token: str
-    is_authenticated: bool
+    csrf_token: str  # every form of this session must send it back
+    is_authenticated: bool  # False until the second factor was given
     rotated_at: datetime
     seen_at: datetime
-    is_previous_token: bool
-    verified_at: datetime
+    is_previous_token: bool  # whether the request sent the token before the last rotation
+    verified_at: datetime  # when the person last gave a password or code
     user: ConsoleUser
 
 
@@ -41,7 +43,7 @@ FIND = f"""
 
 
 async def begin(connection: Connection, user_id: int, *, is_authenticated: bool) -> str:
-    """A new session; the token is the browser's alone, we keep its hash."""
+    """Starts a session and returns its token. Only the hash of the token is stored."""
     token, now = secrets.token_urlsafe(32), datetime.now(UTC)
     await connection.execute(
         "insert into console_session (user_id, token_hash, rotated_at, csrf, is_whole, created_at, seen_at)"
@@ -57,6 +59,7 @@ async def begin(connection: Connection, user_id: int, *, is_authenticated: bool)
 
 
 async def find(connection: Connection, token: str) -> ConsoleSession | None:
+    """Returns the session of a token, or None if there is none, it has ended or its user is disabled."""
     now = datetime.now(UTC)
     record = await connection.fetchrow(
         FIND, hash_token(token), now, PREVIOUS_TOKEN_GRACE, IDLE_TIMEOUT, ABSOLUTE_TIMEOUT, SECOND_FACTOR_TIMEOUT
@@ -75,7 +78,7 @@ async def find(connection: Connection, token: str) -> ConsoleSession | None:
 
 
 async def rotate(connection: Connection, session: ConsoleSession) -> str | None:
-    """A new token for an old session; None where a request beside this one has just made it."""
+    """Rotates the token of a session and returns the new one, or None if a concurrent request has just done so."""
     token, now = secrets.token_urlsafe(32), datetime.now(UTC)
     changed = await connection.fetchval(
         "update console_session set previous_hash = token_hash, token_hash = $2, rotated_at = $3"
@@ -89,7 +92,7 @@ async def rotate(connection: Connection, session: ConsoleSession) -> str | None:
 
 
 async def mark_verified(connection: Connection, session_id: int) -> None:
-    """Notes that the person has just given a password or a code again."""
+    """Records that the person has just given a password or a code again."""
     await connection.execute("update console_session set verified_at = now() where session_id = $1", session_id)
 
 

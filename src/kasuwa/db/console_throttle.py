@@ -1,8 +1,8 @@
-"""Wrong passwords and codes, counted by address and by where they come from; and browsers that are known.
+"""Throttling of failed sign-ins by email address and source, and the known browsers of users.
 
-Nobody can lock somebody else out: a stranger's wrong tries count against the stranger's own network, and a browser in
-which the person signed in before is counted by itself. What an address collects everywhere slows down only browsers
-that are not known, and then not whoever has the right password and a second factor.
+Nobody can lock another person out: failures count against the network they come from, and a browser in which the person
+signed in before is counted separately. Failures of an address over all sources delay only unknown browsers, and not a
+person who has the right password and a second factor.
 """
 
 import ipaddress
@@ -14,21 +14,23 @@ import msgspec
 from kasuwa.db.connections import Connection
 from kasuwa.db.console_users import hash_token
 
-# So many wrong tries are forgiven; then each one doubles the wait, up to the longest.
+# Failures without a lockout. Each further one doubles the lockout, up to MAX_LOCKOUT.
 FREE_FAILURES = 5
 FREE_FAILURES_ALL_SOURCES = 50
 INITIAL_LOCKOUT = timedelta(seconds=30)
 MAX_LOCKOUT = timedelta(minutes=15)
-# A series of wrong tries that has paused for this long is over.
+# Failures are forgotten when none was added for this long.
 FAILURE_WINDOW = timedelta(hours=24)
-# Each wrong try takes so many old rows away: the table cannot grow for ever.
+# Each failure deletes up to this many expired rows, which bounds the table.
 PRUNED_ROWS = 20
 DEVICE_MAX_AGE = timedelta(days=90)
 MAX_DEVICES = 20
 
 
 class AttemptSource(msgspec.Struct, frozen=True):
-    """Where a try comes from, as it is counted. `is_known`: a browser in which the same person signed in before."""
+    """The source of a sign-in attempt: a known browser or a network, as a hash.
+
+    `is_known_device` if the same person signed in from this browser before."""
 
     key: bytes
     is_known_device: bool
@@ -38,7 +40,7 @@ ALL_SOURCES = AttemptSource(b"", False)
 
 
 def network_of(address: str) -> str:
-    """The address, or for IPv6 its /64: whoever has one of those has all of its addresses."""
+    """Returns the address, or for IPv6 its /64 network, all of which usually belongs to one subscriber."""
     try:
         given = ipaddress.ip_address(address)
     except ValueError:
@@ -85,7 +87,7 @@ PRUNE = """
 async def record_failure(
     connection: Connection, email: str, source: AttemptSource, all_sources: AttemptSource = ALL_SOURCES
 ) -> int:
-    """Counts a wrong try against its source and against the address everywhere; answers the source's count."""
+    """Counts a failed attempt for its source and for the address over all sources. Returns the source's count."""
     failures = await count_failure(connection, email, source, FREE_FAILURES)
     if not source.is_known_device:
         await count_failure(connection, email, all_sources, FREE_FAILURES_ALL_SOURCES)
@@ -116,7 +118,7 @@ async def clear_failures(connection: Connection, email: str, source: AttemptSour
 
 
 async def remember_device(connection: Connection, user_id: int, device: str | None) -> str:
-    """The token of a browser in which this person has just signed in: a new one, unless it is known already."""
+    """Marks a browser as known for the user and returns its token: a new one unless it was known already."""
     now = datetime.now(UTC)
     if device is not None:
         known = await connection.fetchval(

@@ -1,4 +1,4 @@
-"""People who may sign in to the console: made, found, changed; and the links that let them in once."""
+"""Console users and the single-use links with which they join or sign in."""
 
 import secrets
 from datetime import UTC, datetime, timedelta
@@ -12,8 +12,8 @@ from kasuwa.db.connections import Connection
 INVITATION_LIFE = timedelta(days=7)
 SIGN_IN_LIFE = timedelta(days=1)
 
-# Where a person stands. Whoever is invited, or was reset, has no password until they use their link.
-INVITED, ACTIVE, OFF = "invited", "active", "off"
+# States of a user. One who is invited, or was reset, has no password until the link is used.
+INVITED, ACTIVE, DISABLED = "invited", "active", "off"
 
 
 class ConsoleUser(msgspec.Struct):
@@ -27,17 +27,17 @@ class ConsoleUser(msgspec.Struct):
     totp_sealed: bytes | None
     last_totp_step: int
     disabled_at: datetime | None
-    joined_at: datetime | None  # None until they first come in by their link
-    proposed_by: int | None  # the operator who proposed this operator's account or its last reset
-    can_approve_from: datetime | None  # not before then may this operator approve anything
+    joined_at: datetime | None  # None until the first link was used
+    proposed_by: int | None  # operator who proposed this operator's account, role or last reset
+    can_approve_from: datetime | None  # this operator may approve nothing before; None if there is no limit
 
     @property
     def state(self) -> str:
-        return OFF if self.disabled_at else ACTIVE if self.joined_at and self.password_hash else INVITED
+        return DISABLED if self.disabled_at else ACTIVE if self.joined_at and self.password_hash else INVITED
 
 
 class EmailTaken(Exception):
-    """Somebody of the same place has this address, or somebody who joined anywhere."""
+    """Raised if the same merchant, or the operators, has a user with this address, or one with it joined anywhere."""
 
 
 COLUMNS = """
@@ -47,7 +47,7 @@ COLUMNS = """
 
 
 def hash_token(token: str) -> bytes:
-    """Tokens are 256 random bits: a plain hash hides them well."""
+    """Returns the SHA-256 hash of a token. Tokens have 256 random bits, so they need no slow hash."""
     return sha256(token.encode()).digest()
 
 
@@ -63,7 +63,7 @@ async def add_user(connection: Connection, email: str, mid: str | None, role: st
 
 
 async def find_joined_user(connection: Connection, email: str) -> ConsoleUser | None:
-    """Whoever joined under this address: it signs in to one place."""
+    """Returns the user who joined under this address, or None. There is at most one."""
     record = await connection.fetchrow(
         f"select {COLUMNS} from console_user u where lower(email) = lower($1) and joined_at is not null", email
     )
@@ -71,7 +71,7 @@ async def find_joined_user(connection: Connection, email: str) -> ConsoleUser | 
 
 
 async def find_user_of_merchant(connection: Connection, email: str, mid: str | None) -> ConsoleUser | None:
-    """One of a merchant's own people, or of the operators, by address; also one who is only invited."""
+    """Returns a merchant's user (mid None: an operator) by address, joined or only invited, or None."""
     record = await connection.fetchrow(
         f"select {COLUMNS} from console_user u where lower(email) = lower($1) and mid is not distinct from $2",
         email,
@@ -81,7 +81,7 @@ async def find_user_of_merchant(connection: Connection, email: str, mid: str | N
 
 
 async def find_users_by_email(connection: Connection, email: str) -> list[ConsoleUser]:
-    """Everybody who has this address or is invited under it, in whatever place."""
+    """Returns every user or invitation with this address, of any merchant."""
     records = await connection.fetch(
         f"select {COLUMNS} from console_user u where lower(email) = lower($1) order by user_id", email
     )
@@ -89,13 +89,13 @@ async def find_users_by_email(connection: Connection, email: str) -> list[Consol
 
 
 async def has_joined_user(connection: Connection, mid: str) -> bool:
-    """Whether anybody ever came in for this merchant. Waits for whoever else invites for it at the same time."""
+    """Returns whether any user of the merchant has joined. Takes the merchant's invitation lock."""
     await connection.execute("select pg_advisory_xact_lock(hashtextextended('kasuwa first owner ' || $1, 0))", mid)
     return await look_joined(connection, mid)
 
 
 async def look_joined(connection: Connection, mid: str) -> bool:
-    """As `has_joined`, at this moment: whoever decides on it uses that one."""
+    """Returns whether any user of the merchant has joined, without a lock. For display only."""
     found = await connection.fetchval(
         "select exists (select 1 from console_user where mid = $1 and joined_at is not null)", mid
     )
@@ -103,14 +103,14 @@ async def look_joined(connection: Connection, mid: str) -> bool:
 
 
 async def withdraw_invitations(connection: Connection, mid: str) -> None:
-    """Lets nobody in any more who was invited for this merchant and has not come."""
+    """Disables the users who were invited for this merchant and have not joined."""
     waiting = "select user_id from console_user where mid = $1 and joined_at is null and disabled_at is null"
     for (user_id,) in await connection.fetch(waiting, mid):
         await disable(connection, user_id)
 
 
 async def count_admins(connection: Connection, besides: int = 0) -> int:
-    """Administrators of the operator who can sign in."""
+    """Returns the number of operator administrators who can sign in, not counting user `besides`."""
     count = await connection.fetchval(
         "select count(*) from console_user where role = 'operator:admin' and disabled_at is null"
         " and joined_at is not null and user_id <> $1",
@@ -120,7 +120,7 @@ async def count_admins(connection: Connection, besides: int = 0) -> int:
 
 
 async def list_users(connection: Connection, mid: str | None, after: str, most: int) -> list[ConsoleUser]:
-    """A merchant's people, or the operators, by address: at most so many of those after one."""
+    """Returns a page of a merchant's users (mid None: the operators), sorted by address, starting after `after`."""
     query = f"""
         select {COLUMNS} from console_user u where mid is not distinct from $1 and lower(email) > lower($2)
         order by lower(email) limit $3
@@ -134,7 +134,7 @@ async def list_all_users(connection: Connection) -> list[ConsoleUser]:
 
 
 async def get_user(connection: Connection, user_id: int, mid: str | None) -> ConsoleUser | None:
-    """One of a merchant's own people, or of the operators."""
+    """Returns a user by number if it belongs to the merchant (mid None: is an operator), else None."""
     record = await connection.fetchrow(
         f"select {COLUMNS} from console_user u where user_id = $1 and mid is not distinct from $2", user_id, mid
     )
@@ -144,7 +144,7 @@ async def get_user(connection: Connection, user_id: int, mid: str | None) -> Con
 async def set_proposer(
     connection: Connection, user_id: int, made_by: int | None, approves_from: datetime | None
 ) -> None:
-    """Notes who let an operator in or raised their role, and from when on they may approve anything."""
+    """Records who proposed an operator, and from when on the operator may approve."""
     await connection.execute(
         "update console_user set made_by = $2, approves_from = $3 where user_id = $1", user_id, made_by, approves_from
     )
@@ -166,7 +166,7 @@ async def set_totp(connection: Connection, user_id: int, sealed: bytes | None, s
 
 
 async def use_totp_step(connection: Connection, user_id: int, step: int) -> bool:
-    """Whether a code of this step is still unused; from now on it is used, and so are all before it."""
+    """Uses up a TOTP step and all earlier ones. Returns False if it was already used."""
     used = await connection.fetchval(
         "update console_user set totp_step = $2 where user_id = $1 and totp_step < $2 returning true", user_id, step
     )
@@ -187,7 +187,7 @@ async def end_sessions(connection: Connection, user_id: int) -> None:
 
 
 async def reset_credentials(connection: Connection, user_id: int) -> None:
-    """Takes back password, second factor, sessions and known browsers: the next link sets everything anew."""
+    """Removes password, second factor, sessions and known browsers of a user, and enables a disabled one."""
     await connection.execute(
         "update console_user set password = null, totp_sealed = null, disabled_at = null where user_id = $1", user_id
     )
@@ -196,7 +196,7 @@ async def reset_credentials(connection: Connection, user_id: int) -> None:
 
 
 async def make_link(connection: Connection, user_id: int, purpose: str) -> str:
-    """A token that lets its user in once, instead of those made before. An invitation asks for a password first."""
+    """Returns the token of a new single-use link. Earlier links of the user stop working."""
     token = secrets.token_urlsafe(32)
     life = INVITATION_LIFE if purpose == "invitation" else SIGN_IN_LIFE
     async with connection.transaction():
@@ -220,14 +220,16 @@ OPEN_LINK = """
 
 
 async def read_link(connection: Connection, token: str) -> tuple[ConsoleUser, str] | None:
-    """Whose link this is and what for, while it can be used."""
+    """Returns the user and purpose of a link, or None if it cannot be used."""
     record = await connection.fetchrow(f"select {COLUMNS}, l.purpose {OPEN_LINK}", hash_token(token))
     return None if record is None else (ConsoleUser(*record[:-1]), record[-1])
 
 
 async def redeem_link(connection: Connection, token: str) -> bool:
-    """Whether the link let its user in: of several who use it at once, one gets in. Raises EmailTaken where the address
-    signs in to another place already; call it in a transaction, so that the link is then not used up."""
+    """Redeems a link. Returns False if it is used or expired. Of concurrent calls, one succeeds.
+
+    Raises EmailTaken if the address has already joined elsewhere. Call it in a transaction, so that the link is then
+    not used up."""
     user_id = await connection.fetchval(
         "update console_link set used_at = now()"
         " where token_hash = $1 and used_at is null and expires_at > now() returning user_id",

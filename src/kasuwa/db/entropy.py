@@ -1,4 +1,4 @@
-"""The random bytes of decisions on a seeded server: the same in every run, and no two decisions share any."""
+"""Reproducible random bytes for decisions on a server with a seed. No two decisions get the same bytes."""
 
 from hashlib import blake2b
 
@@ -17,15 +17,15 @@ class SeededEntropy:
     """Random bytes that follow from the seed, the merchant and how many decisions changed its books before.
 
     They do not depend on how decisions were batched, nor on other merchants. A decision that asked for more rows is
-    made again in the same batch and keeps its bytes until `release`. Of several that wait at once, each has a place
-    of its own."""
+    made again in the same batch and keeps its bytes until `release`. Decisions that wait at the same count get
+    different ordinals."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
         self._draws: dict[int, EntropySlot] = {}
 
     def draw(self, holder: object, merchant_id: int, decision_count: int) -> bytes:
-        """The bytes of `holder`, which is known by its identity: it must live until it is released."""
+        """Returns the bytes of `holder`. It is identified by its id(), so it must live until it is released."""
         drawn = self._draws.get(id(holder))
         if drawn is None:
             taken = [
@@ -34,9 +34,9 @@ class SeededEntropy:
                 if (d.merchant_id, d.decision_count) == (merchant_id, decision_count)
             ]
             drawn = self._draws[id(holder)] = EntropySlot(merchant_id, decision_count, 1 + max(taken, default=-1))
-        said = b"merchant %d decision %d.%d" % (drawn.merchant_id, drawn.decision_count, drawn.ordinal)
-        return blake2b(said, key=self._seed, digest_size=DIGEST_BYTES).digest()
+        message = b"merchant %d decision %d.%d" % (drawn.merchant_id, drawn.decision_count, drawn.ordinal)
+        return blake2b(message, key=self._seed, digest_size=DIGEST_BYTES).digest()
 
     def release(self, holder: object) -> None:
-        """Its decision is final: nobody asks for its bytes again."""
+        """Frees the slot of `holder`. Call when its decision is final."""
         self._draws.pop(id(holder), None)

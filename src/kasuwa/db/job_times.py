@@ -1,10 +1,10 @@
-"""The wall times of a merchant's jobs (`job.run_at`) after its business time was moved, in the test environment.
+"""Updates the wall times of a merchant's jobs (`job.run_at`) after its business clock was moved (sandbox only).
 
 Every job of the merchant gets the wall time at which its business time comes. A merchant may have any number of jobs,
-so they are read and updated in pieces, each one short statement in a transaction of its own: no lock is held for long,
-and no connection of the writer is used. Whoever calls this holds the merchant's lease (`advance_lease`), so that no job
-is claimed while some have their old wall time. Being interrupted is harmless: the next call begins anew, and jobs that
-are written meanwhile have the right time already.
+so they are updated in chunks, each one short statement in a transaction of its own: no lock is held for long,
+and no connection of the writer is used. The caller holds the merchant's lease (`advance_lease`), so that no job is
+claimed while some have their old wall time. An interruption is harmless: the next call starts over, and jobs that are
+written meanwhile have the right time already.
 """
 
 from datetime import UTC, datetime

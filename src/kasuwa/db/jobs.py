@@ -1,7 +1,7 @@
-"""Finding and leasing jobs. Besides the writer, this is the only place that writes: a lease, nothing more.
+"""Finds and leases jobs.
 
-A claim is one index scan by wall time and skips what others hold. It does not touch business rows, and a lease
-that runs out (its holder died) makes the job fall due again by itself.
+A claim is one index scan by wall time that skips locked and leased jobs. It writes only the lease, never business rows.
+A job whose lease has expired, because its holder died, is due again.
 """
 
 from datetime import datetime
@@ -15,10 +15,10 @@ from kasuwa.db.connections import Connection, Pool
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
-# A lease that ends later than any lease can was given by a clock that was wrong, and holds nothing.
+# A lease that ends later than any lease can was set by a wrong clock and is ignored.
 IS_UNLEASED = "(d.leased_until is null or d.leased_until <= $2 or d.leased_until > $2 + interval '1 hour')"
 
-# The merchants whose `advance` is under way are left alone, so that the worker does not race it.
+# Skips merchants whose `advance` is running, so that the worker does not race with it.
 CLAIM = f"""
     update scheduled_job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
     from (
@@ -35,7 +35,7 @@ CLAIM = f"""
     returning {COLUMNS}, b.clock_offset_us, b.clock_fixed_at, j.seq
 """
 
-# One probe of the index a lane.
+# One index probe per lane.
 SELECT_DUE_LANES = f"""
     select l.lane from unnest($1::text[]) l (lane) where exists (
         select 1 from scheduled_job d
@@ -46,7 +46,7 @@ SELECT_JOBS_OF_SUBJECT = f"""
     select {COLUMNS} from scheduled_job j where j.merchant_id = $1 and j.subject = $2 and j.lane <> 'webhook'
     order by j.due, j.seq
 """
-# The jobs of the earliest moment up to $2, in their order. What waits for an endpoint that is switched off is not due.
+# The jobs of the earliest due time up to $2, in order. Deliveries to a disabled endpoint are not due.
 NEXT_DUE = f"""
     with open as (
         select l.lane from unnest($3::text[]) l (lane) where l.lane <> 'webhook'
@@ -73,10 +73,10 @@ EXTEND_ADVANCE = """
     update advance_lease set leased_until = now() + $2::interval where merchant_id = $1 and holder = $3 returning true
 """
 END_ADVANCE = "delete from advance_lease where merchant_id = $1 and holder = $2"
-# For another to take at once.
+# Lets another process take the lease at once.
 LEAVE_ADVANCE = "update advance_lease set leased_until = now() where merchant_id = $1 and holder = $2"
-# An advance that died on its way has moved the clock, but not yet the wall times of the jobs it did not come to:
-# whoever takes over its lease sets them (job_times.py). Books that are not current any more have no jobs to run.
+# An advance whose process died has moved the clock, but not yet the wall times of all jobs. The process that takes over
+# its lease sets them (job_times.py). Archived books have no jobs to run.
 TAKE_ABANDONED = """
     update advance_lease a set leased_until = now() + $1::interval, holder = $2
     where a.merchant_id = (
@@ -85,8 +85,8 @@ TAKE_ABANDONED = """
     returning a.merchant_id, (select m.current from merchant m where m.merchant_id = a.merchant_id)
 """
 
-# What is of use for a day only: replies kept under an Idempotency-Key, and the marks of batches. A key is old only when
-# the database's clock and the process's ($1) both say so.
+# Deletes expired idempotency records and old commit marks. A record has expired only if both the database's clock and
+# the process's ($1) say so.
 DELETE_EXPIRED = """
     with old as (delete from idempotency_record where expires_at < least(now(), $1::timestamptz) returning 1)
     delete from commit_mark where at < now() - interval '1 day'
@@ -94,7 +94,7 @@ DELETE_EXPIRED = """
 
 
 class Claimed(msgspec.Struct):
-    """A job, its merchant's business time when it was claimed, and its place among jobs that are due at once."""
+    """A leased job, its merchant's business time when it was claimed, and its order among jobs due at the same time."""
 
     job: Job
     now: datetime
@@ -106,7 +106,7 @@ async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[s
 
 
 async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs: int) -> list[Claimed]:
-    """Leases the jobs of a lane that are due, at most so many, the earliest first."""
+    """Leases the due jobs of a lane, the earliest first, at most `max_jobs`."""
     records = await connection.fetch(CLAIM, lane, wall, JOB_LEASE, max_jobs)
     width = len(columns_of(Job).names)
     claimed = []
@@ -117,8 +117,8 @@ async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs
     return sorted(claimed, key=lambda item: (item.job.due, item.seq))
 
 
-# Only what asks a rail about an order that is open. What falls due at a business time (fees, settlements, expiries)
-# must not happen before it.
+# Only jobs that ask a rail about an open transaction. Jobs that are due at a business time (fees, settlements,
+# expiries) must not run before it.
 RUN_NOW = """
     update scheduled_job j set run_at = now()
     from transaction t, merchant m
@@ -130,7 +130,8 @@ RUN_NOW = """
 
 
 async def run_job_now(connection: Connection, key: bytes, kinds: list[str]) -> tuple[int, str] | None:
-    """Makes a job of one of these kinds fall due on the wall's clock, for an operator; its business time stays. None
-    where there is no such job, or its transaction is not open."""
+    """Makes a job of one of these kinds due now, for an operator. Its business time stays.
+
+    Returns merchant and reference, or None if there is no such job or its transaction is final."""
     record = await connection.fetchrow(RUN_NOW, key, kinds)
     return None if record is None else (record[0], record[1])

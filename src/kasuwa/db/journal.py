@@ -1,4 +1,4 @@
-"""The rows that a batch appends and nobody ever changes: postings, events, notices, audit entries, commit marks."""
+"""Append-only rows that a batch writes: postings, events, notices, audit entries and commit marks."""
 
 from datetime import datetime
 
@@ -38,7 +38,7 @@ def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventR
 
 
 class CommitMarkRow(msgspec.Struct):
-    """What a batch leaves behind to be known by."""
+    """A random mark, written with each batch. Shows after a lost connection whether the batch was committed."""
 
     merchant_id: int
     mark: bytes
@@ -53,7 +53,7 @@ class NoticeRow(msgspec.Struct):
 
 
 class AuditRow(msgspec.Struct):
-    """A line of the audit trail, but for its place, time and hash: the table links it to the one before."""
+    """An audit entry without its number, time and hash: the table's trigger sets those."""
 
     merchant_id: int
     actor: str
@@ -64,5 +64,5 @@ class AuditRow(msgspec.Struct):
     after: str
 
 
-def audit_row(deed: AuditEntry, merchant_id: int) -> AuditRow:
-    return AuditRow(merchant_id, deed.actor, deed.address, deed.action, deed.subject, deed.before, deed.after)
+def audit_row(entry: AuditEntry, merchant_id: int) -> AuditRow:
+    return AuditRow(merchant_id, entry.actor, entry.address, entry.action, entry.subject, entry.before, entry.after)

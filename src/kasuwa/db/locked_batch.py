@@ -1,13 +1,12 @@
-"""The locked way to run a batch: lock its books, read, decide, write, commit.
+"""Runs a batch under locks: locks the merchants' rows, reads, decides, writes and commits.
 
-A book that another session holds for longer than a moment must not hold up the other merchants of the batch. So the
-locked way comes in two forms:
+A merchant whose row another session holds must not delay the other merchants of the batch. So there are two modes:
 
-    together    the books of a batch are waited for `pool.BOOK_LOCK_SECONDS`, then those that are free are locked; who
-                belongs to the others is left out, and returned
-    alone       one merchant, on connections of its own, waits for its book as long as its requests have patience
+    shared            waits `connections.MERCHANT_LOCK_SECONDS` for the rows of all merchants of a batch, then locks
+                      those that are free; the submissions of the others are returned
+    single merchant   waits for the row of one merchant until the deadline of its submissions
 
-lanes.py runs what is left out in the second form, beside the writer.
+blocked_merchants.py runs the returned submissions in the second mode, on connections of their own.
 """
 
 import asyncio
@@ -28,8 +27,8 @@ from kasuwa.db.row_cache import RowCache
 from kasuwa.db.time_slices import run_in_slices
 from kasuwa.db.writer_session import RETRY_SECONDS, CommitInterrupted, DatabaseUnreachable, DecidedBatch, WriterSession
 
-# A rule that keeps asking for more is a bug. So many rounds takes who draws the last cash of savings: the code, its
-# order, the savings that pay it, and their client.
+# A rule that keeps returning NeedsMore is a bug. The longest chain is a cash-code withdrawal from savings: the code,
+# its order, the savings account that pays it, and the client.
 MAX_DECIDE_ROUNDS = 4
 
 LOCK_MERCHANTS = select_by_key(MerchantState) + " order by key for update"
@@ -37,14 +36,13 @@ LOCK_FREE_MERCHANTS = LOCK_MERCHANTS + " skip locked"
 
 
 class PendingSubmission(msgspec.Struct, eq=False):
-    """A submission and who waits for its result, until that moment of the monotonic clock. `is_sent` while its commit
-    may have happened: until then, and again when it is known that it did not, nothing has."""
+    """A submission that waits for its result."""
 
     submission: Submission
     merchant_id: int
     future: "asyncio.Future[Result]"
-    deadline: float
-    is_commit_sent: bool = False
+    deadline: float  # on the monotonic clock; the submission fails when it has passed
+    is_commit_sent: bool = False  # True while its commit may have happened
 
 
 PendingBatch = list[PendingSubmission]
@@ -52,99 +50,109 @@ GetConnection = Callable[[], Awaitable[Connection]]
 
 
 class LockedBatchRunner:
-    """Runs batches on one session. With `alone`, batches are of one merchant each, and nobody is left out unless
-    `lock_seconds` bounds how long one run waits for the book."""
+    """Runs batches on one session.
+
+    With `single_merchant`, each batch is of one merchant and waits for its lock until the deadline, or for
+    `lock_seconds` if that is set."""
 
     def __init__(
         self,
         session: WriterSession,
-        memory: RowCache,
-        world: Deployment,
+        cache: RowCache,
+        deployment: Deployment,
         clock: DatabaseClock,
         *,
         single_merchant: bool = False,
     ) -> None:
         self._session = session
-        self._memory = memory
-        self._world = world
+        self._cache = cache
+        self._deployment = deployment
         self._clock = clock
-        self._alone = single_merchant
+        self._single_merchant = single_merchant
         self.lock_seconds: float | None = None
 
-    async def run(self, taken: PendingBatch) -> PendingBatch:
-        """Answer everybody, but for those who are left out. Whoever has lost patience by the time of a try is told
-        that nothing happened."""
-        while taken := drop_overdue(taken):
-            until = min(entry.deadline for entry in taken)
+    async def run(self, batch: PendingBatch) -> PendingBatch:
+        """Runs a batch until each submission is answered. Returns those whose merchant could not be locked.
+
+        Retries after a lost connection. Submissions whose deadline has passed before a try fail with
+        DatabaseUnreachable: nothing happened."""
+        while batch := drop_overdue(batch):
+            deadline = min(entry.deadline for entry in batch)
             decided: DecidedBatch | None = None
             try:
-                async with asyncio.timeout(until - time.monotonic()):  # up to here, nothing can have happened
-                    ours, decided = await self._lock_and_decide(taken, until)
+                async with asyncio.timeout(deadline - time.monotonic()):  # nothing is written up to here
+                    ours, decided = await self._lock_and_decide(batch, deadline)
                 mark_commit_sent(ours, True)
                 await self._session.commit(decided, is_locked=True)
             except asyncpg.LockNotAvailableError:
-                # Somebody holds a book, or a row beside it, such as a job that is being claimed: which, is not said.
-                mark_commit_sent(taken, False)
+                # Another session holds a merchant's row or another row, such as a job that it claims.
+                mark_commit_sent(batch, False)
                 await self._session.rollback()
-                if not self._alone or self.lock_seconds is not None:
-                    return taken
+                if not self._single_merchant or self.lock_seconds is not None:
+                    return batch
                 continue
             except CommitInterrupted as lost:
-                committed = await self._session.was_committed(lost, until)
+                committed = await self._session.was_committed(lost, deadline)
                 if committed is not False:
-                    assert decided is not None, "only what was decided is committed"
+                    assert decided is not None, "a commit was sent, so the batch is decided"
                     self._reset()
                     resolve_or_fail(ours, decided.results, None if committed else DatabaseUnreachable(unsure=True))
-                    return exclude(taken, ours)
+                    return exclude(batch, ours)
             except DatabaseUnreachable as error:
                 self._reset()
                 fail_all(ours, error)
-                return exclude(taken, ours)
+                return exclude(batch, ours)
             except Exception as error:
                 if not connections.is_connection_error(error):
-                    return await self._run_one_by_one(taken, error)
+                    return await self._run_one_by_one(batch, error)
                 self._session.is_failing = True
             else:
-                # Answered first: it is durable, whatever goes wrong while it is remembered.
+                # Answered before the cache is updated: the batch is durable even if that fails.
                 resolve_all(ours, decided.results)
-                self._memory.remember_batch(decided.state)
-                self._memory.forget_closed(decided.state)
-                return exclude(taken, ours)
-            mark_commit_sent(taken, False)
+                self._cache.remember_batch(decided.state)
+                self._cache.forget_closed(decided.state)
+                return exclude(batch, ours)
+            mark_commit_sent(batch, False)
             self._reset()
             await asyncio.sleep(RETRY_SECONDS)
         return []
 
-    async def _run_one_by_one(self, taken: PendingBatch, error: Exception) -> PendingBatch:
-        """The database or a rule refused a batch: so that one cannot fail its neighbours, each is tried alone."""
+    async def _run_one_by_one(self, batch: PendingBatch, error: Exception) -> PendingBatch:
+        """Runs each submission of a rejected batch alone, so that one cannot fail the others."""
         self._reset()
-        mark_commit_sent(taken, False)
-        if len(taken) == 1:
-            resolve_all(taken, [RuleFailure(error)])
+        mark_commit_sent(batch, False)
+        if len(batch) == 1:
+            resolve_all(batch, [RuleFailure(error)])
             return []
-        return [left for entry in taken for left in await self.run([entry])]
+        return [left for entry in batch for left in await self.run([entry])]
 
     def _reset(self) -> None:
         self._session.disconnect()
-        self._memory.forget_all()
+        self._cache.forget_all()
 
-    async def _lock_and_decide(self, taken: PendingBatch, until: float) -> tuple[PendingBatch, DecidedBatch]:
-        """The entries whose books could be locked, decided. Their transaction is open."""
-        books = await (self._lock_alone(taken, until) if self._alone else self._lock_together(taken))
-        desk = BatchState(self._world, self._clock.now(), self._clock.earliest_now())
+    async def _lock_and_decide(self, batch: PendingBatch, deadline: float) -> tuple[PendingBatch, DecidedBatch]:
+        """Locks, reads and decides. Returns the submissions whose merchants could be locked.
+
+        Leaves the transaction open. Raises LockNotAvailableError if no merchant could be locked."""
+        books = await (
+            self._lock_single_merchant(batch, deadline)
+            if self._single_merchant
+            else self._lock_available_merchants(batch)
+        )
+        state = BatchState(self._deployment, self._clock.now(), self._clock.earliest_now())
         for book in books:
-            self._memory.check_version(book)
-            desk.add_merchant_state(book)
-        ours = [entry for entry in taken if entry.merchant_id in desk.merchant_states]
+            self._cache.check_version(book)
+            state.add_merchant_state(book)
+        ours = [entry for entry in batch if entry.merchant_id in state.merchant_states]
         if not ours:
-            raise asyncpg.LockNotAvailableError("every book is held by others")
+            raise asyncpg.LockNotAvailableError("every merchant is locked by other sessions")
         submissions = [entry.submission for entry in ours]
-        results = await fetch_and_decide(desk, self._memory, self._session.transaction_connection, submissions)
-        desk.raise_versions()
-        return ours, DecidedBatch(desk, results)
+        results = await fetch_and_decide(state, self._cache, self._session.transaction_connection, submissions)
+        state.raise_versions()
+        return ours, DecidedBatch(state, results)
 
-    async def _lock_together(self, taken: PendingBatch) -> list[MerchantState]:
-        keys = concat_keys(sorted({book_key(entry.merchant_id) for entry in taken}))
+    async def _lock_available_merchants(self, batch: PendingBatch) -> list[MerchantState]:
+        keys = concat_keys(sorted({book_key(entry.merchant_id) for entry in batch}))
         connection = await self._session.begin()
         try:
             return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
@@ -152,13 +160,13 @@ class LockedBatchRunner:
             connection = await self._session.begin()
             return [MerchantState(*record) for record in await connection.fetch(LOCK_FREE_MERCHANTS, keys)]
 
-    async def _lock_alone(self, taken: PendingBatch, until: float) -> list[MerchantState]:
-        """PostgreSQL waits, so that whoever came first gets the book first."""
+    async def _lock_single_merchant(self, batch: PendingBatch, deadline: float) -> list[MerchantState]:
+        """Waits in PostgreSQL's lock queue, so that sessions get the lock in order of arrival."""
         left = min(
-            until - time.monotonic(), connections.WRITE_SECONDS - 1, self.lock_seconds or connections.WRITE_SECONDS
+            deadline - time.monotonic(), connections.WRITE_SECONDS - 1, self.lock_seconds or connections.WRITE_SECONDS
         )
         connection = await self._session.begin(f"set local lock_timeout = {max(1, int(left * 1000))}")
-        keys = concat_keys({book_key(entry.merchant_id) for entry in taken})
+        keys = concat_keys({book_key(entry.merchant_id) for entry in batch})
         return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
 
 
@@ -168,8 +176,10 @@ class LockedBatchRunner:
 async def fetch_and_decide(
     state: BatchState, cache: RowCache, get_connection: GetConnection, submissions: list[Submission]
 ) -> list[Result]:
-    """Fetch what the submissions need and decide them, in order; those who ask for more, again. A long batch is decided
-    in turns. That is safe: the desk is this task's own, and what it is decided on is locked or checked by the write."""
+    """Fetches what the submissions need and decides them in order. Those that return NeedsMore are decided again.
+
+    A long batch is decided in time slices. That is safe: no other task uses the state, and the rows are locked or
+    their versions are checked by the write."""
     await fetch_needed_rows(
         state, cache, get_connection, ((submission, submission.needs) for submission in submissions)
     )
@@ -183,59 +193,59 @@ async def fetch_and_decide(
             state.open_missing_accounts(submissions[n].merchant.merchant_id, needs.accounts)
             results[n] = await run_in_slices(state.decide(submissions[n]))
     else:
-        endless = RuleFailure(RuntimeError("a rule asks for ever more"))
-        return [endless if isinstance(result, NeedsMore) else result for result in results]
+        failure = RuleFailure(RuntimeError("a rule returned NeedsMore too often"))
+        return [failure if isinstance(result, NeedsMore) else result for result in results]
     return results
 
 
 async def fetch_needed_rows(
-    desk: BatchState, memory: RowCache, connect: GetConnection, wanted: Iterable[tuple[Submission, Needs]]
+    state: BatchState, cache: RowCache, get_connection: GetConnection, wanted: Iterable[tuple[Submission, Needs]]
 ) -> None:
-    """Everything the batch needs: what is remembered, and the rest with one statement a table."""
+    """Adds the needed rows to the state: from the cache, and the others with one query per table."""
     unknown: dict[type[Row], dict[bytes, None]] = {}
     for submission, needs in wanted:
-        memory.load_rows(desk, desk.request_rows(submission, needs), unknown)
+        cache.load_rows(state, state.request_rows(submission, needs), unknown)
     for kind, keys in unknown.items():
-        records = await (await connect()).fetch(select_by_key(kind), concat_keys(keys))
-        desk.add_fetched_rows(keys, [kind(*record) for record in records])
+        records = await (await get_connection()).fetch(select_by_key(kind), concat_keys(keys))
+        state.add_fetched_rows(keys, [kind(*record) for record in records])
 
 
 # --- answering ------------------------------------------------------------------------------------------------------
 
 
-def drop_overdue(taken: PendingBatch) -> PendingBatch:
-    """Those who still wait; the others are told that nothing happened, as it did not."""
+def drop_overdue(batch: PendingBatch) -> PendingBatch:
+    """Returns the submissions whose deadline has not passed. Fails the others: nothing of them was written."""
     now = time.monotonic()
-    fail_all([entry for entry in taken if entry.deadline <= now], DatabaseUnreachable(unsure=False))
-    return [entry for entry in taken if entry.deadline > now]
+    fail_all([entry for entry in batch if entry.deadline <= now], DatabaseUnreachable(unsure=False))
+    return [entry for entry in batch if entry.deadline > now]
 
 
-def exclude(taken: PendingBatch, ours: PendingBatch) -> PendingBatch:
-    if len(ours) == len(taken):
+def exclude(batch: PendingBatch, excluded: PendingBatch) -> PendingBatch:
+    if len(excluded) == len(batch):
         return []
-    mine = set(ours)
-    return [entry for entry in taken if entry not in mine]
+    dropped = set(excluded)
+    return [entry for entry in batch if entry not in dropped]
 
 
-def mark_commit_sent(taken: PendingBatch, is_sent: bool) -> None:
-    for entry in taken:
+def mark_commit_sent(batch: PendingBatch, is_sent: bool) -> None:
+    for entry in batch:
         entry.is_commit_sent = is_sent
 
 
-def fail_all(taken: PendingBatch, error: Exception) -> None:
-    for entry in taken:
+def fail_all(batch: PendingBatch, error: Exception) -> None:
+    for entry in batch:
         if not entry.future.done():
             entry.future.set_exception(error)
 
 
-def resolve_all(taken: PendingBatch, results: list[Result]) -> None:
-    for entry, result in zip(taken, results, strict=True):
+def resolve_all(batch: PendingBatch, results: list[Result]) -> None:
+    for entry, result in zip(batch, results, strict=True):
         if not entry.future.done():
             entry.future.set_result(result)
 
 
-def resolve_or_fail(taken: PendingBatch, results: list[Result], error: Exception | None) -> None:
+def resolve_or_fail(batch: PendingBatch, results: list[Result], error: Exception | None) -> None:
     if error is None:
-        resolve_all(taken, results)
+        resolve_all(batch, results)
     else:
-        fail_all(taken, error)
+        fail_all(batch, error)

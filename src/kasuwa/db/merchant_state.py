@@ -1,4 +1,4 @@
-"""A merchant's book: its counters, its business clock and its lock."""
+"""A merchant's state row: its counters, its business clock, and the lock for all writes of the merchant."""
 
 from datetime import datetime, timedelta
 from typing import ClassVar
@@ -8,7 +8,9 @@ from kasuwa.core.decision import Row
 
 
 class MerchantState(Row):
-    """A merchant's counters and clock, and its lock: whoever changes anything of the merchant raises `version`."""
+    """A merchant's counters and business clock. Its row is the merchant's write lock.
+
+    Whoever writes anything of the merchant raises `version` while holding the row's lock."""
 
     table: ClassVar[str] = "merchant_state"
     mutable_columns: ClassVar[tuple[str, ...]] = (
@@ -24,14 +26,14 @@ class MerchantState(Row):
     )
 
     version: int
-    last_number: int
-    last_posting_seq: int
-    last_event_seq: int
-    clock_offset_us: int
-    clock_fixed_at: datetime | None
-    faults: str | None
-    has_webhook: bool = False
-    decision_count: int = 0  # how many decisions changed something of this merchant
+    numbers: int  # reference numbers used so far
+    postings: int  # number of the last posting
+    events: int  # number of the last event
+    clock_offset_us: int  # business time minus wall time, in microseconds
+    clock_fixed_at: datetime | None  # business time of a clock that stands still
+    faults: str | None  # sandbox only: injected faults as JSON
+    has_webhook: bool = False  # whether the merchant has a webhook endpoint
+    decisions: int = 0  # how many decisions changed something of this merchant
 
 
 def business_now(state: MerchantState, wall_time: datetime) -> datetime:
@@ -41,7 +43,7 @@ def business_now(state: MerchantState, wall_time: datetime) -> datetime:
 
 
 def to_wall_time(state: MerchantState, due: datetime, wall_time: datetime) -> datetime:
-    """When a business moment comes on the wall's clock; never, where the clock stands still before it."""
+    """Converts a business time to wall time. Returns NEVER if the business clock is fixed before it."""
     if state.clock_fixed_at is not None:
         return wall_time if due <= state.clock_fixed_at else NEVER
     return due - timedelta(microseconds=state.clock_offset_us)

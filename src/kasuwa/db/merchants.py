@@ -1,7 +1,7 @@
-"""Merchants: made, changed and found. What the rules see of one is `core.decision.Merchant`.
+"""Merchants: creates, changes and finds them. Rules see a merchant as `core.decision.Merchant`.
 
-The directory keeps merchants and the verifiers of their keys for less than a second, so that no process
-serves a key that was rolled off for longer than that.
+MerchantDirectory caches merchants and their key verifiers for less than a second, so that a rolled-off key stops
+working in every process within that time.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ KEYS_OF = """
 """
 MAX_KEY_OVERLAP = timedelta(days=7)  # Contract: #authentication
 
-# A merchant is looked up anew in the background after FRESH, and waited for after STALE: below the second in
-# which a rolled-off key must stop working.
+# A cached merchant is reloaded in the background after the first time, and not used any more after the second, which is
+# below the second in which a rolled-off key must stop working.
 REFRESH_AFTER_SECONDS = 0.4
 STALE_AFTER_SECONDS = 0.9
-# Strangers' mids are remembered too, so that guessing costs no query each; this bounds what they can fill.
+# Unknown mids are cached too, so that guesses cost no query each. This bounds the cache.
 MAX_ENTRIES = 20_000
 
 
@@ -56,7 +56,7 @@ async def add_merchant(
     settings: MerchantSettings | None = None,
     clock_fixed: datetime | None = None,
 ) -> tuple[int, str, str]:
-    """A merchant with empty books: its number, its mid and its key."""
+    """Creates a merchant with empty books. Returns its number, mid and API key."""
     async with connection.transaction():
         merchant_id = await connection.fetchval("select nextval('merchant_number')")
         key = make_key(merchant_id)
@@ -94,8 +94,9 @@ async def add_key(
 
 
 def unseal_key(vault: Vault, merchant_id: int, sealed: bytes, verifier: bytes) -> bytes:
-    """A merchant's key. Raises Unsealable where it is not the one that its row's verifier is of: the seal names the
-    merchant and not the row, so that another key of the same merchant would open here too."""
+    """Returns a merchant's API key. Raises UnsealError if it does not match the verifier of its row.
+
+    The encryption is bound to the merchant and not to the row, so another key of the merchant would decrypt too."""
     key = vault.unseal(merchant_id, KEY_SEAL_CONTEXT, sealed)
     if not is_equal_constant_time(vault.hash_api_key(key.decode()), verifier):
         raise UnsealError(KEY_SEAL_CONTEXT)
@@ -103,7 +104,7 @@ def unseal_key(vault: Vault, merchant_id: int, sealed: bytes, verifier: bytes) -
 
 
 async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
-    """Fresh, empty books for a mid, with its settings and keys; the old ones stay, under a number of their own."""
+    """Gives a mid new, empty books with its settings and keys, and archives the old ones. Returns the new number."""
     async with connection.transaction():
         old = await find_merchant_id(connection, mid)
         new = await connection.fetchval("select nextval('merchant_number')")
@@ -122,7 +123,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
         )
         for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
             await add_key(connection, vault, new, unseal_key(vault, old, sealed, verifier).decode(), expires_at)
-        # What still waits in the old books must not reach the merchant any more.
+        # Jobs of the archived books must not run any more.
         await connection.execute("update scheduled_job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)
     return new
@@ -140,7 +141,7 @@ async def find_merchant_id(connection: Connection, mid: str) -> int:
 
 
 async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: timedelta) -> str:
-    """A new key; the old ones work until the overlap ends."""
+    """Adds a new API key and returns it. The old ones work until the overlap ends."""
     async with connection.transaction():
         merchant_id = await find_merchant_id(connection, mid)
         await connection.execute(
@@ -160,7 +161,7 @@ async def change_settings(
     *,
     is_endpoint_set: bool,
 ) -> MerchantSettings:
-    """Keep changed settings. Setting the endpoint, also to what it was, switches it on again."""
+    """Changes a merchant's settings. Setting the endpoint, even to the same URL, enables it again."""
     async with connection.transaction():
         merchant_id = await find_merchant_id(connection, mid)
         kept = await connection.fetchval("select settings from merchant where merchant_id = $1 for update", merchant_id)
@@ -170,7 +171,7 @@ async def change_settings(
             merchant_id,
             msgspec.json.encode(changed).decode(),
         )
-        # Whether events are to be delivered is decided with the transaction that makes one: it stands in the book.
+        # Rules decide whether an event is delivered, so the flag is in the merchant's state row.
         await connection.execute(
             "update merchant_state set has_webhook = $2, version = version + 1 where merchant_id = $1 and has_webhook <> $2",
             merchant_id,
@@ -200,7 +201,7 @@ class CachedMerchant(msgspec.Struct):
 
 
 class MerchantDirectory:
-    """Merchants by mid and key, and by number, each remembered for a moment."""
+    """Finds merchants by mid and key, and by number. Caches each for STALE_AFTER_SECONDS."""
 
     def __init__(self, reader: Reader, vault: Vault, environment: str, clock: DatabaseClock | None = None) -> None:
         self._reader = reader
@@ -212,7 +213,7 @@ class MerchantDirectory:
         self._loading: dict[str, asyncio.Task[CachedMerchant]] = {}
 
     def get_cached(self, mid: str) -> CachedMerchant | None:
-        """What is known of it, unless that is too old. What is not fresh is looked up anew, for the next one."""
+        """Returns the cached merchant, or None if it is stale. Starts a background reload if it is not fresh."""
         found = self._by_mid.get(mid)
         if found is None:
             return None
@@ -225,11 +226,11 @@ class MerchantDirectory:
         return found
 
     def evict(self, mid: str) -> None:
-        """Its books have changed: look it up anew."""
+        """Drops a mid from the cache."""
         self._by_mid.pop(mid, None)
 
     def authenticate(self, found: CachedMerchant, key: str) -> Merchant | None:
-        """The merchant, if the key is one of its own. The work is the same whether or not the mid exists."""
+        """Returns the merchant if the key is valid, else None. Takes the same time whether or not the mid exists."""
         verifier = self._vault.hash_api_key(key)
         matches = False
         for kept, expires_at in found.key_verifiers or [(bytes(32), None)]:
@@ -238,7 +239,7 @@ class MerchantDirectory:
         return found.merchant if matches else None
 
     def load(self, mid: str) -> "asyncio.Task[CachedMerchant]":
-        """One query at a time for a mid, however many ask."""
+        """Loads a merchant. Concurrent calls for the same mid share one query."""
         task = self._loading.get(mid)
         if task is None:
             task = asyncio.get_running_loop().create_task(self._read(mid))
@@ -261,7 +262,7 @@ class MerchantDirectory:
         return make_merchant(merchant_id, mid, name, self._environment, kept, rates.decode_rates(exchange))
 
     async def get_by_id(self, merchant_id: int) -> Merchant:
-        """For jobs, which know the books they belong to."""
+        """Returns the merchant of a number, current or archived. Used by jobs."""
         known = self._by_id.get(merchant_id)
         if known is not None and time.monotonic() - known[1] < STALE_AFTER_SECONDS:
             return known[0]

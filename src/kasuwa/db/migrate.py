@@ -1,11 +1,10 @@
-"""Migrations: numbered SQL files, applied in order, each once, under one advisory lock.
+"""Applies migrations: numbered SQL files, in order, each once, under one advisory lock.
 
-Several processes may race here: the first does the work and the others find it done. A database whose newest
-migration this version does not know is left alone.
+Several processes may start at once: the first applies them and the others find them applied. A database with a
+migration that this version does not know is left alone.
 
-The version before may still be serving. So a migration leaves intact what that one reads and writes (a column of a
-table that it writes has a default), and it is the one that gives way: while it waits for its lock on a table, requests
-queue behind it, so it waits for a moment at a time.
+The previous version may still be serving. So a migration must keep what that version reads and writes (new columns have
+defaults). Requests queue behind a migration that waits for a table lock, so it waits only briefly and then retries.
 """
 
 import asyncio
@@ -19,13 +18,13 @@ import structlog
 from kasuwa.core.vault import UnsealError, Vault, unwrap_root, wrap_root
 from kasuwa.db.connections import APPLICATION_ROLE, Connection
 
-# Any number will do, as long as every version takes the same.
+# An arbitrary number. It must not change between versions.
 MIGRATION_LOCK_ID = 0x6B6173757761
 MIN_POSTGRES_VERSION = 15
 # How long requests may queue behind a migration. Less than PostgreSQL's deadlock_timeout of 1 s: where the two wait for
 # each other, the migration gives up first.
 LOCK_TIMEOUT = "500ms"
-# What has queued meanwhile is served before the next try. All tries together take ten minutes.
+# Queued requests are served before the next try. All tries together take ten minutes.
 PAUSE_SECONDS = 0.5
 MAX_TRIES = 600
 
@@ -38,7 +37,7 @@ log = structlog.get_logger("kasuwa.migrate")
 
 
 class MigrationError(Exception):
-    """The database cannot be used as it is: what is wrong and how to mend it, in one line."""
+    """The database cannot be used as it is. The message says in one line what is wrong and how to fix it."""
 
 
 class Migration(msgspec.Struct, frozen=True):
@@ -58,7 +57,7 @@ def newest_known_version() -> int:
 
 
 async def schema_version(connection: Connection) -> int:
-    """The newest migration applied; 0 for an empty database."""
+    """Returns the number of the newest applied migration, 0 for an empty database."""
     if await connection.fetchval("select to_regclass('public.migration')") is None:
         return 0
     version = await connection.fetchval("select coalesce(max(version), 0) from migration")
@@ -67,7 +66,7 @@ async def schema_version(connection: Connection) -> int:
 
 
 async def migrate(connection: Connection, environment: str, secret_key: bytes) -> list[str]:
-    """Bring the schema up to date and answer the names of what was applied."""
+    """Brings the schema up to date. Returns the names of the applied migrations."""
     await check_server(connection)
     await connection.execute("select pg_advisory_lock($1)", MIGRATION_LOCK_ID)
     try:
@@ -119,7 +118,7 @@ async def try_migration(connection: Connection, migration: Migration) -> None:
 
 
 async def prepare_roles(connection: Connection) -> None:
-    """A role that may not change the journal. Where making roles is refused, the triggers stand alone."""
+    """Creates the role that may not change append-only tables. Without the right to, only triggers protect them."""
     try:
         async with connection.transaction():
             if not await connection.fetchval("select 1 from pg_roles where rolname = $1", APPLICATION_ROLE):
@@ -133,8 +132,8 @@ async def prepare_roles(connection: Connection) -> None:
                 f"revoke insert, update, delete, truncate on migration, deployment from {APPLICATION_ROLE}"
             )
     except (asyncpg.InsufficientPrivilegeError, asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
-        # Refused, or another database of the same cluster made the role in this very moment: `kasuwa doctor`
-        # says whether the role is in force.
+        # Not permitted, or another database of the cluster has just created it. `kasuwa doctor` reports whether the
+        # role is in use.
         return
 
 

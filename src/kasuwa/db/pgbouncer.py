@@ -1,4 +1,4 @@
-"""Connection poolers such as PgBouncer between us and PostgreSQL.
+"""Detects connection poolers such as PgBouncer in a mode that does not work with this service.
 
 A pooler in session mode gives each client a server connection of its own, and works. In transaction or statement mode
 it gives consecutive transactions of one client to different server connections. What this service keeps on a session
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 SELECT_BACKEND_PID = "select pg_backend_pid()"
-# Errors of prepared statements that another server connection has, or has not.
+# Errors that occur when a prepared statement is on another server connection.
 PREPARED_STATEMENT_ERRORS = (asyncpg.InvalidSQLStatementNameError, asyncpg.DuplicatePreparedStatementError)
 REFUSED_PARAMETER = "startup parameter"
 
@@ -34,8 +34,9 @@ else:  # the driver itself is not generic
 
 
 class BackendConnection(DriverConnection):
-    """A connection that knows the process that serves it. The driver's own number is the pooler's invention where there
-    is one, and whoever asks PostgreSQL whether that process still lives would be told wrongly."""
+    """A connection that knows the process id of its PostgreSQL backend.
+
+    Behind a pooler the driver's own id is made up by the pooler and matches no backend."""
 
     __slots__ = ("backend_pid",)
 
@@ -46,8 +47,7 @@ class BackendConnection(DriverConnection):
 
 
 async def connect_session(server: str, server_settings: dict[str, str] | None = None, **options: Any) -> Any:
-    """Connects as asyncpg.connect does. A pooler refuses most settings when a connection begins: they are set then
-    on the session."""
+    """Connects like asyncpg.connect. If a pooler rejects startup settings, sets them on the session instead."""
     options = {**options, "connection_class": BackendConnection}
     try:
         connection = await asyncpg.connect(server, server_settings=server_settings, **options)
@@ -63,7 +63,7 @@ async def connect_session(server: str, server_settings: dict[str, str] | None = 
             await connection.execute("; ".join(f"set {name} = '{value}'" for name, value in missing.items()))
         connection.backend_pid = await connection.fetchval(SELECT_BACKEND_PID)
     except BaseException as error:
-        # Whatever went wrong, nobody else knows of this connection: it would stay open for good.
+        # The caller never gets this connection, so nothing else would close it.
         connection.terminate()
         if isinstance(error, PREPARED_STATEMENT_ERRORS):
             raise TransactionPooling from None
@@ -72,9 +72,10 @@ async def connect_session(server: str, server_settings: dict[str, str] | None = 
 
 
 async def refuse_transaction_pooling(server: str) -> None:
-    """Raises TransactionPooling unless two clients of this address keep a server connection each. Whatever a pooler's
-    order is, a shared connection shows: either both clients see the same process, or one of them sees two. An address
-    of several servers is not probed: the driver would wait for those that are down."""
+    """Raises TransactionPooling unless two clients of this address each keep a server connection of their own.
+
+    If they share connections, both clients see the same backend or one of them sees two. An address with several
+    servers is not probed: the driver would wait for those that are down."""
     if "," in server:
         return
     async with open_probe(server) as one, open_probe(server) as other:
@@ -90,7 +91,7 @@ async def refuse_transaction_pooling(server: str) -> None:
 
 @contextlib.asynccontextmanager
 async def open_probe(server: str) -> AsyncIterator[Any]:
-    """A connection that leaves no prepared statement behind."""
+    """Opens a connection that creates no named prepared statements."""
     connection = await asyncpg.connect(server, statement_cache_size=0, timeout=5, command_timeout=5)
     try:
         yield connection

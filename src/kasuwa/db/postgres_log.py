@@ -1,10 +1,10 @@
-"""Why the embedded PostgreSQL ended or does not start: what its log says, and whether its disk is full."""
+"""Explains why the embedded PostgreSQL ended or does not start, from its log and the free disk space."""
 
 import shutil
 from pathlib import Path
 
 LOG_FILE = "postgres.log"
-# PostgreSQL's own words for what ends it or keeps it from starting.
+# Levels of messages that PostgreSQL logs before it ends or when it cannot start.
 SEVERE_LEVELS = ("PANIC", "FATAL")
 # A server with less room than this may be unable to write its log (WAL), and then stops.
 MIN_FREE_BYTES = 64 * 1024 * 1024
@@ -14,13 +14,13 @@ TAIL_BYTES = 64 * 1024
 
 
 def describe_failure(directory: Path) -> str:
-    """The line of the server's log that says most of its end, and the state of the disk where that is the reason."""
+    """Returns the most telling line of the server's log, and whether the disk is full."""
     said = [line for line in (last_severe_line(directory / LOG_FILE), describe_full_disk(directory)) if line]
     return "; ".join(said) or "it said nothing"
 
 
 def last_severe_line(log: Path) -> str:
-    """The last severe line of a log, or else its last line; empty where there is none."""
+    """Returns the last severe line of a log, else its last line, else an empty text."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - TAIL_BYTES))
@@ -32,7 +32,7 @@ def last_severe_line(log: Path) -> str:
 
 
 def describe_full_disk(directory: Path) -> str:
-    """That the disk is full, which a server cannot write into a log on that disk; empty where it is not."""
+    """Returns a message if the disk is full, else an empty text. The server cannot log it on a full disk."""
     try:
         free = shutil.disk_usage(directory).free
     except OSError:

@@ -1,4 +1,4 @@
-"""Which parts of a deployment are there: each holds a lock for as long as it lives, and /readyz asks who does."""
+"""Presence of workers and consoles: each holds a shared advisory lock while it runs, and /readyz looks for it."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ log = structlog.get_logger("kasuwa")
 
 
 async def announce(dsn: str, lock_id: int) -> None:
-    """Hold a part's lock, and take it again after every lost connection."""
+    """Holds a lock forever. Takes it again after every lost connection."""
     while True:
         try:
             await hold_lock(dsn, lock_id)
@@ -36,8 +36,7 @@ async def announce(dsn: str, lock_id: int) -> None:
 
 
 async def hold_lock(dsn: str, lock_id: int) -> None:
-    """Hold a part's lock until its connection is lost. One that is open and answers nothing is lost too: the server
-    may have ended it long ago."""
+    """Holds a lock until its connection is lost or stops answering."""
     connection = await connections.connect_as_owner(dsn, {"application_name": "kasuwa presence"})
     try:
         await connection.execute("select pg_advisory_lock_shared($1)", lock_id)
@@ -52,11 +51,11 @@ async def hold_lock(dsn: str, lock_id: int) -> None:
 
 
 async def announce_when_listening(host: str, port: int, dsn: str) -> None:
-    """The console is there once it answers."""
+    """Announces the console once its port accepts connections."""
     while True:
         with contextlib.suppress(OSError):
-            _, door = await asyncio.open_connection(host, port)
-            door.close()
+            _, writer = await asyncio.open_connection(host, port)
+            writer.close()
             await announce(dsn, CONSOLE_LOCK_ID)
         await asyncio.sleep(LISTEN_POLL_SECONDS)
 

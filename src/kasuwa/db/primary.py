@@ -1,8 +1,7 @@
-"""Finding the primary among the servers that an address names, also after another was promoted.
+"""Connects to the primary among the servers of an address, also after a failover.
 
-The driver can be given several hosts itself, but asks them one after the other within one timeout: a machine that
-is silent, as one without power is, keeps it from the next for ever. And it takes a standby unless it is told not to.
-A standby may not have replayed yet what was committed, so whoever asks it what became of a commit is told wrongly.
+The driver accepts several hosts, but tries them one after the other within one timeout, so that one silent machine
+hides the others. A standby must not be used: it may not have replayed a commit yet, and would report it as missing.
 """
 
 import asyncio
@@ -23,13 +22,15 @@ else:  # the driver itself is not generic
 ConnectTask = asyncio.Task[DriverConnection]
 
 CONNECT_SECONDS = 5.0
-# A machine that loses its power says no goodbye, and the system would wait for it a quarter of an hour, or for ever. So
-# it is asked every other second, and given up after as long as requests wait (writer.py).
+# A machine that loses power does not close its connections, and by default the system would wait for it for a quarter
+# of an hour or longer. With keepalive it is given up after the time that submissions wait (writer.py).
 KEEPALIVE_OPTIONS = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 8000}
 
 
 async def connect_to_primary(dsn: str, **options: Any) -> DriverConnection:
-    """A connection to the one that is the primary now. All are asked at once, and the first that says so is taken."""
+    """Connects to all servers at once and returns the connection to the first that is a primary.
+
+    Raises the most informative error if there is none."""
     options = {"timeout": CONNECT_SECONDS, **options, "target_session_attrs": "primary"}
     asked: list[ConnectTask] = [
         asyncio.create_task(connect_session(server, **options)) for server in split_servers(dsn)
@@ -38,7 +39,7 @@ async def connect_to_primary(dsn: str, **options: Any) -> DriverConnection:
     try:
         while waiting and taken is None:
             _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            taken = next(filter(is_connected, asked), None)
+            taken = next(filter(has_connected, asked), None)
     finally:
         for other in asked:
             if other is not taken:
@@ -51,7 +52,7 @@ async def connect_to_primary(dsn: str, **options: Any) -> DriverConnection:
 
 
 def enable_keepalive(connection: Any) -> None:
-    """Have the system notice when the other machine is gone, as far as it can. A socket file needs none of it."""
+    """Enables TCP keepalive, so that the system notices when the server is gone. Does nothing on Unix sockets."""
     line = connection._transport.get_extra_info("socket")
     if line is None or line.family == socket.AF_UNIX:
         return
@@ -62,17 +63,17 @@ def enable_keepalive(connection: Any) -> None:
                 line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def is_connected(task: ConnectTask) -> bool:
+def has_connected(task: ConnectTask) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None
 
 
 def close_connection(task: ConnectTask) -> None:
-    if is_connected(task):
+    if has_connected(task):
         task.result().terminate()
 
 
 def most_informative_error(refusals: list[BaseException | None]) -> BaseException:
-    """That a server is a standby says the least: it is as it should be, and another is missing."""
+    """Returns the error to report. That a server is a standby says the least, so any other error is preferred."""
     for error in refusals:
         if error is not None and not isinstance(error, asyncpg.TargetServerAttributeNotMatched):
             return error
@@ -80,8 +81,8 @@ def most_informative_error(refusals: list[BaseException | None]) -> BaseExceptio
 
 
 def split_servers(dsn: str) -> list[str]:
-    """The address once for each server it names, as in //h1:5432,h2:5432/name or //h1,h2/name?port=5432,5433 or
-    ///name?host=h1,h2. What the driver will not understand is left to it as it is."""
+    """Returns the address once for each server it names, as in //h1:5432,h2:5432/name or //h1,h2/name?port=5432,5433 or
+    ///name?host=h1,h2. An address in another form is returned unchanged."""
     parts = urlsplit(dsn)
     query = dict(parse_qsl(parts.query))
     account, at, named = parts.netloc.rpartition("@")

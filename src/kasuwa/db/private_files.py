@@ -1,4 +1,4 @@
-"""Files that only their owner may open."""
+"""Opens files that only their owner may read or write."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import BinaryIO
 
 
 def open_lock(path: Path) -> BinaryIO:
-    """The lock file, made if it is not there. Raises OSError.
+    """Opens a lock file, creating it if needed. Raises OSError.
 
-    A lock (flock) can be taken by whoever can open its file, also for reading only. So nobody else may: a file that was
-    made with other rights by an earlier version is closed to others."""
+    Anyone who can open the file, even for reading, can take its lock (flock). So other accounts lose access to a file
+    that an earlier version created with wider permissions."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         if os.fstat(descriptor).st_mode & 0o077:
@@ -21,7 +21,7 @@ def open_lock(path: Path) -> BinaryIO:
 
 
 def open_log(path: Path) -> BinaryIO:
-    """An empty file to write to."""
+    """Opens a new or emptied file for writing."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 

@@ -1,7 +1,7 @@
-"""What is known of the effects of one request while it runs.
+"""Tracks whether a running request may already have changed anything.
 
-A request may take several commits with an outside call between them. `Progress` records which of them are durable, or
-may be. Whoever answers a failure asks it, and nothing else, whether the answer may say that nothing was changed.
+A request may take several commits with rail calls between them. `RequestProgress` records whether any of them is, or
+may be, durable. Only it decides whether the reply to a failure may say that nothing was changed.
 """
 
 from typing import Any

@@ -1,13 +1,13 @@
-"""Reads: by key, those that arrive together are asked together; for one reply, everything is of one moment.
+"""Database reads: batches look-ups by key, and reads each reply from one state of the database.
 
-What merchants ask for most is one row by its key: what became of a payment. Each would be a round trip of its own; so
-those that come while one is under way wait for it and go as one statement, as writes do. A query that is gathered
-takes an array for each part of the key and answers the row's place in them first:
+The most frequent read is one row by its key, such as the status of a payment. Look-ups that arrive while others run
+wait and are sent as one query. Such a query takes an array for each part of the key and returns the row's position
+first:
 
     select u.n, … from unnest($1::bytea[], $2::bigint[]) with ordinality u (key, merchant, n), lateral (…) t
 
-A reply that is read in several statements could mix two states of the database: a loan of before a repayment with
-installments of after it. So each reply has a reader that allows one statement, or one snapshot (a repeatable read
+A reply that is read in several statements could mix two states of the database: a loan before a repayment with the
+installments after it. So each reply has a reader that allows one statement, or one snapshot (a repeatable read
 transaction) with as many statements as it takes.
 """
 
@@ -22,7 +22,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.db.connections import Connection, Pool
 from kasuwa.db.shares import Shares
 
-# Two at once, so that one is answered while the next is asked; and what one statement may ask for at most.
+# Queries with the same text that run at once, and the keys that one query may ask for.
 MAX_CONCURRENT_QUERIES = 2
 MAX_KEYS_PER_QUERY = 64
 
@@ -30,33 +30,35 @@ PendingLookups = list[tuple[tuple[Any, ...], "asyncio.Future[Any]"]]
 
 
 class LookupBatcher:
+    """Combines look-ups by key that arrive together into one query."""
+
     def __init__(self, readers: Pool) -> None:
         self._readers = readers
-        self._waiting: defaultdict[str, PendingLookups] = defaultdict(list)
-        self._under_way: defaultdict[str, int] = defaultdict(int)
+        self._pending: defaultdict[str, PendingLookups] = defaultdict(list)
+        self._running_queries: defaultdict[str, int] = defaultdict(int)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def fetch_row_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
-        """The row of a key, or None."""
+        """Returns the future of the row with this key, or of None."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
-        self._waiting[query].append((key, answer))
-        if self._under_way[query] < MAX_CONCURRENT_QUERIES:
-            self._under_way[query] += 1
-            task = loop.create_task(self._ask(query))
+        self._pending[query].append((key, answer))
+        if self._running_queries[query] < MAX_CONCURRENT_QUERIES:
+            self._running_queries[query] += 1
+            task = loop.create_task(self._run_queries(query))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return answer
 
-    async def _ask(self, query: str) -> None:
+    async def _run_queries(self, query: str) -> None:
         try:
-            while waiting := self._waiting[query]:
-                asked, self._waiting[query] = waiting[:MAX_KEYS_PER_QUERY], waiting[MAX_KEYS_PER_QUERY:]
-                await self._answer(query, asked)
+            while waiting := self._pending[query]:
+                asked, self._pending[query] = waiting[:MAX_KEYS_PER_QUERY], waiting[MAX_KEYS_PER_QUERY:]
+                await self._run_query(query, asked)
         finally:
-            self._under_way[query] -= 1
+            self._running_queries[query] -= 1
 
-    async def _answer(self, query: str, asked: PendingLookups) -> None:
+    async def _run_query(self, query: str, asked: PendingLookups) -> None:
         try:
             columns = [list(parts) for parts in zip(*(key for key, _ in asked), strict=True)]
             found = {row[0]: row for row in await self._readers.fetch(query, *columns)}
@@ -72,7 +74,7 @@ class LookupBatcher:
 
 @contextlib.asynccontextmanager
 async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
-    """A connection whose statements all see the database as it was at the first of them."""
+    """Yields a connection whose statements all see the state of the database at the first of them."""
     async with pool.acquire() as connection:
         try:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -84,11 +86,11 @@ async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
 
 
 class DatabaseReaderFactory:
-    """What dispatch reads with: each reply through a reader of its own."""
+    """Makes a reader for each reply (`core.reading.ReaderFactory`)."""
 
     def __init__(self, readers: Pool, vault: Vault, public_url: str = "") -> None:
         self.readers = readers
-        self.gatherer = LookupBatcher(readers)
+        self.lookups = LookupBatcher(readers)
         self.vault = vault
         self.public_url = public_url
         self.shares = Shares(max(1, readers.size // 2))
@@ -99,40 +101,41 @@ class DatabaseReaderFactory:
 
 
 class TornRead(Exception):
-    """A reply was read in several statements that may see different states of the database."""
+    """Raised when a reply is read in several statements, which may see different states of the database."""
 
 
 class DatabaseReplyReader:
-    """Reads for one reply (`core.reading.SealedReader`): one statement, or one snapshot for several. A second read
-    raises TornRead, whatever it would have found. A statement or a snapshot holds a connection of the merchant's share;
-    rows that are gathered share one with everybody's."""
+    """Reads for one reply (`core.reading.SealedReader`): one statement, or one snapshot for several.
 
-    __slots__ = ("_has_read", "_merchant_id", "_reading")
+    A second read raises TornRead. Statements and snapshots use a connection of the merchant's share. Batched look-ups
+    do not."""
 
-    def __init__(self, reading: DatabaseReaderFactory, merchant_id: int) -> None:
-        self._reading = reading
+    __slots__ = ("_factory", "_has_read", "_merchant_id")
+
+    def __init__(self, factory: DatabaseReaderFactory, merchant_id: int) -> None:
+        self._factory = factory
         self._merchant_id = merchant_id
         self._has_read = False
 
     @property
     def public_url(self) -> str:
-        return self._reading.public_url
+        return self._factory.public_url
 
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
-        return self._reading.vault.unseal(merchant_id, place, sealed)
+        return self._factory.vault.unseal(merchant_id, place, sealed)
 
     def digest(self, said: bytes) -> bytes:
-        return self._reading.vault.digest(said)
+        return self._factory.vault.digest(said)
 
     def _read_once(self, what: str) -> None:
         if self._has_read:
-            raise TornRead(f"read in one snapshot what is answered together: {what}")
+            raise TornRead(f"use one snapshot for all reads of a reply: {what}")
         self._has_read = True
 
     @contextlib.asynccontextmanager
     async def _share(self) -> AsyncIterator[None]:
         """Holds one connection of the merchant's share for as long as it is entered."""
-        shares = self._reading.shares
+        shares = self._factory.shares
         if not shares.try_take(self._merchant_id):
             await shares.wait(self._merchant_id)
         try:
@@ -143,23 +146,23 @@ class DatabaseReplyReader:
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         self._read_once(query)
         async with self._share():
-            return await self._reading.readers.fetch(query, *args)
+            return await self._factory.readers.fetch(query, *args)
 
     async def fetchrow(self, query: str, *args: Any) -> Any:
         self._read_once(query)
         async with self._share():
-            return await self._reading.readers.fetchrow(query, *args)
+            return await self._factory.readers.fetchrow(query, *args)
 
     def fetch_row_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
         if self._has_read:
             self._read_once(query)
         self._has_read = True
-        return self._reading.gatherer.fetch_row_batched(query, *key)
+        return self._factory.lookups.fetch_row_batched(query, *key)
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator["SnapshotReader"]:
         self._read_once("a snapshot")
-        async with self._share(), snapshot(self._reading.readers) as connection:
+        async with self._share(), snapshot(self._factory.readers) as connection:
             yield SnapshotReader(connection)
 
     async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
@@ -167,7 +170,7 @@ class DatabaseReplyReader:
 
 
 async def make_lines(make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
-    """The lines of a list's reply. Others are let run after every `at_once` of them."""
+    """Makes the lines of a list reply. Lets other tasks run after every `at_once` lines."""
     lines: list[Line] = []
     for item in items:
         lines.append(make(item))
@@ -177,7 +180,7 @@ async def make_lines(make: Callable[[Item], Line], items: Iterable[Item], at_onc
 
 
 class SnapshotReader:
-    """Statements on one connection, in one snapshot."""
+    """Reads on one connection, in one snapshot."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -189,24 +192,23 @@ class SnapshotReader:
         return await self._connection.fetchrow(query, *args)
 
     async def fetch_row_batched(self, query: str, *key: Any) -> Any:
-        """A query that takes arrays of keys, asked for one."""
+        """Runs a batched query (see LookupBatcher) for one key."""
         return await self._connection.fetchrow(query, *([part] for part in key))
 
 
 class SnapshotReplies:
-    """What dispatch reads with where several replies are shown together (`core.reading.Readers`): all of them are read
-    in one snapshot, which the caller opened."""
+    """A reader factory whose replies are all read in one snapshot, which the caller opened."""
 
     def __init__(self, connection: Connection, vault: Vault, public_url: str = "") -> None:
-        self._reading = SnapshotReplyReading(connection, vault, public_url)
-        self.fetchrow = self._reading.fetchrow
+        self._reader = SnapshotReplyReader(connection, vault, public_url)
+        self.fetchrow = self._reader.fetchrow
 
-    def for_one_reply(self, merchant_id: int) -> "SnapshotReplyReading":
-        return self._reading
+    def for_one_reply(self, merchant_id: int) -> "SnapshotReplyReader":
+        return self._reader
 
 
-class SnapshotReplyReading(SnapshotReader):
-    """As ReplyReading, in a snapshot that is open already."""
+class SnapshotReplyReader(SnapshotReader):
+    """Reads for a reply in a snapshot that is already open."""
 
     def __init__(self, connection: Connection, vault: Vault, public_url: str) -> None:
         super().__init__(connection)

@@ -1,7 +1,7 @@
-"""Sharing the embedded server: whoever uses one holds a lock on it, and the last to let go stops it.
+"""Shares the embedded server between processes. Each user holds a shared lock, and the last one stops the server.
 
-So a command that found no server may start one, another may join in, and neither ends it under the other's feet.
-The lock goes with its process, however that ends.
+So one command may start the server and another join, and neither stops it while the other uses it. The system releases
+the lock when a process ends, however it ends.
 """
 
 import contextlib
@@ -17,19 +17,20 @@ USERS_LOCK_FILE = "users.lock"
 
 @contextlib.contextmanager
 def use_cluster(directory: Path) -> Iterator[embedded.Cluster]:
+    """Starts or joins the embedded server of a directory. The last user stops it on exit. Raises EmbeddedError."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = open_lock(directory / USERS_LOCK_FILE)
     except OSError as error:
         raise embedded.EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from None
     with lock:
-        # Waits for one who is just stopping it.
+        # Waits for a process that is stopping the server.
         fcntl.flock(lock, fcntl.LOCK_SH)
         cluster = embedded.start(directory)
         try:
             yield cluster
         finally:
-            # Alone, we keep others out until it has stopped; else somebody still uses it.
+            # The exclusive lock is free only for the last user, and keeps others out until the server has stopped.
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 cluster.stop()

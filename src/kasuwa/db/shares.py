@@ -1,8 +1,7 @@
-"""Shares of a pool: how many of its connections one merchant may hold at a time.
+"""Limits how many connections of a pool one merchant may hold at a time.
 
-Without a bound, one merchant whose reads are slow takes every connection, and the reads of all others wait until they
-give up. A merchant that holds its whole share waits in a queue of its own, first come, first served. The pool's own
-queue then never has more of any one merchant than its share, so that others come to their turn soon.
+Without a limit, one merchant with slow reads takes every connection, and the reads of all others time out. A merchant
+at its limit waits in a queue of its own, first come, first served.
 """
 
 import asyncio
@@ -12,10 +11,10 @@ from kasuwa.db.connection_pool import ACQUIRE_SECONDS, PoolExhausted
 
 
 class Shares:
-    """`most` connections for each merchant. Taking one of a share that is not used up does not wait."""
+    """Grants each merchant at most `max_held` connections."""
 
-    def __init__(self, most: int, *, wait_seconds: float = ACQUIRE_SECONDS) -> None:
-        self.most = most
+    def __init__(self, max_held: int, *, wait_seconds: float = ACQUIRE_SECONDS) -> None:
+        self.max_held = max_held
         self._wait_seconds = wait_seconds
         self._held: dict[int, int] = {}
         self._waiting: dict[int, deque[asyncio.Future[None]]] = {}
@@ -24,35 +23,35 @@ class Shares:
         return self._held.get(merchant_id, 0)
 
     def try_take(self, merchant_id: int) -> bool:
-        """Takes a place, or returns False where the share is used up: then `wait` for one."""
+        """Takes a slot without waiting. Returns False if the merchant is at its limit: then call `wait`."""
         held = self._held.get(merchant_id, 0)
-        if held >= self.most:
+        if held >= self.max_held:
             return False
         self._held[merchant_id] = held + 1
         return True
 
     async def wait(self, merchant_id: int) -> None:
-        """Waits until a place of a share that was used up is handed over. Raises Exhausted when none is in time."""
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(merchant_id, deque()).append(place)
+        """Waits for a slot of a merchant at its limit. Raises PoolExhausted if none becomes free in time."""
+        slot = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(merchant_id, deque()).append(slot)
         try:
             async with asyncio.timeout(self._wait_seconds):
-                await place
+                await slot
         except BaseException as error:
-            if place.done() and not place.cancelled():
-                # It was handed over in the very moment in which the wait ended.
+            if slot.done() and not slot.cancelled():
+                # The slot was handed over just as the wait ended.
                 self.give_back(merchant_id)
             if isinstance(error, TimeoutError):
-                raise PoolExhausted(f"the merchant has {self.most} reads under way, its share") from None
+                raise PoolExhausted(f"the merchant has {self.max_held} reads under way, its share") from None
             raise
 
     def give_back(self, merchant_id: int) -> None:
-        """Hands a place to whoever has waited longest, if anybody does."""
+        """Releases a slot, or hands it to the longest waiting read of the merchant."""
         waiting = self._waiting.get(merchant_id)
         while waiting:
-            place = waiting.popleft()
-            if not place.done():
-                place.set_result(None)
+            slot = waiting.popleft()
+            if not slot.done():
+                slot.set_result(None)
                 return
         self._waiting.pop(merchant_id, None)
         left = self._held[merchant_id] - 1

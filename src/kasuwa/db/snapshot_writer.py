@@ -1,7 +1,7 @@
-"""Decides on what a snapshot holds, and writes nothing: for actions of the writer's that only show something.
+"""Decides submissions on a snapshot and writes nothing, for write actions that are used only to show something.
 
-Such an action, shown together with reads, must see the same state of the database as they do. The writer would decide
-it on the newest.
+Shown together with reads, such an action must see the same database state as they do. The writer would decide it on the
+newest state.
 """
 
 from kasuwa.core.decision import Decision
@@ -15,24 +15,24 @@ from kasuwa.db.row_cache import RowCache
 
 
 class WouldWrite(Exception):
-    """A decision that was to show something would have changed something."""
+    """Raised when a decision made on a snapshot would have written something."""
 
 
 class SnapshotWriter:
-    """Takes submissions as `Writer` does. `connection` is in a snapshot that the caller opened."""
+    """Accepts submissions like `Writer`. `connection` must be in a snapshot that the caller opened."""
 
-    def __init__(self, connection: Connection, world: Deployment, clock: DatabaseClock) -> None:
+    def __init__(self, connection: Connection, deployment: Deployment, clock: DatabaseClock) -> None:
         self._connection = connection
-        self._world = world
+        self._deployment = deployment
         self.clock = clock
 
     async def submit(self, submission: Submission) -> Result:
-        """Raises WouldWrite where the decision changes anything or has a follow-up: nothing is done then."""
+        """Returns the result. Raises WouldWrite if the decision changes anything or has a follow-up."""
         key = book_key(submission.merchant.merchant_id)
         [record] = await self._connection.fetch(select_by_key(MerchantState), concat_keys([key]))
-        desk = BatchState(self._world, self.clock.now(), self.clock.earliest_now())
-        desk.add_merchant_state(MerchantState(*record))
-        [result] = await fetch_and_decide(desk, RowCache(), self._connect, [submission])
+        state = BatchState(self._deployment, self.clock.now(), self.clock.earliest_now())
+        state.add_merchant_state(MerchantState(*record))
+        [result] = await fetch_and_decide(state, RowCache(), self._connect, [submission])
         if isinstance(result, Decision) and (result.changes_anything or result.follow_up is not None):
             raise WouldWrite
         return result

@@ -1,6 +1,8 @@
-"""All that is kept of one person: the rows of every table that names a client, so that what is built later is found
-too; and what hangs on their loans and savings, by the reference in its errand (core/purpose.py). Operators ask here,
-for the person; nothing in the service does."""
+"""Data subject access: exports and finds all rows of one client, for operators.
+
+Exports every table with a client_id column, so that new tables are included, and what belongs to the client's loans and
+savings by the reference in its purpose (core/purpose.py).
+"""
 
 import os
 from collections.abc import Callable
@@ -11,8 +13,8 @@ from kasuwa.core.people import SealedDetail
 from kasuwa.core.vault import NONCE_BYTES
 from kasuwa.db.connections import Connection
 
-# Keys, hashes and what is sealed tell nobody anything. A table that has no more than the client's id is left out.
-TABLES = """
+# Keys, hashes and encrypted columns are left out, and so are tables that have nothing but the client's id.
+CLIENT_TABLES = """
     select c.table_name::text, array_agg(c.column_name::text order by c.ordinal_position)
     from information_schema.columns c
     where c.table_schema = 'public' and c.data_type <> 'bytea' and c.column_name not in ('merchant_id', 'client_id')
@@ -34,7 +36,7 @@ CLIENT_PRODUCTS_CTE = """
 """
 MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fee, t.vat, t.created_at, t.final_at"
 
-# Of a card its mask, and of its token no more than tells one from another: whoever has it whole can charge the card.
+# Of a card only its mask, and of its token only the first characters: the whole token could be charged.
 RELATED_QUERIES = {
     "loan_line": f"""
         with {CLIENT_PRODUCTS_CTE} select l.loan_id, l.n, l.due, l.principal, l.interest, l.tax, l.penalty, l.paid_principal,
@@ -89,9 +91,9 @@ RELATED_QUERIES = {
 
 
 async def export_client_records(connection: Connection, merchant_id: int, client_id: str) -> dict[str, list[str]]:
-    """The rows that belong to a client, as JSON texts by table or by what they are."""
+    """Returns the rows that belong to a client as JSON texts, by table or kind."""
     found: dict[str, list[str]] = {}
-    for table, columns in await connection.fetch(TABLES):
+    for table, columns in await connection.fetch(CLIENT_TABLES):
         chosen = ", ".join(f't."{column}"' for column in columns)
         query = f"""select to_json(r)::text from (select {chosen} from "{table}" t
             where t.merchant_id = $1 and t.client_id = $2 order by t.key) r"""
@@ -102,7 +104,7 @@ async def export_client_records(connection: Connection, merchant_id: int, client
     return {kind: rows for kind, rows in found.items() if rows}
 
 
-# The keys of rows that say something of the person. A card that another payment saved is not forgotten with this one.
+# Keys of rows with personal data. Cards that were saved by payments of others are not included.
 ERASABLE_QUERIES = {
     "payment": f"with {CLIENT_PRODUCTS_CTE} select p.key from paid p",
     "saved_card": f"""
@@ -142,15 +144,16 @@ async def find_clients_by_bvn(connection: Connection, merchant_id: int, bvn_hash
     return [client_id for (client_id,) in await connection.fetch(BY_BVN, merchant_id, bvn_hash)]
 
 
-# --- encrypting what an earlier version kept in clear -----------------------------------------------------------
+# --- encrypting rows that an earlier version stored in clear
+# -----------------------------------------------------------
 
 MERCHANTS_IN_CLEAR = "select distinct merchant_id from client where detail::text <> '{}' order by merchant_id"
-# The lock that every change of a merchant's rows takes; raising the version makes writers read the rows again.
+# Takes the merchant's write lock. Raising the version makes writers drop their cached rows.
 LOCK_MERCHANT = "update merchant_state set version = version + 1 where merchant_id = $1"
 CLIENTS_IN_CLEAR = """
     select client_id, detail::text from client where merchant_id = $1 and detail::text <> '{}' order by number limit $2
 """
-KEEP_SEALED = """
+UPDATE_SEALED = """
     update client set detail = '{}', detail_sealed = $3, phone_hash = $4, email_hash = $5
     where merchant_id = $1 and client_id = $2
 """
@@ -158,8 +161,10 @@ SEAL_BATCH_SIZE = 500
 
 
 async def seal_clients(connection: Connection, seal: Callable[[int, str, str, bytes], SealedDetail]) -> int:
-    """Encrypts every client that is still kept in clear and returns how many there were. `seal` takes the merchant, the
-    client's id, the detail and a nonce. Each transaction holds one merchant's lock for at most CLIENTS_AT_ONCE rows."""
+    """Encrypts every client that is still stored in clear. Returns how many there were.
+
+    `seal` takes the merchant, the client's id, the detail and a nonce. Each transaction holds one merchant's lock for
+    at most SEAL_BATCH_SIZE rows."""
     sealed = 0
     for (merchant_id,) in await connection.fetch(MERCHANTS_IN_CLEAR):
         while True:
@@ -168,7 +173,7 @@ async def seal_clients(connection: Connection, seal: Callable[[int, str, str, by
                 rows = await connection.fetch(CLIENTS_IN_CLEAR, merchant_id, SEAL_BATCH_SIZE)
                 for client_id, detail in rows:
                     columns = msgspec.structs.astuple(seal(merchant_id, client_id, detail, os.urandom(NONCE_BYTES)))
-                    await connection.execute(KEEP_SEALED, merchant_id, client_id, *columns)
+                    await connection.execute(UPDATE_SEALED, merchant_id, client_id, *columns)
             sealed += len(rows)
             if len(rows) < SEAL_BATCH_SIZE:
                 break

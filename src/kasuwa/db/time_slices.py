@@ -1,7 +1,7 @@
-"""Long computations in turns, so that one request does not hold the event loop while it is computed.
+"""Runs long computations in time slices, so that they do not block the event loop.
 
-A long computation is written as a generator: it yields wherever it may be interrupted, and returns its result. What is
-computed in turns must belong to one task alone: others run in between.
+Such a computation is a generator: it yields wherever it may be interrupted, and returns its result. Other tasks run in
+between, so its data must belong to one task alone.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ Outcome = TypeVar("Outcome")
 
 Interruptible = Generator[None, None, Outcome]
 
-# How long a turn is. A computation that is shorter is not interrupted.
+# Length of a slice. A shorter computation is not interrupted.
 SLICE_SECONDS = 0.005
 
 
 def run_to_completion(steps: "Interruptible[Outcome]") -> Outcome:
-    """Runs a computation without an interruption."""
+    """Runs a computation without interruption."""
     while True:
         try:
             next(steps)
@@ -29,7 +29,7 @@ def run_to_completion(steps: "Interruptible[Outcome]") -> Outcome:
 
 
 async def run_in_slices(steps: "Interruptible[Outcome]") -> Outcome:
-    """Runs a computation, and lets others run after every turn."""
+    """Runs a computation and lets other tasks run after every slice."""
     ends_at = time.perf_counter() + SLICE_SECONDS
     while True:
         try:
@@ -43,7 +43,7 @@ async def run_in_slices(steps: "Interruptible[Outcome]") -> Outcome:
 
 
 def collect(items: Iterable[Item]) -> "Interruptible[list[Item]]":
-    """The items of a lazy iterable as a list; it may be interrupted after each of them."""
+    """Collects a lazy iterable into a list. Can be interrupted after each item."""
     found = []
     for item in items:
         found.append(item)

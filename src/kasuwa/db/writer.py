@@ -1,30 +1,43 @@
-"""The one writer: all requests in flight become one batch and one transaction.
+"""The writer: combines all submissions in flight into batches, and commits each batch in one transaction.
 
-Requests that arrive while a commit is under way are the next batch, which stays open until then. Everybody
-who writes anything of a merchant raises the version in its book row, under that row's lock. That gives two ways
-to run a batch, and both are right:
+While a commit runs, the next batch is decided on top of it and stays open: submissions that arrive may join it.
 
-    on memory   the writer was the last to write these merchants (memory.py): it decides on what it remembers,
-                while the batch before is still being committed; the write then holds only if every version
-                is the expected one
-    locked      the books are locked first, in one order, then all rows are read and decided upon
+    request      writer (_run)                commit task (_commit_until_idle)       PostgreSQL
+      |--submit A-->| decide A                   |                                       |
+      |             |--close A, start task------>|--write A----------------------------->|
+      |--submit B-->| decide B on top of A       |                                       |
+      |--submit C-->| C joins B                  |                                       |
+      |             |                            |<----------------------------A durable-|
+      |             |                            |--close B+C, write B+C---------------->|
+      |<--------------------------------result A-|                                       |
+      |             |                            |<--------------------------B+C durable-|
+      |<---------------------------results B, C--|                                       |
 
-Either way: decide in memory (batch.py), write everything with one statement, commit, and only then answer. On memory
-that statement is the whole transaction.
+The states of a batch are methods:
 
-What can go wrong, and what is done about it:
-    a version has moved                    the batch is run again, locked
-    another session holds a book           the batch goes on without that merchant, whose submissions get a lane of
-                                           their own (lanes.py)
-    a rule raises                          that one is answered 204, the others go on
-    the database refuses the batch         each of it is tried alone, so one cannot fail its neighbours
-    the connection is lost before COMMIT   nothing happened: the batch is run again on a new connection
-    the connection is lost during COMMIT   the batch's mark is looked for: there, then it is answered as such; not
-                                           there and nobody left who could still commit, then it is run again
-    the database does not answer           each statement has a deadline, and is then lost like a connection
-    the database stays away                204, and the writer goes on trying for those who come later
-    anything else takes too long           who waits is answered: that nothing happened if its commit was not yet
-                                           sent, else that the outcome is not known
+    waiting     _wait_for_work            nothing is queued; a database that failed is probed
+    deciding    _decide_from_cache        decided on cached rows, or not possible: then locked
+    open        _wait_for_committer       decided; submissions may join until the running commit ends
+    committing  _commit_decided           written, valid only if every merchant's version is the expected one
+    locked      _run_locked               merchants are locked first, then rows are read, decided and committed
+
+Whoever writes anything of a merchant raises the version in its row of `book`, under that row's lock. So deciding from
+the cache (row_cache.py) and deciding under locks (locked_batch.py) are both correct. In either case a submission is
+answered only after its commit. A batch decided from the cache is one statement, which is its own transaction.
+
+Failures:
+    a version has changed                  the batch is run again, locked
+    another session holds a merchant       the batch goes on without it; the merchant's submissions get a queue of
+                                           their own (blocked_merchants.py)
+    a rule raises                          that submission gets status 204 (error), the others go on
+    the database rejects the batch         each submission is tried alone, so that one cannot fail the others
+    connection lost before COMMIT          nothing happened: the batch is run again on a new connection
+    connection lost during COMMIT          the batch's commit mark is looked up: if it exists, the batch is durable; if
+                                           it does not and the old backend is gone, the batch is run again
+    the database does not answer           every statement has a deadline; then as for a lost connection
+    the database stays away                DatabaseUnreachable, and the writer keeps trying for later submissions
+    a submission's deadline passes         DatabaseUnreachable: nothing happened if its commit was not yet sent, else
+                                           the outcome is unknown
 """
 
 import asyncio
@@ -62,18 +75,22 @@ from kasuwa.db.writer_session import (
 __all__ = ["DatabaseUnreachable", "Writer"]
 
 MAX_BATCH_SIZE = 256
-# How long requests wait for a database that went away before they are answered 204.
+# How long a submission may wait for its commit before it fails with DatabaseUnreachable.
 SUBMIT_TIMEOUT_SECONDS = 8.0
-# How often is looked whose patience is over, and how much longer whoever is being committed is given: what commits a
-# batch knows better what became of it, and keeps to the same patience.
+# How often overdue submissions are looked for.
 SWEEP_SECONDS = 0.25
+# How much longer submissions wait whose commit was sent: what runs the commit has the same deadline and knows better
+# what became of it.
 COMMIT_GRACE_SECONDS = 1.0
-# A batch that is under way for so long makes a process not ready.
+# A batch that takes longer than this makes the process not ready.
 STUCK_SECONDS = 3.0
+# How often a database that failed is probed while nothing is queued.
 PROBE_SECONDS = 1.0
 
 
 class Writer:
+    """Decides and commits submissions. One per process: call `start` first and `close` last."""
+
     def __init__(
         self,
         dsn: str,
@@ -85,8 +102,8 @@ class Writer:
         statement_seconds: float = connections.WRITE_SECONDS,
     ) -> None:
         self.clock = clock or DatabaseClock()
-        self._world = deployment
-        self._patience = timeout_seconds
+        self._deployment = deployment
+        self._timeout_seconds = timeout_seconds
         self._cache = RowCache()
 
         def make_session() -> WriterSession:
@@ -95,109 +112,112 @@ class Writer:
         self._session = make_session()
         self._locked = LockedBatchRunner(self._session, self._cache, deployment, self.clock)
         self._blocked = BlockedMerchantQueues(make_session, self._cache, deployment, self.clock)
-        self._waiting: deque[PendingSubmission] = deque()
+        self._queue: deque[PendingSubmission] = deque()
         self._wake = asyncio.Event()
-        self._running: asyncio.Task[None] | None = None
-        self._sweeping: asyncio.Task[None] | None = None
-        self._committing: asyncio.Task[bool] | None = None
+        self._run_task: asyncio.Task[None] | None = None
+        self._sweep_task: asyncio.Task[None] | None = None
+        self._commit_task: asyncio.Task[bool] | None = None
+        # The decided batch that waits for the running commit. Submissions may join it.
         self._open_batch: tuple[DecidedBatch, PendingBatch] | None = None
-        # The batches that were taken up and not yet ended, each with the moment of that.
+        # Batches that were started and have not ended, by id, each with its start time.
         self._started_batches: dict[int, tuple[PendingBatch, float]] = {}
+        # Committed batches whose submissions are not yet answered.
         self._committed: list[tuple[PendingBatch, list[Result]]] = []
         self._closing = False
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
-        self._running = loop.create_task(self._run())
-        self._sweeping = loop.create_task(self._sweep())
+        self._run_task = loop.create_task(self._run())
+        self._sweep_task = loop.create_task(self._sweep())
 
     async def close(self) -> None:
-        """Finish what is waiting, then let go of the connections."""
+        """Commits what is queued, then closes the connections."""
         self._closing = True
         self._wake.set()
-        if self._running is not None:
-            await self._running
+        if self._run_task is not None:
+            await self._run_task
         await self._blocked.close()
-        if self._sweeping is not None:
-            self._sweeping.cancel()
+        if self._sweep_task is not None:
+            self._sweep_task.cancel()
         self._session.disconnect()
 
     def submit(self, submission: Submission) -> "asyncio.Future[Result]":
+        """Queues a submission. The future has its result once that is durable, or raises DatabaseUnreachable."""
         if submission.idempotency_claim is not None:
-            kept: tuple[type[Row], bytes] = (IdempotencyRecord, submission.idempotency_claim.key)
-            submission.needs = Needs((*submission.needs.rows, kept), submission.needs.accounts)
+            record: tuple[type[Row], bytes] = (IdempotencyRecord, submission.idempotency_claim.key)
+            submission.needs = Needs((*submission.needs.rows, record), submission.needs.accounts)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        until = time.monotonic() + self._patience
-        self._waiting.append(PendingSubmission(submission, submission.merchant.merchant_id, future, until))
+        deadline = time.monotonic() + self._timeout_seconds
+        self._queue.append(PendingSubmission(submission, submission.merchant.merchant_id, future, deadline))
         self._wake.set()
         return future
 
     def find_problem(self) -> str | None:
-        """What keeps writes from being done now, or None: for readiness. Judged by what batches achieve."""
+        """Returns why writes cannot be done now, or None. Used by the readiness check."""
         if self._session.is_failing:
             return "the last write found the database away"
-        began = min((began for _, began in self._started_batches.values()), default=None)
-        if began is not None and time.monotonic() - began > STUCK_SECONDS:
-            return f"a write has waited for the database for {time.monotonic() - began:.0f} s"
+        started_at = min((started_at for _, started_at in self._started_batches.values()), default=None)
+        if started_at is not None and time.monotonic() - started_at > STUCK_SECONDS:
+            return f"a write has waited for the database for {time.monotonic() - started_at:.0f} s"
         return None
 
-    # --- patience -------------------------------------------------------------------------------------------
+    # --- deadlines ------------------------------------------------------------------------------------------
 
     async def _sweep(self) -> None:
-        """Answer those whose patience is over, whatever the rest of the writer is waiting for."""
+        """Fails submissions whose deadline has passed, whatever the rest of the writer is waiting for."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             now = time.monotonic()
-            if self._waiting and self._waiting[0].deadline <= now:
-                self._waiting = deque(drop_overdue(list(self._waiting)))
+            if self._queue and self._queue[0].deadline <= now:
+                self._queue = deque(drop_overdue(list(self._queue)))
             if self._blocked:
                 self._blocked.drop_overdue()
-            for taken, began in list(self._started_batches.values()):
-                # A bug of ours may have lost a batch: once all of it is answered, it keeps nobody from being ready.
-                if now - began > STUCK_SECONDS and all(entry.future.done() for entry in taken):
-                    self._mark_ended(taken)
-            for taken in (*(taken for taken, _ in self._started_batches.values()), *self._blocked.running.values()):
+            for batch, started_at in list(self._started_batches.values()):
+                # A bug may have lost track of a batch. Once all of it is answered, it no longer affects readiness.
+                if now - started_at > STUCK_SECONDS and all(entry.future.done() for entry in batch):
+                    self._mark_ended(batch)
+            for batch in (*(batch for batch, _ in self._started_batches.values()), *self._blocked.running.values()):
                 fail_all(
-                    [e for e in taken if not e.is_commit_sent and e.deadline <= now], DatabaseUnreachable(unsure=False)
+                    [e for e in batch if not e.is_commit_sent and e.deadline <= now], DatabaseUnreachable(unsure=False)
                 )
                 fail_all(
-                    [e for e in taken if e.is_commit_sent and e.deadline + COMMIT_GRACE_SECONDS <= now],
+                    [e for e in batch if e.is_commit_sent and e.deadline + COMMIT_GRACE_SECONDS <= now],
                     DatabaseUnreachable(unsure=True),
                 )
 
-    def _begin(self, taken: PendingBatch) -> None:
-        self._started_batches[id(taken)] = (taken, time.monotonic())
+    def _mark_started(self, batch: PendingBatch) -> None:
+        self._started_batches[id(batch)] = (batch, time.monotonic())
 
-    def _mark_ended(self, taken: PendingBatch) -> None:
-        self._started_batches.pop(id(taken), None)
+    def _mark_ended(self, batch: PendingBatch) -> None:
+        self._started_batches.pop(id(batch), None)
 
-    # --- taking turns ---------------------------------------------------------------------------------------
+    # --- the main loop ---------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        while self._waiting or not self._closing:
-            if not self._waiting:
+        while self._queue or not self._closing:
+            if not self._queue:
                 self._answer_committed()
                 self._wake.clear()
                 await self._wait_for_work()
                 continue
-            count = min(len(self._waiting), MAX_BATCH_SIZE)
-            taken = self._blocked.divert([self._waiting.popleft() for _ in range(count)])
-            if not taken:
+            count = min(len(self._queue), MAX_BATCH_SIZE)
+            batch = self._blocked.divert([self._queue.popleft() for _ in range(count)])
+            if not batch:
                 continue
-            self._begin(taken)
+            self._mark_started(batch)
             try:
-                await self._take_turn(taken)
-            except Exception as error:  # a bug of ours must not stop the writer for everybody
+                await self._process_batch(batch)
+            except Exception as error:  # a bug must not stop the writer
                 self._cache.forget_all()
                 self._session.disconnect()
-                fail_all(taken, error)
-                self._mark_ended(taken)
+                fail_all(batch, error)
+                self._mark_ended(batch)
         await self._commit_finished()
         self._answer_committed()
 
     async def _wait_for_work(self) -> None:
-        """A writer that found the database away looks by itself whether it is back: nobody may come to try it while
-        this process is not ready."""
+        """Waits for a submission. Probes a database that failed: a process that is not ready gets no requests, so
+        nothing else would notice that the database is back."""
         if not self._session.is_failing:
             await self._wake.wait()
             return
@@ -205,147 +225,154 @@ class Writer:
             async with asyncio.timeout(PROBE_SECONDS):
                 await self._wake.wait()
             return
-        if self._committing is None or self._committing.done():
+        if self._commit_task is None or self._commit_task.done():
             await self._session.probe()
 
-    async def _take_turn(self, taken: PendingBatch) -> None:
-        """Decide a batch, and whatever joins it, while the one before is being committed. Who commits goes on with it
-        when that is done; where nobody does, it is begun here."""
-        decided = DecidedBatch(BatchState(self._world, self.clock.now(), self.clock.earliest_now()), [])
-        on_memory = await self._decide_on_memory(decided, taken)
-        while on_memory and self._committing is not None and not self._committing.done():
-            joining = self._joining(MAX_BATCH_SIZE - len(taken))
+    async def _process_batch(self, batch: PendingBatch) -> None:
+        """Decides a batch, and what joins it, while the previous one is being committed.
+
+        The running commit task commits it afterwards. If there is none, one is started."""
+        decided = DecidedBatch(BatchState(self._deployment, self.clock.now(), self.clock.earliest_now()), [])
+        is_from_cache = await self._decide_from_cache(decided, batch)
+        while is_from_cache and self._commit_task is not None and not self._commit_task.done():
+            joining = self._take_joining(MAX_BATCH_SIZE - len(batch))
             if joining:
-                taken += joining
-                on_memory = await self._decide_on_memory(decided, joining)
-            elif await self._wait_for_committer(decided, taken):
+                batch += joining
+                is_from_cache = await self._decide_from_cache(decided, joining)
+            elif await self._wait_for_committer(decided, batch):
                 return
-        before_held = await self._commit_finished()
-        if not on_memory or not before_held:
+        is_previous_valid = await self._commit_finished()
+        if not is_from_cache or not is_previous_valid:
             self._answer_committed()
-            await self._run_locked(taken)
+            await self._run_locked(batch)
             return
-        self._close(decided)
-        self._committing = asyncio.get_running_loop().create_task(self._commit_on(decided, taken))
-        self._committing.add_done_callback(lambda _: self._wake.set())
+        self._close_batch(decided)
+        self._commit_task = asyncio.get_running_loop().create_task(self._commit_until_idle(decided, batch))
+        self._commit_task.add_done_callback(lambda _: self._wake.set())
 
-    def _joining(self, room: int) -> PendingBatch:
-        """What came while the batch before is still being committed: the more share a commit, the less each costs.
-        Nothing where a book must be locked first."""
-        came = [self._waiting[n] for n in range(min(room, len(self._waiting)))]
-        if not self._cache.can_decide(entry.merchant_id for entry in came):
+    def _take_joining(self, room: int) -> PendingBatch:
+        """Takes queued submissions that may join the open batch, at most `room`. Sharing a commit makes each cheaper.
+
+        Returns none of them if a merchant among them must be locked first."""
+        joinable = [self._queue[n] for n in range(min(room, len(self._queue)))]
+        if not self._cache.can_decide(entry.merchant_id for entry in joinable):
             return []
-        for _ in came:
-            self._waiting.popleft()
-        return came
+        for _ in joinable:
+            self._queue.popleft()
+        return joinable
 
-    async def _wait_for_committer(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
-        """Leave a batch to who is committing the one before, until more may join it or that one is over."""
-        self._open_batch = (decided, taken)
+    async def _wait_for_committer(self, decided: DecidedBatch, batch: PendingBatch) -> bool:
+        """Waits until more submissions arrive or the running commit ends. Returns True if the commit task took the
+        batch over."""
+        self._open_batch = (decided, batch)
         self._wake.clear()
         await self._wake.wait()
         is_ours, self._open_batch = self._open_batch is not None, None
         return not is_ours
 
     def _answer_committed(self) -> None:
-        """Answer those whose batch is committed."""
+        """Resolves the futures of committed batches."""
         while self._committed:
             resolve_all(*self._committed.pop(0))
 
     async def _commit_finished(self) -> bool:
-        """Wait for the commit under way, if any; whether what was decided on top of it still stands."""
-        committing, self._committing = self._committing, None
+        """Waits for the commit task, if any. Returns whether what was decided on top of its batches is still valid."""
+        committing, self._commit_task = self._commit_task, None
         return True if committing is None else await committing
 
-    # --- on memory ----------------------------------------------------------------------------------------
+    # --- from the cache ----------------------------------------------------------------------------------------
 
-    async def _decide_on_memory(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
-        """Decide these on top of what the desk holds already. Whether that was possible; whatever kept it from being
-        so, the locked way says it better."""
-        desk, submissions = decided.state, [entry.submission for entry in taken]
+    async def _decide_from_cache(self, decided: DecidedBatch, batch: PendingBatch) -> bool:
+        """Decides submissions on top of the batch's state. Returns False if they must be run locked instead: an error
+        here is met again there, and reported."""
+        state, submissions = decided.state, [entry.submission for entry in batch]
         merchants = {submission.merchant.merchant_id for submission in submissions}
         if not self._cache.can_decide(merchants):
             return False
-        desk.wall_time, desk.earliest_time = self.clock.now(), self.clock.earliest_now()
-        self._cache.load_states(desk, merchants - desk.merchant_states.keys())
+        state.wall_time, state.earliest_time = self.clock.now(), self.clock.earliest_now()
+        self._cache.load_states(state, merchants - state.merchant_states.keys())
         try:
-            decided.results += await fetch_and_decide(desk, self._cache, self._session.read_connection, submissions)
+            decided.results += await fetch_and_decide(state, self._cache, self._session.read_connection, submissions)
         except Exception:
             return False
         return True
 
-    async def _commit_on(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
-        """Commit a batch and, as long as each holds, the one that is open by then. It is sent before those of the one
-        before are answered: PostgreSQL has work while we talk to clients."""
+    async def _commit_until_idle(self, decided: DecidedBatch, batch: PendingBatch) -> bool:
+        """Commits a batch, and then the open batch as long as there is one and each commit succeeds.
+
+        The next batch is sent before the previous one is answered, so that PostgreSQL works meanwhile. Returns whether
+        the last batch was committed as decided."""
         while True:
             asyncio.get_running_loop().call_soon(self._answer_committed)
-            held = await self._commit_or_fail(decided, taken)
-            if not held or self._open_batch is None:
-                return held
-            (decided, taken), self._open_batch = self._open_batch, None
-            self._close(decided)
+            is_committed = await self._commit_or_fail(decided, batch)
+            if not is_committed or self._open_batch is None:
+                return is_committed
+            (decided, batch), self._open_batch = self._open_batch, None
+            self._close_batch(decided)
             self._wake.set()
 
-    def _close(self, decided: DecidedBatch) -> None:
-        """Nothing more joins this batch; the next is decided on top of it."""
+    def _close_batch(self, decided: DecidedBatch) -> None:
+        """Closes a batch: nothing joins it any more, and the next one is decided on top of it."""
         decided.state.raise_versions()
         self._cache.remember_batch(decided.state)
 
-    async def _commit_or_fail(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
-        """As `_commit_decided`. A bug of ours leaves nobody of this batch without an answer and does not fail the batch
-        after it: what is committed is answered as such, the rest with the error."""
+    async def _commit_or_fail(self, decided: DecidedBatch, batch: PendingBatch) -> bool:
+        """Runs `_commit_decided`. If that raises (a bug), fails this batch with the error, but answers batches that
+        are already committed as such."""
         try:
-            return await self._commit_decided(decided, taken)
+            return await self._commit_decided(decided, batch)
         except Exception as error:
             self._cache.forget_all()
             self._session.disconnect()
             self._answer_committed()
-            fail_all(taken, error)
-            self._mark_ended(taken)
+            fail_all(batch, error)
+            self._mark_ended(batch)
             return False
 
-    async def _commit_decided(self, decided: DecidedBatch, taken: PendingBatch) -> bool:
-        """Commit a batch that was decided on memory; where that does not hold, run it again, locked. So is one in which
-        somebody has lost patience, and was told that nothing happened: the locked way drops those."""
-        held: bool | None = False
-        if taken[0].deadline <= time.monotonic():
+    async def _commit_decided(self, decided: DecidedBatch, batch: PendingBatch) -> bool:
+        """Commits a batch that was decided from the cache. Returns False if it was not committed as decided.
+
+        It is then run again, locked. So is a batch whose first deadline has passed, since that submission was told that
+        nothing happened: the locked run drops it."""
+        is_committed: bool | None = False
+        if batch[0].deadline <= time.monotonic():
             self._cache.forget_all()
-            await self._run_locked(taken)
+            await self._run_locked(batch)
             return False
-        mark_commit_sent(taken, True)
+        mark_commit_sent(batch, True)
         try:
             await self._session.commit(decided, is_locked=False)
-            held = True
+            is_committed = True
         except VersionConflict:
             self._cache.mark_contended(decided.state.merchant_states)
             await self._session.rollback()
         except asyncpg.LockNotAvailableError:
             await self._session.rollback()
         except DatabaseUnreachable:
-            held = None
+            is_committed = None
         except CommitInterrupted as lost:
-            held = await self._session.was_committed(lost, min(entry.deadline for entry in taken))
+            is_committed = await self._session.was_committed(lost, min(entry.deadline for entry in batch))
         except Exception:
             self._session.disconnect()
-        if held:
-            self._committed.append((taken, decided.results))
-            self._mark_ended(taken)
+        if is_committed:
+            self._committed.append((batch, decided.results))
+            self._mark_ended(batch)
             self._cache.forget_closed(decided.state)
             return True
         self._cache.forget_all()
-        mark_commit_sent(taken, held is None)
-        if held is None:
-            fail_all(taken, DatabaseUnreachable(unsure=True))
-            self._mark_ended(taken)
+        mark_commit_sent(batch, is_committed is None)
+        if is_committed is None:
+            fail_all(batch, DatabaseUnreachable(unsure=True))
+            self._mark_ended(batch)
         else:
-            await self._run_locked(taken)
+            await self._run_locked(batch)
         return False
 
     # --- locked ---------------------------------------------------------------------------------------------
 
-    async def _run_locked(self, taken: PendingBatch) -> None:
-        """Lock, decide and commit; whose book others hold, goes on in a lane."""
+    async def _run_locked(self, batch: PendingBatch) -> None:
+        """Locks, decides and commits a batch. Submissions of merchants that others hold get queues of their own."""
         try:
-            self._blocked.open_queues(await self._locked.run(self._blocked.divert(taken)))
+            self._blocked.open_queues(await self._locked.run(self._blocked.divert(batch)))
         finally:
-            self._mark_ended(taken)
+            self._mark_ended(batch)

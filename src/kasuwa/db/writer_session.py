@@ -1,7 +1,8 @@
-"""The connections that a writer commits with, and what became of a commit whose answer was lost.
+"""The connections that a writer commits with, and the recovery of commits whose answer was lost.
 
-Every statement has a deadline (`pool.WRITE_SECONDS`). One that gets no answer in time is a lost commit like any other:
-the server's process that was committing is ended, and the batch's mark is looked for on a new connection.
+Every statement has a deadline (`connections.WRITE_SECONDS`). A commit that is not answered in time counts as
+interrupted, like one whose connection broke: the PostgreSQL backend that ran it is terminated, and the batch's commit
+mark is looked up on a new connection.
 """
 
 import asyncio
@@ -27,21 +28,22 @@ from kasuwa.db.primary import CONNECT_SECONDS
 
 RETRY_SECONDS = 0.1
 
-# Which of the server's processes serves a connection; a number alone may be given out again.
+# Identifies the backend of a connection. The process id alone is not enough: the system may reuse it.
 SELECT_BACKEND = "select pid, backend_start from pg_stat_activity where pid = pg_backend_pid()"
 END_BACKEND = "select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and backend_start = $2"
 IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1 and backend_start = $2)"
-# Written once more: what was kept through a crash need not be on the synchronous standby yet. This commit waits for it.
+# The mark is written again rather than only read: after a crash it may not be on the synchronous standby yet, and this
+# commit waits for the standby.
 CONFIRM_COMMIT_MARK = "update commit_mark set mark = mark where merchant_id = $1 and mark = $2 returning true"
 
-# Hears of every commit: whether it was locked, how many writes it held, and how many seconds it took.
+# Called after every commit: whether it was locked, how many submissions it held, how many seconds it took.
 CommitObserver = Callable[[bool, int, float], None]
 
 log = structlog.get_logger("kasuwa.db")
 
 
 class DatabaseUnreachable(Exception):
-    """The database did not answer in time. What was asked did not happen, unless `unsure`."""
+    """The database did not answer in time. Nothing was written, unless `is_outcome_unknown`."""
 
     def __init__(self, *, unsure: bool) -> None:
         super().__init__("the database cannot be reached")
@@ -49,18 +51,18 @@ class DatabaseUnreachable(Exception):
 
 
 class VersionConflict(Exception):
-    """A book was not at the version it was expected to have: somebody else wrote."""
+    """A merchant's row did not have the expected version: another session wrote in between."""
 
 
 class Backend(msgspec.Struct, frozen=True):
-    """A process of the server."""
+    """A PostgreSQL backend process."""
 
     pid: int
     started_at: datetime
 
 
 class CommitInterrupted(Exception):
-    """The connection broke, or said nothing in time, while COMMIT was under way in `backend`."""
+    """The connection broke or did not answer in time while COMMIT was running in `backend`."""
 
     def __init__(self, mark: CommitMarkRow, backend: Backend) -> None:
         super().__init__(mark.mark.hex())
@@ -76,8 +78,9 @@ class DecidedBatch(msgspec.Struct):
 
 
 class WriterSession:
-    """A connection that writes and one that reads beside it. `is_failing` from the moment in which the database is
-    found to be away until something succeeds again."""
+    """A connection that writes, and one that reads while a commit runs on the other.
+
+    `is_failing` is set when the database cannot be reached, and cleared by the next success."""
 
     def __init__(
         self,
@@ -88,20 +91,20 @@ class WriterSession:
     ) -> None:
         self._dsn = dsn
         self._clock = clock
-        self._heard = on_commit
-        self._seconds = statement_seconds
-        self._writes: Connection | None = None
-        self._reads: Connection | None = None
+        self._on_commit = on_commit
+        self._statement_seconds = statement_seconds
+        self._write_connection: Connection | None = None
+        self._read_connection: Connection | None = None
         self._backend: Backend | None = None
         self._warned = False
         self.is_failing = False
 
     async def write_connection(self) -> Connection:
-        """The connection that writes, with no transaction open between batches."""
-        if self._writes is None or self._writes.is_closed():
-            async with self._noting_failure(), asyncio.timeout(CONNECT_SECONDS):
+        """Returns the connection that writes, opening it if needed. No transaction is open on it between batches."""
+        if self._write_connection is None or self._write_connection.is_closed():
+            async with self._flag_failure(), asyncio.timeout(CONNECT_SECONDS):
                 connection = await connections.connect_as_owner(
-                    self._dsn, connections.WRITER_SETTINGS, statement_seconds=self._seconds
+                    self._dsn, connections.WRITER_SETTINGS, statement_seconds=self._statement_seconds
                 )
                 try:
                     [serving] = await connection.fetch(SELECT_BACKEND)
@@ -111,26 +114,26 @@ class WriterSession:
                 except BaseException:
                     connection.terminate()
                     raise
-            self._writes = connection
-            self._writes.add_log_listener(self._hear)
-        return self._writes
+            self._write_connection = connection
+            self._write_connection.add_log_listener(self._note_warning)
+        return self._write_connection
 
-    def _hear(self, connection: Any, message: Any) -> None:
-        """A commit that only warns may not have reached its synchronous standby: its outcome is not known."""
+    def _note_warning(self, connection: Any, message: Any) -> None:
+        """Notes that a statement warned: a commit that does may not have reached its synchronous standby."""
         if message.severity_en == "WARNING":
             self._warned = True
 
     async def read_connection(self) -> Connection:
-        """The connection that reads for a batch while the one before it is being committed."""
-        if self._reads is None or self._reads.is_closed():
-            async with self._noting_failure():
-                self._reads = await connections.connect(
-                    self._dsn, connections.WRITER_SETTINGS, statement_seconds=self._seconds
+        """Returns the connection that reads for a batch while the previous batch is being committed."""
+        if self._read_connection is None or self._read_connection.is_closed():
+            async with self._flag_failure():
+                self._read_connection = await connections.connect(
+                    self._dsn, connections.WRITER_SETTINGS, statement_seconds=self._statement_seconds
                 )
-        return self._reads
+        return self._read_connection
 
     @contextlib.asynccontextmanager
-    async def _noting_failure(self) -> Any:
+    async def _flag_failure(self) -> Any:
         try:
             yield
         except Exception:
@@ -138,38 +141,40 @@ class WriterSession:
             raise
 
     def disconnect(self) -> None:
-        for connection in (self._writes, self._reads):
+        for connection in (self._write_connection, self._read_connection):
             if connection is not None:
                 with contextlib.suppress(Exception):
                     connection.terminate()
-        self._writes = self._reads = None
+        self._write_connection = self._read_connection = None
 
     async def probe(self) -> None:
-        """See whether the database can be written to again."""
+        """Clears `is_failing` if the database can be written to again. Raises nothing."""
         try:
             connection = await self.write_connection()
             self.is_failing = await connection.fetchval("show transaction_read_only") != "off"
         except Exception:
             self.disconnect()
 
-    async def begin(self, *more: str) -> Connection:
-        """The connection that writes, in a new transaction. One that a failed statement left open is ended first."""
+    async def begin(self, *statements: str) -> Connection:
+        """Opens a transaction and returns its connection. Rolls back one that a failed statement left open."""
         await self.rollback()
         connection = await self.write_connection()
-        await connection.execute("; ".join(("begin", *more)))
+        await connection.execute("; ".join(("begin", *statements)))
         return connection
 
     async def transaction_connection(self) -> Connection:
-        """The connection that writes, in the transaction that `begin` opened. Raises where that connection is lost: on
-        a new one nothing would be locked, and each statement would commit by itself."""
-        connection = self._writes
+        """Returns the connection in the transaction that `begin` opened.
+
+        Raises ConnectionDoesNotExistError if it was lost: on a new connection nothing would be locked, and each
+        statement would commit by itself."""
+        connection = self._write_connection
         if connection is None or connection.is_closed() or not connection.is_in_transaction():
             raise asyncpg.ConnectionDoesNotExistError("the connection was lost, and its transaction with it")
         return connection
 
     async def rollback(self) -> None:
-        """End what a failed statement left open; a connection that cannot even do that is closed."""
-        connection = self._writes
+        """Ends a transaction that a failed statement left open. Closes the connection if that fails."""
+        connection = self._write_connection
         if connection is None or connection.is_closed() or not connection.is_in_transaction():
             return
         try:
@@ -180,78 +185,80 @@ class WriterSession:
     # --- committing -------------------------------------------------------------------------------------------
 
     async def commit(self, decided: DecidedBatch, *, is_locked: bool) -> None:
-        """Write what was decided and commit it, or raise.
+        """Writes a decided batch and commits it.
 
-        What is decided on memory is one statement, which commits by itself. What was locked is in a transaction
-        already."""
-        began, desk = time.perf_counter(), decided.state
-        mark = CommitMarkRow(min(desk.merchant_states), os.urandom(16), desk.wall_time)
-        parts, rows = build_write(desk, mark)
+        A batch decided from the cache is one statement, which is its own transaction. A locked batch is written in the
+        transaction that `begin` opened. Raises VersionConflict, CommitInterrupted, DatabaseUnreachable or what the
+        driver raises."""
+        started_at, state = time.perf_counter(), decided.state
+        mark = CommitMarkRow(min(state.merchant_states), os.urandom(16), state.wall_time)
+        parts, rows = build_write(state, mark)
         connection = await (self.transaction_connection() if is_locked else self.write_connection())
         self._warned = False
         try:
-            await connection.fetch(statement_sql(parts), *rows, len(desk.merchant_states))
+            await connection.fetch(statement_sql(parts), *rows, len(state.merchant_states))
         except asyncpg.DivisionByZeroError:
             raise VersionConflict from None
         except Exception as error:
             if (
                 not is_locked
-                and desk.written_merchants
+                and state.written_merchants
                 and connections.is_connection_error(error)
                 and not isinstance(error, asyncpg.LockNotAvailableError)
             ):
-                raise self._lost(mark) from None
+                raise self._make_interrupted(mark) from None
             raise
         if is_locked:
-            await self._end(connection, mark, desk)
+            await self._commit_transaction(connection, mark, state)
         if self._warned:
             raise DatabaseUnreachable(unsure=True)
         self.is_failing = False
-        self._report(is_locked, len(decided.results), time.perf_counter() - began)
+        self._report(is_locked, len(decided.results), time.perf_counter() - started_at)
 
     def _report(self, locked: bool, size: int, seconds: float) -> None:
-        """Tells the listener of a commit. The commit is durable by now: an exception here would make the writer run the
-        batch a second time, so whatever the listener raises is logged and goes no further."""
+        """Calls the commit observer. The commit is durable by now and an exception would make the writer run the batch
+        again, so whatever the observer raises is only logged."""
         try:
-            self._heard(locked, size, seconds)
+            self._on_commit(locked, size, seconds)
         except Exception as error:
             log.error("the listener of commits failed", error=type(error).__name__)
 
-    async def _end(self, connection: Connection, mark: CommitMarkRow, desk: BatchState) -> None:
+    async def _commit_transaction(self, connection: Connection, mark: CommitMarkRow, state: BatchState) -> None:
         try:
             await connection.execute("commit")
         except Exception:
-            if not desk.written_merchants:
+            if not state.written_merchants:
                 raise
-            raise self._lost(mark) from None
+            raise self._make_interrupted(mark) from None
 
-    def _lost(self, mark: CommitMarkRow) -> CommitInterrupted:
+    def _make_interrupted(self, mark: CommitMarkRow) -> CommitInterrupted:
         self.is_failing = True
-        assert self._backend is not None, "it was asked for when the connection was made"
+        assert self._backend is not None, "set when the connection was opened"
         return CommitInterrupted(mark, self._backend)
 
     async def was_committed(self, lost: CommitInterrupted, deadline: float) -> bool | None:
-        """What became of a COMMIT whose answer was lost; None when the database does not come back to say. While
-        the server's process that was committing lives, it may still do so: it is ended first."""
+        """Returns whether an interrupted COMMIT succeeded, or None if the database cannot say before the deadline.
+
+        Terminates the backend first: while it lives, it may still commit."""
         while time.monotonic() < deadline:
             self.disconnect()
-            with contextlib.suppress(Exception):  # whatever it was, it is asked again: somebody waits for the answer
+            with contextlib.suppress(Exception):  # any failure is retried until the deadline
                 async with asyncio.timeout(deadline - time.monotonic()):
-                    marked = await self._look_for(lost)
+                    marked = await self._find_mark(lost)
                 if marked is not None and not self._warned:
                     self.is_failing = False
                     return marked
             await asyncio.sleep(RETRY_SECONDS)
         return None
 
-    async def _look_for(self, lost: CommitInterrupted) -> bool:
+    async def _find_mark(self, lost: CommitInterrupted) -> bool:
         await self._end_backend(lost.backend)
         connection = await self.write_connection()
         self._warned = False
         return bool(await connection.fetchval(CONFIRM_COMMIT_MARK, lost.mark.merchant_id, lost.mark.mark))
 
     async def _end_backend(self, backend: Backend) -> None:
-        """Returns when it is gone. The application's role may not end it, the login it belongs to may."""
+        """Terminates a backend and waits until it is gone. Uses the login role: the application role may not do it."""
         connection = await connections.connect_as_owner(self._dsn, connections.WRITER_SETTINGS)
         try:
             await connection.execute(END_BACKEND, backend.pid, backend.started_at)
