@@ -232,13 +232,13 @@ class BatchState:
             merchant=submission.merchant,
             now=business_now(merchant_state, self.wall_time),
             entropy=self.entropy_for(submission, merchant_state),
-            number=merchant_state.numbers + 1,
+            number=merchant_state.last_number + 1,
             permutation=deployment.number_permutation_of(submission.merchant.merchant_id),
             digest=deployment.vault.digest,
             vault=deployment.vault,
             scenario=submission.scenario,
             injected_faults=read_faults(merchant_state.faults),
-            has_webhook=merchant_state.listens,
+            has_webhook=merchant_state.has_webhook,
             purposes=deployment.purposes,
             public_url=deployment.public_url,
             issuing=deployment.issuing,
@@ -247,7 +247,7 @@ class BatchState:
     def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:
         if self.seeded_entropy is None:
             return submission.entropy
-        return self.seeded_entropy.draw(submission, merchant_state.merchant_id, merchant_state.decisions)
+        return self.seeded_entropy.draw(submission, merchant_state.merchant_id, merchant_state.decision_count)
 
     def accept(
         self,
@@ -263,7 +263,7 @@ class BatchState:
             self.move_clock(merchant_state, decision.sandbox_clock)
         if submission.idempotency_claim is not None and decision.follow_up is not None:
             # The step that ends the request stores its final reply under the same key.
-            decision.follow_up.repeat = pack_idempotency_claim(submission.idempotency_claim)
+            decision.follow_up.idempotency_claim = pack_idempotency_claim(submission.idempotency_claim)
         self.record_decision(decision, applied, merchant_state, now)
         if decision.combine is not None:
             return PendingSubDecisions(submission, decision, merchant_state, now)
@@ -325,7 +325,7 @@ class BatchState:
     ) -> None:
         """Adds a decision to the batch state. Call only after apply_groups succeeded: it cannot be undone."""
         merchant_id = merchant_state.merchant_id
-        merchant_state.decisions += decision.changes_anything
+        merchant_state.decision_count += decision.changes_anything
         for result in applied:
             self.accounts[merchant_id].update(result.accounts)
             for account in result.accounts.values():
@@ -339,8 +339,8 @@ class BatchState:
         for job in decision.jobs_done:
             self.delete_job(job)
         for event in decision.events:
-            merchant_state.events += 1
-            self.events.append(event_row(event, merchant_id, merchant_state.events, now))
+            merchant_state.last_event_seq += 1
+            self.events.append(event_row(event, merchant_id, merchant_state.last_event_seq, now))
         for notice in decision.notices:
             self.written_merchants.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
@@ -348,7 +348,7 @@ class BatchState:
             self.written_merchants.add(merchant_id)
             self.audit_rows.append(audit_row(entry, merchant_id))
         if decision.numbers_used:
-            merchant_state.numbers += decision.numbers_used
+            merchant_state.last_number += decision.numbers_used
             self.written_merchants.add(merchant_id)
         if decision.injected_faults is not None:
             merchant_state.faults = (
@@ -359,13 +359,13 @@ class BatchState:
             self.written_merchants.add(merchant_id)
 
     def append_postings(self, entries: list[JournalLine], merchant_state: MerchantState, now: datetime) -> None:
-        first = merchant_state.postings + 1
+        first = merchant_state.last_posting_seq + 1
         for entry in entries:
-            merchant_state.postings += 1
+            merchant_state.last_posting_seq += 1
             self.postings.append(
                 PostingRow(
                     merchant_state.merchant_id,
-                    merchant_state.postings,
+                    merchant_state.last_posting_seq,
                     first,
                     entry.reference,
                     entry.debit,

@@ -26,14 +26,14 @@ class MerchantState(Row):
     )
 
     version: int
-    numbers: int  # reference numbers used so far
-    postings: int  # number of the last posting
-    events: int  # number of the last event
+    last_number: int  # reference numbers used so far
+    last_posting_seq: int  # number of the last posting
+    last_event_seq: int  # number of the last event
     clock_offset_us: int  # business time minus wall time, in microseconds
     clock_fixed_at: datetime | None  # business time of a clock that stands still
     faults: str | None  # sandbox only: injected faults as JSON
     has_webhook: bool = False  # whether the merchant has a webhook endpoint
-    decisions: int = 0  # how many decisions changed something of this merchant
+    decision_count: int = 0  # how many decisions changed something of this merchant
 
 
 def business_now(state: MerchantState, wall_time: datetime) -> datetime:
