@@ -11,17 +11,9 @@ from kasuwa.core.decoding import decode
 from kasuwa.core.money import minor_of
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
+from kasuwa.methods.bills.model import KIND, WALLET, DuplicateGuard, Paycode, duplicate_guard_key, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer, need_answer
-from kasuwa.methods.bills.rules.pay_bill import (
-    KIND,
-    WALLET,
-    DuplicateGuard,
-    Paycode,
-    decide_pay,
-    duplicate_guard_key,
-    need_pay,
-    voucher_key,
-)
+from kasuwa.methods.bills.rules.pay_bill import decide_pay, need_pay
 from kasuwa.methods.bills.wire import PayRequest
 from kasuwa.rails.ports import Answer
 from kasuwa.rails.sandbox.biller import first_edition

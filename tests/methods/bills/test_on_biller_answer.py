@@ -14,18 +14,9 @@ from kasuwa.core.decision import Posting, PostingGroup
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
+from kasuwa.methods.bills.model import INCOME, QUERY, RAIL, SEND, VAT, WALLET, Voucher, voucher_aad
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
-from kasuwa.methods.bills.rules.pay_bill import (
-    INCOME,
-    QUERY,
-    RAIL,
-    SEND,
-    VAT,
-    WALLET,
-    WALLET_INSUFFICIENT,
-    Voucher,
-    voucher_aad,
-)
+from kasuwa.methods.bills.rules.pay_bill import WALLET_INSUFFICIENT
 from kasuwa.methods.bills.wire import BillDelivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer

@@ -13,18 +13,9 @@ from kasuwa.core.decision import Decision, FieldError, NewHold, Refusal
 from kasuwa.core.references import hold_key, is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
+from kasuwa.methods.bills.model import JOB_DATA_DECODER, SEND, WALLET, BillDetail, DuplicateGuard
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
-from kasuwa.methods.bills.rules.pay_bill import (
-    JOB_DATA_DECODER,
-    LIKELY_DUPLICATE,
-    REFERENCE_USED,
-    SEND,
-    UNKNOWN_PAYCODE,
-    WALLET,
-    WALLET_INSUFFICIENT,
-    BillDetail,
-    DuplicateGuard,
-)
+from kasuwa.methods.bills.rules.pay_bill import LIKELY_DUPLICATE, REFERENCE_USED, UNKNOWN_PAYCODE, WALLET_INSUFFICIENT
 from kasuwa.methods.bills.wire import BillDelivery, PayReply
 from tests.methods.bills.payments import (
     AIRTIME,
@@ -164,7 +155,7 @@ def test_its_job_is_run_at_once_and_knows_all_that_the_biller_is_told() -> None:
         biller="Ikeja Electric (IKEDC)",
         slug="ikeja-electric",
         reference=METER,
-        fulfilment="electricity_token",
+        fulfillment="electricity_token",
         commission=7_500,
     )
     assert (work.amount, work.scenario, work.sent_at) == (500_000, Scenario(rr="09", webhook="dup"), NOW.timestamp())

@@ -22,7 +22,8 @@ from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, INCOME, RAIL, VAT, WALLET, CashcodeOrder, issue_code
+from kasuwa.methods.cashcode.model import INCOME, RAIL, VAT, WALLET
+from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, CashcodeOrder, issue_code
 from tests.methods.cashcode.codes import InMemoryCashcodes
 from tests.rule_context import MERCHANT, context
 

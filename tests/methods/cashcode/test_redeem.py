@@ -8,15 +8,14 @@ import pytest
 from kasuwa.core.decision import Decision, Job, Posting
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.transactions import Transaction
+from kasuwa.methods.cashcode.model import INCOME, KIND, RAIL, VAT, WALLET, Cashcode, FailedAttempts
 from kasuwa.methods.cashcode.rules.finish import ENDED_REFUSALS, UNKNOWN_ORDER
-from kasuwa.methods.cashcode.rules.issue import INCOME, KIND, RAIL, VAT, WALLET, Cashcode
 from kasuwa.methods.cashcode.rules.redeem import (
     LOCKED_NOW,
     MAX_FAILED_ATTEMPTS,
     TOO_MANY_FAILED_ATTEMPTS,
     UNKNOWN_CODE,
     WRONG_PIN,
-    FailedAttempts,
 )
 from tests.methods.cashcode.codes import InMemoryCashcodes, active_cashcode, later, refusal
 from tests.rule_context import MERCHANT, VAULT, context, merchant

@@ -7,8 +7,8 @@ import msgspec
 from kasuwa.core.action import PreflightContext
 from kasuwa.core.decision import Context, Decision, LoadedRows, NeedsMore, Refusal, Row, refuse_fields
 from kasuwa.core.decoding import decode
-from kasuwa.methods.clients.model import Client, client_key, unseal_detail
-from kasuwa.methods.clients.rules.manage_client import BvnGuard, decide_create, decide_update
+from kasuwa.methods.clients.model import BvnGuard, Client, client_key, unseal_detail
+from kasuwa.methods.clients.rules.manage_client import decide_create, decide_update
 from kasuwa.methods.clients.rules.validate_person import CREATE_RULES, UPDATE_RULES
 from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
 from kasuwa.rails.ports import Person

@@ -11,8 +11,9 @@ from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
+from kasuwa.methods.disburse.model import KIND, WALLET
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
-from kasuwa.methods.disburse.rules.transfer import KIND, WALLET, decide_transfer, need_transfer
+from kasuwa.methods.disburse.rules.transfer import decide_transfer, need_transfer
 from kasuwa.methods.disburse.wire import TransferRequest
 from kasuwa.rails.ports import Answer
 from tests.rule_context import MERCHANT, context

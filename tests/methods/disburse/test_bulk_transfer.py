@@ -12,19 +12,17 @@ from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.db.batch import Submission
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
+from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, JOB_DATA_DECODER, WALLET, BatchOrder, TransferBatch
 from kasuwa.methods.disburse.rules.bulk_transfer import (
     ACCEPTED_MESSAGE,
-    BATCH_ORDERS_DECODER,
     INSUFFICIENT_MESSAGE,
     USED_BEFORE,
-    BatchOrder,
     BulkOrder,
-    TransferBatch,
     decide_bulk,
     need_bulk,
     read_orders,
 )
-from kasuwa.methods.disburse.rules.transfer import JOB_DATA_DECODER, WALLET, WALLET_INSUFFICIENT
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply
 from tests.db.memory_database import MemoryDatabase
 from tests.methods.disburse.orders import ORDER, SentTransfer, key_of

@@ -16,17 +16,9 @@ from kasuwa.core.decision import Posting, PostingGroup
 from kasuwa.core.requery import MOST_TRAIL, next_requery_at
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
+from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET
 from kasuwa.methods.disburse.rules.on_bank_answer import need_answer
-from kasuwa.methods.disburse.rules.transfer import (
-    INCOME,
-    QUERY,
-    RAIL,
-    SEND,
-    STAMP_DUTY,
-    VAT,
-    WALLET,
-    WALLET_INSUFFICIENT,
-)
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.hypothesis_settings import NO_DEADLINE, without_deadline
