@@ -83,7 +83,7 @@ def payment(name: str = PREPAID, **changes: Any) -> PayRequest:
 def decide(
     request: PayRequest, item: Paycode | None, given: Context | None = None, *rows: Row
 ) -> Decision | Refusal | NeedsMore:
-    """As the writer does it: what a rule asks for besides is fetched, and it is run again."""
+    """Runs the rule as the writer does: on NeedsMore it loads those rows and runs the rule again."""
     given = given or context()
     found: dict[bytes, Row | None] = {key: None for _, key in need_pay(request, given.merchant).rows}
     found |= {row.key: row for row in (*rows, *(() if item is None else (item,)))}
@@ -136,7 +136,7 @@ class SentBill(msgspec.Struct):
         return cls(row, job, hold, given.merchant, given.has_webhook)
 
     def receive_answer(self, answer: Answer, age: float = 1.0, *besides: Row, job_is_gone: bool = False) -> Decision:
-        """What an answer means that comes so many seconds after the bill was first sent."""
+        """Returns the decision on an answer that comes so many seconds after the bill was first sent."""
         rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold}
         rows[self.job.key] = None if job_is_gone else self.job
         rows[voucher_key(self.row.merchant_id, self.row.key)] = None
@@ -148,7 +148,7 @@ class SentBill(msgspec.Struct):
         )
 
     def after(self, decision: Decision) -> "SentBill":
-        """The same bill as the decision left it."""
+        """Returns the bill as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
         return SentBill(row, job, self.hold, self.merchant, self.listens)

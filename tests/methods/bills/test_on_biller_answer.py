@@ -1,7 +1,4 @@
-"""What a biller's answer means for a bill: every answer, at every age, on every state.
-
-Contract: #states, disburse#transfer, bills#pay
-"""
+"""Decisions on a biller's answer to a bill: every answer, at every age, in every status."""
 
 from datetime import timedelta
 
@@ -41,7 +38,7 @@ OPEN = [IN_PROGRESS, SILENT, NOT_FOUND, GIBBERISH, REFUSED, EMPTY_HANDED]
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
-def test_a_success_posts_amount_fee_and_vat_under_the_hold_and_gives_the_commission_back() -> None:
+def test_a_success_posts_amount_fee_vat_and_commission_under_the_hold() -> None:
     sent = SentBill.new()
     decision = sent.receive_answer(DELIVERED)
     posts = (
@@ -65,7 +62,7 @@ def test_a_success_posts_amount_fee_and_vat_under_the_hold_and_gives_the_commiss
     fee=st.integers(0, 100_000),
     discount=st.decimals(0, 100, places=2).map(str),
 )
-def test_whatever_it_costs_the_hold_is_taken_whole_and_the_commission_is_part_of_the_amount(
+def test_the_whole_hold_is_posted_and_the_commission_is_part_of_the_amount(
     amount: int, fee: int, discount: str
 ) -> None:
     sent = SentBill.new(amount=format_minor(amount), of=listed(PREPAID, fee=fee, discount=discount))

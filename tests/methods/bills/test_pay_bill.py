@@ -191,9 +191,7 @@ def test_a_new_bill_guards_its_biller_customer_and_amount() -> None:
 
 
 @pytest.mark.parametrize(("age", "refused"), [(0, True), (29.999, True), (30, False), (3600, False)])
-def test_the_same_payment_under_another_order_within_thirty_seconds_is_a_likely_duplicate(
-    age: float, refused: bool
-) -> None:
+def test_the_same_payment_under_another_order_within_30_seconds_is_refused(age: float, refused: bool) -> None:
     guard = guard_of(PREPAID, 500_000, NOW - timedelta(seconds=age))
     outcome = decide(payment(), listed(PREPAID), None, guard)
     assert (outcome is LIKELY_DUPLICATE) == refused
@@ -251,7 +249,7 @@ def test_a_repeat_is_answered_though_its_paycode_is_long_gone() -> None:
     ("status", "code", "waits"),
     [(PENDING, None, True), (PENDING, "unknown", False), (SUCCESSFUL, "00", False), (FAILED, "16", False)],
 )
-def test_a_repeat_shows_the_current_status_and_waits_only_while_the_first_is_at_the_rail(
+def test_a_repeat_shows_the_current_status_and_waits_only_for_an_unanswered_call(
     status: str, code: str | None, waits: bool
 ) -> None:
     first = msgspec.structs.replace(SentBill.new().row, status=status, code=code, message=f"it is {status}")

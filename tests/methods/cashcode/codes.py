@@ -104,7 +104,7 @@ def later(**stretch: float) -> Context:
 
 
 def refusal(outcome: Outcome) -> Refusal:
-    """Also one that leaves something behind."""
+    """Returns the refusal, also of a decision that stores something."""
     said = outcome.reply if isinstance(outcome, Decision) else outcome
     assert isinstance(said, Refusal), said
     return said

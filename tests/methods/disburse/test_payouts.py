@@ -1,4 +1,4 @@
-"""Money that another slice sends: from an account of its own, for a purpose that is asked at the end."""
+"""Transfers for other slices: from their own source account, with a purpose whose rule is asked at the end."""
 
 from datetime import timedelta
 from typing import Any

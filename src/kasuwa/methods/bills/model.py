@@ -2,8 +2,8 @@
 
 A bill is a `Transaction` of kind `bill` (core/transactions.py). Its statuses:
 
-    pending ──> successful   the biller delivered; the hold is posted, and a token or PIN becomes a `Voucher`
-        └─────> failed       the biller refused; the hold is voided
+    pending ──> successful   the biller delivered: the hold is posted, and a token or PIN becomes a `Voucher`
+        └─────> failed       the biller refused: the hold is voided
 
 A token or a PIN is worth money: it is encrypted in its `Voucher` and is in no audit entry, event or job.
 """

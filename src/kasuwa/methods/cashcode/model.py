@@ -95,7 +95,7 @@ def hash_pin(context: Context, order_ref: str, pin: str) -> bytes:
 
 
 class FailedAttempts(Row):
-    """How many unknown codes were tried at a merchant since a time."""
+    """A count of the unknown codes that were tried at a merchant since a time."""
 
     table: ClassVar[str] = "cashcode_guess"
     mutable_columns: ClassVar[tuple[str, ...]] = ("wrong", "since")

@@ -5,8 +5,8 @@ A transfer is a `Transaction` of kind `transfer` (core/transactions.py). Its sta
     processing ⇄ pending        pending: the bank has answered, but without a final result
         │           │
         └─────┬─────┘
-              ├──> successful   the bank paid; the hold is posted
-              └──> failed       the bank refused, or the order could not be sent; the hold is voided
+              ├──> successful   the bank paid: the hold is posted
+              └──> failed       the bank refused, or the order could not be sent: the hold is voided
 
 A bulk is a `TransferBatch`. It has no status of its own: verify derives one from its transfers.
 """

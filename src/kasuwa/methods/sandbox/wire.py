@@ -13,7 +13,7 @@ from kasuwa.core.scenario import FaultKind, RailName
 
 
 class NewMerchantRequest(msgspec.Struct, kw_only=True):
-    """With `now`, the merchant's clock starts at that time and moves only by `advance`."""
+    """A new merchant. With `now`, its clock starts at that time and moves only by `advance`."""
 
     name: ShortText | None = None
     now: Timestamp | None = None
