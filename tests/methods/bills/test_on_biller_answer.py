@@ -131,7 +131,7 @@ def test_what_was_delivered_is_nowhere_but_in_the_reply_and_under_seal() -> None
 
 
 @pytest.mark.parametrize("name", [POSTPAID, AIRTIME_100])
-def test_what_promises_nothing_keeps_nothing(name: str) -> None:
+def test_an_item_without_a_delivery_stores_none(name: str) -> None:
     assert len(SentBill.new(name).receive_answer(DELIVERED).rows) == 1
     assert len(SentBill.new(name).receive_answer(EMPTY_HANDED).rows) == 1
 
@@ -162,7 +162,7 @@ def test_a_delivery_that_tells_no_token_is_asked_for_it_and_stays_open(name: str
         (EXAM, {"pin": "1234\n"}),
     ],
 )
-def test_what_no_meter_and_no_form_takes_cannot_be_read(name: str, facts: dict[str, str]) -> None:
+def test_a_malformed_token_or_pin_is_an_unreadable_answer(name: str, facts: dict[str, str]) -> None:
     sent = SentBill.new(name)
     decision = sent.receive_answer(Answer(ports.SUCCESSFUL, "00", "Delivered", facts), 1)
     assert (decision.reply.status, decision.reply.txn_status) == (201, PENDING)
@@ -223,7 +223,7 @@ def test_an_answer_that_contradicts_a_final_state_changes_nothing_and_is_noted(s
     assert [notice.reference for notice in decision.notices] == [sent.row.txn_ref]
 
 
-def test_who_comes_late_to_a_delivered_bill_is_told_what_it_brought() -> None:
+def test_a_late_answer_to_a_delivered_bill_replies_with_its_delivery() -> None:
     sent = SentBill.new()
     sent.row = msgspec.structs.replace(sent.row, status=SUCCESSFUL)
     voucher = seal_delivery(sent.row, BillDelivery(token="9" * 20), context())

@@ -109,7 +109,7 @@ def test_magic_references_and_phones_skip_the_form_in_test_alone(name: str, refe
     assert set(live) == {"reference"}
 
 
-def test_live_knows_no_magic() -> None:
+def test_the_live_environment_has_no_magic_references() -> None:
     assert set(faults_of(TELEVISION, context(merchant=merchant("live")), reference="00000000")) == {"reference"}
 
 

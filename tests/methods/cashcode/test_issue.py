@@ -136,7 +136,7 @@ def test_the_same_pin_of_two_codes_has_two_hashes() -> None:
 
 @NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32))
-def test_a_code_is_ten_digits_whatever_the_luck(entropy: bytes) -> None:
+def test_a_code_has_ten_digits_for_any_entropy(entropy: bytes) -> None:
     lucky = context()
     lucky.entropy = entropy
     decision = InMemoryCashcodes().generate(lucky)

@@ -1,4 +1,4 @@
-"""What the tests of clients say of people."""
+"""People and in-memory rows for the pure tests of clients."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def person(**facts: Any) -> Person:
 
 
 class InMemoryClients:
-    """The rows of one merchant: what is decided is put down, and what a rule needs is found."""
+    """The rows of one merchant. Stores what is decided, and loads what a rule needs."""
 
     def __init__(self, now: Context | None = None) -> None:
         self.rows: dict[bytes, Row] = {}

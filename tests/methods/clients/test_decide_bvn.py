@@ -1,7 +1,4 @@
-"""A client's BVN: verified, sealed, masked, one client's alone; and a client that is erased.
-
-Contract: clients#create
-"""
+"""The BVN of a client (verified, encrypted, masked, unique), and the erasure of a client."""
 
 from functools import partial
 from typing import Any
@@ -66,13 +63,13 @@ def test_a_request_that_is_refused_anyway_does_not_query_the_register(desk: InMe
     assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
 
 
-def test_an_answer_about_another_bvn_is_none(desk: InMemoryClients) -> None:
+def test_an_answer_about_another_bvn_is_ignored(desk: InMemoryClients) -> None:
     client = desk.enroll(bvn=OTHER_BVN)
     assert asked(desk.update(client, FOUND, verify_bvn=True)) == OTHER_BVN
     assert asked(desk.create(FOUND, entropy=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
 
 
-def test_the_kept_bvn_is_verified_where_none_is_said(desk: InMemoryClients) -> None:
+def test_the_stored_bvn_is_verified_if_the_request_has_none(desk: InMemoryClients) -> None:
     client = desk.enroll(bvn=BVN)
     ways: list[dict[str, Any]] = [{}, {"data": {}}, {"status": "active"}]
     for said in ways:
@@ -174,7 +171,7 @@ def test_the_same_bvn_twice_names_the_client_that_has_it(desk: InMemoryClients) 
     assert desk.guards() == [first.client_id]
 
 
-def test_a_client_may_be_told_its_own_bvn_again(desk: InMemoryClients) -> None:
+def test_a_client_may_be_updated_with_its_own_bvn(desk: InMemoryClients) -> None:
     client = desk.enroll(bvn=BVN)
     sealed = client.bvn_sealed
     assert isinstance(desk.update(client, data={"bvn": BVN}), Decision)
@@ -203,7 +200,7 @@ def test_a_magic_bvn_may_be_many_clients(desk: InMemoryClients, bvn: str) -> Non
     assert desk.guards() == []
 
 
-def test_in_live_no_bvn_is_many_clients() -> None:
+def test_in_live_no_bvn_belongs_to_two_clients() -> None:
     desk = InMemoryClients(context(merchant=merchant("live")))
     desk.create(bvn=ANYONE)
     assert set(faults(desk.create(entropy=1, bvn=ANYONE))) == {"data.bvn"}
