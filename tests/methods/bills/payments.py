@@ -11,17 +11,9 @@ from kasuwa.core.decoding import decode
 from kasuwa.core.money import minor_of
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
+from kasuwa.methods.bills.model import KIND, WALLET, DuplicateGuard, Paycode, duplicate_guard_key, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer, need_answer
-from kasuwa.methods.bills.rules.pay_bill import (
-    KIND,
-    WALLET,
-    DuplicateGuard,
-    Paycode,
-    decide_pay,
-    duplicate_guard_key,
-    need_pay,
-    voucher_key,
-)
+from kasuwa.methods.bills.rules.pay_bill import decide_pay, need_pay
 from kasuwa.methods.bills.wire import PayRequest
 from kasuwa.rails.ports import Answer
 from kasuwa.rails.sandbox.biller import first_edition
@@ -91,7 +83,7 @@ def payment(name: str = PREPAID, **changes: Any) -> PayRequest:
 def decide(
     request: PayRequest, item: Paycode | None, given: Context | None = None, *rows: Row
 ) -> Decision | Refusal | NeedsMore:
-    """As the writer does it: what a rule asks for besides is fetched, and it is run again."""
+    """Runs the rule as the writer does: on NeedsMore it loads those rows and runs the rule again."""
     given = given or context()
     found: dict[bytes, Row | None] = {key: None for _, key in need_pay(request, given.merchant).rows}
     found |= {row.key: row for row in (*rows, *(() if item is None else (item,)))}
@@ -144,7 +136,7 @@ class SentBill(msgspec.Struct):
         return cls(row, job, hold, given.merchant, given.has_webhook)
 
     def receive_answer(self, answer: Answer, age: float = 1.0, *besides: Row, job_is_gone: bool = False) -> Decision:
-        """What an answer means that comes so many seconds after the bill was first sent."""
+        """Returns the decision on an answer that comes so many seconds after the bill was first sent."""
         rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold}
         rows[self.job.key] = None if job_is_gone else self.job
         rows[voucher_key(self.row.merchant_id, self.row.key)] = None
@@ -156,7 +148,7 @@ class SentBill(msgspec.Struct):
         )
 
     def after(self, decision: Decision) -> "SentBill":
-        """The same bill as the decision left it."""
+        """Returns the bill as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
         return SentBill(row, job, self.hold, self.merchant, self.listens)

@@ -216,7 +216,7 @@ def test_bad_input_is_named_and_moves_nothing(shop: MerchantClient, fields: dict
     assert shop.wallet() == UNTOUCHED
 
 
-def test_a_wallet_that_is_short_is_301_and_keeps_nothing(shop: MerchantClient) -> None:
+def test_insufficient_funds_are_status_301_and_nothing_is_stored(shop: MerchantClient) -> None:
     fields: dict[str, Any] = {"paycode": REMITA, "reference": "290007654321", "amount": "10000000.00"}
     assert pay(shop, orderRef="tax", **fields)["status"] == 301
     assert verify(shop, "tax")["status"] == 104
@@ -345,7 +345,7 @@ def test_a_fault_strikes_the_next_bill_and_ends_as_written(
     assert shop.wallet() == AFTER[final]
 
 
-def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: MerchantClient) -> None:
+def test_an_unreadable_answer_is_status_201_and_stays_pending(shop: MerchantClient) -> None:
     body = pay(shop, headers={"x-sandbox-scenario": "rr=ZZ"}, orderRef="unreadable")
     assert (body["status"], body["txnStatus"]) == (201, "pending")
     assert shop.wallet() == OPEN
@@ -413,7 +413,7 @@ def test_the_auditor_notices_a_commission_or_a_token_that_is_not_there(
 
 
 def at_once(deployment: Deployment, shop: MerchantClient, orders: list[dict[str, Any]]) -> list[Any]:
-    """Each on a connection of its own, all let go in the same moment."""
+    """Runs the calls concurrently, each on its own connection."""
     start = threading.Barrier(len(orders))
 
     def send(fields: dict[str, Any]) -> Any:
@@ -433,7 +433,7 @@ def test_fifty_copies_of_one_order_are_one_bill(shop: MerchantClient, deployment
     assert shop.wallet() == PAID
 
 
-def test_two_orders_for_the_same_payment_at_once_are_one_bill_and_one_likely_duplicate(
+def test_two_concurrent_orders_for_one_payment_are_a_bill_and_a_likely_duplicate(
     shop: MerchantClient, deployment: Deployment
 ) -> None:
     for customer in ("45012345671", "45012345672", "45012345673"):

@@ -86,7 +86,9 @@ def test_a_bill_brings_its_category_and_its_items(shop: MerchantClient) -> None:
         ({"bills_id": "14", "category": "nothing"}, "category"),
     ],
 )
-def test_a_selection_of_nothing_is_104(shop: MerchantClient, chosen: dict[str, Any], field: str) -> None:
+def test_a_selection_that_matches_nothing_is_status_104(
+    shop: MerchantClient, chosen: dict[str, Any], field: str
+) -> None:
     body = pull(shop, **chosen)
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, field.split())
 
@@ -120,7 +122,7 @@ def test_a_resolve_names_every_fault_at_once(shop: MerchantClient, said: dict[st
         ("", False),
     ],
 )
-def test_a_pull_is_packed_for_who_takes_it_so(shop: MerchantClient, accepted: str, packed: bool) -> None:
+def test_a_pull_is_compressed_if_the_client_accepts_it(shop: MerchantClient, accepted: str, packed: bool) -> None:
     asked = {"action": "pull"}
     heard = shop.send_fields("bills", asked, headers={"accept-encoding": accepted})
     assert heard.headers["vary"] == "accept-encoding"
@@ -167,7 +169,7 @@ def test_a_customer_is_resolved_to_a_name(shop: MerchantClient) -> None:
 
 
 @pytest.mark.parametrize("phone", ["08031234567", "08000000000", "00000008"])
-def test_where_no_name_query_is_required_nobody_is_named(shop: MerchantClient, phone: str) -> None:
+def test_without_a_name_query_the_name_is_empty(shop: MerchantClient, phone: str) -> None:
     body = resolve(shop, phone, AIRTIME)
     assert (body["status"], body["custName"]) == (200, "")
     assert "no name query" in body["message"]
@@ -184,7 +186,7 @@ def test_where_no_name_query_is_required_nobody_is_named(shop: MerchantClient, p
         (PREPAID, "", "reference"),
     ],
 )
-def test_a_malformed_question_is_104(shop: MerchantClient, paycode: str, reference: str, field: str) -> None:
+def test_a_malformed_resolve_is_status_104(shop: MerchantClient, paycode: str, reference: str, field: str) -> None:
     body = resolve(shop, reference, paycode)
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
 

@@ -1,5 +1,4 @@
-"""What the look-ups of bills foretell, when they call their rail, and how they see an edition that another process has
-just taken."""
+"""Look-ups of bills: preflight checks, calls of the rail, and an edition that another process has just loaded."""
 
 import asyncio
 from typing import Any
@@ -24,21 +23,21 @@ from tests.rule_context import MERCHANT, NOW
 REQUEST = ResolveRequest(paycode=item_of(PREPAID).paycode, reference=METER)
 
 
-class Shelf:
-    """What is listed here, and what another process has taken since."""
+class FakeCatalogueCache:
+    """A catalogue cache whose refresh loads the edition that another process has loaded since."""
 
     def __init__(self, here: Catalogue, elsewhere: Catalogue | None = None) -> None:
         self.catalogue = here
         self._elsewhere = elsewhere or here
-        self.looked = 0
+        self.refresh_count = 0
 
     async def refresh(self) -> None:
-        self.looked += 1
+        self.refresh_count += 1
         self.catalogue = self._elsewhere
 
 
-def rails(shelf: Shelf) -> Rails:
-    return Rails(bank=ports.NOT_CONFIGURED, biller=SandboxBiller(), catalogue_cache=shelf)
+def rails(cache: FakeCatalogueCache) -> Rails:
+    return Rails(bank=ports.NOT_CONFIGURED, biller=SandboxBiller(), catalogue_cache=cache)
 
 
 def resolve(given: Rails, request: ResolveRequest = REQUEST, planned: list[Scenario] | None = None) -> Any:
@@ -48,8 +47,8 @@ def resolve(given: Rails, request: ResolveRequest = REQUEST, planned: list[Scena
     return asyncio.run(resolve_customer(request, MERCHANT, given, plan))
 
 
-def test_how_the_call_goes_is_asked_right_before_it_and_not_where_there_is_none() -> None:
-    given, planned = rails(Shelf(Catalogue(1, first_edition()))), [Scenario(rr="05")]
+def test_the_scenario_is_taken_right_before_a_call_and_not_without_one() -> None:
+    given, planned = rails(FakeCatalogueCache(Catalogue(1, first_edition()))), [Scenario(rr="05")]
     for strange in (ResolveRequest(paycode="x", reference=METER), msgspec.structs.replace(REQUEST, reference="x")):
         assert resolve(given, strange, planned).code == 104
     assert len(planned) == 1
@@ -57,22 +56,22 @@ def test_how_the_call_goes_is_asked_right_before_it_and_not_where_there_is_none(
     assert planned == []
 
 
-def test_an_edition_taken_elsewhere_within_this_second_is_looked_for() -> None:
-    shelf = Shelf(Catalogue(0, EMPTY_EDITION), Catalogue(1, first_edition()))
-    assert isinstance(resolve(rails(shelf)), ResolveReply)
-    assert shelf.looked == 1
-    assert isinstance(resolve(rails(shelf)), ResolveReply)
-    assert shelf.looked == 1
+def test_an_edition_loaded_by_another_process_is_found_by_a_refresh() -> None:
+    cache = FakeCatalogueCache(Catalogue(0, EMPTY_EDITION), Catalogue(1, first_edition()))
+    assert isinstance(resolve(rails(cache)), ResolveReply)
+    assert cache.refresh_count == 1
+    assert isinstance(resolve(rails(cache)), ResolveReply)
+    assert cache.refresh_count == 1
 
 
-def test_a_paycode_that_nobody_has_is_looked_for_once() -> None:
-    shelf = Shelf(Catalogue(0, EMPTY_EDITION))
-    assert resolve(rails(shelf)) is UNKNOWN_PAYCODE
-    assert shelf.looked == 1
+def test_an_unknown_paycode_refreshes_the_catalogue_once() -> None:
+    cache = FakeCatalogueCache(Catalogue(0, EMPTY_EDITION))
+    assert resolve(rails(cache)) is UNKNOWN_PAYCODE
+    assert cache.refresh_count == 1
 
 
-def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_faults() -> None:
-    given = rails(Shelf(Catalogue(1, first_edition())))
+def test_preflight_checks_report_catalogue_errors_with_the_other_errors() -> None:
+    given = rails(FakeCatalogueCache(Catalogue(1, first_edition())))
 
     def faults(**said: Any) -> dict[str, str]:
         found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, PreflightContext(NOW, given))
@@ -93,17 +92,17 @@ def test_what_the_catalogue_has_against_a_payment_is_foretold_beside_its_other_f
     assert faults(paycode="nope", orderRef="a", reference="x", amount="1") == {}
 
 
-def test_a_selection_is_made_once_an_edition_and_strange_ones_are_not_kept() -> None:
-    shelf = Shelf(Catalogue(1, first_edition()))
+def test_a_pull_reply_is_encoded_once_per_edition_and_refusals_are_not_cached() -> None:
+    cache = FakeCatalogueCache(Catalogue(1, first_edition()))
 
     def pull(**chosen: Any) -> Any:
-        return pull_catalogue(PullRequest(**chosen), MERCHANT, rails(shelf))
+        return pull_catalogue(PullRequest(**chosen), MERCHANT, rails(cache))
 
     for chosen in ({}, {"category": "tv"}, {"bills_id": 14}, {"category": "electricity", "bills_id": 14}):
         assert pull(**chosen) is pull(**chosen)
     refused = pull(category="x", bills_id=999)
     assert [fault.field for fault in refused.field_errors] == ["category", "bills_id"]
-    kept = len(shelf.catalogue.encoded_replies)
+    kept = len(cache.catalogue.encoded_replies)
     for strange in ({"category": "x"}, {"bills_id": 999}, {"category": "tv", "bills_id": 14}):
         assert isinstance(pull(**strange), Refusal)
-    assert len(shelf.catalogue.encoded_replies) == kept
+    assert len(cache.catalogue.encoded_replies) == kept

@@ -1,7 +1,4 @@
-"""What a biller's answer means for a bill: every answer, at every age, on every state.
-
-Contract: #states, disburse#transfer, bills#pay
-"""
+"""Decisions on a biller's answer to a bill: every answer, at every age, in every status."""
 
 from datetime import timedelta
 
@@ -14,18 +11,9 @@ from kasuwa.core.decision import Posting, PostingGroup
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
+from kasuwa.methods.bills.model import INCOME, QUERY, RAIL, SEND, VAT, WALLET, Voucher, voucher_aad
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
-from kasuwa.methods.bills.rules.pay_bill import (
-    INCOME,
-    QUERY,
-    RAIL,
-    SEND,
-    VAT,
-    WALLET,
-    WALLET_INSUFFICIENT,
-    Voucher,
-    voucher_aad,
-)
+from kasuwa.methods.bills.rules.pay_bill import WALLET_INSUFFICIENT
 from kasuwa.methods.bills.wire import BillDelivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -50,7 +38,7 @@ OPEN = [IN_PROGRESS, SILENT, NOT_FOUND, GIBBERISH, REFUSED, EMPTY_HANDED]
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
-def test_a_success_posts_amount_fee_and_vat_under_the_hold_and_gives_the_commission_back() -> None:
+def test_a_success_posts_amount_fee_vat_and_commission_under_the_hold() -> None:
     sent = SentBill.new()
     decision = sent.receive_answer(DELIVERED)
     posts = (
@@ -74,7 +62,7 @@ def test_a_success_posts_amount_fee_and_vat_under_the_hold_and_gives_the_commiss
     fee=st.integers(0, 100_000),
     discount=st.decimals(0, 100, places=2).map(str),
 )
-def test_whatever_it_costs_the_hold_is_taken_whole_and_the_commission_is_part_of_the_amount(
+def test_the_whole_hold_is_posted_and_the_commission_is_part_of_the_amount(
     amount: int, fee: int, discount: str
 ) -> None:
     sent = SentBill.new(amount=format_minor(amount), of=listed(PREPAID, fee=fee, discount=discount))
@@ -143,7 +131,7 @@ def test_what_was_delivered_is_nowhere_but_in_the_reply_and_under_seal() -> None
 
 
 @pytest.mark.parametrize("name", [POSTPAID, AIRTIME_100])
-def test_what_promises_nothing_keeps_nothing(name: str) -> None:
+def test_an_item_without_a_delivery_stores_none(name: str) -> None:
     assert len(SentBill.new(name).receive_answer(DELIVERED).rows) == 1
     assert len(SentBill.new(name).receive_answer(EMPTY_HANDED).rows) == 1
 
@@ -174,7 +162,7 @@ def test_a_delivery_that_tells_no_token_is_asked_for_it_and_stays_open(name: str
         (EXAM, {"pin": "1234\n"}),
     ],
 )
-def test_what_no_meter_and_no_form_takes_cannot_be_read(name: str, facts: dict[str, str]) -> None:
+def test_a_malformed_token_or_pin_is_an_unreadable_answer(name: str, facts: dict[str, str]) -> None:
     sent = SentBill.new(name)
     decision = sent.receive_answer(Answer(ports.SUCCESSFUL, "00", "Delivered", facts), 1)
     assert (decision.reply.status, decision.reply.txn_status) == (201, PENDING)
@@ -235,7 +223,7 @@ def test_an_answer_that_contradicts_a_final_state_changes_nothing_and_is_noted(s
     assert [notice.reference for notice in decision.notices] == [sent.row.txn_ref]
 
 
-def test_who_comes_late_to_a_delivered_bill_is_told_what_it_brought() -> None:
+def test_a_late_answer_to_a_delivered_bill_replies_with_its_delivery() -> None:
     sent = SentBill.new()
     sent.row = msgspec.structs.replace(sent.row, status=SUCCESSFUL)
     voucher = seal_delivery(sent.row, BillDelivery(token="9" * 20), context())

@@ -13,18 +13,9 @@ from kasuwa.core.decision import Decision, FieldError, NewHold, Refusal
 from kasuwa.core.references import hold_key, is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
+from kasuwa.methods.bills.model import JOB_DATA_DECODER, SEND, WALLET, BillDetail, DuplicateGuard
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
-from kasuwa.methods.bills.rules.pay_bill import (
-    JOB_DATA_DECODER,
-    LIKELY_DUPLICATE,
-    REFERENCE_USED,
-    SEND,
-    UNKNOWN_PAYCODE,
-    WALLET,
-    WALLET_INSUFFICIENT,
-    BillDetail,
-    DuplicateGuard,
-)
+from kasuwa.methods.bills.rules.pay_bill import LIKELY_DUPLICATE, REFERENCE_USED, UNKNOWN_PAYCODE, WALLET_INSUFFICIENT
 from kasuwa.methods.bills.wire import BillDelivery, PayReply
 from tests.methods.bills.payments import (
     AIRTIME,
@@ -118,7 +109,7 @@ def test_magic_references_and_phones_skip_the_form_in_test_alone(name: str, refe
     assert set(live) == {"reference"}
 
 
-def test_live_knows_no_magic() -> None:
+def test_the_live_environment_has_no_magic_references() -> None:
     assert set(faults_of(TELEVISION, context(merchant=merchant("live")), reference="00000000")) == {"reference"}
 
 
@@ -164,7 +155,7 @@ def test_its_job_is_run_at_once_and_knows_all_that_the_biller_is_told() -> None:
         biller="Ikeja Electric (IKEDC)",
         slug="ikeja-electric",
         reference=METER,
-        fulfilment="electricity_token",
+        fulfillment="electricity_token",
         commission=7_500,
     )
     assert (work.amount, work.scenario, work.sent_at) == (500_000, Scenario(rr="09", webhook="dup"), NOW.timestamp())
@@ -200,9 +191,7 @@ def test_a_new_bill_guards_its_biller_customer_and_amount() -> None:
 
 
 @pytest.mark.parametrize(("age", "refused"), [(0, True), (29.999, True), (30, False), (3600, False)])
-def test_the_same_payment_under_another_order_within_thirty_seconds_is_a_likely_duplicate(
-    age: float, refused: bool
-) -> None:
+def test_the_same_payment_under_another_order_within_30_seconds_is_refused(age: float, refused: bool) -> None:
     guard = guard_of(PREPAID, 500_000, NOW - timedelta(seconds=age))
     outcome = decide(payment(), listed(PREPAID), None, guard)
     assert (outcome is LIKELY_DUPLICATE) == refused
@@ -260,7 +249,7 @@ def test_a_repeat_is_answered_though_its_paycode_is_long_gone() -> None:
     ("status", "code", "waits"),
     [(PENDING, None, True), (PENDING, "unknown", False), (SUCCESSFUL, "00", False), (FAILED, "16", False)],
 )
-def test_a_repeat_shows_the_current_status_and_waits_only_while_the_first_is_at_the_rail(
+def test_a_repeat_shows_the_current_status_and_waits_only_for_an_unanswered_call(
     status: str, code: str | None, waits: bool
 ) -> None:
     first = msgspec.structs.replace(SentBill.new().row, status=status, code=code, message=f"it is {status}")

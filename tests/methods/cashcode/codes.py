@@ -1,4 +1,4 @@
-"""Cashcodes for the pure tests: an order as a merchant sends it, and a code that stands until something ends it."""
+"""Cashcodes for the pure tests: an order as a merchant sends it, and an active code."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def order(**changes: Any) -> GenerateRequest:
 
 
 class InMemoryCashcodes:
-    """The rows of one merchant as the writer would keep them, and its rounds of asking for more."""
+    """The rows of one merchant. Runs rules as the writer does, also again on NeedsMore."""
 
     def __init__(self, *rows: Row) -> None:
         self.rows: dict[bytes, Row] = {row.key: row for row in rows}
@@ -91,7 +91,7 @@ class InMemoryCashcodes:
 
 
 def active_cashcode(**changes: Any) -> tuple[InMemoryCashcodes, str]:
-    """A table with one code on it that stands, and its digits."""
+    """Returns rows with one active code, and its digits."""
     table = InMemoryCashcodes()
     decision = table.generate(**changes)
     assert isinstance(decision, Decision), decision
@@ -104,7 +104,7 @@ def later(**stretch: float) -> Context:
 
 
 def refusal(outcome: Outcome) -> Refusal:
-    """Also one that leaves something behind."""
+    """Returns the refusal, also of a decision that stores something."""
     said = outcome.reply if isinstance(outcome, Decision) else outcome
     assert isinstance(said, Refusal), said
     return said

@@ -13,14 +13,8 @@ from kasuwa.core.references import hold_key, is_reference
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.transactions import Transaction, transaction_key
-from kasuwa.methods.cashcode.rules.issue import (
-    JOB_DATA_DECODER,
-    KIND,
-    REFERENCE_USED,
-    WALLET,
-    WALLET_INSUFFICIENT,
-    Cashcode,
-)
+from kasuwa.methods.cashcode.model import JOB_DATA_DECODER, KIND, WALLET, Cashcode
+from kasuwa.methods.cashcode.rules.issue import REFERENCE_USED, WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import GenerateRequest
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.cashcode.codes import ORDER, InMemoryCashcodes, active_cashcode, order, read
@@ -142,7 +136,7 @@ def test_the_same_pin_of_two_codes_has_two_hashes() -> None:
 
 @NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32))
-def test_a_code_is_ten_digits_whatever_the_luck(entropy: bytes) -> None:
+def test_a_code_has_ten_digits_for_any_entropy(entropy: bytes) -> None:
     lucky = context()
     lucky.entropy = entropy
     decision = InMemoryCashcodes().generate(lucky)

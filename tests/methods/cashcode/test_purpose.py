@@ -1,4 +1,4 @@
-"""A code that is paid out of another account, for another slice: what it holds, and who is asked at its end."""
+"""Cashcodes for other slices: holds on their own source account, and effects of the purpose at the end."""
 
 from typing import Any
 
@@ -22,7 +22,8 @@ from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, INCOME, RAIL, VAT, WALLET, CashcodeOrder, issue_code
+from kasuwa.methods.cashcode.model import INCOME, RAIL, VAT, WALLET
+from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, CashcodeOrder, issue_code
 from tests.methods.cashcode.codes import InMemoryCashcodes
 from tests.rule_context import MERCHANT, context
 
@@ -114,7 +115,7 @@ def test_the_amount_is_held_on_the_source_and_the_fee_on_the_wallet() -> None:
     assert row.order_ref == row.txn_ref
 
 
-def test_each_account_answers_for_itself_when_it_is_short() -> None:
+def test_each_account_has_its_own_refusal_for_insufficient_funds() -> None:
     order = CashcodeOrder(
         amount=1, pin="1234", channel="ATM", digest=b"", source_account=SAVINGS, insufficient_refusal=SAVINGS_SHORT
     )

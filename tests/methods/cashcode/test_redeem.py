@@ -1,4 +1,4 @@
-"""How cash is drawn, and every way in which it is not; how a code ends, and what its one event says."""
+"""Redeeming, expiring and cancelling cashcodes, with their refusals and events."""
 
 from typing import Any
 
@@ -8,15 +8,14 @@ import pytest
 from kasuwa.core.decision import Decision, Job, Posting
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.transactions import Transaction
+from kasuwa.methods.cashcode.model import INCOME, KIND, RAIL, VAT, WALLET, Cashcode, FailedAttempts
 from kasuwa.methods.cashcode.rules.finish import ENDED_REFUSALS, UNKNOWN_ORDER
-from kasuwa.methods.cashcode.rules.issue import INCOME, KIND, RAIL, VAT, WALLET, Cashcode
 from kasuwa.methods.cashcode.rules.redeem import (
     LOCKED_NOW,
     MAX_FAILED_ATTEMPTS,
     TOO_MANY_FAILED_ATTEMPTS,
     UNKNOWN_CODE,
     WRONG_PIN,
-    FailedAttempts,
 )
 from tests.methods.cashcode.codes import InMemoryCashcodes, active_cashcode, later, refusal
 from tests.rule_context import MERCHANT, VAULT, context, merchant
@@ -104,7 +103,7 @@ def test_an_unknown_code_is_refused_and_counted() -> None:
     assert decided(table.redeem(later(minutes=10), cashcode=code)).reply.status == 200
 
 
-def test_guesses_of_another_ten_minutes_are_counted_anew() -> None:
+def test_failed_attempts_are_counted_anew_after_ten_minutes() -> None:
     table = InMemoryCashcodes()
     for at in (later(minutes=0), later(minutes=9), later(minutes=11)):
         table.apply(decided(table.redeem(at, cashcode="0123456789")))
@@ -142,7 +141,7 @@ def test_the_third_wrong_pin_locks_and_gives_the_money_back() -> None:
     assert table.redeem(cashcode=code) == ENDED_REFUSALS["locked"]
 
 
-def test_two_wrong_pins_leave_a_right_one_its_worth() -> None:
+def test_a_right_pin_after_two_wrong_ones_is_accepted() -> None:
     table, code = active_cashcode()
     for _ in range(2):
         table.apply(decided(table.redeem(cashcode=code, pin="0000")))
@@ -221,7 +220,7 @@ def test_cancel_gives_the_hold_back_and_may_be_repeated() -> None:
     assert table.cancel("nothing") == UNKNOWN_ORDER
 
 
-def test_whoever_listens_is_told_of_the_end() -> None:
+def test_the_end_of_a_code_is_delivered_to_the_webhook() -> None:
     table, code = active_cashcode()
     ended = decided(table.redeem(context(listens=True, merchant=merchant()), cashcode=code))
     assert [job.kind for job in ended.jobs] == ["webhook.deliver"]

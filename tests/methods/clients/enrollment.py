@@ -1,4 +1,4 @@
-"""Clients as tests over HTTP enrol them."""
+"""Clients as tests over HTTP enroll them."""
 
 from typing import Any
 

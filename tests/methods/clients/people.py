@@ -1,4 +1,4 @@
-"""What the tests of clients say of people."""
+"""People and in-memory rows for the pure tests of clients."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import msgspec
 from kasuwa.core.action import PreflightContext
 from kasuwa.core.decision import Context, Decision, LoadedRows, NeedsMore, Refusal, Row, refuse_fields
 from kasuwa.core.decoding import decode
-from kasuwa.methods.clients.model import Client, client_key, unseal_detail
-from kasuwa.methods.clients.rules.manage_client import BvnGuard, decide_create, decide_update
+from kasuwa.methods.clients.model import BvnGuard, Client, client_key, unseal_detail
+from kasuwa.methods.clients.rules.manage_client import decide_create, decide_update
 from kasuwa.methods.clients.rules.validate_person import CREATE_RULES, UPDATE_RULES
 from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
 from kasuwa.rails.ports import Person
@@ -25,7 +25,7 @@ def person(**facts: Any) -> Person:
 
 
 class InMemoryClients:
-    """The rows of one merchant: what is decided is put down, and what a rule needs is found."""
+    """The rows of one merchant. Stores what is decided, and loads what a rule needs."""
 
     def __init__(self, now: Context | None = None) -> None:
         self.rows: dict[bytes, Row] = {}
@@ -35,7 +35,7 @@ class InMemoryClients:
         return LoadedRows({key: self.rows.get(key) for key in keys})
 
     def decide(self, rule: Any, request: Any, keys: list[bytes], **told: Any) -> Decision | Refusal:
-        """As the writer does it: until the rule has seen enough."""
+        """Runs the rule as the writer does: loads rows until the rule needs no more."""
         for _ in range(3):
             outcome = rule(request, self.context, self.seen(keys), **told)
             if not isinstance(outcome, NeedsMore):
@@ -49,7 +49,7 @@ class InMemoryClients:
     def create(
         self, told: Any = None, *, entropy: int = 0, verify_bvn: bool = False, status: Any = None, **data: Any
     ) -> Any:
-        """What a new client is answered; `luck` tells one from another."""
+        """Returns the reply to a new client. Different `entropy` makes different clients."""
         self.context = msgspec.structs.replace(self.context, entropy=bytes([entropy]) * 32)
         said = {"data": {**ADA, **data}, "verify_bvn": verify_bvn, "status": status}
         return self.submit(CreateRequest, CREATE_RULES, decide_create, said, [], told)
@@ -59,7 +59,7 @@ class InMemoryClients:
         return self.submit(UpdateRequest, UPDATE_RULES, decide_update, said, [client.key], told)
 
     def submit(self, kind: Any, rules: Any, rule: Any, said: Any, keys: list[bytes], told: Any) -> Decision | Refusal:
-        """As dispatch does it: what is wrong with the body, else what is decided."""
+        """Returns the errors of the body, else the decision, as dispatch does."""
         foresight = PreflightContext(self.context.now, None)
         request = decode(kind, msgspec.json.encode(said), rules, self.context.merchant, foresight)
         if isinstance(request, tuple):
@@ -77,7 +77,7 @@ class InMemoryClients:
         return row
 
     def detail_of(self, client_id: str) -> str:
-        """What is kept of a person, decrypted."""
+        """Returns the stored detail of a client, decrypted."""
         return unseal_detail(self.now(client_id), self.context.vault.unseal)
 
     def guards(self) -> list[str | None]:

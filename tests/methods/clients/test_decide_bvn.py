@@ -1,7 +1,4 @@
-"""A client's BVN: verified, sealed, masked, one client's alone; and a client that is erased.
-
-Contract: clients#create
-"""
+"""The BVN of a client (verified, encrypted, masked, unique), and the erasure of a client."""
 
 from functools import partial
 from typing import Any
@@ -57,7 +54,7 @@ def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(desk: InMem
     assert asked(desk.create(entropy=1)) is None
 
 
-def test_what_can_be_refused_without_the_register_asks_nobody(desk: InMemoryClients) -> None:
+def test_a_request_that_is_refused_anyway_does_not_query_the_register(desk: InMemoryClients) -> None:
     first = desk.enroll(bvn=BVN)
     assert set(faults(desk.create(entropy=1, bvn=BVN, verify_bvn=True))) == {"data.bvn"}
     assert set(faults(desk.create(bvn=OTHER_BVN, verify_bvn=True, dob="2030-01-01"))) == {"data.dob"}
@@ -66,13 +63,13 @@ def test_what_can_be_refused_without_the_register_asks_nobody(desk: InMemoryClie
     assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
 
 
-def test_an_answer_about_another_bvn_is_none(desk: InMemoryClients) -> None:
+def test_an_answer_about_another_bvn_is_ignored(desk: InMemoryClients) -> None:
     client = desk.enroll(bvn=OTHER_BVN)
     assert asked(desk.update(client, FOUND, verify_bvn=True)) == OTHER_BVN
     assert asked(desk.create(FOUND, entropy=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
 
 
-def test_the_kept_bvn_is_verified_where_none_is_said(desk: InMemoryClients) -> None:
+def test_the_stored_bvn_is_verified_if_the_request_has_none(desk: InMemoryClients) -> None:
     client = desk.enroll(bvn=BVN)
     ways: list[dict[str, Any]] = [{}, {"data": {}}, {"status": "active"}]
     for said in ways:
@@ -85,7 +82,7 @@ def test_the_kept_bvn_is_verified_where_none_is_said(desk: InMemoryClients) -> N
 # --- verified, or not ---------------------------------------------------------------------------------------
 
 
-def test_whom_the_register_knows_is_verified(desk: InMemoryClients) -> None:
+def test_a_client_who_matches_the_register_is_verified(desk: InMemoryClients) -> None:
     assert shown(desk.create(FOUND, bvn=BVN, verify_bvn=True))["bvn_verified"] is True
     assert shown(desk.create(entropy=1, bvn=OTHER_BVN))["bvn_verified"] is False
 
@@ -100,13 +97,15 @@ def test_whom_the_register_knows_is_verified(desk: InMemoryClients) -> None:
         (person(is_watch_listed=True), ["data.bvn"]),
     ],
 )
-def test_who_differs_is_refused_and_nothing_is_kept(desk: InMemoryClients, told: Any, named: list[str]) -> None:
+def test_a_client_who_differs_from_the_register_is_refused_and_not_stored(
+    desk: InMemoryClients, told: Any, named: list[str]
+) -> None:
     said: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
     assert list(faults(desk.create(RegistryAnswer(BVN, told), verify_bvn=True, **said))) == named
     assert desk.rows == {}
 
 
-def test_to_verify_a_bvn_one_must_say_it(desk: InMemoryClients) -> None:
+def test_verify_bvn_without_a_bvn_is_refused(desk: InMemoryClients) -> None:
     assert faults(desk.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
     ways: list[dict[str, Any]] = [{"data": {"middlename": "Grace"}}, {"data": {}}, {}]
     for said in ways:
@@ -134,7 +133,7 @@ def test_an_update_is_compared_as_a_whole(desk: InMemoryClients) -> None:
         ({"phone": "08039999999", "meta": {"a": 1}}, True),
     ],
 )
-def test_who_becomes_another_is_no_longer_verified(desk: InMemoryClients, data: Any, stays: bool) -> None:
+def test_changing_the_name_or_birth_date_ends_the_verification(desk: InMemoryClients, data: Any, stays: bool) -> None:
     client = desk.enroll(told=FOUND, bvn=BVN, verify_bvn=True)
     assert shown(desk.update(client, data=data))["bvn_verified"] is stays
 
@@ -172,7 +171,7 @@ def test_the_same_bvn_twice_names_the_client_that_has_it(desk: InMemoryClients) 
     assert desk.guards() == [first.client_id]
 
 
-def test_a_client_may_be_told_its_own_bvn_again(desk: InMemoryClients) -> None:
+def test_a_client_may_be_updated_with_its_own_bvn(desk: InMemoryClients) -> None:
     client = desk.enroll(bvn=BVN)
     sealed = client.bvn_sealed
     assert isinstance(desk.update(client, data={"bvn": BVN}), Decision)
@@ -201,7 +200,7 @@ def test_a_magic_bvn_may_be_many_clients(desk: InMemoryClients, bvn: str) -> Non
     assert desk.guards() == []
 
 
-def test_in_live_no_bvn_is_many_clients() -> None:
+def test_in_live_no_bvn_belongs_to_two_clients() -> None:
     desk = InMemoryClients(context(merchant=merchant("live")))
     desk.create(bvn=ANYONE)
     assert set(faults(desk.create(entropy=1, bvn=ANYONE))) == {"data.bvn"}
@@ -225,9 +224,7 @@ def test_from_a_magic_bvn_to_a_real_one_and_back(desk: InMemoryClients) -> None:
         *(("rejected", "exited"), ("exited", "exited"), ("blacklisted", "blacklisted")),
     ],
 )
-def test_of_an_erased_client_nothing_is_left_but_that_it_was_there(
-    desk: InMemoryClients, before: str, after: str
-) -> None:
+def test_an_erased_client_has_only_its_id_status_and_dates(desk: InMemoryClients, before: str, after: str) -> None:
     client = msgspec.structs.replace(desk.enroll(told=FOUND, bvn=BVN, verify_bvn=True, meta={"a": 1}), status=before)
     desk.rows[client.key] = client
     erase(desk, client.client_id)
@@ -260,7 +257,7 @@ def test_erasing_twice_changes_nothing(desk: InMemoryClients) -> None:
     assert (again.reply, again.rows) == (first.reply, ())
 
 
-def test_whoever_has_an_open_account_is_not_erased(desk: InMemoryClients) -> None:
+def test_a_client_with_an_open_account_is_not_erased(desk: InMemoryClients) -> None:
     client = adjust_open_accounts(desk.enroll(status="active", bvn=BVN), 1)
     desk.rows[client.key] = client
     assert erase(desk, client.client_id) == ACCOUNTS_OPEN
@@ -271,7 +268,7 @@ def test_an_unknown_client_cannot_be_erased(desk: InMemoryClients) -> None:
     assert erase(desk, "CLx") == UNKNOWN_CLIENT
 
 
-def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: InMemoryClients) -> None:
+def test_traces_of_a_client_in_other_slices_are_erased_too(desk: InMemoryClients) -> None:
     client, other = desk.enroll(), desk.enroll(entropy=1)
     traces = [
         RowErasure(Client, other.key, lambda row: msgspec.structs.replace(row, detail_sealed=None)),
@@ -283,7 +280,7 @@ def test_what_a_client_left_elsewhere_is_forgotten_with_them(desk: InMemoryClien
     assert erase(desk, client.client_id, *traces).rows == ()
 
 
-def test_nobody_is_erased_while_something_of_theirs_is_under_way(desk: InMemoryClients) -> None:
+def test_a_client_with_a_transaction_in_progress_is_not_erased(desk: InMemoryClients) -> None:
     client = desk.enroll()
     assert (
         erase(desk, client.client_id, RowErasure(Client, client.key, lambda row: TRANSACTION_IN_PROGRESS))

@@ -1,7 +1,4 @@
-"""Clients over HTTP: enrolled, verified, changed, listed; the register when it fails; and nobody else's.
-
-Contract: #lists, clients#create
-"""
+"""Clients over HTTP: create, verify, update and list, failures of the BVN register, and tenancy."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -131,7 +128,7 @@ def test_whom_the_register_knows_is_verified_however_a_bank_writes_it(shop: Merc
     assert enroll(shop, verify=True, bvn=BVN, **said)["bvn_verified"] is True
 
 
-def test_who_differs_is_told_in_what(shop: MerchantClient) -> None:
+def test_a_mismatch_names_the_differing_fields(shop: MerchantClient) -> None:
     known = look_up_bvn(shop, BVN)
     refused = create(shop, verify=True, bvn=BVN, firstname=known["firstname"], lastname="Zzz", dob="1901-01-01")
     assert refused["status"] == 104
@@ -232,7 +229,7 @@ def test_the_same_bvn_twice_names_the_client_and_belongs_to_one_merchant(
     assert create(shop, bvn=BVN)["status"] == 200
 
 
-def test_of_many_who_bring_one_bvn_at_once_one_has_it(shop: MerchantClient, deployment: Deployment) -> None:
+def test_of_concurrent_creates_with_one_bvn_exactly_one_succeeds(shop: MerchantClient, deployment: Deployment) -> None:
     def bring(number: int) -> Any:
         with deployment.connect() as wire:
             return create(MerchantClient(wire, shop.mid, shop.key), bvn=BVN, firstname=f"Ada{number}")["status"]

@@ -269,7 +269,7 @@ def test_a_status_moves_only_as_the_steps_say(desk: InMemoryClients, before: str
 
 
 @pytest.mark.parametrize("after", ["inactive", "exited", "blacklisted"])
-def test_whoever_has_an_open_account_stays_active(desk: InMemoryClients, after: str) -> None:
+def test_a_client_with_an_open_account_stays_active(desk: InMemoryClients, after: str) -> None:
     client = adjust_open_accounts(desk.enroll(status="active"), 1)
     desk.rows[client.key] = client
     assert desk.update(client, status=after) == ACCOUNTS_OPEN
@@ -346,7 +346,7 @@ def test_what_an_update_makes_of_the_whole_is_checked(desk: InMemoryClients) -> 
     assert bank_account_of(desk.now(client.client_id), OPEN) == BankAccount("011", "0123456784", "Ada Obi")
 
 
-def test_an_update_says_something(desk: InMemoryClients) -> None:
+def test_an_update_without_changes_is_refused(desk: InMemoryClients) -> None:
     client = desk.enroll()
     assert desk.update(client) == NOTHING_TO_UPDATE
     assert shown(desk.update(client, data={}))["firstname"] == "Ada"
@@ -357,7 +357,7 @@ def test_an_unknown_client_is_refused(desk: InMemoryClients) -> None:
     assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
 
 
-def test_one_client_does_not_grow_without_end(desk: InMemoryClients) -> None:
+def test_the_size_of_one_client_is_limited(desk: InMemoryClients) -> None:
     client = desk.enroll()
     part = "x" * (MAX_DETAIL_BYTES // 5)
     for name in "abcd":

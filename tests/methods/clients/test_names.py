@@ -1,4 +1,4 @@
-"""Who a bank would take for the person of the register, and who not. (Contract: clients#create)"""
+"""Names that match the BVN register, and names that do not."""
 
 from itertools import permutations
 
@@ -123,7 +123,7 @@ TOO_MUCH = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_a_bank_would_accept_it_either_way(one: str, other: str) -> None:
+def test_equivalent_names_match_in_both_directions(one: str, other: str) -> None:
     assert differs(one, other) == ()
     assert differs(other, one) == ()
 
@@ -135,7 +135,7 @@ def test_who_says_less_than_the_register_is_accepted_and_who_says_more_is_not(cl
 
 
 @pytest.mark.parametrize(("one", "other", "named"), DIFFERENT)
-def test_a_bank_would_not_and_is_told_what_differs(one: str, other: str, named: list[str]) -> None:
+def test_other_names_are_refused_naming_the_differing_fields(one: str, other: str, named: list[str]) -> None:
     assert list(differs(one, other)) == named
     assert differs(other, one) != ()
 
@@ -172,7 +172,7 @@ NAMES = st.text(st.characters(categories=["Lu", "Ll", "Lo"]), min_size=2, max_si
 
 @NO_DEADLINE
 @given(NAMES, NAMES, NAMES)
-def test_everybody_is_themselves_in_either_order_and_any_case(first: str, last: str, middle: str) -> None:
+def test_names_match_themselves_in_either_order_and_any_case(first: str, last: str, middle: str) -> None:
     known = person(firstname=first, lastname=last, middlename=middle)
     assert find_differing_fields(ClaimedIdentity(first, last, middle), known) == ()
     assert find_differing_fields(ClaimedIdentity(last.swapcase(), first), known) == ()

@@ -11,8 +11,9 @@ from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
+from kasuwa.methods.disburse.model import KIND, WALLET
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
-from kasuwa.methods.disburse.rules.transfer import KIND, WALLET, decide_transfer, need_transfer
+from kasuwa.methods.disburse.rules.transfer import decide_transfer, need_transfer
 from kasuwa.methods.disburse.wire import TransferRequest
 from kasuwa.rails.ports import Answer
 from tests.rule_context import MERCHANT, context
@@ -40,7 +41,7 @@ def order(**changes: Any) -> TransferRequest:
 
 
 def seen(request: TransferRequest, *rows: Row, of: Merchant = MERCHANT) -> LoadedRows:
-    """What the writer would show: a row or nothing for every key the rule needs."""
+    """Returns the rows that the writer would load: a row or None for every key that the rule needs."""
     found: dict[bytes, Row | None] = {key: None for _, key in need_transfer(request, of).rows}
     return LoadedRows(found | {row.key: row for row in rows})
 
@@ -72,7 +73,7 @@ class SentTransfer(msgspec.Struct):
         return cls(row, job, hold, given.merchant, given.has_webhook)
 
     def receive_answer(self, answer: Answer, age: float = 1.0, *, job_is_gone: bool = False) -> Decision:
-        """What an answer means that comes so many seconds after the transfer was first sent."""
+        """Returns the decision on an answer that comes so many seconds after the transfer was first sent."""
         rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold, self.job.key: self.job}
         if job_is_gone:
             rows[self.job.key] = None
@@ -84,7 +85,7 @@ class SentTransfer(msgspec.Struct):
         return decision
 
     def after(self, decision: Decision) -> "SentTransfer":
-        """The same transfer as the decision left it."""
+        """Returns the transfer as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
         return SentTransfer(row, job, self.hold, self.merchant, self.listens)

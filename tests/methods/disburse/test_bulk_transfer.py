@@ -1,4 +1,4 @@
-"""Many transfers at once: each order stands alone (Contract: disburse#transfer)."""
+"""Bulk transfers: each order is accepted or refused on its own."""
 
 from functools import partial
 from typing import Any
@@ -12,19 +12,17 @@ from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.db.batch import Submission
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
+from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, JOB_DATA_DECODER, WALLET, BatchOrder, TransferBatch
 from kasuwa.methods.disburse.rules.bulk_transfer import (
     ACCEPTED_MESSAGE,
-    BATCH_ORDERS_DECODER,
     INSUFFICIENT_MESSAGE,
     USED_BEFORE,
-    BatchOrder,
     BulkOrder,
-    TransferBatch,
     decide_bulk,
     need_bulk,
     read_orders,
 )
-from kasuwa.methods.disburse.rules.transfer import JOB_DATA_DECODER, WALLET, WALLET_INSUFFICIENT
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply
 from tests.db.memory_database import MemoryDatabase
 from tests.methods.disburse.orders import ORDER, SentTransfer, key_of
@@ -70,7 +68,7 @@ def first_part(decision: Decision) -> Decision | Refusal:
     return next(iter(decision.sub_decisions))
 
 
-def test_every_order_becomes_a_part_with_a_reference_of_its_own() -> None:
+def test_every_order_becomes_a_sub_decision_with_its_own_reference() -> None:
     decision = decided(NEW | {"orderRef": "a"}, NEW | {"orderRef": "b"}, NEW)
     rows = [row_of(part) for part in decision.sub_decisions]
     reply = joined(decision)
@@ -89,7 +87,7 @@ def test_the_bulk_counts_the_numbers_of_all_its_orders() -> None:
     assert [part.numbers_used for part in decision.sub_decisions if isinstance(part, Decision)] == [0, 0, 0]
 
 
-def test_no_order_is_run_at_once() -> None:
+def test_no_order_of_a_bulk_has_a_follow_up_job() -> None:
     decision = decided(NEW, NEW)
     assert decision.follow_up is None
     assert all(isinstance(part, Decision) and part.follow_up is None for part in decision.sub_decisions)
@@ -160,14 +158,14 @@ def test_a_failed_order_has_its_event_and_holds_nothing() -> None:
     assert (part.groups, part.jobs) == ((), ())
 
 
-def test_of_a_field_at_fault_nothing_is_kept() -> None:
+def test_invalid_fields_of_an_order_are_not_stored() -> None:
     said = NEW | {"orderRef": "a", "bankcode": "x" * 500, "sender_name": "y" * 500, "narration": "Invoice"}
     kept = msgspec.json.decode(row_of(first_part(decided(said))).detail)
     assert kept == {"bank_code": "", "account_number": "0000000000", "sender_name": "", "narration": "Invoice"}
 
 
 @pytest.mark.parametrize("number", [b"1e999", b"-1e999", b"9" * 5_000])
-def test_a_number_beyond_all_bounds_fails_its_own_order_alone(number: bytes) -> None:
+def test_a_number_that_is_too_large_fails_only_its_own_order(number: bytes) -> None:
     bad = msgspec.Raw(b'{"orderRef":"bad","amount":' + number + b"}")
     first, second = joined(decided(bad, NEW | {"orderRef": "good"})).data
     assert (first.txn_status, second.txn_status) == ("failed", "processing")
@@ -208,7 +206,7 @@ def test_a_second_use_inside_one_bulk_is_a_conflict_and_the_first_stands(amount:
     assert [len(part.rows) for part in decision.sub_decisions if isinstance(part, Decision)] == [1, 1, 0]
 
 
-def test_an_orderref_whose_first_use_was_refused_is_taken_as_well() -> None:
+def test_a_refused_order_still_uses_up_its_orderref() -> None:
     first, second = joined(decided({"orderRef": "a"}, NEW | {"orderRef": "a"})).data
     assert (first.txn_status, second.txn_status) == ("failed", "conflict")
 
@@ -286,43 +284,43 @@ def test_planned_faults_are_used_up_order_by_order_and_not_by_bad_ones() -> None
 # --- through the desk -------------------------------------------------------------------------------------------
 
 
-def shelf_with(kobo: int) -> MemoryDatabase:
-    shelf = MemoryDatabase([MERCHANT.merchant_id])
+def database_with_balance(kobo: int) -> MemoryDatabase:
+    database = MemoryDatabase([MERCHANT.merchant_id])
     post = chart.make_funding_posting("NGN", kobo)
     funding = Decision("funded", (PostingGroup("funding", WALLET_INSUFFICIENT, (post,)),))
-    shelf.run([Submission(MERCHANT, Needs((), (post.debit, post.credit)), lambda context, seen: funding, bytes(32))])
-    return shelf
+    database.run([Submission(MERCHANT, Needs((), (post.debit, post.credit)), lambda context, seen: funding, bytes(32))])
+    return database
 
 
-def send(shelf: MemoryDatabase, *orders: Any) -> BulkReply:
+def send(database: MemoryDatabase, *orders: Any) -> BulkReply:
     request = bulk(*orders)
     needs = need_bulk(request, MERCHANT)
     decide = partial(decide_bulk, request)
-    (result,) = shelf.run([Submission(MERCHANT, needs, decide, bytes(32))])
+    (result,) = database.run([Submission(MERCHANT, needs, decide, bytes(32))])
     assert isinstance(result, Decision), result
     assert isinstance(result.reply, BulkReply)
     return result.reply
 
 
 def test_a_wallet_that_covers_two_of_three_sends_two() -> None:
-    shelf = shelf_with(1_002_150)
-    reply = send(shelf, NEW | {"orderRef": "a"}, NEW | {"orderRef": "b"}, NEW | {"orderRef": "c"})
+    database = database_with_balance(1_002_150)
+    reply = send(database, NEW | {"orderRef": "a"}, NEW | {"orderRef": "b"}, NEW | {"orderRef": "c"})
     assert [line.txn_status for line in reply.data] == ["processing", "processing", "failed"]
     assert reply.data[2].message == INSUFFICIENT_MESSAGE
-    (wallet,) = [account for account in shelf.all(chart.Account, MERCHANT.merchant_id) if account.name == WALLET]
+    (wallet,) = [account for account in database.all(chart.Account, MERCHANT.merchant_id) if account.name == WALLET]
     assert (wallet.held, wallet.available) == (1_002_150, 0)
-    rows = {row.order_ref: row for row in shelf.all(Transaction, MERCHANT.merchant_id)}
+    rows = {row.order_ref: row for row in database.all(Transaction, MERCHANT.merchant_id)}
     assert {name: row.status for name, row in rows.items()} == {"a": "processing", "b": "processing", "c": "failed"}
     assert (rows["c"].amount, rows["c"].fee, rows["c"].vat) == (500_000, 0, 0)
     assert rows["c"].txn_ref == reply.data[2].txn_ref
 
 
-def test_a_smaller_order_goes_after_one_that_was_short() -> None:
-    reply = send(shelf_with(10_000), NEW, NEW | {"amount": "50.00"})
+def test_a_smaller_order_is_sent_after_one_the_wallet_did_not_cover() -> None:
+    reply = send(database_with_balance(10_000), NEW, NEW | {"amount": "50.00"})
     assert [line.txn_status for line in reply.data] == ["failed", "processing"]
 
 
-def test_no_two_bulks_share_a_reference_even_when_nothing_of_the_first_stood() -> None:
-    shelf = shelf_with(10_000_000)
-    replies = [send(shelf, {"orderRef": "bad"}), send(shelf, {"orderRef": "bad"}), send(shelf, NEW)]
+def test_two_bulks_have_different_references_even_if_the_first_was_all_refused() -> None:
+    database = database_with_balance(10_000_000)
+    replies = [send(database, {"orderRef": "bad"}), send(database, {"orderRef": "bad"}), send(database, NEW)]
     assert len({reply.batch_ref for reply in replies}) == 3

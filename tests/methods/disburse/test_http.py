@@ -127,7 +127,7 @@ def test_naming_the_currency_makes_no_other_request_of_a_repeat(shop: MerchantCl
     assert shop.transfer(orderRef="again", currency="NGN")["txnRef"] == first["txnRef"]
 
 
-def test_a_short_wallet_refuses_with_301_and_keeps_nothing(shop: MerchantClient) -> None:
+def test_insufficient_funds_are_status_301_and_nothing_is_stored(shop: MerchantClient) -> None:
     http, body = shop.put(
         "disburse",
         action="transfer",

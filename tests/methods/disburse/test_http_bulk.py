@@ -1,4 +1,4 @@
-"""Bulk transfers over HTTP: each order stands alone. (Contract: #repeats, #rates, disburse#transfer)"""
+"""Bulk transfers over HTTP: each order is accepted or refused on its own."""
 
 import re
 import time
@@ -51,7 +51,7 @@ def wait_until_nothing_is_held(shop: MerchantClient) -> None:
         time.sleep(0.05)
 
 
-def test_orders_of_a_bulk_are_sent_without_being_looked_at(shop: MerchantClient) -> None:
+def test_orders_of_a_bulk_are_sent_without_a_verify_request(shop: MerchantClient) -> None:
     shop.bulk([order("a"), order("b", accountnumber="0000000500")])
     wait_until_nothing_is_held(shop)
     assert (shop.status_of("a"), shop.status_of("b")) == ("successful", "failed")
@@ -158,7 +158,7 @@ def test_a_later_bulk_with_a_changed_order_says_conflict_and_verify_tells_the_fi
     assert shop.wallet() == spent(2 * 151_075)
 
 
-def test_a_bulk_with_one_orderref_twice_is_answered_the_same_under_its_idempotency_key(
+def test_a_bulk_with_a_conflict_replays_its_reply_under_its_idempotency_key(
     open_shop: Callable[..., MerchantClient],
 ) -> None:
     shop = open_shop(now=START)
@@ -303,7 +303,7 @@ def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: MerchantClient) -> N
 
 
 @pytest.mark.parametrize("said", ["Bulk", "BULK", " bulk "])
-def test_a_bulk_in_other_capitals_is_told_how_it_is_spelled(shop: MerchantClient, said: str) -> None:
+def test_the_type_bulk_in_other_capitals_is_refused_with_its_spelling(shop: MerchantClient, said: str) -> None:
     body = shop.put("disburse", action="transfer", type=said, data=[order("a")]).body
     assert (body["status"], body["errors"]) == (104, [{"field": "type", "reason": "bulk, spelled so"}])
     assert "type: bulk" in body["message"]

@@ -63,7 +63,7 @@ def test_an_account_can_be_processing_first(shop: MerchantClient, account: str, 
 
 
 @pytest.mark.parametrize("account", [NEVER_ENDING, UNTIL_TOLD, "0000000523"])
-def test_some_accounts_end_only_when_they_are_told(shop: MerchantClient, account: str) -> None:
+def test_some_magic_accounts_end_only_by_a_call_back(shop: MerchantClient, account: str) -> None:
     sent = shop.transfer(accountnumber=account)
     shop.advance(days=2)
     assert shop.status_of(sent["orderRef"]) == "pending"
@@ -73,14 +73,14 @@ def test_some_accounts_end_only_when_they_are_told(shop: MerchantClient, account
     assert shop.wallet() == AFTER["failed"]
 
 
-def test_looking_at_a_transfer_does_not_end_it(shop: MerchantClient) -> None:
+def test_verify_does_not_end_a_transfer(shop: MerchantClient) -> None:
     sent = shop.transfer(accountnumber="0000000900")
     for _ in range(10):
         assert shop.status_of(sent["txnRef"]) == "pending"
     assert shop.transfer(accountnumber="0000000900", orderRef=sent["orderRef"])["txnStatus"] == "pending"
 
 
-def test_an_unknown_outcome_is_asked_after_at_each_rung_and_at_no_other_time(shop: MerchantClient) -> None:
+def test_an_unknown_outcome_is_queried_at_each_scheduled_time_and_at_no_other(shop: MerchantClient) -> None:
     shop.transfer(accountnumber=NEVER_ENDING)
     passed = 0
     for rung in LADDER:
@@ -129,7 +129,7 @@ def test_contradictory_call_backs_at_once_leave_one_outcome(shop: MerchantClient
     assert shop.wallet() == Wallet(OPENING - taken, OPENING - taken, 0)
 
 
-def test_settling_alike_twice_is_no_contradiction(shop: MerchantClient, deployment: Deployment) -> None:
+def test_the_same_call_back_twice_is_no_contradiction(shop: MerchantClient, deployment: Deployment) -> None:
     sent = shop.transfer(accountnumber=UNTIL_TOLD)
     for _ in range(2):
         shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome="successful")
@@ -179,7 +179,7 @@ def test_a_scenario_overrides_the_account_for_one_request(
     assert shop.transfer(accountnumber="0000000500")["txnStatus"] == "failed"
 
 
-def test_an_answer_nobody_can_read_is_201_and_stays_pending(shop: MerchantClient) -> None:
+def test_an_unreadable_answer_is_status_201_and_stays_pending(shop: MerchantClient) -> None:
     http, body = shop.put(
         "disburse",
         headers={"x-sandbox-scenario": "rr=ZZ"},
@@ -262,7 +262,7 @@ def test_a_probability_of_nothing_never_strikes_and_of_one_always(shop: Merchant
     assert {shop.transfer()["txnStatus"] for _ in range(3)} == {"failed"}
 
 
-def test_the_header_goes_before_a_fault_and_leaves_it_for_the_next(shop: MerchantClient) -> None:
+def test_the_scenario_header_precedes_a_fault_and_does_not_use_it_up(shop: MerchantClient) -> None:
     plan(shop, "decline")
     assert told(shop, "rr=00")["txnStatus"] == "successful"
     assert shop.transfer()["txnStatus"] == "failed"

@@ -1,7 +1,4 @@
-"""What a bank's answer means for a transfer: every answer, at every age, on every state
-
-Contract: #states, disburse#transfer
-"""
+"""Decisions on a bank's answer to a transfer: every answer, at every age, in every status."""
 
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -16,17 +13,9 @@ from kasuwa.core.decision import Posting, PostingGroup
 from kasuwa.core.requery import MOST_TRAIL, next_requery_at
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
+from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET
 from kasuwa.methods.disburse.rules.on_bank_answer import need_answer
-from kasuwa.methods.disburse.rules.transfer import (
-    INCOME,
-    QUERY,
-    RAIL,
-    SEND,
-    STAMP_DUTY,
-    VAT,
-    WALLET,
-    WALLET_INSUFFICIENT,
-)
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.hypothesis_settings import NO_DEADLINE, without_deadline
@@ -61,7 +50,7 @@ def test_a_success_posts_amount_fee_and_vat_under_the_hold() -> None:
     assert sum(post.amount for post in posts) == sent.hold.amount
 
 
-def test_stamp_duty_is_posted_where_it_is_on_and_a_free_transfer_posts_the_amount_alone() -> None:
+def test_stamp_duty_is_posted_if_enabled_and_a_free_transfer_posts_no_fees() -> None:
     taxed = SentTransfer.new(context(merchant=merchant(tariff=DUTY_ON)), amount="10000.00")
     assert taxed.receive_answer(APPROVED).groups[0].postings[-1] == Posting(WALLET, STAMP_DUTY, 5_000, "stamp duty")
     assert sum(post.amount for post in taxed.receive_answer(APPROVED).groups[0].postings) == taxed.hold.amount
@@ -86,7 +75,7 @@ def test_a_failure_gives_the_hold_back_and_says_what_the_bank_said() -> None:
         (DECLINED, FAILED, "The beneficiary's bank: No sufficient funds"),
     ],
 )
-def test_the_end_is_written_with_its_time_code_and_story(answer: Answer, status: str, message: str) -> None:
+def test_the_end_is_recorded_with_its_time_code_and_trail(answer: Answer, status: str, message: str) -> None:
     sent = SentTransfer.new()
     decision = sent.receive_answer(answer, age=7)
     (row,) = decision.rows
@@ -148,7 +137,7 @@ def test_every_account_that_a_decision_moves_was_asked_for(answer: Answer) -> No
         (REFUSED, PROCESSING, "unavailable", SEND, 200),
     ],
 )
-def test_what_does_not_end_a_transfer_is_asked_after_and_only_what_was_never_taken_in_is_sent_again(
+def test_an_open_transfer_is_queried_and_resent_only_if_the_bank_never_took_it(
     answer: Answer, status: str, code: str, kind: str, envelope: int
 ) -> None:
     sent = SentTransfer.new()
@@ -182,13 +171,13 @@ def test_nothing_else_becomes_a_failure_by_age(answer: Answer) -> None:
     assert len(decision.jobs) == 1
 
 
-def test_a_rail_that_refuses_a_question_says_nothing_of_what_was_sent_and_is_asked_again() -> None:
+def test_a_refused_query_leaves_the_transfer_open_and_is_repeated() -> None:
     sent = SentTransfer.new()
     asked = sent.after(sent.receive_answer(SILENT))
     assert asked.receive_answer(REFUSED, age=6).jobs[0].kind == QUERY
 
 
-def test_a_story_that_never_ends_does_not_grow_for_ever_and_is_always_json() -> None:
+def test_the_trail_of_an_open_transfer_is_bounded_and_always_json() -> None:
     sent = SentTransfer.new()
     for hour in range(400):
         sent = sent.after(sent.receive_answer(IN_PROGRESS, age=hour * 3600.0 + 1))
@@ -200,7 +189,7 @@ def test_a_story_that_never_ends_does_not_grow_for_ever_and_is_always_json() -> 
 
 
 @pytest.mark.parametrize("said", ['"', "\\", '"},{"at":"', "\n", "💸"])
-def test_whatever_a_bank_says_is_kept_to_the_letter(said: str) -> None:
+def test_the_message_of_a_bank_is_stored_unchanged(said: str) -> None:
     (row,) = SentTransfer.new().receive_answer(Answer(ports.FAILED, "05", said)).rows
     assert isinstance(row, Transaction)
     assert msgspec.json.decode(row.trail)[-1]["said"] == row.message == f"The beneficiary's bank: {said}"
@@ -212,7 +201,7 @@ def test_whatever_a_bank_says_is_kept_to_the_letter(said: str) -> None:
 @pytest.mark.parametrize("answer", [APPROVED, DECLINED, *OPEN])
 @pytest.mark.parametrize("first", [APPROVED, DECLINED])
 @pytest.mark.parametrize("job_is_gone", [True, False])
-def test_a_final_state_stays_and_who_contradicts_it_is_raised_to_the_operator(
+def test_a_contradiction_of_a_final_status_becomes_an_operator_notice(
     first: Answer, answer: Answer, job_is_gone: bool
 ) -> None:
     sent = SentTransfer.new()
@@ -240,7 +229,7 @@ starts = st.integers(min_value=0, max_value=60 * 365 * DAY * 10**6).map(
 
 
 def climb(sent: SentTransfer, answer: Answer, rungs: int) -> list[float]:
-    """The ages at which a transfer is asked after when every ask comes to the microsecond."""
+    """Returns the ages at which a transfer is queried if every query runs exactly on time."""
     ages, age, decision = [], 0.0, sent.receive_answer(answer, 0.0)
     for _ in range(rungs):
         if not decision.jobs:
@@ -254,24 +243,24 @@ def climb(sent: SentTransfer, answer: Answer, rungs: int) -> list[float]:
 
 @without_deadline(60)
 @given(starts)
-def test_an_unknown_outcome_climbs_the_ladder_of_the_contract_and_hits_a_day_exactly(start: datetime) -> None:
+def test_an_unknown_outcome_follows_the_requery_schedule_to_exactly_one_day(start: datetime) -> None:
     assert climb(SentTransfer.new(context(start)), IN_PROGRESS, len(LADDER)) == LADDER
 
 
 @without_deadline(60)
 @given(starts)
-def test_what_never_arrived_has_failed_at_exactly_a_day(start: datetime) -> None:
+def test_a_transfer_not_found_by_the_bank_fails_after_exactly_one_day(start: datetime) -> None:
     assert climb(SentTransfer.new(context(start)), NOT_FOUND, 100) == LADDER
 
 
 @pytest.mark.parametrize("answer", OPEN)
-def test_every_open_answer_climbs_the_same_ladder(answer: Answer) -> None:
+def test_every_answer_without_a_result_follows_the_same_schedule(answer: Answer) -> None:
     assert climb(SentTransfer.new(), answer, 12) == LADDER[:12]
 
 
 @NO_DEADLINE
 @given(st.integers(min_value=0, max_value=400 * DAY * 10**6), starts)
-def test_the_next_ask_is_always_ahead_and_on_the_next_rung(age_microseconds: int, start: datetime) -> None:
+def test_the_next_query_is_in_the_future_at_the_next_scheduled_time(age_microseconds: int, start: datetime) -> None:
     now = start + timedelta(microseconds=age_microseconds)
     age = now.timestamp() - start.timestamp()
     rung = (next_requery_at(now, age) - start) / timedelta(seconds=1)
@@ -281,7 +270,7 @@ def test_the_next_ask_is_always_ahead_and_on_the_next_rung(age_microseconds: int
     assert any(abs(rung - step) < 2e-6 for step in after if step > age - 0.002), (rung, after)
 
 
-def test_the_ladder_is_the_one_of_the_contract() -> None:
+def test_the_requery_schedule_is_that_of_the_contract() -> None:
     assert LADDER[:6] == [5, 30, 120, 600, 1800, 3600]
     assert all(later - earlier == 3600 for earlier, later in pairwise(LADDER[5:]))
     assert LADDER[-1] == DAY
@@ -291,7 +280,7 @@ def times(decision_age: float, answer: Answer, **kwargs: Any) -> datetime:
     return SentTransfer.new(**kwargs).receive_answer(answer, decision_age).jobs[0].due
 
 
-def test_a_late_ask_goes_on_with_the_next_rung_and_skips_none_ahead() -> None:
+def test_a_late_query_continues_with_the_next_scheduled_time_and_skips_none() -> None:
     assert times(31.5, IN_PROGRESS) == NOW + timedelta(seconds=120)
     assert times(1800.0, IN_PROGRESS) == NOW + timedelta(seconds=3600)
     assert times(5 * 3600.0 + 12, IN_PROGRESS) == NOW + timedelta(hours=6)

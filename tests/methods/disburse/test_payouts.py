@@ -1,4 +1,4 @@
-"""Money that another slice sends: from an account of its own, for a purpose that is asked at the end."""
+"""Transfers for other slices: from their own source account, with a purpose whose rule is asked at the end."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,17 +10,9 @@ from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.ledger.chart import PENDING, Hold
+from kasuwa.methods.disburse.model import INCOME, RAIL, VAT, WALLET, TransferDetail
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
-from kasuwa.methods.disburse.rules.transfer import (
-    FEE_INSUFFICIENT,
-    INCOME,
-    RAIL,
-    VAT,
-    WALLET,
-    WALLET_INSUFFICIENT,
-    TransferDetail,
-    send_money,
-)
+from kasuwa.methods.disburse.rules.transfer import FEE_INSUFFICIENT, WALLET_INSUFFICIENT, send_money
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.rule_context import MERCHANT, NOW, context

@@ -16,7 +16,7 @@ from kasuwa.core.decision import Decision
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
-from kasuwa.methods.disburse.rules.transfer import QUERY, SEND
+from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
@@ -36,7 +36,7 @@ def with_bank(bank: BankRail) -> Rails:
 
 
 def call(rails: Rails, sent: SentTransfer, age: float) -> Answer:
-    """As the stepper does it: a rail that refuses or says nothing is an answer too."""
+    """Calls the rail as the stepper does: an unavailable or silent rail becomes an answer too."""
     now = sent.row.created_at + timedelta(seconds=age)
     try:
         return asyncio.run(call_bank(rails, sent.job, now, None))
@@ -47,7 +47,7 @@ def call(rails: Rails, sent: SentTransfer, age: float) -> Answer:
 
 
 def follow(rails: Rails, scenario: Scenario = NO_SCENARIO, **changes: Any) -> list[tuple[float, str, str]]:
-    """The story of a transfer until it is final or three days old: age, what was done, what it became."""
+    """Returns the steps of a transfer until it is final or three days old: age, job kind and resulting status."""
     sent, age = SentTransfer.new(context(scenario=scenario), **changes), 0.0
     story: list[tuple[float, str, str]] = []
     while age <= 3 * DAY:
@@ -76,7 +76,7 @@ def test_with_v_1_every_magic_account_is_processing_first_and_ends_alike(row: di
 
 
 @pytest.mark.parametrize("account", ["0000000020", "0000005120", "0000009900"])
-def test_what_waits_to_be_told_is_asked_after_for_ever(account: str) -> None:
+def test_a_transfer_that_waits_for_a_call_back_is_queried_until_it_ends(account: str) -> None:
     story = follow(SANDBOX, accountnumber=account)
     assert {status for _, _, status in story} == {PENDING}
     assert story[-1][0] == 3 * DAY
@@ -109,7 +109,7 @@ def test_a_scenario_ends_a_transfer_at_the_next_rung(scenario: Scenario, age: in
     assert (story[-1][0], story[-1][2]) == (age, status)
 
 
-def test_where_there_is_no_bank_a_transfer_stays_processing_and_is_sent_again_and_again() -> None:
+def test_without_a_bank_a_transfer_stays_processing_and_is_sent_again() -> None:
     story = follow(with_bank(NoBank()))
     assert {(verb, status) for _, verb, status in story} == {(SEND, PROCESSING)}
 
@@ -142,7 +142,7 @@ PAID = Answer(ports.SUCCESSFUL, "00", "Approved")
         (2, NOT_FOUND, ["query", "transfer"]),  # taken over, and the bank never saw it
     ],
 )
-def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
+def test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent(
     claims: int, known: Answer, verbs: list[str]
 ) -> None:
     sent, bank = SentTransfer.new(), Recorder(known)
@@ -151,7 +151,7 @@ def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
     assert bank.heard == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 
-def test_what_was_asked_after_and_not_found_is_not_sent_again() -> None:
+def test_a_transfer_that_was_queried_and_not_found_is_not_sent_again() -> None:
     sent, bank = SentTransfer.new(), Recorder(NOT_FOUND)
     sent.job.kind = QUERY
     sent.job.claims = 2

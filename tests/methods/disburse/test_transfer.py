@@ -12,16 +12,8 @@ from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
-from kasuwa.methods.disburse.rules.transfer import (
-    JOB_DATA_DECODER,
-    REFERENCE_USED,
-    SEND,
-    WALLET,
-    WALLET_INSUFFICIENT,
-    TransferDetail,
-    decide_transfer,
-    need_transfer,
-)
+from kasuwa.methods.disburse.model import JOB_DATA_DECODER, SEND, WALLET, TransferDetail
+from kasuwa.methods.disburse.rules.transfer import REFERENCE_USED, WALLET_INSUFFICIENT, decide_transfer, need_transfer
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
 from tests.methods.disburse.orders import (
     DUTY_ON,
@@ -83,7 +75,7 @@ def test_a_merchants_own_limits_stand() -> None:
 
 
 @pytest.mark.parametrize("account", ["0000000000", "0040000008"])
-def test_live_knows_no_magic_and_no_samples(account: str) -> None:
+def test_the_live_environment_has_no_magic_and_no_sample_accounts(account: str) -> None:
     assert set(faults_of(ORDER | {"accountnumber": account}, merchant("live"))) == {"accountnumber"}
 
 
@@ -133,7 +125,7 @@ def test_its_reply_says_processing_under_both_references() -> None:
     )
 
 
-def test_a_wallet_that_is_short_is_301_and_asks_to_be_funded() -> None:
+def test_insufficient_funds_are_status_301_with_a_message_to_fund_the_wallet() -> None:
     assert decided(order()).groups[0].shortfall_refusal is WALLET_INSUFFICIENT
     assert WALLET_INSUFFICIENT.code == 301
 
@@ -168,7 +160,7 @@ def test_a_transfer_can_be_made_in_any_year_that_a_clock_can_be_set_to(year: int
 
 
 @pytest.mark.parametrize("text", ['"', "\\", "\n", "</script>", "₦ é 💸", '","said":"x', "{}"])
-def test_what_people_write_is_kept_to_the_letter(text: str) -> None:
+def test_names_and_narrations_are_stored_unchanged(text: str) -> None:
     decision = decided(order(narration=text, sender_name=text))
     assert msgspec.json.decode(row_of(decision).detail)["narration"] == text
     assert JOB_DATA_DECODER.decode(decision.jobs[0].work).order.sender_name == text
@@ -177,7 +169,7 @@ def test_what_people_write_is_kept_to_the_letter(text: str) -> None:
 # --- the test environment's faults ------------------------------------------------------------------------------
 
 
-def test_a_planned_fault_rides_with_the_job_and_is_used_up() -> None:
+def test_a_planned_fault_is_stored_with_the_job_and_used_up() -> None:
     faults = (InjectedFault("bank", "timeout", 2), InjectedFault("card", "reset", 1))
     decision = decided(order(), context(faults=faults))
     assert JOB_DATA_DECODER.decode(decision.jobs[0].work).scenario == Scenario(http="timeout")
@@ -210,7 +202,7 @@ def test_the_same_request_again_gets_the_first_answer_and_moves_nothing() -> Non
         (FAILED, None, False),
     ],
 )
-def test_a_repeat_shows_the_current_status_and_waits_only_while_the_first_is_at_the_rail(
+def test_a_repeat_shows_the_current_status_and_waits_only_for_an_unanswered_call(
     status: str, code: str | None, waits: bool
 ) -> None:
     first = msgspec.structs.replace(SentTransfer.new().row, status=status, code=code, message=f"it is {status}")

@@ -121,7 +121,7 @@ def test_a_magic_account_resolves_to_its_code(shop: MerchantClient, code: str) -
 
 
 @pytest.mark.parametrize("code", ["91", "96", "97"])
-def test_a_register_that_does_not_answer_is_204(shop: MerchantClient, code: str) -> None:
+def test_a_rail_that_does_not_answer_is_status_204(shop: MerchantClient, code: str) -> None:
     http, body = name_of(shop, f"000000{code}00")
     assert (http, body) == (200, {"status": 204, "message": body["message"]})
 
@@ -137,7 +137,9 @@ def test_a_register_that_does_not_answer_is_204(shop: MerchantClient, code: str)
         ("x", "y", ["accountnumber", "bankcode"]),
     ],
 )
-def test_a_malformed_enquiry_is_104(shop: MerchantClient, account: str, bank: str, fields: list[str]) -> None:
+def test_a_malformed_name_enquiry_is_status_104(
+    shop: MerchantClient, account: str, bank: str, fields: list[str]
+) -> None:
     http, body = name_of(shop, account, bank)
     assert (http, body["status"]) == (200, 104)
     assert [fault["field"] for fault in body["errors"]] == fields
@@ -180,7 +182,7 @@ def test_the_wallet_shows_what_is_held(shop: MerchantClient) -> None:
     assert line == {"currency": "NGN", "balance": "10000000.00", "available": "9998989.15", "held": "1010.85"}
 
 
-def test_a_wallet_is_ones_own(open_shop: Callable[..., MerchantClient]) -> None:
+def test_the_wallet_shows_only_the_merchants_own_balances(open_shop: Callable[..., MerchantClient]) -> None:
     one, other = open_shop(), open_shop()
     one.transfer()
     assert other.wallet().balance == 1_000_000_000

@@ -67,7 +67,7 @@ def test_many_at_once_are_given_many_accounts_and_one_reference_one(
     assert len(set(numbers[-4:])) == 1
 
 
-def test_who_said_whose_it_is_has_that_sealed(shop: MerchantClient, deployment: Deployment) -> None:
+def test_the_bvn_of_a_personalized_account_is_encrypted(shop: MerchantClient, deployment: Deployment) -> None:
     bvn = "22255566677"
     assert ask(shop, "one", bvn=bvn)["status"] == 200
     [[kept]] = deployment.fetch("select string_agg(t::text, '') from personalized_account t")
@@ -112,5 +112,5 @@ def test_money_paid_into_an_account_of_a_preferred_bank_arrives_and_names_it(sho
 
 
 @pytest.mark.parametrize("request_word", ["personalized", "personalised-accounts", "", "Personalized-Accounts"])
-def test_another_request_is_102(shop: MerchantClient, request_word: str) -> None:
+def test_an_unknown_request_is_status_102(shop: MerchantClient, request_word: str) -> None:
     assert ask(shop, "one", request=request_word)["status"] == 102

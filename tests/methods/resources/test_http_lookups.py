@@ -111,7 +111,7 @@ def test_a_watch_listed_person_is_found_and_it_is_said(shop: MerchantClient) -> 
 @pytest.mark.parametrize(
     "bvn", ["", "2222222222", "222222222222", "33333333333", "12345678900", "2222222222x", None, 22]
 )
-def test_a_malformed_bvn_is_104(shop: MerchantClient, bvn: Any) -> None:
+def test_a_malformed_bvn_is_status_104(shop: MerchantClient, bvn: Any) -> None:
     body = shop.put("resources", inquire="bvn", bvn=bvn).body
     assert (body["status"], body["errors"][0]["field"]) == (104, "bvn")
 

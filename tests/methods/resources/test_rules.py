@@ -44,7 +44,7 @@ def test_an_account_is_kept_under_its_reference() -> None:
     )
 
 
-def test_the_directory_leads_back_to_the_account() -> None:
+def test_the_token_index_leads_back_to_the_account() -> None:
     row, entry = made()
     assert (entry.kind, entry.key) == (ACCOUNT, token_key(VAULT, ACCOUNT, row.account_number))
     what, _, reference = entry.reference.partition(" ")

@@ -1,4 +1,4 @@
-"""The scripted world over HTTP: merchants, wallets, call-backs and clocks. (Contract: #authentication)"""
+"""`PUT /sandbox` over HTTP: merchants, wallets, call-backs, clocks and faults."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -178,7 +178,7 @@ def test_a_reference_that_is_missing_is_named_beside_what_is_wrong(
     assert (answered["status"], {fault["field"] for fault in answered["errors"]}) == (104, named)
 
 
-def test_settle_does_not_reach_into_another_world(open_shop: Callable[..., MerchantClient]) -> None:
+def test_settle_does_not_reach_another_merchants_transactions(open_shop: Callable[..., MerchantClient]) -> None:
     one, other = open_shop(), open_shop()
     sent = one.transfer(accountnumber=UNTIL_TOLD)
     for by in ("txnRef", "orderRef"):
@@ -256,7 +256,7 @@ def test_advances_at_once_add_up(open_shop: Callable[..., MerchantClient], deplo
     assert shop.now() == "2026-01-05T09:31:00.000+01:00"
 
 
-def test_time_belongs_to_one_merchant(open_shop: Callable[..., MerchantClient]) -> None:
+def test_advancing_one_merchants_clock_leaves_others_alone(open_shop: Callable[..., MerchantClient]) -> None:
     one, other, third = open_shop(now=START), open_shop(now=START), open_shop(now="2030-01-01")
     sent = [shop.transfer(accountnumber="0000000900")["txnRef"] for shop in (one, other, third)]
     assert one.advance(days=1)["ran"] == {"disburse": 1}

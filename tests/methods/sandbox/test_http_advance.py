@@ -1,4 +1,4 @@
-"""`advance` over much work, beside other requests, and when its client leaves; `reset` beside both; faults cleared."""
+"""`advance` with many jobs, concurrent requests and leaving clients, concurrent `reset`, and clearing of faults."""
 
 import http.client
 import time

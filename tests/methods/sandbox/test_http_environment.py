@@ -1,7 +1,4 @@
-"""The scripted world over HTTP: where events go, a timeline of what happened, fresh books, long stretches of time.
-
-What `PUT /sandbox` has besides is in test_http.py. (sandbox.md)
-"""
+"""`PUT /sandbox` over HTTP: webhook, explain, reset and long advances. Its other actions are in test_http.py."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -127,7 +124,7 @@ def test_a_bulk_is_explained_by_its_batch_and_each_line_says_whose_it_is(shop: M
     assert sum(line["what"] == "event" for line in story) == 2
 
 
-def test_a_long_story_tells_its_newest_part_and_how_much_is_left_out(shop: MerchantClient) -> None:
+def test_a_long_timeline_has_its_newest_entries_and_says_how_many_are_left_out(shop: MerchantClient) -> None:
     order = {"accountnumber": "0000000000", "amount": "1.00", "bankcode": "058"}
     bulk = shop.send_fields("disburse", {"action": "transfer", "type": "bulk", "data": [order] * 150}).body
     shop.advance(seconds=1)
@@ -157,7 +154,7 @@ def test_a_reference_is_explained_by_the_name_that_its_action_gives_it(shop: Mer
         assert story == explain(shop, reference=reference)
 
 
-def test_what_cannot_be_explained_is_told_what_can_be(shop: MerchantClient) -> None:
+def test_an_unknown_reference_is_refused_with_what_can_be_explained(shop: MerchantClient) -> None:
     unknown = explain(shop, loan_id="LNnobody")
     assert unknown["status"] == 104
     assert all(word in unknown["message"] for word in ("transaction", "loan", "savings", "card", "event"))
@@ -306,7 +303,7 @@ def test_a_receiver_that_hangs_costs_an_advance_one_timeout(listening: MerchantC
 
 
 def test_everything_that_has_a_reference_can_be_explained(open_shop: Callable[..., MerchantClient]) -> None:
-    """What is no transaction is told at least when it was made; an event by the transaction it tells of."""
+    """Every record has at least its creation in the timeline. An event is explained by its transaction."""
     shop, references = open_shop(now=NOW), set()
     for _, _, heard in send_examples(shop, until=RESET):
         references |= {value for name, value in leaves(heard.body) if name in NAMES and isinstance(value, str)}

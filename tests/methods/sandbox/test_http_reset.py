@@ -72,7 +72,7 @@ def test_a_card_of_the_old_books_buys_nothing(shop: MerchantClient) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["successful", "failed"])
-def test_what_was_open_cannot_be_settled_and_ends_nowhere(
+def test_transactions_of_the_old_books_cannot_be_settled_and_never_end(
     shop: MerchantClient, deployment: Deployment, outcome: str
 ) -> None:
     sent = shop.transfer(accountnumber="0000000020")

@@ -34,7 +34,7 @@ DUE_NOW = "select count(*) from scheduled_job join merchant using (merchant_id) 
 
 
 def play(deployment: Deployment) -> list[tuple[int, bytes]]:
-    """What is due at once is the worker's: it is let finish, so that `advance` finds the same each time."""
+    """Waits for the worker to finish the jobs that are due, so that `advance` finds the same jobs each time."""
     shop = deployment.open_shop(now="2026-01-05T09:30:00+01:00")
     answers = []
     with shop.connection:

@@ -1,7 +1,7 @@
-"""`PUT /bills`: airtime and bills, paid from the merchant's wallet. Read this first."""
+"""The actions of `PUT /bills`: airtime and bills, paid from the merchant's wallet."""
 
 from kasuwa.core.action import PAY, ApiMethod, Lookup, MemoryRead, Read, Step, Write, one_of
-from kasuwa.methods.bills import lookups, steps, store, wire
+from kasuwa.methods.bills import lookups, model, steps, store, wire
 from kasuwa.methods.bills.rules import on_biller_answer, pay_bill
 
 PREPAID_METER = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
@@ -16,14 +16,14 @@ BILLS = ApiMethod(
             reply=wire.PullReply,
             answer=lookups.pull_catalogue,
             rules=lookups.PULL_RULES,
-            summary="What can be paid: the whole catalogue, a category of it, or one bill",
+            summary="The catalogue of bills: all of it, one category, or one bill",
             example={"action": "pull", "bills_id": 14},
         ),
         Lookup(
             name="resolve",
             request=wire.ResolveRequest,
             reply=wire.ResolveReply,
-            rail=pay_bill.LANE,
+            rail=model.LANE,
             ask=lookups.resolve_customer,
             rules=lookups.RESOLVE_RULES,
             summary="The name behind a customer reference, such as a meter number",
@@ -46,19 +46,19 @@ BILLS = ApiMethod(
             reply=wire.VerifyReply,
             rules=(one_of("order_ref", "txn_ref", reason="required, or orderRef"),),
             read=store.verify_bill,
-            summary="What became of a bill, by its orderRef or txnRef, and what it brought",
+            summary="The state of a bill, by its orderRef or txnRef, with its token or PIN",
             example={"action": "verify", "txnRef": "bill-1042"},
         ),
     ),
     steps=tuple(
         Step(
             kind=kind,
-            lane=pay_bill.LANE,
+            lane=model.LANE,
             call=steps.call_biller,
             needs=on_biller_answer.need_answer,
             decide=on_biller_answer.decide_answer,
             enrich_callback=steps.fetch_delivery,
         )
-        for kind in (pay_bill.SEND, pay_bill.QUERY)
+        for kind in (model.SEND, model.QUERY)
     ),
 )

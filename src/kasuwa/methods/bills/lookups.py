@@ -1,4 +1,7 @@
-"""Look-ups of bills: the catalogue, from memory; and whose a customer reference is, from the biller rail."""
+"""Look-ups of bills: `pull` reads the catalogue from memory, `resolve` asks the biller rail for a customer's name.
+
+Also the preflight checks of bills, which compare a body with the catalogue.
+"""
 
 from datetime import UTC, datetime
 
@@ -28,23 +31,27 @@ OTHER_NAME = "Customer found, but under another name: check the reference before
 NO_NAMES = "This biller has no name query; the reference has its form"
 
 
-# --- what is meant otherwise --------------------------------------------------------------------------------------
+def check_not_paying(merchant: Merchant, value: object) -> str | None:
+    """Refuses fields of a payment: public clients exist that send them with resolve and believe they have paid.
+
+    Contract: bills#resolve
+    """
+    return None if value is None else "resolve pays nothing: send action pay"
 
 
-def check_not_paying(merchant: Merchant, said: object) -> str | None:
-    """Two public clients resolve with an amount and an orderRef and believe they have paid. Contract: bills#pay"""
-    return None if said is None else "resolve pays nothing: send action pay"
-
-
-# --- what the catalogue has against a body that is refused anyway -----------------------------------------------
+# --- preflight checks ---------------------------------------------------------------------------------------------
 
 
 def check_category(merchant: Merchant, preflight: PreflightContext, category: str | None) -> str | None:
-    return next((fault.reason for fault in selection_faults(preflight.rails.shelf.listing, category, None)), None)
+    return next(
+        (fault.reason for fault in selection_faults(preflight.rails.catalogue_cache.catalogue, category, None)), None
+    )
 
 
 def check_bill(merchant: Merchant, preflight: PreflightContext, bills_id: int | None) -> str | None:
-    return next((fault.reason for fault in selection_faults(preflight.rails.shelf.listing, None, bills_id)), None)
+    return next(
+        (fault.reason for fault in selection_faults(preflight.rails.catalogue_cache.catalogue, None, bills_id)), None
+    )
 
 
 def check_paycode(merchant: Merchant, preflight: PreflightContext, paycode: str) -> str | None:
@@ -86,42 +93,42 @@ PAY_RULES = (
 
 
 def pull_catalogue(request: PullRequest, merchant: Merchant, rails: Rails) -> PreencodedReply | Refusal:
-    """Made once an edition for each selection: everybody gets the same."""
-    listing = rails.catalogue_cache.catalogue
-    chosen = (request.category, request.bills_id)
-    prepared = listing.encoded_replies.get(chosen)
-    return prepared if prepared is not None else prepare_reply(listing, *chosen)
+    """Returns the encoded reply, which is made once per selection and catalogue edition: all merchants share it."""
+    catalogue = rails.catalogue_cache.catalogue
+    selection = (request.category, request.bills_id)
+    reply = catalogue.encoded_replies.get(selection)
+    return reply if reply is not None else prepare_reply(catalogue, *selection)
 
 
-def prepare_reply(listing: Catalogue, category: str | None, bills_id: int | None) -> PreencodedReply | Refusal:
-    faults = selection_faults(listing, category, bills_id)
+def prepare_reply(catalogue: Catalogue, category: str | None, bills_id: int | None) -> PreencodedReply | Refusal:
+    faults = selection_faults(catalogue, category, bills_id)
     if faults:
         return refuse_fields(*faults)
-    billers = [biller for biller in listing.contents.billers if is_chosen(biller, category, bills_id)]
-    wanted = [line for line in listing.contents.categories if category in (None, line.code)]
+    billers = [biller for biller in catalogue.contents.billers if is_selected(biller, category, bills_id)]
+    categories = [line for line in catalogue.contents.categories if category in (None, line.code)]
     if bills_id is not None:
-        wanted = [line for line in wanted if line.code == billers[0].category]
+        categories = [line for line in categories if line.code == billers[0].category]
     ids = {biller.id for biller in billers}
     lines = CatalogueLines(
-        categories=[CategoryLine(name=line.name, code=line.code) for line in wanted],
+        categories=[CategoryLine(name=line.name, code=line.code) for line in categories],
         bills=[BillLine(id=b.id, name=b.name, reference=b.reference, category=b.category) for b in billers],
-        items=[item_line(item) for item in listing.contents.items if item.bills_id in ids],
+        items=[item_line(item) for item in catalogue.contents.items if item.bills_id in ids],
     )
-    prepared = preencode_reply(PullReply(data=lines))
-    listing.encoded_replies[category, bills_id] = prepared
-    return prepared
+    reply = preencode_reply(PullReply(data=lines))
+    catalogue.encoded_replies[category, bills_id] = reply
+    return reply
 
 
-def selection_faults(listing: Catalogue, category: str | None, bills_id: int | None) -> list[FieldError]:
-    """Whether a bill is in a category can only be said of one that exists."""
-    codes = [line.code for line in listing.contents.categories]
+def selection_faults(catalogue: Catalogue, category: str | None, bills_id: int | None) -> list[FieldError]:
+    """Returns what is wrong with a selection. An unknown category is not compared with the bill's own."""
+    codes = [line.code for line in catalogue.contents.categories]
     faults = [] if category is None or category in codes else [FieldError("category", UNKNOWN_CATEGORY)]
-    biller = None if bills_id is None else listing.billers.get(bills_id)
+    biller = None if bills_id is None else catalogue.billers.get(bills_id)
     wrong = biller is None or (not faults and category not in (None, biller.category))
     return [*faults, FieldError("bills_id", UNKNOWN_BILL)] if bills_id is not None and wrong else faults
 
 
-def is_chosen(biller: Biller, category: str | None, bills_id: int | None) -> bool:
+def is_selected(biller: Biller, category: str | None, bills_id: int | None) -> bool:
     return category in (None, biller.category) and bills_id in (None, biller.id)
 
 
@@ -141,11 +148,11 @@ def item_line(item: Item) -> ItemLine:
 
 
 async def resolve_customer(
-    request: ResolveRequest, merchant: Merchant, rails: Rails, plan: TakeCallScenario
+    request: ResolveRequest, merchant: Merchant, rails: Rails, take_scenario: TakeCallScenario
 ) -> ResolveReply | Refusal:
     listed = find_item(rails, request.paycode)
     if listed is None:
-        # Another process may have taken a newer edition within this second.
+        # Another process may have loaded a newer edition within this second.
         await rails.catalogue_cache.refresh()
         listed = find_item(rails, request.paycode)
     if listed is None:
@@ -154,11 +161,11 @@ async def resolve_customer(
     reason = check_reference(merchant, listed.terms, request.reference)
     if reason is not None:
         return refuse_fields(FieldError("reference", reason))
-    query = CustomerQuery(biller.slug, item.paycode, request.reference, item.require_name_query, await plan())
+    query = CustomerQuery(biller.slug, item.paycode, request.reference, item.require_name_query, await take_scenario())
     try:
         answer = await rails.biller.find_customer(query)
-    except (Unavailable, NoAnswer) as trouble:
-        return refuse_unanswered("biller", trouble)
+    except (Unavailable, NoAnswer) as error:
+        return refuse_unanswered("biller", error)
     if answer.name is None:
         return refuse_fields(FieldError("reference", f"{biller.name} has no such customer"))
     reply = ResolveReply(

@@ -1,16 +1,16 @@
-"""Plain reads of bills. No writes; merchant_id in every WHERE."""
+"""Reads bills for verify. Never writes; every WHERE has the merchant_id."""
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader
 from kasuwa.core.transactions import FAILED
-from kasuwa.methods.bills.rules.pay_bill import DELIVERY_DECODER, NO_DELIVERY, voucher_aad
+from kasuwa.methods.bills.model import DELIVERY_DECODER, NO_DELIVERY, voucher_aad
 from kasuwa.methods.bills.wire import VerifyReply, VerifyRequest
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
-# By either reference; the merchant's own wins should one look like ours.
+# Finds a bill by orderRef or txnRef. The orderRef wins if it equals the txnRef of another bill.
 BILL = """
     select t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, v.sealed,
         (t.detail ->> 'commission')::bigint
@@ -26,9 +26,9 @@ async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: Action
         return UNKNOWN_REFERENCE
     status, txn_ref, order_ref, amount, fee, vat, message, sealed, commission = row
     is_charged = status != FAILED
-    goods = NO_DELIVERY
+    delivery = NO_DELIVERY
     if sealed is not None:
-        goods = DELIVERY_DECODER.decode(reader.unseal(merchant.merchant_id, voucher_aad(txn_ref), sealed))
+        delivery = DELIVERY_DECODER.decode(reader.unseal(merchant.merchant_id, voucher_aad(txn_ref), sealed))
     return VerifyReply(
         status=200,
         txn_status=status,
@@ -39,7 +39,7 @@ async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: Action
         vat=format_minor(vat if is_charged else 0),
         commission=format_minor(commission if is_charged else 0),
         message=message,
-        token=goods.token,
-        units=goods.units,
-        pin=goods.pin,
+        token=delivery.token,
+        units=delivery.units,
+        pin=delivery.pin,
     )

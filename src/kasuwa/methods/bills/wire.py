@@ -1,4 +1,7 @@
-"""What `PUT /bills` takes and answers. (Contract: disburse#verify, bills#pay)"""
+"""Requests and replies of `PUT /bills`.
+
+Contract: bills#pull, bills#resolve, bills#pay, bills#verify
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +14,7 @@ BillsId = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above
 
 
 class PullRequest(msgspec.Struct, kw_only=True):
-    """The whole catalogue, or what belongs to one category or to one bill."""
+    """Selects the whole catalogue, one category or one bill."""
 
     category: Reference | None = None
     bills_id: BillsId | None = None
@@ -55,8 +58,8 @@ class PullReply(msgspec.Struct, kw_only=True):
 
 
 class ResolveRequest(msgspec.Struct, kw_only=True):
-    """`reference` is the customer's: a meter, a smartcard, a phone number. Whoever sends an amount or an orderRef means
-    to pay, and is refused: nothing is paid here."""
+    """`reference` is the customer's: a meter, a smartcard or a phone number. A request with an amount or an orderRef is
+    refused, because resolve pays nothing."""
 
     paycode: Reference
     reference: Reference
@@ -65,8 +68,8 @@ class ResolveRequest(msgspec.Struct, kw_only=True):
 
 
 class ResolveReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """`custName` is empty where the biller has no name query; `mismatch` is there, and true, where the biller knows
-    the customer under another name."""
+    """`custName` is empty if the biller has no name query. `mismatch` is present, and true, if the biller knows the
+    customer under another name."""
 
     status: Literal[200]
     message: str
@@ -77,7 +80,7 @@ class ResolveReply(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class BillCurrency(ChosenCurrency):
-    """Billers are paid in NGN from the NGN wallet; any other currency would be paid as naira. Contract: bills#pay"""
+    """Accepts NGN only: bills are paid in NGN from the NGN wallet. Contract: bills#pay"""
 
     __slots__ = ()
     allowed = ("NGN",)
@@ -85,8 +88,8 @@ class BillCurrency(ChosenCurrency):
 
 
 class PayRequest(msgspec.Struct, kw_only=True):
-    """`amount` is needed where the item's is open; a fixed price may be left out. Billers are paid in NGN alone:
-    `currency` may say so. `dry_run` answers what it would cost, and pays nothing."""
+    """`amount` is required for an item with an open amount; a fixed price may be left out. `currency` may be left out:
+    it is always NGN. With `dry_run` the reply says what the bill would cost, and nothing is paid."""
 
     paycode: Reference
     reference: Reference
@@ -97,7 +100,7 @@ class PayRequest(msgspec.Struct, kw_only=True):
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
-    """Either the orderRef or the txnRef of a bill, as `txnRef`; the orderRef also by its own name."""
+    """The orderRef or txnRef of a bill, sent as `txnRef`. The orderRef may also be sent under its own name."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
     order_ref: Reference | None = field(name="orderRef", default=None)
@@ -107,7 +110,7 @@ BillStatus = Literal["successful", "failed", "pending"]
 
 
 class BillDelivery(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What the biller gave: a token of 20 digits and the units it is worth, or a PIN."""
+    """The biller's delivery: a token of 20 digits and the units it is worth, or a PIN."""
 
     token: str | UnsetType = UNSET
     units: str | UnsetType = UNSET
@@ -115,8 +118,8 @@ class BillDelivery(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class PayReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """`commission` is what the item's discount brings back to the wallet. A dry run has no txnStatus and no txnRef, and
-    tells what the bill would cost."""
+    """`commission` is the item's discount, credited to the wallet. The reply to a dry run has no txnStatus and no
+    txnRef, but amount, fee and VAT."""
 
     status: Literal[200, 201]
     txn_status: BillStatus | UnsetType = field(name="txnStatus", default=UNSET)

@@ -1,8 +1,8 @@
-"""`PUT /cashcode`: codes that draw cash. Read this first."""
+"""The actions of `PUT /cashcode`: codes that draw cash, and the sandbox action that redeems one."""
 
 from kasuwa.core.action import INTEGRATE, PAY, ApiMethod, FieldRule, Read, Step, Write
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.cashcode import store, wire
+from kasuwa.methods.cashcode import model, store, wire
 from kasuwa.methods.cashcode.rules import finish, issue, redeem
 from kasuwa.rails import ports
 
@@ -39,7 +39,7 @@ CASHCODE = ApiMethod(
             request=wire.OrderRequest,
             reply=wire.VerifyReply,
             read=store.verify_code,
-            summary="What became of a cashcode, by its orderRef",
+            summary="The state of a cashcode, by its orderRef",
             example={"action": "verify", "orderRef": "cash-1042"},
         ),
         Write(
@@ -50,15 +50,15 @@ CASHCODE = ApiMethod(
             needs=finish.need_cancel,
             decide=finish.decide_cancel,
             permission=PAY,
-            summary="Take a cashcode back that was not used; what was held for it returns",
+            summary="Cancel an unused cashcode and release the money held for it",
             example={"action": "cancel", "orderRef": "cash-1042"},
             accepts_idempotency_key=False,
         ),
     ),
     steps=(
         Step(
-            issue.EXPIRE,
-            issue.LANE,
+            model.EXPIRE,
+            model.LANE,
             ports.call_no_rail,
             finish.need_expiry,
             finish.decide_expiry,
@@ -67,7 +67,7 @@ CASHCODE = ApiMethod(
     ),
 )
 
-# What the test environment can play: the outside's part.
+# Actions of `PUT /sandbox`: they simulate the cash rail.
 SANDBOX = (
     Write(
         name="redeem_cashcode",
@@ -76,7 +76,7 @@ SANDBOX = (
         needs=redeem.need_redeem,
         decide=redeem.decide_redeem,
         permission=INTEGRATE,
-        summary="Cash is drawn with a code and its PIN",
+        summary="Simulate drawing cash with a code and its PIN",
         example={
             "action": "redeem_cashcode",
             "cashcode": "0123456789",

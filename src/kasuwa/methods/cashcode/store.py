@@ -1,12 +1,12 @@
-"""Plain reads of cashcodes. No writes; merchant_id in every WHERE."""
+"""Reads cashcodes for verify. Never writes; every WHERE has the merchant_id."""
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
 from kasuwa.core.transactions import FAILED, transaction_key
+from kasuwa.methods.cashcode.model import KIND, cashcode_key
 from kasuwa.methods.cashcode.rules.finish import UNKNOWN_ORDER
-from kasuwa.methods.cashcode.rules.issue import KIND, cashcode_key
 from kasuwa.methods.cashcode.wire import OrderRequest, VerifyReply
 
 BY_ORDER_REF = """
@@ -29,7 +29,7 @@ async def verify_code(request: OrderRequest, merchant: Merchant, reader: Reader)
         state=state,
         amount=format_minor(amount),
         paid=format_minor(paid),
-        # A code that was not redeemed costs nothing.
+        # A code that ended without being redeemed costs nothing.
         fee=format_minor(0 if status == FAILED else fee),
         vat=format_minor(0 if status == FAILED else vat),
         channel=channel,

@@ -1,4 +1,4 @@
-"""What `PUT /cashcode` takes and answers, and the redemption that the test environment adds.
+"""Requests and replies of `PUT /cashcode`, and of the sandbox action that redeems a code.
 
 Contract: cashcode#generate
 """
@@ -17,10 +17,7 @@ TxnStatus = Literal["pending", "successful", "failed"]
 
 
 class CashCurrency(ChosenCurrency):
-    """Cash is paid in NGN from the NGN wallet; any other currency would be held as naira.
-
-    Contract: cashcode#generate
-    """
+    """Accepts NGN only: cash is paid in NGN from the NGN wallet. Contract: cashcode#generate"""
 
     __slots__ = ()
     allowed = ("NGN",)
@@ -28,8 +25,8 @@ class CashCurrency(ChosenCurrency):
 
 
 class GenerateRequest(msgspec.Struct, kw_only=True):
-    """A code that draws an amount of cash. `life_time` is in minutes. Cash is drawn in NGN alone: `currency` may say
-    so."""
+    """A code to be made, which draws an amount of cash. `life_time` is in minutes. `currency` may be left out: it is
+    always NGN."""
 
     amount: Amount
     pin: Pin
@@ -41,7 +38,8 @@ class GenerateRequest(msgspec.Struct, kw_only=True):
 
 
 class GenerateReply(msgspec.Struct, kw_only=True):
-    """`cashcode` is shown once: the reply to a repeat has none. `amount` is as the request had it, text or number."""
+    """`cashcode` is shown once: the reply to a repeated request has none. `amount` is text or number, as it was
+    requested."""
 
     status: Literal[200] = 200
     order_ref: str = field(name="orderRef")
@@ -61,7 +59,7 @@ class OrderRequest(msgspec.Struct, kw_only=True):
 
 
 class VerifyReply(msgspec.Struct, kw_only=True):
-    """`paid` is what was drawn; less than the amount where a POS or WEB redemption took a part."""
+    """`paid` is the cash drawn. It may be less than the amount if the code was redeemed by POS or WEB."""
 
     status: Literal[200] = 200
     order_ref: str = field(name="orderRef")
@@ -85,7 +83,7 @@ class CancelReply(msgspec.Struct, kw_only=True):
 
 
 class RedeemRequest(msgspec.Struct, kw_only=True):
-    """Cash is drawn: what a teller, a terminal or a page tells us."""
+    """A redemption as a teller, a terminal or a web page reports it."""
 
     cashcode: Code
     pin: Pin
@@ -94,7 +92,7 @@ class RedeemRequest(msgspec.Struct, kw_only=True):
 
 
 class RedeemReply(msgspec.Struct, kw_only=True):
-    """`returned` is what was held for the code and not drawn."""
+    """`returned` is the part of the amount that was held but not drawn."""
 
     status: Literal[200] = 200
     order_ref: str = field(name="orderRef")

@@ -1,4 +1,4 @@
-"""`PUT /clients`: the people a merchant lends to and saves for. Read this first."""
+"""The actions of `PUT /clients`: the people a merchant lends to and saves for."""
 
 from kasuwa.core.action import MANAGE, ApiMethod, RailQuestion, Read, Write
 from kasuwa.methods.clients import lookups, store, wire
@@ -43,7 +43,7 @@ CLIENTS = ApiMethod(
             needs=manage_client.need_create,
             decide=manage_client.decide_create,
             permission=MANAGE,
-            summary="Enrol a client, verified by their BVN where asked",
+            summary="Enroll a client, and verify their BVN on request",
             example={"action": "create", "data": EXAMPLE_CLIENT, "verify_bvn": True, "status": "pending_approval"},
         ),
         Write(
@@ -55,7 +55,7 @@ CLIENTS = ApiMethod(
             needs=manage_client.need_update,
             decide=manage_client.decide_update,
             permission=MANAGE,
-            summary="Change a client: objects are merged, arrays replaced, and the status moved",
+            summary="Change a client: objects are merged, arrays are replaced, and the status can be changed",
             example={
                 "action": "update",
                 "client_id": "<client_id>",

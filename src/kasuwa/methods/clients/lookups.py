@@ -1,4 +1,4 @@
-"""The register of Bank Verification Numbers, asked before a client that is to be verified is decided upon."""
+"""Queries the register of Bank Verification Numbers (BVN) for clients that are to be verified."""
 
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.scenario import Scenario
@@ -11,5 +11,5 @@ async def query_bvn_registry(
 ) -> RegistryAnswer | Refusal:
     try:
         return RegistryAnswer(bvn, await rails.identity.find_person(IdentityQuery(bvn, scenario)))
-    except (Unavailable, NoAnswer) as trouble:
-        return refuse_unanswered("BVN register", trouble)
+    except (Unavailable, NoAnswer) as error:
+        return refuse_unanswered("BVN register", error)

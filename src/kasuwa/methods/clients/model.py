@@ -1,8 +1,16 @@
-"""A client's row: a person whom a merchant lends to and saves for. What is done to it is in decide_client.py.
-Contract: clients#create
+"""Clients: rows, statuses, and the functions that loans and savings use.
 
-Loans and savings borrow from here: `Client` and its key, `bank_account_of` (where money is sent), `refuse_inactive`
-(who may borrow and save) and `count_account` (an open account keeps its client active).
+A client is a person whom a merchant lends to and saves for. The statuses, which the merchant sets:
+
+    pending_approval ⇄ rejected          a rejected application may be submitted again
+        ├──> inactive ⇄ active           only an active client may borrow and save
+        └──> active
+    inactive, active ──> exited          final
+    inactive, active ──> blacklisted     final
+
+A client with an open loan or savings account stays active.
+
+Contract: clients#create, clients#update
 """
 
 from datetime import datetime
@@ -21,16 +29,21 @@ REJECTED = "rejected"
 EXITED = "exited"
 BLACKLISTED = "blacklisted"
 
+# The status changes that a merchant may request. Contract: clients#update
+STATUS_TRANSITIONS = {
+    PENDING_APPROVAL: frozenset({INACTIVE, ACTIVE, REJECTED}),
+    INACTIVE: frozenset({ACTIVE, EXITED, BLACKLISTED}),
+    ACTIVE: frozenset({INACTIVE, EXITED, BLACKLISTED}),
+    # A rejected application may be submitted again, for instance with other documents.
+    REJECTED: frozenset({PENDING_APPROVAL}),
+}
+
 UNKNOWN_CLIENT = Refusal(INVALID_REQUEST, "Invalid Client Reference")
 NO_BANK_ACCOUNT = Refusal(INVALID_REQUEST, "The client has no bankAccount; add one by update")
 
 
 class Client(Row):
-    """One person. What the merchant told of them is a JSON object, encrypted in `detail_sealed`; the BVN is kept apart.
-
-    `detail` holds that object in clear only in rows of an earlier version that `seal_clients` (db/subject_access.py) has not
-    reached yet; otherwise it is `{}`. `phone_hash` and `email_hash` are keyed hashes that clients are found by.
-    """
+    """One person."""
 
     table: ClassVar[str] = "client"
     mutable_columns: ClassVar[tuple[str, ...]] = (
@@ -39,19 +52,20 @@ class Client(Row):
     )
 
     client_id: str
-    number: int
+    number: int  # serial number: lists are sorted by it
     status: str
     bvn_verified: bool
-    open_accounts: int
-    bvn_hash: bytes | None
-    bvn_mask: str | None
-    bvn_sealed: bytes | None
+    open_accounts: int  # loans and savings that are not closed
+    bvn_hash: bytes | None  # keyed hash, to find a client by
+    bvn_mask: str | None  # to be shown
+    bvn_sealed: bytes | None  # encrypted
+    # `{}`. Only rows that `seal_clients` (db/subject_access.py) has not encrypted yet hold the detail here, in clear.
     detail: str
     created_at: datetime
     changed_at: datetime
     erased_at: datetime | None
-    detail_sealed: bytes | None = None
-    phone_hash: bytes | None = None
+    detail_sealed: bytes | None = None  # all personal data except the BVN: an encrypted JSON object
+    phone_hash: bytes | None = None  # keyed hashes, to find a client by
     email_hash: bytes | None = None
 
     @property
@@ -63,8 +77,28 @@ def client_key(merchant_id: int, client_id: str) -> bytes:
     return row_key(merchant_id, "client", client_id)
 
 
+class BvnGuard(Row):
+    """The client that has a BVN: no two clients of a merchant may have the same.
+
+    Keyed by the hash of the BVN. `client_id` is None once its client got another BVN or was erased.
+    """
+
+    table: ClassVar[str] = "client_bvn"
+    mutable_columns: ClassVar[tuple[str, ...]] = ("client_id",)
+
+    client_id: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def bvn_guard_key(merchant_id: int, bvn_hash: bytes) -> bytes:
+    return row_key(merchant_id, "client_bvn", bvn_hash.hex())
+
+
 class Unsealer(Protocol):
-    """Decrypts what was sealed for a place of a merchant; `Vault.open` is one."""
+    """Decrypts a value that was sealed for a merchant and a place. `Vault.unseal` is one."""
 
     def __call__(self, merchant_id: int, place: str, sealed: bytes) -> bytes: ...
 
@@ -74,17 +108,17 @@ def detail_aad(client_id: str) -> str:
 
 
 def unseal_detail(client: Client, unseal: Unsealer) -> str:
-    """Returns what the merchant told of the person, as the text of a JSON object."""
+    """Returns the personal data of a client, as the text of a JSON object."""
     if client.detail_sealed is None:
         return client.detail
     return unseal(client.merchant_id, detail_aad(client.client_id), client.detail_sealed).decode()
 
 
-# --- what loans and savings borrow --------------------------------------------------------------------------
+# --- for loans and savings ----------------------------------------------------------------------------------
 
 
 class BankAccount(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where a client's money is sent. `account_name` is the merchant's word for it, where it said one."""
+    """The bank account of a client. `account_name` is empty if the merchant gave none."""
 
     bank_code: str
     account_number: str
@@ -92,7 +126,7 @@ class BankAccount(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PayeeDetail(msgspec.Struct, frozen=True, rename={"bank_account": "bankAccount"}):
-    """Of a client's detail, what sending money takes."""
+    """The part of a client's detail that is needed to send money."""
 
     firstname: str = ""
     lastname: str = ""
@@ -102,26 +136,31 @@ class PayeeDetail(msgspec.Struct, frozen=True, rename={"bank_account": "bankAcco
 PAYEE_DETAIL_DECODER: "msgspec.json.Decoder[PayeeDetail]" = msgspec.json.Decoder(PayeeDetail)
 
 
-def full_name_of(told: PayeeDetail) -> str:
-    return f"{told.firstname} {told.lastname}".strip()
+def full_name_of(detail: PayeeDetail) -> str:
+    return f"{detail.firstname} {detail.lastname}".strip()
 
 
 def bank_account_of(client: Client, unseal: Unsealer) -> BankAccount | None:
-    """Returns the account that loans are paid out to and savings cashed out to, under the client's name where no other
-    was given; None if the client has no account."""
-    told = PAYEE_DETAIL_DECODER.decode(unseal_detail(client, unseal))
-    if told.bank_account is None or told.bank_account.account_name:
-        return told.bank_account
-    return msgspec.structs.replace(told.bank_account, account_name=full_name_of(told))
+    """Returns the account that loans and cash-outs are paid to, or None if the client has none.
+
+    Its name is the client's own if the merchant gave no other.
+    """
+    detail = PAYEE_DETAIL_DECODER.decode(unseal_detail(client, unseal))
+    if detail.bank_account is None or detail.bank_account.account_name:
+        return detail.bank_account
+    return msgspec.structs.replace(detail.bank_account, account_name=full_name_of(detail))
 
 
 def refuse_inactive(client: Client) -> Refusal | None:
-    """Only active clients may borrow and save."""
+    """Returns a refusal unless the client is active."""
     if client.status == ACTIVE:
         return None
     return Refusal(INVALID_REQUEST, f"The client is {client.status}; only an active one may borrow and save")
 
 
 def adjust_open_accounts(client: Client, by: int) -> Client:
-    """The client with a loan or savings more (1) or less (-1) that is not closed: goes into the same decision."""
+    """Returns the client with one open account more (1) or less (-1).
+
+    Put it into the decision that opens or closes the account.
+    """
     return msgspec.structs.replace(client, open_accounts=client.open_accounts + by)

@@ -1,4 +1,4 @@
-"""Plain reads of clients. No writes; merchant_id in every WHERE."""
+"""Reads clients. Never writes; every WHERE has the merchant_id."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ COLUMNS = """
     from client
 """
 BY_KEY = f"{COLUMNS} where key = $1 and merchant_id = $2"
-# A filter that is not asked for is null.
+# A filter that the request does not have is null.
 MATCHING = """
     merchant_id = $1 and ($2::bytea[] is null or phone_hash = any($2)) and ($3::bytea is null or email_hash = $3)
     and ($4::bytea is null or bvn_hash = $4) and ($5::text is null or status = $5)
@@ -37,7 +37,7 @@ async def view_client(request: ViewRequest, merchant: Merchant, reader: ActionRe
 
 
 def filters_of(request: ListRequest, merchant: Merchant, reader: ActionReader) -> tuple[Any, ...]:
-    """Returns what `MATCHING` takes. A national number may be of any country whose numbers are known."""
+    """Returns the parameters of `MATCHING`. A national phone number matches in every known country."""
     merchant_id = merchant.merchant_id
     phones = request.phone and {
         hash_phone(reader.digest, merchant_id, request.phone, (code,)) for code in NATIONAL_NUMBERS

@@ -1,4 +1,7 @@
-"""What `PUT /clients` takes and answers. (Contract: #lists, clients#create)"""
+"""Requests and replies of `PUT /clients`.
+
+Contract: clients#create, clients#update, clients#list, #lists
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -12,7 +15,7 @@ from kasuwa.core.people import Bvn, DateText, Email, PersonName, Phone
 
 
 class AddressFields(msgspec.Struct, kw_only=True):
-    """The fields of an address that are checked; whatever else it has is kept with it."""
+    """The fields of an address that are checked. Other fields are stored unchecked."""
 
     line1: ShortText | None = None
     line2: ShortText | None = None
@@ -34,7 +37,7 @@ class BankAccountFields(msgspec.Struct, kw_only=True):
 
 
 class BankAccountChanges(msgspec.Struct, kw_only=True):
-    """One of the two, where the other is known."""
+    """Changes to a bank account. A field that is left out keeps its stored value."""
 
     account_number: AccountNumber | None = None
     bank_code: BankCode | None = None
@@ -58,7 +61,7 @@ ClientStatus = Literal["pending_approval", "inactive", "active", "rejected", "ex
 
 
 class ClientChanges(msgspec.Struct, kw_only=True):
-    """Of a client, what has changed: objects are merged with what is kept, arrays replace it."""
+    """The changed fields of a client. Objects are merged with the stored ones, arrays replace them."""
 
     firstname: PersonName | None = None
     lastname: PersonName | None = None
@@ -74,7 +77,7 @@ class ClientChanges(msgspec.Struct, kw_only=True):
 
 
 class ClientFields(msgspec.Struct, kw_only=True):
-    """A client, with a phone or an email at least."""
+    """A new client. A phone or an email is required."""
 
     firstname: PersonName
     lastname: PersonName
@@ -96,7 +99,7 @@ class CreateRequest(msgspec.Struct, kw_only=True):
 
 
 class UpdateRequest(msgspec.Struct, kw_only=True):
-    """`verify_bvn` compares what is kept after the update with the BVN that it brings, or else with the kept one."""
+    """`verify_bvn` compares the updated client with the BVN register, by the new BVN or else the stored one."""
 
     client_id: Reference
     data: ClientChanges | None = None
@@ -105,8 +108,8 @@ class UpdateRequest(msgspec.Struct, kw_only=True):
 
 
 class ListRequest(Paged, kw_only=True):
-    """Newest first. Each filter keeps the clients that match it exactly, whatever the spelling of a telephone number or
-    the case of an e-mail address; several filters keep the clients that match all of them."""
+    """Lists clients, newest first. A client must match every filter exactly, apart from the spelling of a telephone
+    number and the case of an email address."""
 
     phone: Phone | None = None
     email: Email | None = None
@@ -119,7 +122,7 @@ class ViewRequest(msgspec.Struct, kw_only=True):
 
 
 class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A client as it is shown: the BVN masked. Of an erased one, no more than that it was there."""
+    """A client with a masked BVN. An erased one has only its id, status and dates."""
 
     client_id: str
     status: ClientStatus

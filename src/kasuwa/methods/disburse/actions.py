@@ -1,11 +1,11 @@
-"""`PUT /disburse`: transfers from the merchant's wallet to bank accounts. Read this first."""
+"""The actions of `PUT /disburse`: transfers from the merchant's wallet to bank accounts."""
 
 from functools import partial
 
 from kasuwa.core.action import PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.disburse import steps, store, wire
+from kasuwa.methods.disburse import model, steps, store, wire
 from kasuwa.methods.disburse.rules import bulk_transfer, on_bank_answer, transfer
 
 TRANSFER_RULES = (
@@ -50,7 +50,7 @@ DISBURSE = ApiMethod(
             needs=bulk_transfer.need_bulk,
             decide=bulk_transfer.decide_bulk,
             permission=PAY,
-            summary="Send up to 1,000 transfers at once, each on its own",
+            summary="Send up to 1,000 transfers in one request",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),
         Read(
@@ -64,7 +64,7 @@ DISBURSE = ApiMethod(
         ),
     ),
     steps=(
-        Step(transfer.SEND, transfer.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
-        Step(transfer.QUERY, transfer.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
+        Step(model.SEND, model.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
+        Step(model.QUERY, model.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
     ),
 )

@@ -1,29 +1,29 @@
-"""What a transfer's job does outside: send it, or ask what became of it. No decisions and no SQL here."""
+"""Calls the bank rail for a transfer's job: sends the transfer, or queries its outcome."""
 
 from datetime import datetime
 from functools import partial
 
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.methods.disburse.rules.transfer import CURRENCY, QUERY, read_work
+from kasuwa.methods.disburse.model import CURRENCY, QUERY, decode_job_data
 from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_query
 
 
 async def call_bank(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
-    order = order_of(job, now)
+    order = make_transfer_order(job, now)
     return await send_or_query(job, QUERY, partial(rails.bank.transfer, order), partial(rails.bank.query, order))
 
 
-def order_of(job: Job, now: datetime) -> TransferOrder:
-    work = read_work(job.work)
+def make_transfer_order(job: Job, now: datetime) -> TransferOrder:
+    job_data = decode_job_data(job.work)
     return TransferOrder(
         key=rail_key(job.merchant_id, job.reference),
-        amount=work.amount,
+        amount=job_data.amount,
         currency=CURRENCY,
-        bank_code=work.order.bank_code,
-        account_number=work.order.account_number,
-        sender_name=work.order.sender_name,
-        narration=work.order.narration,
-        age_seconds=now.timestamp() - work.sent_at,
-        scenario=work.scenario,
+        bank_code=job_data.order.bank_code,
+        account_number=job_data.order.account_number,
+        sender_name=job_data.order.sender_name,
+        narration=job_data.order.narration,
+        age_seconds=now.timestamp() - job_data.sent_at,
+        scenario=job_data.scenario,
     )

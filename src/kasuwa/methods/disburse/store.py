@@ -1,4 +1,4 @@
-"""Plain reads of transfers. No writes; merchant_id in every WHERE."""
+"""Reads transfers and bulks for verify. Never writes; every WHERE has the merchant_id."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from kasuwa.core.purpose import subject_in
 from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.core.references import is_reference, row_key
 from kasuwa.core.transactions import FAILED, transaction_key
-from kasuwa.methods.disburse.rules.bulk_transfer import (
+from kasuwa.methods.disburse.model import (
     BATCH_ORDERS_DECODER,
     BATCH_PREFIX,
     CONFLICT,
+    KIND,
     BatchOrder,
     batch_key,
 )
-from kasuwa.methods.disburse.rules.transfer import KIND
 from kasuwa.methods.disburse.wire import BatchLine, VerifyReply, VerifyRequest
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
-# By orderRef first, then by txnRef, then the newest disbursement of a loan by its id.
+# Finds a transfer by orderRef first, then by txnRef, then the disbursement of a loan by the id of the loan.
 # Contract: disburse#verify, loans#request
 VERIFY_COLUMNS = "t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, t.detail"
 VERIFY = f"""
@@ -35,7 +35,7 @@ VERIFY = f"""
     where l.merchant_id = $2 and l.key = $5
     order by place, key limit 1
 """
-# Transfers, and cash-outs that were paid over the counter.
+# Transfers, and cash-outs that were paid in cash over the counter.
 KINDS = [KIND, "cashout"]
 OF_BATCH = f"select {VERIFY_COLUMNS} from transaction t where t.merchant_id = $1 and t.txn_ref = any($2)"
 BATCH = "select detail from transfer_batch where key = $1 and merchant_id = $2"
@@ -50,24 +50,26 @@ BATCH_MESSAGES = {
 
 
 async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: ReplyReader) -> VerifyReply | Refusal:
-    """By orderRef first; a text with a right check letter may be a txnRef or a batchRef as well.
+    """Finds a transfer by its orderRef or txnRef, else a bulk by its batchRef.
 
+    A merchant may use a text that looks like a batchRef as its orderRef, so the transfer is looked for first.
     Contract: disburse#verify
     """
-    named = request.txn_ref or request.order_ref
-    said = named or request.batch_ref or ""
-    if not said.startswith(BATCH_PREFIX):
-        return await verify_by_reference(said, merchant, reader) or UNKNOWN_REFERENCE
+    transfer_ref = request.txn_ref or request.order_ref
+    reference = transfer_ref or request.batch_ref or ""
+    if not reference.startswith(BATCH_PREFIX):
+        return await verify_by_reference(reference, merchant, reader) or UNKNOWN_REFERENCE
     async with reader.snapshot() as snapshot:
-        found = await verify_by_reference(said, merchant, snapshot) if named is not None else None
-        return found or await verify_batch(said, merchant, snapshot)
+        found = await verify_by_reference(reference, merchant, snapshot) if transfer_ref is not None else None
+        return found or await verify_batch(reference, merchant, snapshot)
 
 
-async def verify_by_reference(said: str, merchant: Merchant, reader: Reader) -> VerifyReply | None:
-    """Returns None if no transfer has this reference. A text without a right check letter is no txnRef."""
+async def verify_by_reference(reference: str, merchant: Merchant, reader: Reader) -> VerifyReply | None:
+    """Returns None if no transfer has this reference. Only a text with a valid check letter is tried as a txnRef."""
     merchant_id = merchant.merchant_id
-    key, loan_key = transaction_key(merchant_id, KIND, said), row_key(merchant_id, "loan", said)
-    row = await reader.fetchrow(VERIFY, key, merchant_id, said if is_reference(said) else "", KINDS, loan_key)
+    key, loan_key = transaction_key(merchant_id, KIND, reference), row_key(merchant_id, "loan", reference)
+    txn_ref = reference if is_reference(reference) else ""
+    row = await reader.fetchrow(VERIFY, key, merchant_id, txn_ref, KINDS, loan_key)
     if row is None:
         return None
     *columns, detail, _, _ = row
@@ -77,7 +79,10 @@ async def verify_by_reference(said: str, merchant: Merchant, reader: Reader) -> 
 def show_transfer(
     status: str, txn_ref: str, order_ref: str, amount: int, fee: int, vat: int, message: str
 ) -> dict[str, Any]:
-    """A transfer that has failed costs nothing. (Contract: disburse#verify)"""
+    """Returns the fields of one transfer. Fee and VAT of a failed one are zero: it costs nothing.
+
+    Contract: disburse#verify
+    """
     is_charged = status != FAILED
     return {
         "txn_status": status,
@@ -94,13 +99,13 @@ def show_transfer(
 
 
 async def verify_batch(batch_ref: str, merchant: Merchant, reader: Reader) -> VerifyReply | Refusal:
-    """Call it in a snapshot: it reads the bulk and its transfers."""
+    """Call it within a snapshot: it reads the bulk and then its transfers."""
     batch = await reader.fetchrow(BATCH, batch_key(merchant.merchant_id, batch_ref), merchant.merchant_id)
     if batch is None:
         return UNKNOWN_REFERENCE
     orders = BATCH_ORDERS_DECODER.decode(batch[0])
-    wanted = [order.txn_ref for order in orders if order.txn_ref is not None]
-    rows = await reader.fetch(OF_BATCH, merchant.merchant_id, wanted)
+    txn_refs = [order.txn_ref for order in orders if order.txn_ref is not None]
+    rows = await reader.fetch(OF_BATCH, merchant.merchant_id, txn_refs)
     transfers = {row[1]: tuple(row)[:-1] for row in rows}
     lines = [show_order(order, transfers) for order in orders]
     status = batch_status({line.txn_status for line in lines})
@@ -120,7 +125,7 @@ def show_order(order: BatchOrder, transfers: dict[str, Any]) -> BatchLine:
 
 
 def batch_status(statuses: set[str]) -> str:
-    """One word for a whole bulk. Orders in conflict were not sent and count only where there is no other."""
+    """Returns the status of a whole bulk. Orders in conflict count only if there are no others: nothing was sent."""
     sent = statuses - {CONFLICT}
     if not sent:
         return CONFLICT

@@ -1,4 +1,7 @@
-"""What `PUT /disburse` takes and answers. (Contract: disburse#transfer, disburse#verify)"""
+"""Requests and replies of `PUT /disburse`.
+
+Contract: disburse#transfer, disburse#bulk, disburse#verify
+"""
 
 from typing import Annotated, Literal
 
@@ -9,10 +12,7 @@ from kasuwa.core.fields import AccountNumber, Amount, BankCode, ChosenCurrency, 
 
 
 class TransferCurrency(ChosenCurrency):
-    """Banks are paid in NGN from the NGN wallet; any other currency would be sent as naira.
-
-    Contract: disburse#transfer
-    """
+    """Accepts NGN only: transfers are paid in NGN from the NGN wallet. Contract: disburse#transfer"""
 
     __slots__ = ()
     allowed = ("NGN",)
@@ -20,7 +20,7 @@ class TransferCurrency(ChosenCurrency):
 
 
 class TransferRequest(msgspec.Struct, kw_only=True):
-    """One transfer from the merchant's wallet to a bank account. Banks are paid in NGN alone: `currency` may say so."""
+    """One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN."""
 
     amount: Amount
     currency: TransferCurrency | None = None
@@ -32,12 +32,12 @@ class TransferRequest(msgspec.Struct, kw_only=True):
     dry_run: bool | None = None
 
 
-# An order is kept as it was sent until it is read on its own; documents describe it as a transfer.
+# An order stays undecoded so that an invalid one does not fail the whole bulk. OpenAPI describes it as a transfer.
 RawOrder = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/TransferRequest"})]
 
 
 class BulkRequest(msgspec.Struct, kw_only=True):
-    """Many transfers at once. Each order is read on its own: a bad one fails and the others go."""
+    """Many transfers at once. Each order is handled on its own: an invalid one fails and the others are sent."""
 
     data: Annotated[
         list[RawOrder], Meta(min_length=1, max_length=1000, description="at least one order, at most 1,000")
@@ -46,8 +46,8 @@ class BulkRequest(msgspec.Struct, kw_only=True):
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
-    """The orderRef or the txnRef of a transfer, or the batchRef of a bulk, as `txnRef`; also by their own names. Of
-    several, `txnRef` counts."""
+    """The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as `txnRef` or under its own
+    name. If several are sent, `txnRef` counts."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
     order_ref: Reference | None = field(name="orderRef", default=None)
@@ -57,8 +57,7 @@ class VerifyRequest(msgspec.Struct, kw_only=True):
 TxnStatus = Literal["successful", "failed", "pending", "processing"]
 # An order whose orderRef belongs to another order: nothing was sent for it.
 OrderStatus = Literal["successful", "failed", "pending", "processing", "conflict"]
-# Of a bulk besides: `partial`, where every order has ended, some successfully and some not; and `conflict`, where all
-# of them were.
+# A bulk may also be `partial` (all orders have ended, some successful and others failed) or `conflict` (all are).
 VerifiedStatus = Literal["successful", "failed", "pending", "processing", "partial", "conflict"]
 
 
@@ -71,7 +70,7 @@ class TransferReply(msgspec.Struct, kw_only=True):
 
 
 class OrderReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The outcome of one order of a bulk. An order in conflict has no txnRef: its orderRef is another order's."""
+    """The outcome of one order of a bulk. An order in conflict has no txnRef: its orderRef belongs to another order."""
 
     order_ref: str = field(name="orderRef")
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
@@ -87,7 +86,7 @@ class BulkReply(msgspec.Struct, kw_only=True):
 
 
 class BatchLine(OrderReply, kw_only=True, omit_defaults=True):
-    """One order of a bulk as it is now, with its cost; an order in conflict has none."""
+    """The current state of one order of a bulk, with amount, fee and VAT unless it is in conflict."""
 
     amount: str | UnsetType = UNSET
     fee: str | UnsetType = UNSET
@@ -95,7 +94,7 @@ class BatchLine(OrderReply, kw_only=True, omit_defaults=True):
 
 
 class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A transfer as it is now; or a bulk, with batchRef and one line in `data` for each order, as they were sent."""
+    """The current state of a transfer, or of a bulk with its batchRef and one line of `data` per order, as sent."""
 
     status: Literal[200]
     txn_status: VerifiedStatus = field(name="txnStatus")
@@ -106,7 +105,7 @@ class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     fee: str | UnsetType = UNSET
     vat: str | UnsetType = UNSET
     message: str
-    # What the transfer was made for.
+    # The loan or savings account that the transfer was made for.
     loan_id: str | UnsetType = UNSET
     savings_id: str | UnsetType = UNSET
     data: list[BatchLine] | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""`PUT /resources`: what a merchant can look up. Read this first."""
+"""The actions of `PUT /resources`: look-ups, balances, events and personalized accounts."""
 
 from kasuwa.core.action import (
     COLLECT,
@@ -24,7 +24,7 @@ EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.ob
 
 RESOURCES = ApiMethod(
     name="resources",
-    # `action` stands for `inquire`, where a client sent it so. Contract: #requests
+    # Some clients send `action` instead of `inquire`. Contract: #requests
     selectors=("inquire", "request", "action"),
     actions=(
         MemoryRead(
@@ -53,7 +53,7 @@ RESOURCES = ApiMethod(
             rail="identity",
             ask=lookups.resolve_bvn,
             permission=MANAGE,
-            summary="Whose a Bank Verification Number is",
+            summary="The person with a Bank Verification Number",
             example={"inquire": "bvn", "bvn": "12345678901"},
         ),
         MemoryRead(
@@ -73,7 +73,7 @@ RESOURCES = ApiMethod(
             needs=rules.need_personalized,
             decide=rules.decide_personalized,
             permission=COLLECT,
-            summary="An account number for one reference, for money to come in on",
+            summary="An account number for one reference, to receive money on",
             example={"request": "personalized-accounts", **EXAMPLE_PAYEE},
         ),
         # Public clients spell it both ways. Contract: resources#personalized-accounts
@@ -86,7 +86,7 @@ RESOURCES = ApiMethod(
             needs=rules.need_personalized,
             decide=rules.decide_personalized,
             permission=COLLECT,
-            summary="As personalized-accounts",
+            summary="Same as personalized-accounts",
             example={"request": "personalized_account", **EXAMPLE_PAYEE},
         ),
         Read(
@@ -110,7 +110,7 @@ RESOURCES = ApiMethod(
             request=wire.FeedRequest,
             reply=wire.FeedReply,
             read=store.feed_events,
-            summary="Events by sequence, for those who cannot be called",
+            summary="Events by sequence, for merchants who cannot receive webhooks",
             example={"inquire": "event_feed", "after": 0},
         ),
         AdminCommand(

@@ -1,4 +1,7 @@
-"""Commands of look-ups: sending events again. (Contract: resources#events)"""
+"""The command `resend`: sends events again.
+
+Contract: resources#events
+"""
 
 from kasuwa.core.action import AdminOperations
 from kasuwa.core.codes import INVALID_REQUEST

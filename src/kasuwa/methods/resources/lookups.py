@@ -1,4 +1,7 @@
-"""Look-ups. From memory: banks and cards. From a rail: names; nothing learnt is 204, or 201."""
+"""Look-ups: banks and cards from memory, names on bank accounts and BVNs from a rail.
+
+A rail that cannot be reached is status 204 (error). An answer that cannot be read is status 201.
+"""
 
 import msgspec
 
@@ -30,17 +33,17 @@ def show_card(request: CardRequest, merchant: Merchant, rails: Rails) -> CardRep
 
 
 async def resolve_account_name(
-    request: AccountNameRequest, merchant: Merchant, rails: Rails, plan: TakeCallScenario
+    request: AccountNameRequest, merchant: Merchant, rails: Rails, take_scenario: TakeCallScenario
 ) -> AccountNameReply | Refusal:
     bank = banks_by_code()[request.bank_code]
     if not can_account_exist(merchant, bank, request.account_number):
         return reply_account_not_found(f"Not an account number of {bank.name}")
     try:
-        # One bank, by whichever of its codes it was called.
-        enquiry = NameEnquiry(bank.nip_code or request.bank_code, request.account_number, await plan())
+        # The rail knows a bank by its NIP code, whichever of its codes the request has.
+        enquiry = NameEnquiry(bank.nip_code or request.bank_code, request.account_number, await take_scenario())
         answer = await rails.bank.find_account_name(enquiry)
-    except (Unavailable, NoAnswer) as trouble:
-        return refuse_unanswered("bank", trouble)
+    except (Unavailable, NoAnswer) as error:
+        return refuse_unanswered("bank", error)
     if answer.name is None:
         return reply_account_not_found(answer.message)
     reply = AccountNameReply(status="success", resolved=True, data=AccountName(account_name=answer.name))
@@ -49,20 +52,20 @@ async def resolve_account_name(
     return reply
 
 
-def reply_account_not_found(why: str) -> AccountNameReply:
-    return AccountNameReply(status="error", resolved=False, error="Account not found", message=why)
+def reply_account_not_found(message: str) -> AccountNameReply:
+    return AccountNameReply(status="error", resolved=False, error="Account not found", message=message)
 
 
 async def resolve_bvn(
-    request: BvnRequest, merchant: Merchant, rails: Rails, plan: TakeCallScenario
+    request: BvnRequest, merchant: Merchant, rails: Rails, take_scenario: TakeCallScenario
 ) -> BvnReply | Refusal:
     try:
-        person = await rails.identity.find_person(IdentityQuery(request.bvn, await plan()))
-    except (Unavailable, NoAnswer) as trouble:
-        return refuse_unanswered("BVN register", trouble)
+        person = await rails.identity.find_person(IdentityQuery(request.bvn, await take_scenario()))
+    except (Unavailable, NoAnswer) as error:
+        return refuse_unanswered("BVN register", error)
     if person is None:
-        why = "The register has no such BVN"
-        return BvnReply(status="error", resolved=False, error="BVN not found", message=why)
+        message = "The register has no such BVN"
+        return BvnReply(status="error", resolved=False, error="BVN not found", message=message)
     found = BvnPerson(
         firstname=person.firstname, lastname=person.lastname, dob=person.dob, bvn=person.bvn, phone=person.phone
     )

@@ -1,8 +1,9 @@
-"""Personalized accounts: an account number for every reference a merchant likes, for money to come in on.
-Contract: resources#personalized-accounts
+"""Personalized accounts: one account number per reference of the merchant, to receive money on.
 
-The same reference is the same account, whatever name and address come with it later. Whoever pays into one is
-found through the directory: see core/inbound_accounts.py.
+The same reference always returns the same account, whatever name and email come with it later. An inbound payment finds
+its account through the token index: see core/inbound_accounts.py.
+
+Contract: resources#personalized-accounts
 """
 
 from typing import Any
@@ -16,19 +17,20 @@ from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply
 MAX_BANK_TEXT_LENGTH = 200
 
 
-def choose_bank(merchant: Merchant, said: Any) -> Bank:
-    """The bank that is asked for, where its numbers can be had, else the merchant's inbound bank. The simulated banks
-    of the test environment give numbers of every bank that has a code for them.
+def choose_bank(merchant: Merchant, requested: Any) -> Bank:
+    """Returns the requested bank if it can issue account numbers, else the merchant's inbound bank.
+
+    Only the test environment issues numbers of any bank with a CBN code, except mobile money.
 
     Contract: resources#personalized-accounts
     """
-    ours = banks_by_code()[merchant.inbound_bank]
-    if isinstance(said, int) and not isinstance(said, bool):
-        said = f"{said:03d}"
-    wanted = find_bank(said) if isinstance(said, str) and len(said) <= MAX_BANK_TEXT_LENGTH else None
-    if wanted is None or wanted.cbn_code is None or wanted.kind == "mobile_money":
-        return ours
-    return wanted if merchant.environment == "test" else ours
+    inbound_bank = banks_by_code()[merchant.inbound_bank]
+    if isinstance(requested, int) and not isinstance(requested, bool):
+        requested = f"{requested:03d}"
+    bank = find_bank(requested) if isinstance(requested, str) and len(requested) <= MAX_BANK_TEXT_LENGTH else None
+    if bank is None or bank.cbn_code is None or bank.kind == "mobile_money":
+        return inbound_bank
+    return bank if merchant.environment == "test" else inbound_bank
 
 
 def need_personalized(request: PersonalizedRequest, merchant: Merchant) -> Needs:

@@ -1,4 +1,4 @@
-"""Plain reads of what a merchant owns. No writes; merchant_id in every WHERE."""
+"""Reads balances and events of a merchant. Never writes; every WHERE has the merchant_id."""
 
 from datetime import datetime
 from typing import Any
@@ -29,7 +29,7 @@ WALLETS = "select currency, posted, held from account where merchant_id = $1 and
 
 async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader) -> WalletReply:
     rows = {currency: (posted, held) for currency, posted, held in await reader.fetch(WALLETS, merchant.merchant_id)}
-    # NGN always exists, also before its first kobo. Contract: #fx
+    # The NGN wallet is always listed, even before its first posting. Contract: #fx
     rows.setdefault("NGN", (0, 0))
     lines = [
         WalletLine(
@@ -46,8 +46,8 @@ async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader
 
 # --- the event log --------------------------------------------------------------------------------------------
 
-# How many attempts of one event a reply tells: the newest. Each has its number, so that what is left out is known. An
-# event may be sent again any number of times. Contract: resources#attempts
+# A reply has at most this many delivery attempts of one event, the newest. Their numbers show how many are left out.
+# Contract: resources#attempts
 MOST_ATTEMPTS = 100
 EVENT_COLUMNS = f"""
     select e.merchant_id, e.seq, e.reference, e.kind, e.payload, e.at,
@@ -61,7 +61,7 @@ EVENT_COLUMNS = f"""
     from event e
 """
 EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 order by e.seq desc offset $2 limit $3"
-# By the txnRef, or by the merchant's own reference: a cashcode's event names that as its txnRef.
+# Finds events by txnRef, or by the merchant's own reference: that is the txnRef in the event of a cashcode.
 # Contract: events#payload
 NAMED = """
     where e.merchant_id = $1 and e.reference = any(array(
@@ -121,7 +121,7 @@ def event_line(row: Any) -> EventLine:
 
 
 def delivery_state(tried: Attempts, *, waits: bool, off: bool) -> Any:
-    """Where an event stands; a resend of one that was delivered makes it scheduled again."""
+    """Returns the delivery state of an event. A resend makes a delivered event `scheduled` again."""
     if waits:
         return "endpoint_off" if off else "scheduled"
     if not tried:

@@ -1,4 +1,4 @@
-"""What `PUT /resources` takes and answers.
+"""Requests and replies of `PUT /resources`.
 
 Contract: #replies, resources#banks, resources#personalized-accounts, resources#wallet, resources#events
 """
@@ -14,11 +14,11 @@ from kasuwa.core.people import Bvn, Email, PersonName
 
 
 class BanksRequest(msgspec.Struct):
-    """Nothing more is asked."""
+    """Has no fields."""
 
 
 class WalletRequest(msgspec.Struct):
-    """Nothing more is asked."""
+    """Has no fields."""
 
 
 class AccountNameRequest(msgspec.Struct, kw_only=True):
@@ -31,7 +31,7 @@ class AccountName(msgspec.Struct, kw_only=True):
 
 
 class AccountNameReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """`status` is a text here: success, or error where there is no such account."""
+    """`status` is a text here: `success`, or `error` if there is no such account."""
 
     status: Literal["success", "error"]
     resolved: bool
@@ -53,7 +53,7 @@ class BvnPerson(msgspec.Struct, kw_only=True):
 
 
 class BvnReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """`status` is a text here: success, or error where there is no such BVN."""
+    """`status` is a text here: `success`, or `error` if there is no such BVN."""
 
     status: Literal["success", "error"]
     data: BvnPerson | UnsetType = UNSET
@@ -67,7 +67,7 @@ class CardRequest(msgspec.Struct, kw_only=True):
 
 
 class CardFacts(msgspec.Struct, kw_only=True):
-    """Of a card whose issuer is not known, the brand at most."""
+    """The known facts of a card. If its issuer is unknown, only `bin` and perhaps `brand` have a value."""
 
     bin: str
     brand: str | None
@@ -81,7 +81,7 @@ class CardReply(msgspec.Struct, kw_only=True):
     data: CardFacts
 
 
-# --- personalized accounts (Contract: resources#personalized-accounts) ------------------------------------------------------------------------------
+# --- personalized accounts ------------------------------------------------------------------------------------
 
 
 AccountReference = Annotated[
@@ -90,8 +90,8 @@ AccountReference = Annotated[
 
 
 class PersonalizedRequest(msgspec.Struct, kw_only=True):
-    """`bank` is a preference, by name or code. Where that bank's numbers cannot be had, the number is one of the
-    merchant's inbound bank."""
+    """`bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank
+    does."""
 
     name: PersonName
     reference: AccountReference
@@ -114,7 +114,7 @@ class PersonalizedReply(msgspec.Struct, kw_only=True):
     data: PersonalizedAccount
 
 
-# --- what a merchant owns -------------------------------------------------------------------------------------
+# --- balances -------------------------------------------------------------------------------------------------
 
 
 class WalletLine(msgspec.Struct, kw_only=True):
@@ -129,11 +129,11 @@ class WalletReply(msgspec.Struct, kw_only=True):
     data: list[WalletLine]
 
 
-# --- the event log (Contract: resources#events) --------------------------------------------------------------------------------------
+# --- the event log --------------------------------------------------------------------------------------------
 
 
 class EventsRequest(Paged, kw_only=True):
-    """All events, newest first, or those of one transaction."""
+    """Lists all events, newest first, or those of one transaction."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
 
@@ -166,7 +166,7 @@ class EventsReply(msgspec.Struct, kw_only=True):
 
 
 class FeedRequest(msgspec.Struct, kw_only=True):
-    """Events in the order of their sequence, for those who cannot be called: ask again with the last one seen."""
+    """Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`."""
 
     after: Offset | None = None
     limit: Limit | None = None
@@ -180,7 +180,7 @@ class FeedReply(msgspec.Struct, kw_only=True):
 
 
 class ResendRequest(msgspec.Struct, kw_only=True):
-    """One event by its id, or a range by sequence, both ends included; at most 1,000 at once."""
+    """One event by its id, or a range by sequence, both ends included. At most 1,000 events at once."""
 
     event_id: Reference | None = None
     first: EventNumber | None = field(name="from", default=None)

@@ -1,9 +1,9 @@
-"""`PUT /sandbox`: a world that can be scripted, in the test environment alone. Read this first."""
+"""The actions of `PUT /sandbox`, which exists only in the test environment: they control merchants, clock and rails."""
 
 from kasuwa.core.action import INTEGRATE, VIEW, AdminCommand, ApiMethod, FieldRule, Write, one_of
 from kasuwa.methods.sandbox import commands, rules, wire
 
-# Any of the names by which something can be explained; the last is the one that is asked for.
+# Any one of the fields is enough. The error names `txnRef`, the first field: one_of reports its last argument.
 EXPLAINED = one_of(
     *reversed(wire.ExplainRequest.__struct_fields__),
     reason="required, or " + ", ".join(wire.ExplainRequest.__struct_encode_fields__[1:]),
@@ -19,7 +19,7 @@ SANDBOX = ApiMethod(
             reply=wire.NewMerchantReply,
             run=commands.new_merchant,
             permission=INTEGRATE,
-            summary="A fresh, funded merchant; one per test, so that worlds never meet",
+            summary="Create a new, funded merchant, so that each test can have its own",
             example={"action": "new_merchant", "name": "Ada Stores"},
         ),
         Write(
@@ -47,7 +47,7 @@ SANDBOX = ApiMethod(
             reply=wire.SettleReply,
             run=commands.simulate_callback,
             permission=INTEGRATE,
-            summary="The rail's call-back for anything pending",
+            summary="Simulate the rail's call-back for a pending transaction",
             example={"action": "settle", "orderRef": "order-1042", "outcome": "successful"},
         ),
         AdminCommand(
@@ -56,7 +56,7 @@ SANDBOX = ApiMethod(
             reply=wire.DoneReply,
             run=commands.set_webhook,
             permission=INTEGRATE,
-            summary="Set where this merchant's events go, or switch them off",
+            summary="Set the URL that this merchant's events are sent to, or switch them off",
             example={"action": "webhook", "url": "http://127.0.0.1:9999/events"},
         ),
         AdminCommand(
@@ -67,7 +67,7 @@ SANDBOX = ApiMethod(
             run=commands.explain,
             writes=False,
             permission=VIEW,
-            summary="One timeline of what happened to a reference",
+            summary="The timeline of everything that has a reference",
             example={"action": "explain", "orderRef": "order-1042"},
         ),
         AdminCommand(
@@ -98,7 +98,7 @@ SANDBOX = ApiMethod(
             needs=rules.need_fault,
             decide=rules.decide_fault,
             permission=INTEGRATE,
-            summary="Make this merchant's next calls of a rail fail",
+            summary="Make this merchant's next calls to a rail fail",
             example={"action": "fault", "rail": "bank", "kind": "timeout", "times": 1},
         ),
         AdminCommand(
@@ -107,7 +107,7 @@ SANDBOX = ApiMethod(
             reply=wire.DoneReply,
             run=commands.reset,
             permission=INTEGRATE,
-            summary="Fresh books for this mid and key; the old ones are kept aside",
+            summary="Start this mid and key with empty books; the old books are kept",
             example={"action": "reset"},
         ),
     ),

@@ -1,4 +1,4 @@
-"""Commands of the test environment: they drive clock, rails and merchants through the engine."""
+"""Commands of `PUT /sandbox` that need more than one decision: they call `AdminOperations`."""
 
 from datetime import timedelta
 from functools import partial
@@ -26,7 +26,7 @@ from kasuwa.methods.sandbox.wire import (
     WebhookRequest,
 )
 
-# Times are told in whole milliseconds: one to go on to is rounded up, so that it is not behind the clock.
+# Times in replies have whole milliseconds. `until` is rounded up, so that it is not before the business time.
 ROUND_UP_MILLISECOND = timedelta(microseconds=999)
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NOTHING_KNOWN = Refusal(
@@ -45,8 +45,8 @@ async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: 
 async def simulate_callback(
     request: SettleRequest, merchant: Merchant, engine: AdminOperations
 ) -> SettleReply | Refusal:
-    said = request.txn_ref or request.order_ref or request.loan_id or request.savings_id
-    row = await engine.simulate_callback(merchant, said or "", request.outcome)
+    reference = request.txn_ref or request.order_ref or request.loan_id or request.savings_id
+    row = await engine.simulate_callback(merchant, reference or "", request.outcome)
     if row is None:
         return UNKNOWN_REFERENCE
     if isinstance(row, Refusal):
@@ -62,9 +62,9 @@ async def set_webhook(request: WebhookRequest, merchant: Merchant, engine: Admin
 
 
 async def explain(request: ExplainRequest, merchant: Merchant, engine: AdminOperations) -> ExplainReply | Refusal:
-    said = next(value for value in msgspec.structs.astuple(request) if value is not None)
-    story = await engine.explain(merchant, said)
-    return NOTHING_KNOWN if story is None else ExplainReply(data=story)
+    reference = next(value for value in msgspec.structs.astuple(request) if value is not None)
+    timeline = await engine.explain(merchant, reference)
+    return NOTHING_KNOWN if timeline is None else ExplainReply(data=timeline)
 
 
 async def reset(request: ResetRequest, merchant: Merchant, engine: AdminOperations) -> DoneReply | Refusal:

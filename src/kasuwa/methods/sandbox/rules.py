@@ -1,4 +1,4 @@
-"""The rules of the test environment's own actions."""
+"""Rules of `PUT /sandbox`: funds wallets, plans faults of rails, and resolves the target of an advance."""
 
 from datetime import datetime, timedelta
 
@@ -21,7 +21,7 @@ from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest, FundRequest
 
-# The outside never runs short, so this answer is only there to fill its place.
+# Required by PostingGroup, but never returned: the funding account has no floor.
 FUNDING_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet cannot take so much")
 NO_DURATION = Refusal(INVALID_REQUEST, "Say seconds, minutes, hours or days, or until")
 BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward")
@@ -29,24 +29,24 @@ TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
 
 LAST_YEAR = 9000
 
-# As many digits as the largest amount has: far below what the books can keep, so that no later credit reaches it.
+# Far below the largest number that the books can store, so that no later credit reaches that.
 MAX_WALLET_BALANCE = 10**MOST_DIGITS * MINOR_PER_MAJOR
 WALLET_FULL = refuse_fields(FieldError("amount", f"the wallet would hold more than {MOST_DIGITS} digits"))
 
-# They stand in the merchant's book, which every request reads.
+# Planned faults are stored in the merchant's book row, which every request reads.
 MAX_PLANNED_FAULTS = 100
 TOO_MANY_FAULTS = Refusal(INVALID_REQUEST, "So many faults are planned already; clear them with kind none")
 
 
-def check_advance(merchant: Merchant, *forms: object) -> str | None:
-    """What is wrong with the forms of an advance, of which the last is `until`."""
-    *stretch, until = forms
-    both = until is not None and any(part is not None for part in stretch)
+def check_advance(merchant: Merchant, *values: object) -> str | None:
+    """Returns an error if a request has both a duration and `until`, the last of the values."""
+    *durations, until = values
+    both = until is not None and any(part is not None for part in durations)
     return "until, or seconds, minutes, hours and days; not both" if both else None
 
 
 def check_fault_rail(merchant: Merchant, kind: str, rail: str | None) -> str | None:
-    """What is wrong with the rail of a fault, for its field `rail`."""
+    """Returns the error of the field `rail`, which only the kind `none` may leave out."""
     return "required" if rail is None and kind != "none" else None
 
 
@@ -77,7 +77,7 @@ def decide_fault(request: FaultRequest, context: Context, seen: LoadedRows) -> D
         left = tuple(fault for fault in context.injected_faults if request.rail not in (None, fault.rail))
         rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
         return Decision(reply=DoneReply(message=f"{rails} as usual again"), injected_faults=left)
-    assert request.rail is not None, "its rule asks for one"
+    assert request.rail is not None, "check_fault_rail requires it"
     if len(context.injected_faults) >= MAX_PLANNED_FAULTS:
         return TOO_MANY_FAULTS
     percent = 100 if request.probability is None else request.probability
@@ -87,13 +87,13 @@ def decide_fault(request: FaultRequest, context: Context, seen: LoadedRows) -> D
 
 
 def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusal:
-    """Where an advance goes. Only forward."""
-    stretch = [request.seconds, request.minutes, request.hours, request.days]
-    if request.until is None and all(part is None for part in stretch):
+    """Returns the business time that an advance goes to. Refused if that is in the past."""
+    durations = [request.seconds, request.minutes, request.hours, request.days]
+    if request.until is None and all(part is None for part in durations):
         return NO_DURATION
     if request.until is not None:
         return request.until.plain() if request.until >= now else BACKWARDS
-    seconds, minutes, hours, days = (part or 0 for part in stretch)
+    seconds, minutes, hours, days = (part or 0 for part in durations)
     total = seconds + minutes * 60 + hours * 3600 + days * 86400
     if total > (datetime(LAST_YEAR, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():
         return TOO_FAR

@@ -1,4 +1,7 @@
-"""What `PUT /sandbox` takes and answers; the test environment alone has it. (sandbox.md)"""
+"""Requests and replies of `PUT /sandbox`, which exists only in the test environment.
+
+Contract: sandbox#actions
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -10,7 +13,7 @@ from kasuwa.core.scenario import FaultKind, RailName
 
 
 class NewMerchantRequest(msgspec.Struct, kw_only=True):
-    """With `now` its clock starts there and stands still but for `advance`."""
+    """A new merchant. With `now`, its clock starts at that time and moves only by `advance`."""
 
     name: ShortText | None = None
     now: Timestamp | None = None
@@ -28,7 +31,7 @@ class FundRequest(msgspec.Struct, kw_only=True):
 
 
 class SettleRequest(msgspec.Struct, kw_only=True):
-    """The rail's call-back for anything pending, by txnRef, orderRef, or the loan or savings it is for."""
+    """A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
     order_ref: Reference | None = field(name="orderRef", default=None)
@@ -45,13 +48,13 @@ class SettleReply(msgspec.Struct, kw_only=True):
 
 
 class WebhookRequest(msgspec.Struct, kw_only=True):
-    """Where this merchant's events go; an empty text switches them off."""
+    """The URL that this merchant's events are sent to. An empty text switches them off."""
 
     url: Annotated[str, Meta(max_length=2048, description="a URL of at most 2,048 characters, or empty")]
 
 
 class ExplainRequest(msgspec.Struct, kw_only=True):
-    """Anything that has a reference, by the name that its own action gives it, or as `reference`."""
+    """A reference of any kind, sent under the field name of its own action or as `reference`."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
     order_ref: Reference | None = field(name="orderRef", default=None)
@@ -67,14 +70,14 @@ class ExplainRequest(msgspec.Struct, kw_only=True):
 
 
 class ExplainReply(msgspec.Struct, kw_only=True):
-    """What happened, oldest first."""
+    """The timeline, oldest entry first."""
 
     status: Literal[200] = 200
     data: list[dict[str, Any]]
 
 
 class ResetRequest(msgspec.Struct):
-    """Nothing more is asked."""
+    """Has no fields."""
 
 
 class DoneReply(msgspec.Struct, kw_only=True):
@@ -83,7 +86,7 @@ class DoneReply(msgspec.Struct, kw_only=True):
 
 
 class ClockRequest(msgspec.Struct):
-    """Nothing more is asked."""
+    """Has no fields."""
 
 
 class ClockReply(msgspec.Struct, kw_only=True):
@@ -95,7 +98,7 @@ Count = Annotated[int, Meta(ge=0, le=10_000_000_000, description="a whole number
 
 
 class AdvanceRequest(msgspec.Struct, kw_only=True):
-    """Either a stretch of time, whose parts add up, or the moment to go to."""
+    """Either a duration, whose parts are added up, or the time to go to."""
 
     seconds: Count | None = None
     minutes: Count | None = None
@@ -105,8 +108,8 @@ class AdvanceRequest(msgspec.Struct, kw_only=True):
 
 
 class AdvanceReply(msgspec.Struct, kw_only=True):
-    """How many jobs of each kind ran. `more` where its time was over before all was done: business time stands at
-    `now`, and an advance to `until` goes on from there."""
+    """`ran` counts the jobs that ran, by kind. `more` is present if the request timed out before all of them ran:
+    business time is then `now`, and an advance to `until` continues."""
 
     status: Literal[200] = 200
     now: str
@@ -116,7 +119,7 @@ class AdvanceReply(msgspec.Struct, kw_only=True):
 
 
 class FaultRequest(msgspec.Struct, kw_only=True):
-    """This merchant's next calls of a rail fail so. `none` takes back what was asked for, of one rail or of all."""
+    """Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all."""
 
     rail: RailName | None = None
     kind: FaultKind

@@ -1,5 +1,7 @@
-"""What a biller's answer means for a bill: post the hold and keep what was delivered, give it back, or ask again later.
-(Contract: #states, disburse#transfer, bills#pay)"""
+"""Applies the biller's answer to a bill: posts the hold and stores the delivery, voids it, or schedules another query.
+
+Contract: #states, disburse#requery, bills#pay
+"""
 
 import msgspec
 
@@ -10,12 +12,11 @@ from kasuwa.core.references import hold_key
 from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, contradiction_notices, end_transaction
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.bills.rules.pay_bill import (
+from kasuwa.methods.bills.model import (
     DELIVERY_FORMATS,
     INCOME,
     JOB_DATA_DECODER,
     KIND,
-    MESSAGES,
     NO_DELIVERY,
     QUERY,
     RAIL,
@@ -23,13 +24,11 @@ from kasuwa.methods.bills.rules.pay_bill import (
     SEND,
     VAT,
     WALLET,
-    WALLET_INSUFFICIENT,
     Voucher,
-    find_delivery,
-    reply_bill,
     voucher_aad,
     voucher_key,
 )
+from kasuwa.methods.bills.rules.pay_bill import MESSAGES, WALLET_INSUFFICIENT, find_delivery, reply_bill
 from kasuwa.methods.bills.wire import BillDelivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -55,57 +54,63 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if row.is_final:
         return reply_final(row, answer, current_job, find_delivery(row, context, seen))
     assert current_job is not None
-    work = JOB_DATA_DECODER.decode(current_job.work)
-    answer = check_delivery_format(answer, work.order.fulfilment)
-    age = context.now.timestamp() - work.sent_at
+    job_data = JOB_DATA_DECODER.decode(current_job.work)
+    answer = check_delivery_format(answer, job_data.order.fulfillment)
+    age = context.now.timestamp() - job_data.sent_at
     ending = final_status(answer, age)
-    goods = read_delivery(answer, work.order.fulfilment)
-    if ending is None or (ending == SUCCESSFUL and goods is None):
+    delivery = read_delivery(answer, job_data.order.fulfillment)
+    if ending is None or (ending == SUCCESSFUL and delivery is None):
         return schedule_query(row, current_job, answer, context, age)
-    return end_bill(row, current_job, answer, ending, goods or NO_DELIVERY, context)
+    return end_bill(row, current_job, answer, ending, delivery or NO_DELIVERY, context)
 
 
-def check_delivery_format(answer: Answer, fulfilment: str) -> Answer:
-    """A token that no meter takes is worth nothing to whoever paid for it: such an answer cannot be read, whatever else
-    it says. (Contract: #errors)"""
+def check_delivery_format(answer: Answer, fulfillment: str) -> Answer:
+    """Returns a successful answer with only the fields of its delivery, or an unreadable answer if one is malformed.
+
+    A malformed token is worth nothing to the customer, so such an answer must not end the bill. Contract: #errors
+    """
     if answer.status != ports.SUCCESSFUL:
         return answer
-    forms = DELIVERY_FORMATS.get(fulfilment, {})
-    told = {name: said for name, said in answer.facts.items() if name in forms and said != ""}
-    if all(forms[name].fullmatch(said) for name, said in told.items()):
-        return msgspec.structs.replace(answer, facts=told)
+    formats = DELIVERY_FORMATS.get(fulfillment, {})
+    fields = {name: value for name, value in answer.facts.items() if name in formats and value != ""}
+    if all(formats[name].fullmatch(value) for name, value in fields.items()):
+        return msgspec.structs.replace(answer, facts=fields)
     return Answer(ports.UNREADABLE, None, UNREADABLE_DELIVERY)
 
 
-def read_delivery(answer: Answer, fulfilment: str) -> BillDelivery | None:
-    """What the biller gave. None where it promised a token or a PIN and told none: it is delivered and we must still
-    learn what, so the bill stays open and the rail is asked again."""
-    promised = REQUIRED_DELIVERY.get(fulfilment)
-    if promised is None:
+def read_delivery(answer: Answer, fulfillment: str) -> BillDelivery | None:
+    """Returns the delivery, or None if the answer lacks the token or PIN that the item delivers.
+
+    Then the bill stays open, and the biller is queried again.
+    """
+    required = REQUIRED_DELIVERY.get(fulfillment)
+    if required is None:
         return NO_DELIVERY
-    return msgspec.convert(dict(answer.facts), BillDelivery) if promised in answer.facts else None
+    return msgspec.convert(dict(answer.facts), BillDelivery) if required in answer.facts else None
 
 
-def reply_final(row: Transaction, answer: Answer, job: Job | None, goods: BillDelivery) -> Decision:
+def reply_final(row: Transaction, answer: Answer, job: Job | None, delivery: BillDelivery) -> Decision:
     notices = contradiction_notices(row, final_status(answer, 0) or row.status)
-    return Decision(reply=reply_bill(row, goods), notices=notices, jobs_done=() if job is None else (job,))
+    return Decision(reply=reply_bill(row, delivery), notices=notices, jobs_done=() if job is None else (job,))
 
 
 def end_bill(
-    row: Transaction, job: Job, answer: Answer, ending: str, goods: BillDelivery, context: Context
+    row: Transaction, job: Job, answer: Answer, ending: str, delivery: BillDelivery, context: Context
 ) -> Decision:
-    delivered = ending == SUCCESSFUL
-    work = JOB_DATA_DECODER.decode(job.work)
-    message = MESSAGES[SUCCESSFUL] if delivered else f"{BILLER_SAYS}{answer.message}"
-    commission = format_minor(work.order.commission if delivered else 0)
+    is_successful = ending == SUCCESSFUL
+    job_data = JOB_DATA_DECODER.decode(job.work)
+    message = MESSAGES[SUCCESSFUL] if is_successful else f"{BILLER_SAYS}{answer.message}"
+    commission = format_minor(job_data.order.commission if is_successful else 0)
     event_fields = {"orderRef": row.order_ref, "commission": commission}
-    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario, event_fields=event_fields)
+    end = end_transaction(
+        context, row, ending, answer.code, message, KIND, job_data.scenario, event_fields=event_fields
+    )
     rows: tuple[Row, ...] = (end.row,)
-    if delivered and goods != NO_DELIVERY:
-        rows += (seal_delivery(row, goods, context),)
-    posts = post_bill(row, work.order.commission) if delivered else ()
+    if is_successful and delivery != NO_DELIVERY:
+        rows += (seal_delivery(row, delivery, context),)
+    posts = post_bill(row, job_data.order.commission) if is_successful else ()
     return Decision(
-        reply=reply_bill(end.row, goods if delivered else NO_DELIVERY),
+        reply=reply_bill(end.row, delivery if is_successful else NO_DELIVERY),
         groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),),
         rows=rows,
         jobs=end.jobs,
@@ -114,8 +119,8 @@ def end_bill(
     )
 
 
-def seal_delivery(row: Transaction, goods: BillDelivery, context: Context) -> Voucher:
-    sealed = context.seal(voucher_aad(row.txn_ref), msgspec.json.encode(goods))
+def seal_delivery(row: Transaction, delivery: BillDelivery, context: Context) -> Voucher:
+    sealed = context.seal(voucher_aad(row.txn_ref), msgspec.json.encode(delivery))
     return Voucher(voucher_key(row.merchant_id, row.key), row.merchant_id, row.txn_ref, sealed)
 
 
@@ -130,7 +135,7 @@ def post_bill(row: Transaction, commission: int) -> tuple[Posting, ...]:
 
 
 def schedule_query(row: Transaction, job: Job, answer: Answer, context: Context, age: float) -> Decision:
-    """A bill is pending until it is final: it has no word for being processed."""
-    kept, again = schedule_requery(row, job, answer, context, age, JOB_KINDS, PENDING, MESSAGES[PENDING])
+    """Keeps the bill pending and reschedules its job. Bills have no status `processing`."""
+    updated, next_job = schedule_requery(row, job, answer, context, age, JOB_KINDS, PENDING, MESSAGES[PENDING])
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
-    return Decision(reply=reply_bill(kept, NO_DELIVERY, code), rows=(kept,), jobs=(again,))
+    return Decision(reply=reply_bill(updated, NO_DELIVERY, code), rows=(updated,), jobs=(next_job,))

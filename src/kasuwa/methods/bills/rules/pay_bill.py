@@ -1,4 +1,4 @@
-"""The rules of bills.
+"""Pays bills from the wallet.
 
 Postings of a bill (all in the wallet's currency):
 
@@ -9,17 +9,14 @@ Postings of a bill (all in the wallet's currency):
                  rail:biller → wallet                commission: the item's discount, in percent of the amount
     failed       the hold is voided, nothing moves
 
-What the biller gives (a token, a PIN) is value: it is sealed into a row of its own and is in no trail, event or job.
-An unknown outcome is never sent again as a new bill: see decide_answer.py.
+A bill whose outcome is unknown is never sent again as a new one: see on_biller_answer.py.
 """
 
-import re
-from datetime import datetime, timedelta
-from typing import ClassVar
+from datetime import timedelta
 
 import msgspec
 
-from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, ItemTerms, may_be_customer, paycode_key
+from kasuwa.core.billers import ItemTerms, may_be_customer, paycode_key
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
@@ -33,12 +30,11 @@ from kasuwa.core.decision import (
     NewHold,
     PostingGroup,
     Refusal,
-    Row,
     refuse_fields,
 )
 from kasuwa.core.money import format_minor, percent_of
-from kasuwa.core.references import account_key, hold_key, movement_reference, row_key
-from kasuwa.core.scenario import Scenario, take_call_scenario
+from kasuwa.core.references import account_key, hold_key, movement_reference
+from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.tariff import FeeBreakdown
 from kasuwa.core.transactions import (
     FAILED,
@@ -51,23 +47,31 @@ from kasuwa.core.transactions import (
     transaction_key,
 )
 from kasuwa.ledger import chart
+from kasuwa.methods.bills.model import (
+    BILL_DETAIL_DECODER,
+    CURRENCY,
+    DELIVERY_DECODER,
+    KIND,
+    LANE,
+    NO_DELIVERY,
+    WALLET,
+    BillDetail,
+    BillJobData,
+    DuplicateGuard,
+    Paycode,
+    Voucher,
+    duplicate_guard_key,
+    voucher_key,
+)
+from kasuwa.methods.bills.model import QUERY as QUERY
+from kasuwa.methods.bills.model import SEND as SEND
+from kasuwa.methods.bills.model import voucher_aad as voucher_aad
 from kasuwa.methods.bills.wire import BillDelivery, PayReply, PayRequest
 
-KIND = "bill"
-CURRENCY = "NGN"
-SEND = "bills.send"
-QUERY = "bills.ask"
-LANE = "biller"
-
-WALLET = chart.wallet(CURRENCY)
-RAIL = chart.rail("biller", CURRENCY)
-INCOME = chart.income("bill", CURRENCY)
-VAT = chart.tax("vat", CURRENCY)
-
-# How long the same payment under another orderRef is taken for a mistake (business time). Contract: bills#pay
+# Within this business time, the same payment under another orderRef is refused as a mistake. Contract: bills#duplicate
 LIKELY_DUPLICATE_WITHIN = timedelta(seconds=30)
 
-# Refusals, in order of precedence; between the second and the third come those of the fields that the item decides.
+# Refusals, in order of precedence. Invalid fields (find_faults) come between UNKNOWN_PAYCODE and LIKELY_DUPLICATE.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
 NO_SUCH_PAYCODE = "no item has this paycode now; pull the catalogue again"
 UNKNOWN_PAYCODE = refuse_fields(FieldError("paycode", NO_SUCH_PAYCODE))
@@ -88,93 +92,11 @@ MESSAGES = {
 }
 
 
-# --- rows ---------------------------------------------------------------------------------------------------
-
-
-class Paycode(Row):
-    """What a paycode pays for, read from the catalogue; never written by a decision. `price` 0 is an open amount."""
-
-    table: ClassVar[str] = "paycode"
-
-    paycode: str
-    name: str
-    bills_id: int
-    biller: str
-    slug: str
-    pattern: str
-    least: int | None
-    most: int | None
-    price: int
-    fee: int
-    discount: str
-    fulfilment: str
-    accepted: bool
-
-    @property
-    def terms(self) -> ItemTerms:
-        return ItemTerms(self.name, self.biller, self.pattern, self.price, self.least, self.most)
-
-
-class DuplicateGuard(Row):
-    """When this amount was last paid to this customer of this biller, and by which order."""
-
-    table: ClassVar[str] = "bill_guard"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("order_ref", "at")
-
-    order_ref: str
-    at: datetime
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
-def duplicate_guard_key(merchant_id: int, bills_id: int, reference: str, amount: int) -> bytes:
-    return row_key(merchant_id, DuplicateGuard.table, f"{bills_id} {amount} {reference}")
-
-
-class Voucher(Row):
-    """What a bill brought, sealed."""
-
-    table: ClassVar[str] = "bill_voucher"
-
-    txn_ref: str
-    sealed: bytes
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
-def voucher_key(merchant_id: int, subject: bytes) -> bytes:
-    """Of the bill whose transaction has this key."""
-    return row_key(merchant_id, Voucher.table, subject.hex())
-
-
-def voucher_aad(txn_ref: str) -> str:
-    return f"{Voucher.table}.sealed.{txn_ref}"
-
-
-DELIVERY_DECODER: "msgspec.json.Decoder[BillDelivery]" = msgspec.json.Decoder(BillDelivery)
-NO_DELIVERY = BillDelivery()
-
-# What must be there before a bill of that kind counts as delivered, and how all that it brings must look: the token of
-# a prepaid meter has 20 digits everywhere (STS).
-REQUIRED_DELIVERY = {GIVES_TOKEN: "token", GIVES_PIN: "pin"}
-DELIVERY_FORMATS = {
-    GIVES_TOKEN: {
-        "token": re.compile(r"[0-9]{20}", re.ASCII),
-        "units": re.compile(r"[0-9]{1,9}(\.[0-9]{1,4})?", re.ASCII),
-    },
-    GIVES_PIN: {"pin": re.compile(r"[!-~]([ -~]{0,98}[!-~])?", re.ASCII)},
-}
-
-
-# --- what may be asked --------------------------------------------------------------------------------------
+# --- checks of the fields -----------------------------------------------------------------------------------
 
 
 def find_faults(request: PayRequest, item: ItemTerms, merchant: Merchant) -> tuple[FieldError, ...]:
-    """What is wrong with the fields that the item decides about, all of it."""
+    """Returns all errors of the fields whose valid values depend on the item."""
     reasons = {
         "reference": check_reference(merchant, item, request.reference),
         "amount": check_amount(merchant, item, request.amount),
@@ -186,49 +108,23 @@ def check_reference(merchant: Merchant, item: ItemTerms, reference: str) -> str 
     return None if may_be_customer(merchant, item.pattern, reference) else f"not a customer reference of {item.biller}"
 
 
-def check_amount(merchant: Merchant, item: ItemTerms, said: int | None) -> str | None:
-    """A fixed price is taken as it is or left out; an open amount is bounded by the biller. Contract: bills#pay"""
+def check_amount(merchant: Merchant, item: ItemTerms, amount: int | None) -> str | None:
+    """Returns why an amount is refused, or None. A fixed price must be exact or left out. Contract: bills#pay"""
     limits = merchant.limits[CURRENCY]
     if item.price:
-        if said is not None and said != item.price:
+        if amount is not None and amount != item.price:
             return f"{format_minor(item.price)}, or left out: the price of {item.name} is fixed"
         least, most = limits.min_amount, limits.max_amount
-    elif said is None:
+    elif amount is None:
         return "required: this item has no fixed price"
     else:
         least, most = max(limits.min_amount, item.least or 0), min(limits.max_amount, item.most or limits.max_amount)
-    if least <= (said or item.price) <= most:
+    if least <= (amount or item.price) <= most:
         return None
     return f"between {format_minor(least)} and {format_minor(most)}"
 
 
-# --- a bill is paid -----------------------------------------------------------------------------------------
-
-
-class BillDetail(msgspec.Struct, frozen=True):
-    """What is paid for, kept with the transaction."""
-
-    paycode: str
-    item: str
-    bills_id: int
-    biller: str
-    slug: str
-    reference: str
-    fulfilment: str
-    commission: int
-
-
-class BillJobData(msgspec.Struct, frozen=True):
-    """What a bill's job knows besides its transaction: when it was first sent, and the scenario."""
-
-    sent_at: float
-    order: BillDetail
-    amount: int
-    scenario: Scenario
-
-
-JOB_DATA_DECODER: "msgspec.json.Decoder[BillJobData]" = msgspec.json.Decoder(BillJobData)
-BILL_DETAIL_DECODER: "msgspec.json.Decoder[BillDetail]" = msgspec.json.Decoder(BillDetail)
+# --- paying -------------------------------------------------------------------------------------------------
 
 
 def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
@@ -268,8 +164,10 @@ def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decis
 
 
 class RequestDigestFields(msgspec.Struct, frozen=True):
-    """What two requests under one orderRef must have in common to be the same. It is hashed and kept for ever, so its
-    fields never change: a field that PayRequest gains later is not one of these."""
+    """The fields that must be equal for two requests with one orderRef to count as the same request.
+
+    Their digest is stored for good, so never change these fields. Do not add fields that PayRequest gains later.
+    """
 
     paycode: str
     reference: str
@@ -284,12 +182,15 @@ def digest_request(request: PayRequest, context: Context) -> bytes:
 
 
 def has_failed(earlier: Transaction | None) -> bool:
-    """What has failed paid nobody: to pay it again is no mistake. Contract: bills#pay"""
+    """Returns whether the earlier payment failed, so that paying again is no duplicate. Contract: bills#duplicate"""
     return earlier is not None and earlier.status == FAILED
 
 
 def replay_bill(first: Transaction, digest: bytes, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    """The first answer with its current status; while it is at the rail, worth waiting for. Contract: #repeats"""
+    """Returns the reply of the first request, with the bill's current status.
+
+    `in_progress` while the biller has not answered yet: the caller may wait for the answer. Contract: #repeats
+    """
     if first.digest != digest:
         return REFERENCE_USED
     reply = reply_bill(first, find_delivery(first, context, seen))
@@ -306,7 +207,10 @@ def find_delivery(row: Transaction, context: Context, seen: LoadedRows) -> BillD
 def dry_run_bill(
     request: PayRequest, item: Paycode, amount: int, context: Context, seen: LoadedRows
 ) -> Decision | Refusal:
-    """What a bill would cost. All that would refuse it refuses its dry run as well, a wallet that is short included."""
+    """Returns what a bill would cost. Refused for every reason that would refuse the payment, also insufficient funds.
+
+    Contract: bills#dry-run
+    """
     vat = percent_of(item.fee, context.merchant.tariff.vat_percent_on_fees)
     wallet = seen.get(chart.Account, account_key(context.merchant.merchant_id, WALLET))
     if wallet is None or wallet.available < amount + item.fee + vat:
@@ -325,7 +229,7 @@ def dry_run_bill(
 
 
 def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, context: Context) -> Decision:
-    """Hold the money and write the job that calls the biller."""
+    """Holds the money, and writes the transaction and the job that calls the biller."""
     merchant = context.merchant
     vat = percent_of(item.fee, merchant.tariff.vat_percent_on_fees)
     random_number = int.from_bytes(context.entropy[:8], "big") + context.number
@@ -338,7 +242,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
         biller=item.biller,
         slug=item.slug,
         reference=request.reference,
-        fulfilment=item.fulfilment,
+        fulfillment=item.fulfilment,
         commission=commission,
     )
     row = begin_transaction(
@@ -369,11 +273,11 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
 
 
 def commission_of(row: Transaction) -> int:
-    """What a bill brings back to the wallet; a bill that has failed brings nothing."""
+    """Returns the commission credited to the wallet: 0 for a failed bill."""
     return 0 if row.status == FAILED else BILL_DETAIL_DECODER.decode(row.detail).commission
 
 
-def reply_bill(row: Transaction, goods: BillDelivery, code: int = 200) -> PayReply:
+def reply_bill(row: Transaction, delivery: BillDelivery, code: int = 200) -> PayReply:
     return PayReply(
         status=code,  # type: ignore[arg-type]
         txn_status=row.status,  # type: ignore[arg-type]
@@ -381,7 +285,7 @@ def reply_bill(row: Transaction, goods: BillDelivery, code: int = 200) -> PayRep
         order_ref=row.order_ref,
         message=row.message,
         commission=format_minor(commission_of(row)),
-        token=goods.token,
-        units=goods.units,
-        pin=goods.pin,
+        token=delivery.token,
+        units=delivery.units,
+        pin=delivery.pin,
     )

@@ -1,4 +1,4 @@
-"""How a cashcode ends: redeemed, expired, cancelled or locked. One way for all, with one event.
+"""Ends cashcodes: redeemed, expired, cancelled or locked. All go through `end_code`, which writes the event.
 
 Contract: cashcode#generate, events#payload
 """
@@ -23,7 +23,7 @@ from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_p
 from kasuwa.core.references import account_key, fee_hold_key, hold_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, end_transaction, transaction_key
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.cashcode.rules.issue import (
+from kasuwa.methods.cashcode.model import (
     ACTIVE,
     CANCELLED,
     DETAIL_DECODER,
@@ -36,11 +36,11 @@ from kasuwa.methods.cashcode.rules.issue import (
     REDEEMED,
     VAT,
     WALLET,
-    WALLET_INSUFFICIENT,
     Cashcode,
     cashcode_key,
     expiry_key,
 )
+from kasuwa.methods.cashcode.rules.issue import WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import CancelReply, OrderRequest
 from kasuwa.rails.ports import Answer
 
@@ -64,7 +64,7 @@ ACCOUNTS = (WALLET, RAIL, INCOME, VAT)
 
 
 class CashcodeRows(msgspec.Struct):
-    """A code as it stands: its row, its transaction, and the job that would end it."""
+    """The rows of one cashcode: its own, its transaction, and its expiry job (None once it has ended)."""
 
     code: Cashcode
     row: Transaction
@@ -72,7 +72,7 @@ class CashcodeRows(msgspec.Struct):
 
 
 def need_code(merchant_id: int, order_ref: str) -> Needs:
-    """Everything that whatever ends a code must see."""
+    """Returns the rows and accounts that ending a code needs, apart from a source that is not the wallet."""
     transaction = transaction_key(merchant_id, KIND, order_ref)
     rows: tuple[tuple[type[Row], bytes], ...] = (
         (Cashcode, cashcode_key(merchant_id, order_ref)),
@@ -93,19 +93,19 @@ def find_cashcode(merchant_id: int, order_ref: str, seen: LoadedRows) -> Cashcod
 
 
 def refuse_ended(code: Cashcode, context: Context) -> Refusal | None:
-    """A code whose time is over is expired, also in the moment before its job has run."""
+    """Returns why a code cannot be used any more, or None. It is expired even if its expiry job has not run yet."""
     if code.state != ACTIVE:
         return ENDED_REFUSALS[code.state]
     return ENDED_REFUSALS[EXPIRED] if context.now >= code.expires_at else None
 
 
-# --- the one way to end -------------------------------------------------------------------------------------
+# --- ending a code ------------------------------------------------------------------------------------------
 
 
 def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    """The end of an active code. What it was made for is asked too, and adds what it has to say."""
+    """Returns the decision that ends an active code, without a reply. Includes the effects of the code's purpose."""
     code, row, expiry = cashcode.code, cashcode.row, cashcode.expiry
-    assert expiry is not None, "a code that stands has its expiry before it"
+    assert expiry is not None, "an active code has an expiry job"
     purpose = DETAIL_DECODER.decode(row.detail).purpose
     unseen = need_source(code, purpose, context, seen)
     if unseen is not None:
@@ -121,24 +121,27 @@ def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, se
         charged=paid,
         event_fields=build_event_fields(row, purpose),
     )
-    addition = effects_of_purpose(end.row, purpose, context, seen)
-    if isinstance(addition, NeedsMore):
-        return addition
+    effects = effects_of_purpose(end.row, purpose, context, seen)
+    if isinstance(effects, NeedsMore):
+        return effects
     ended = msgspec.structs.replace(code, state=state, paid=paid)
     return Decision(
-        groups=(*end_holds(ended, row, paid, addition), *addition.groups),
-        rows=(end.row, ended, *addition.rows),
-        jobs=(*end.jobs, *addition.jobs),
-        jobs_done=(expiry, *addition.jobs_done),
+        groups=(*end_holds(ended, row, paid, effects), *effects.groups),
+        rows=(end.row, ended, *effects.rows),
+        jobs=(*end.jobs, *effects.jobs),
+        jobs_done=(expiry, *effects.jobs_done),
         events=(end.event,),
-        notices=addition.notices,
+        notices=effects.notices,
     )
 
 
 def need_source(
     code: Cashcode, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
 ) -> NeedsMore | None:
-    """The account that pays is known only once the code is; what its errand needs is asked for with it."""
+    """Asks for the source account and the rows of the purpose, which are known only once the code is loaded.
+
+    Returns None if they are loaded already.
+    """
     if seen.is_loaded(account_key(code.merchant_id, code.source)):
         return None
     needs = Needs() if purpose is None else context.purposes[purpose.purpose].needs(context.merchant, purpose.reference)
@@ -146,7 +149,7 @@ def need_source(
 
 
 def build_event_fields(row: Transaction, purpose: TransactionPurpose | None) -> dict[str, str]:
-    """A cashcode's event names its orderRef as txnRef; a cash-out's is known by its own txnRef.
+    """Returns the reference fields of the event: a cashcode's txnRef is its orderRef, a cash-out has its own txnRef.
 
     Contract: events#payload
     """
@@ -155,15 +158,15 @@ def build_event_fields(row: Transaction, purpose: TransactionPurpose | None) -> 
     return {"txnRef": row.order_ref, "orderRef": row.order_ref}
 
 
-def end_holds(code: Cashcode, row: Transaction, paid: int, addition: PurposeEffects) -> tuple[PostingGroup, ...]:
-    """Nothing paid, nothing taken: then a hold is voided."""
+def end_holds(code: Cashcode, row: Transaction, paid: int, effects: PurposeEffects) -> tuple[PostingGroup, ...]:
+    """Returns the groups that close the holds. If nothing was paid, they post nothing and void the holds."""
     drawn = (Posting(code.source, RAIL, paid, "cash drawn"),) if paid else ()
     charged = charge_posts(row) if paid else ()
     if code.source == WALLET:
-        posts = (*drawn, *charged, *addition.posts)
+        posts = (*drawn, *charged, *effects.posts)
         return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),)
     amount = PostingGroup(
-        row.txn_ref, WALLET_INSUFFICIENT, postings=(*drawn, *addition.posts), closes_hold=hold_key(row.key)
+        row.txn_ref, WALLET_INSUFFICIENT, postings=(*drawn, *effects.posts), closes_hold=hold_key(row.key)
     )
     if not row.fee + row.vat:
         return (amount,)
@@ -183,13 +186,13 @@ def need_expiry(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_expiry(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    """A code that ended while its expiry was being taken up has nothing left to expire."""
+    """Expires an active code whose lifetime is over. Does nothing if the code ended after the job was claimed."""
     cashcode = find_cashcode(context.merchant.merchant_id, JOB_DATA_DECODER.decode(job.work).order_ref, seen)
     assert cashcode is not None
     if cashcode.code.state != ACTIVE:
         return Decision()
     if context.now < cashcode.code.expires_at and cashcode.expiry is not None:
-        return Decision(jobs=(cashcode.expiry,))  # not due yet, whoever runs it: it is put back
+        return Decision(jobs=(cashcode.expiry,))  # not due yet: put the job back
     return end_code(cashcode, EXPIRED, 0, context, seen)
 
 
@@ -201,7 +204,7 @@ def need_cancel(request: OrderRequest, merchant: Merchant) -> Needs:
 
 
 def decide_cancel(request: OrderRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Cancelling what is cancelled succeeds and changes nothing."""
+    """Cancels an active code. Cancelling a cancelled code succeeds and changes nothing."""
     cashcode = find_cashcode(context.merchant.merchant_id, request.order_ref, seen)
     if cashcode is None:
         return UNKNOWN_ORDER

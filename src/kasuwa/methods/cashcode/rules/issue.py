@@ -1,6 +1,6 @@
-"""The rules of cashcodes: how one is made. How it ends is in decide_end.py, and how cash is drawn in decide_redeem.py.
+"""Issues cashcodes. finish.py ends them, redeem.py draws cash.
 
-Postings of a cashcode (all in NGN). The source is the wallet; for a cash-out it is the account that is cashed out:
+Postings of a cashcode (all in NGN). The source is the wallet, or for a cash-out the savings account:
 
     generated    hold     source                     amount
                  hold     wallet                     fee + VAT (one hold with the amount where the source is the wallet)
@@ -9,13 +9,11 @@ Postings of a cashcode (all in NGN). The source is the wallet; for a cash-out it
                  wallet → tax:vat                    VAT
     expired, cancelled, locked: the holds are voided, nothing moves
 
-The code is shown once and kept nowhere: the directory finds its order by a keyed hash, and the PIN is one as well.
-Another slice borrows `issue_code` for a code that is paid out of an account of its own; its errand's rule is asked at
-the end, whichever it is.
+Other slices call `issue_code` with their own source account and purpose. The rule of the purpose is asked when the
+code ends, in whichever state.
 """
 
-from datetime import datetime, timedelta
-from typing import ClassVar
+from datetime import timedelta
 
 import msgspec
 
@@ -31,31 +29,31 @@ from kasuwa.core.decision import (
     NewHold,
     PostingGroup,
     Refusal,
-    Row,
 )
 from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
-from kasuwa.core.references import fee_hold_key, hold_key, movement_reference, row_key
-from kasuwa.core.scenario import Scenario
+from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
 from kasuwa.core.tariff import FeeBreakdown, calculate_cashcode_fees
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.core.transactions import PENDING, Transaction, begin_transaction, encode_text, make_job, transaction_key
 from kasuwa.core.vault import derive
-from kasuwa.ledger import chart
+from kasuwa.methods.cashcode.model import (
+    ACTIVE,
+    CURRENCY,
+    EXPIRE,
+    KIND,
+    LANE,
+    REFERENCE_TYPE,
+    WALLET,
+    CashcodeDetail,
+    ExpiryJobData,
+    cashcode_key,
+    expiry_key,
+    hash_pin,
+)
+from kasuwa.methods.cashcode.model import Cashcode as Cashcode
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
-
-KIND = "cashcode"
-CURRENCY = "NGN"
-EXPIRE = "cashcode.expire"
-LANE = "schedule"
-# The two letters of a code's txnRef, and of a cash-out's. Contract: #references
-REFERENCE_TYPE = "CC"
-
-WALLET = chart.wallet(CURRENCY)
-RAIL = chart.rail("cash", CURRENCY)
-INCOME = chart.income(KIND, CURRENCY)
-VAT = chart.tax("vat", CURRENCY)
 
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
@@ -66,13 +64,7 @@ FEE_INSUFFICIENT = Refusal(
     INSUFFICIENT_FUNDS, "The wallet does not cover the fee of this cashcode; fund it and try again"
 )
 
-ACTIVE = "active"
-REDEEMED = "redeemed"
-EXPIRED = "expired"
-CANCELLED = "cancelled"
-LOCKED = "locked"
-
-# How long a code lives, in minutes. Contract: cashcode#generate
+# The lifetime of a code, in minutes. Contract: cashcode#generate
 DEFAULT_MINUTES = 1440
 MIN_LIFETIME_MINUTES = 5
 MAX_LIFETIME_MINUTES = 10_080
@@ -81,62 +73,7 @@ CODE_DIGITS = 10
 GENERATED = "Cashcode generated; it is shown this once"
 
 
-class Cashcode(Row):
-    """What a code needs besides its transaction; both are keyed by its order reference."""
-
-    table: ClassVar[str] = "cashcode"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "tries", "paid")
-
-    txn_ref: str
-    order_ref: str
-    channel: str
-    source: str
-    pin: bytes
-    expires_at: datetime
-    state: str
-    tries: int
-    paid: int
-
-    @property
-    def is_open(self) -> bool:
-        return self.state == ACTIVE
-
-
-class CashcodeDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a code's transaction is for, where that is more than its merchant's own order."""
-
-    purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
-
-
-class ExpiryJobData(msgspec.Struct, frozen=True):
-    """What the job that ends an unused code knows."""
-
-    order_ref: str
-    scenario: Scenario
-
-
-DETAIL_DECODER: "msgspec.json.Decoder[CashcodeDetail]" = msgspec.json.Decoder(CashcodeDetail)
-JOB_DATA_DECODER: "msgspec.json.Decoder[ExpiryJobData]" = msgspec.json.Decoder(ExpiryJobData)
-
-
-# --- keys ---------------------------------------------------------------------------------------------------
-
-
-def cashcode_key(merchant_id: int, order_ref: str) -> bytes:
-    return row_key(merchant_id, "cashcode", order_ref)
-
-
-def expiry_key(merchant_id: int, order_ref: str) -> bytes:
-    """Whatever ends a code early takes its expiry away, so that job is found by the code's reference."""
-    return row_key(merchant_id, "job", f"{EXPIRE} {order_ref}")
-
-
-def hash_pin(context: Context, order_ref: str, pin: str) -> bytes:
-    """Keyed, and bound to its code: the same PIN of two codes has two hashes."""
-    return context.digest(f"cashcode pin {context.merchant.merchant_id} {order_ref} {pin}".encode())
-
-
-# --- what may be asked --------------------------------------------------------------------------------------
+# --- checks of the fields -----------------------------------------------------------------------------------
 
 
 def check_amount(merchant: Merchant, amount: int) -> str | None:
@@ -149,7 +86,7 @@ def check_lifetime(merchant: Merchant, minutes: int | None) -> str | None:
     return f"minutes, from {MIN_LIFETIME_MINUTES} to {MAX_LIFETIME_MINUTES}"
 
 
-# --- a code is asked for ------------------------------------------------------------------------------------
+# --- generate -----------------------------------------------------------------------------------------------
 
 
 def need_generate(request: GenerateRequest, merchant: Merchant) -> Needs:
@@ -184,8 +121,10 @@ def decide_generate(request: GenerateRequest, context: Context, seen: LoadedRows
 
 
 class RequestDigestFields(msgspec.Struct, frozen=True):
-    """What two requests under one orderRef must have in common to be the same. It is hashed and kept for ever, so its
-    fields never change: a field that GenerateRequest gains later is not one of these."""
+    """The fields that must be equal for two requests with one orderRef to count as the same request.
+
+    Their digest is stored for good, so never change these fields. Do not add fields that GenerateRequest gains later.
+    """
 
     amount: int
     pin: str
@@ -201,7 +140,7 @@ def digest_request(request: GenerateRequest, context: Context) -> bytes:
 
 
 def reply_generate(row: Transaction, code: Cashcode, *, code_digits: str | None = None) -> GenerateReply:
-    """A repeat is told all but the code. Contract: #repeats"""
+    """Returns the reply; without `code_digits` for a repeated request. Contract: #repeats"""
     return GenerateReply(
         order_ref=row.order_ref,
         cashcode=msgspec.UNSET if code_digits is None else code_digits,
@@ -213,26 +152,25 @@ def reply_generate(row: Transaction, code: Cashcode, *, code_digits: str | None 
     )
 
 
-# --- making one, for whoever asks ---------------------------------------------------------------------------
+# --- issuing a code, also for other slices -------------------------------------------------------------------
 
 
 class CashcodeOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """A code to be made. Without an order reference its own txnRef is it. `source` pays the amount, and `short`
-    answers where it does not cover it; the fee is always the wallet's. `errand` is what it is made for."""
+    """A code to be issued."""
 
     amount: int
     pin: str
     channel: str
     lifetime_minutes: int = DEFAULT_MINUTES
-    digest: bytes
-    order_ref: str | None = None
-    source_account: str = WALLET
-    insufficient_refusal: Refusal = WALLET_INSUFFICIENT
-    purpose: TransactionPurpose | None = None
+    digest: bytes  # identifies a repeated request
+    order_ref: str | None = None  # None: the code's own txnRef is used
+    source_account: str = WALLET  # pays the amount; the wallet always pays the fee
+    insufficient_refusal: Refusal = WALLET_INSUFFICIENT  # if the source does not cover the amount
+    purpose: TransactionPurpose | None = None  # the cash-out that it is issued for
 
 
 class IssuedCashcode(msgspec.Struct):
-    """A new code: the digits to be shown once, its rows, and the decision that keeps it, with no reply yet."""
+    """A new code: the digits to be shown once, its rows, and the decision that stores it, without a reply."""
 
     code_digits: str
     row: Transaction
@@ -241,7 +179,10 @@ class IssuedCashcode(msgspec.Struct):
 
 
 def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> IssuedCashcode | NeedsMore:
-    """Who borrows this asks for the source's and the wallet's accounts, and hands `More` on."""
+    """Returns the new code, or NeedsMore, which the caller must return.
+
+    The caller's needs must include the accounts of the source and of the wallet.
+    """
     code_digits = generate_code(order, context, seen)
     if isinstance(code_digits, NeedsMore):
         return code_digits
@@ -287,22 +228,22 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
 
 
 def generate_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> str | NeedsMore:
-    """Ten digits that no code of any merchant has or had, so that the directory's answer is always one."""
-    whose = order.order_ref or (order.purpose.reference if order.purpose is not None else "")
-    turn = 0
+    """Returns ten digits that no code of any merchant ever had, so that the token index finds at most one code."""
+    salt = order.order_ref or (order.purpose.reference if order.purpose is not None else "")
+    attempt = 0
     while True:
-        random_bytes = derive(context.entropy, f"cashcode {whose} {turn}")
-        drawn = str(int.from_bytes(random_bytes[:16], "big") % 10**CODE_DIGITS).zfill(CODE_DIGITS)
-        key = token_key(context.vault, KIND, drawn)
+        random_bytes = derive(context.entropy, f"cashcode {salt} {attempt}")
+        digits = str(int.from_bytes(random_bytes[:16], "big") % 10**CODE_DIGITS).zfill(CODE_DIGITS)
+        key = token_key(context.vault, KIND, digits)
         if not seen.is_loaded(key):
             return NeedsMore(Needs(((TokenIndexEntry, key),)))
         if seen.get(TokenIndexEntry, key) is None:
-            return drawn
-        turn += 1
+            return digits
+        attempt += 1
 
 
 def hold_cost(order: CashcodeOrder, row: Transaction, charge: FeeBreakdown) -> tuple[PostingGroup, ...]:
-    """Each account answers for itself: the source where the amount is too much, the wallet where the fee is."""
+    """Returns one hold if the wallet pays amount and fee, else one for each, with a refusal of its own."""
     if order.source_account == WALLET:
         whole = NewHold(hold_key(row.key), WALLET, order.amount + charge.total)
         return (PostingGroup(row.txn_ref, order.insufficient_refusal, new_holds=(whole,)),)

@@ -1,12 +1,11 @@
-"""Drawing cash: the code is found by its keyed hash, its PIN compared in constant time, and wrong tries count.
+"""Redeems cashcodes: finds the code by a keyed hash, compares the PIN in constant time and counts failed attempts.
 
-Who asks knows the digits alone: a rail's call-back finds the merchant in the directory and then asks this rule as the
-merchant's own tellers do. The rule finds the code once more, under the merchant's lock, so of a hundred who name one
-code at once exactly one is paid.
+A rail's call-back knows only the digits: it finds the merchant in the token index and then applies this rule, like the
+merchant's own tellers. The rule looks the code up again under the merchant's lock, so of many concurrent redemptions
+of one code exactly one is paid.
 """
 
-from datetime import datetime, timedelta
-from typing import ClassVar
+from datetime import timedelta
 
 import msgspec
 
@@ -20,13 +19,12 @@ from kasuwa.core.decision import (
     Needs,
     NeedsMore,
     Refusal,
-    Row,
     refuse_fields,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import row_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.vault import is_equal_constant_time
+from kasuwa.methods.cashcode.model import KIND, LOCKED, REDEEMED, FailedAttempts, failed_attempts_key, hash_pin
 from kasuwa.methods.cashcode.rules.finish import (
     ACCOUNTS,
     MESSAGES,
@@ -36,40 +34,21 @@ from kasuwa.methods.cashcode.rules.finish import (
     need_code,
     refuse_ended,
 )
-from kasuwa.methods.cashcode.rules.issue import KIND, LOCKED, REDEEMED, hash_pin
 from kasuwa.methods.cashcode.wire import RedeemReply, RedeemRequest
 
-# Refusals, in order of precedence; what has ended stands between the unknown code and the wrong PIN.
+# Refusals, in order of precedence. Those of an ended code come between UNKNOWN_CODE and WRONG_PIN.
 TOO_MANY_FAILED_ATTEMPTS = Refusal(INVALID_REQUEST, "Too many tries with codes that do not exist; wait a while")
 UNKNOWN_CODE = Refusal(INVALID_REQUEST, "Invalid Cashcode")
 WRONG_PIN = Refusal(NOT_VALIDATED, "Wrong PIN")
 LOCKED_NOW = Refusal(NOT_VALIDATED, "Wrong PIN; the cashcode is locked now")
 
-# Four digits are guessed in no time: the third wrong PIN locks. Contract: cashcode#generate
+# A PIN has four digits and is quickly guessed, so the third wrong one locks the code. Contract: cashcode#generate
 MAX_WRONG_PINS = 3
 
-# Ten digits are not, as long as nobody may try thousands: so many unknown codes in so long a time, then no code of the
-# merchant is paid until that time is over. Honest tellers mistype a code now and then, and stay far below it.
+# Ten digits cannot be guessed unless thousands can be tried. After this many unknown codes within the window, no code
+# of the merchant is redeemed until the window is over. Tellers who mistype a code now and then stay far below it.
 MAX_FAILED_ATTEMPTS = 20
 FAILED_ATTEMPT_WINDOW = timedelta(minutes=10)
-
-
-class FailedAttempts(Row):
-    """How many codes that do not exist a merchant's tellers have named since when."""
-
-    table: ClassVar[str] = "cashcode_attempts"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("wrong", "since")
-
-    wrong: int
-    since: datetime
-
-    @property
-    def is_open(self) -> bool:
-        return False  # wrong codes are rare: read when one redeems
-
-
-def failed_attempts_key(merchant_id: int) -> bytes:
-    return row_key(merchant_id, "cashcode_guess", "")
 
 
 def need_redeem(request: RedeemRequest, merchant: Merchant) -> Needs:
@@ -78,30 +57,30 @@ def need_redeem(request: RedeemRequest, merchant: Merchant) -> Needs:
 
 def decide_redeem(request: RedeemRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
-    guesses = current_failed_attempts(context, seen)
-    if guesses.wrong >= MAX_FAILED_ATTEMPTS:
+    attempts = current_failed_attempts(context, seen)
+    if attempts.wrong >= MAX_FAILED_ATTEMPTS:
         return TOO_MANY_FAILED_ATTEMPTS
     key = token_key(context.vault, KIND, request.cashcode)
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
     entry = seen.get(TokenIndexEntry, key)
     if entry is None or entry.merchant_id != merchant_id:
-        return Decision(reply=UNKNOWN_CODE, rows=(msgspec.structs.replace(guesses, wrong=guesses.wrong + 1),))
+        return Decision(reply=UNKNOWN_CODE, rows=(msgspec.structs.replace(attempts, wrong=attempts.wrong + 1),))
     needs = need_code(merchant_id, entry.reference)
     if not all(seen.is_loaded(asked) for _, asked in needs.rows):
         return NeedsMore(needs)
     cashcode = find_cashcode(merchant_id, entry.reference, seen)
-    assert cashcode is not None, "what the directory names is there"
+    assert cashcode is not None, "the token index refers to an existing code"
     return redeem(cashcode, request, context, seen)
 
 
 def current_failed_attempts(context: Context, seen: LoadedRows) -> FailedAttempts:
-    """A window that is over begins anew."""
+    """Returns the count of the current window, 0 if the last window is over."""
     key = failed_attempts_key(context.merchant.merchant_id)
-    guesses = seen.get(FailedAttempts, key)
-    if guesses is None or context.now - guesses.since >= FAILED_ATTEMPT_WINDOW:
+    attempts = seen.get(FailedAttempts, key)
+    if attempts is None or context.now - attempts.since >= FAILED_ATTEMPT_WINDOW:
         return FailedAttempts(key, context.merchant.merchant_id, 0, context.now)
-    return guesses
+    return attempts
 
 
 def redeem(
@@ -131,7 +110,7 @@ def redeem(
 
 
 def count_wrong_pin(cashcode: CashcodeRows, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    """The refusal is kept count of; the third wrong PIN also ends the code and gives its money back."""
+    """Refuses the redemption and counts it. The third wrong PIN locks the code and releases its holds."""
     counted = msgspec.structs.replace(cashcode.code, tries=cashcode.code.tries + 1)
     if counted.tries < MAX_WRONG_PINS:
         return Decision(reply=WRONG_PIN, rows=(counted,))
@@ -142,12 +121,12 @@ def count_wrong_pin(cashcode: CashcodeRows, context: Context, seen: LoadedRows) 
 
 
 def find_channel_fault(cashcode: CashcodeRows, request: RedeemRequest) -> FieldError | None:
-    meant = cashcode.code.channel
-    return None if request.channel == meant else FieldError("channel", f"this cashcode is for {meant}")
+    channel = cashcode.code.channel
+    return None if request.channel == channel else FieldError("channel", f"this cashcode is for {channel}")
 
 
 def find_amount_fault(cashcode: CashcodeRows, request: RedeemRequest) -> FieldError | None:
-    """A cash machine pays the whole amount; terminals and pages up to it, and the rest returns.
+    """Returns an error unless an ATM pays the exact amount, or POS and WEB at most the amount.
 
     Contract: cashcode#generate
     """

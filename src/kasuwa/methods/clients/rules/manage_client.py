@@ -1,12 +1,14 @@
-"""The rules of clients: created, changed, erased. (Contract: clients#create)
+"""Creates, updates and erases clients.
 
-What is told of a person is sealed; telephone and e-mail are also kept as keyed hashes, to be found by. A BVN is kept
-three ways: sealed, to be opened for an export; masked, to be shown; and as a keyed hash. That hash is also the key of a
-guard row: one merchant has no two clients with the same BVN.
+Personal data are stored encrypted. Phone, email and BVN are also stored as keyed hashes, to find clients by. The BVN is
+apart from the other data: encrypted for exports, masked for replies, and hashed. The hash is also the key of a
+`BvnGuard`, so that no two clients of a merchant have the same BVN.
+
+Contract: clients#create, clients#update
 """
 
 from collections.abc import Callable, Collection
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -28,18 +30,18 @@ from kasuwa.core.decision import (
 from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.erasure import RowErasure
 from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
-from kasuwa.core.references import opaque_id, row_key
+from kasuwa.core.references import opaque_id
 from kasuwa.core.vault import Vault, derive
 from kasuwa.methods.clients.model import (
     ACTIVE,
-    BLACKLISTED,
     EXITED,
-    INACTIVE,
     PENDING_APPROVAL,
-    REJECTED,
+    STATUS_TRANSITIONS,
     UNKNOWN_CLIENT,
+    BvnGuard,
     Client,
     Unsealer,
+    bvn_guard_key,
     client_key,
     detail_aad,
     unseal_detail,
@@ -63,39 +65,17 @@ WATCH_LISTED = refuse_fields(FieldError("data.bvn", "this BVN is watch-listed"))
 
 MAX_DETAIL_BYTES = 256 * 1024
 
-# From where to where a merchant may move a client; nothing else is a step. Contract: clients#create
-STATUS_TRANSITIONS = {
-    PENDING_APPROVAL: frozenset({INACTIVE, ACTIVE, REJECTED}),
-    INACTIVE: frozenset({ACTIVE, EXITED, BLACKLISTED}),
-    ACTIVE: frozenset({INACTIVE, EXITED, BLACKLISTED}),
-    # A rejected application may be submitted again, for instance with other documents.
-    REJECTED: frozenset({PENDING_APPROVAL}),
-}
-
-# What a verified BVN vouches for: who changes one of these must have it verified again.
+# The fields that are compared with the BVN register. Changing one of them ends the verification.
 VERIFIED_FIELDS = ("firstname", "lastname", "middlename", "dob")
 
 
-class BvnGuard(Row):
-    """Whose a BVN is. Its key is the hash; nobody's, where its client got another or was erased."""
-
-    table: ClassVar[str] = "client_bvn"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("client_id",)
-
-    client_id: str | None
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
 def hash_bvn(digest: Callable[[bytes], bytes], merchant_id: int, bvn: str) -> bytes:
-    """Of this merchant's own: two merchants' tables do not show that they have a client in common."""
+    """Returns a keyed hash that differs by merchant, so that it does not show which clients two merchants share."""
     return digest(f"bvn {merchant_id} {bvn}".encode())
 
 
 def hash_phone(digest: Callable[[bytes], bytes], merchant_id: int, phone: str, calling_codes: Collection[str]) -> bytes:
-    """The same for every spelling of one number."""
+    """Returns the same hash for every spelling of one number."""
     return digest(f"client phone {merchant_id} {canonical_phone(phone, calling_codes)}".encode())
 
 
@@ -104,7 +84,7 @@ def hash_email(digest: Callable[[bytes], bytes], merchant_id: int, email: str) -
 
 
 def seal_detail(vault: Vault, merchant_id: int, client_id: str, text: str, nonce: bytes) -> SealedDetail:
-    """Encrypts what was told of a person for the row of that client."""
+    """Encrypts the detail of a client, a JSON object as text, and hashes its phone and email."""
     detail: Detail = read_document(text)
     phone, email = detail.get("phone"), detail.get("email")
     calling_codes = home_calling_codes(detail.get("addresses", []))
@@ -115,22 +95,18 @@ def seal_detail(vault: Vault, merchant_id: int, client_id: str, text: str, nonce
     )
 
 
-def bvn_guard_key(merchant_id: int, bvn_hash: bytes) -> bytes:
-    return row_key(merchant_id, "client_bvn", bvn_hash.hex())
-
-
 def bvn_aad(client_id: str) -> str:
     return f"client.bvn_sealed {client_id}"
 
 
-# --- what is kept of a person -------------------------------------------------------------------------------
+# --- personal data ------------------------------------------------------------------------------------------
 
 
 def detail_of(data: Any) -> Detail:
-    """What was said of a person, as it is kept; the BVN is kept apart."""
+    """Returns the fields of a request as they are stored, without the BVN."""
     named = zip(data.__struct_fields__, data.__struct_encode_fields__, strict=True)
-    said = {wire: getattr(data, field) for field, wire in named if field != "bvn"}
-    return {name: plain(value) for name, value in said.items() if value is not None}
+    values = {wire: getattr(data, field) for field, wire in named if field != "bvn"}
+    return {name: plain(value) for name, value in values.items() if value is not None}
 
 
 def plain(value: Any) -> Any:
@@ -143,14 +119,14 @@ def plain(value: Any) -> Any:
 
 
 class RegistryAnswer(msgspec.Struct, frozen=True):
-    """What the register answered when it was asked for a BVN: a person, or that there is none."""
+    """The register's answer to a query for a BVN. `person` is None if the register has no such BVN."""
 
     bvn: str
     person: Person | None
 
 
 def refuse_mismatch(detail: Detail, registry_answer: RegistryAnswer) -> Refusal | None:
-    """What keeps a client from being verified."""
+    """Returns why a client cannot be verified, or None."""
     if registry_answer.person is None:
         return UNKNOWN_BVN
     if registry_answer.person.is_watch_listed:
@@ -163,7 +139,7 @@ def refuse_mismatch(detail: Detail, registry_answer: RegistryAnswer) -> Refusal 
 
 
 def bvn_to_verify(request: CreateRequest | UpdateRequest, client: Client, context: Context) -> str | None:
-    """The BVN that is to be verified: what is said, else what is kept."""
+    """Returns the BVN to verify: that of the request, else the stored one, else None."""
     if request.data is not None and request.data.bvn is not None:
         return request.data.bvn
     if client.bvn_sealed is None:
@@ -172,21 +148,26 @@ def bvn_to_verify(request: CreateRequest | UpdateRequest, client: Client, contex
 
 
 def is_same_person(one: Detail, other: Detail) -> bool:
-    """Whether what a verified BVN vouches for is the same: the names but for case and accents, the birth date."""
+    """Returns whether two details have the same birth date, and the same names apart from case and accents."""
     names = [name for name in VERIFIED_FIELDS if name != "dob"]
-    is_born_alike = one.get("dob") == other.get("dob")
-    return is_born_alike and all(split_name(one.get(name, "")) == split_name(other.get(name, "")) for name in names)
+    is_same_birth_date = one.get("dob") == other.get("dob")
+    return is_same_birth_date and all(
+        split_name(one.get(name, "")) == split_name(other.get(name, "")) for name in names
+    )
 
 
 class BvnChange(msgspec.Struct, frozen=True):
-    """A BVN as its client's row keeps it, and the guard rows that change with it."""
+    """The columns of a client that a new BVN changes, and the guard rows that change with it."""
 
     columns: dict[str, Any]
     guards: tuple[BvnGuard, ...] = ()
 
 
 def assign_bvn(bvn: str, client: Client, context: Context, seen: LoadedRows) -> BvnChange | Refusal | NeedsMore:
-    """Seal a BVN and guard it. A magic one may be many clients'; the guard of the one before is let go."""
+    """Encrypts a new BVN, guards it, and releases the guard of the previous one.
+
+    Refused if another client has this BVN. A magic BVN of the test environment may belong to many clients.
+    """
     merchant = context.merchant
     bvn_hash = hash_bvn(context.digest, merchant.merchant_id, bvn)
     if client.bvn_hash == bvn_hash:
@@ -207,12 +188,12 @@ def assign_bvn(bvn: str, client: Client, context: Context, seen: LoadedRows) -> 
 
 
 def bvn_guard_keys(client: Client) -> tuple[tuple[type[Row], bytes], ...]:
-    """The guard that a client's BVN may have."""
+    """Returns the key of the guard of a client's BVN; a magic BVN has no such row."""
     return () if client.bvn_hash is None else ((BvnGuard, bvn_guard_key(client.merchant_id, client.bvn_hash)),)
 
 
 def release_guards(client: Client, seen: LoadedRows) -> tuple[BvnGuard, ...]:
-    """A client's guard, nobody's from now on."""
+    """Returns the guard of a client's BVN with no owner."""
     found = [seen.get(BvnGuard, key) for _, key in bvn_guard_keys(client)]
     mine = [guard for guard in found if guard is not None and guard.client_id == client.client_id]
     return tuple(msgspec.structs.replace(guard, client_id=None) for guard in mine)
@@ -288,46 +269,50 @@ def save_client(
     seen: LoadedRows,
     status_refusal: Refusal | None = None,
 ) -> Decision | Refusal | NeedsMore:
-    """Lay what is said over what is kept, check the whole, and keep it. The register is asked when nothing else is
-    left to be found wrong."""
+    """Merges the request into the stored client, checks the result and stores it.
+
+    The BVN register is queried last, once nothing else is wrong: then the decision is only a question, and the rule is
+    called again with the answer.
+    """
     data = request.data
-    kept, said = read_document(unseal_detail(client, context.vault.unseal)), {} if data is None else detail_of(data)
-    detail = merge(kept, said)
+    stored = read_document(unseal_detail(client, context.vault.unseal))
+    changes = {} if data is None else detail_of(data)
+    detail = merge(stored, changes)
     text = write_document(detail)
     bvn = bvn_to_verify(request, client, context) if request.verify_bvn else None
     refusal = refuse_invalid(
-        status_refusal, find_person_faults(said, detail, context), text, unverifiable=request.verify_bvn and not bvn
+        status_refusal, find_person_faults(changes, detail, context), text, unverifiable=request.verify_bvn and not bvn
     )
     if refusal is not None:
         return refusal
-    taken = BvnChange({}) if data is None or data.bvn is None else assign_bvn(data.bvn, client, context, seen)
-    if not isinstance(taken, BvnChange):
-        return taken
+    bvn_change = BvnChange({}) if data is None or data.bvn is None else assign_bvn(data.bvn, client, context, seen)
+    if not isinstance(bvn_change, BvnChange):
+        return bvn_change
     if bvn is not None:
         if registry_answer is None or registry_answer.bvn != bvn:
             return Decision(question=bvn)
         refusal = refuse_mismatch(detail, registry_answer)
         if refusal is not None:
             return refusal
-    stands = not taken.columns and is_same_person(kept, detail)
+    is_still_verified = not bvn_change.columns and is_same_person(stored, detail)
     nonce = derive(context.entropy, f"nonce {detail_aad(client.client_id)}")
     sealed = seal_detail(context.vault, client.merchant_id, client.client_id, text, nonce)
     changed = msgspec.structs.replace(
         client,
         detail="{}",
         changed_at=context.now,
-        bvn_verified=bvn is not None or (client.bvn_verified and stands),
-        **taken.columns,
+        bvn_verified=bvn is not None or (client.bvn_verified and is_still_verified),
+        **bvn_change.columns,
         **msgspec.structs.asdict(sealed),
     )
     reply = ClientReply(message="Client updated", data=show_client(changed, context.vault.unseal))
-    return Decision(reply=reply, rows=(changed, *taken.guards))
+    return Decision(reply=reply, rows=(changed, *bvn_change.guards))
 
 
 def refuse_invalid(
     status_refusal: Refusal | None, wrong: list[FieldError], text: str, *, unverifiable: bool | None
 ) -> Refusal | None:
-    """All that is wrong with a client as it would be, at once."""
+    """Returns one refusal with every error of the updated client, or None."""
     if unverifiable:
         wrong.append(FieldError("data.bvn", BVN_REQUIRED))
     if len(text.encode()) > MAX_DETAIL_BYTES:
@@ -348,8 +333,11 @@ def need_erase(client_id: str, traces: tuple[RowErasure, ...], merchant: Merchan
 def decide_erase(
     client_id: str, traces: tuple[RowErasure, ...], context: Context, seen: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
-    """Forget who a client was, here and wherever else they left traces. The row stays, for loans, savings and the books
-    name it. Nothing is left to be approved or changed: who could still have become active has exited."""
+    """Erases the personal data of a client, in its own row and in the rows of other slices (`traces`).
+
+    The row itself stays, because loans, savings and the books refer to it. A status that could still change becomes
+    `exited`. Refused while a loan or savings account is open. May be repeated.
+    """
     client = seen.get(Client, client_key(context.merchant.merchant_id, client_id))
     if client is None:
         return UNKNOWN_CLIENT
@@ -358,16 +346,16 @@ def decide_erase(
     needs = Needs(bvn_guard_keys(client))
     if not all(seen.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
-    forgotten: list[Row] = []
+    erased_rows: list[Row] = []
     for trace in traces:
         row = seen.get(trace.kind, trace.key)
-        left = None if row is None else trace.erase(row)
-        if isinstance(left, Refusal):
-            return left
-        if left is not None and left != row:
-            forgotten.append(left)
+        erased_row = None if row is None else trace.erase(row)
+        if isinstance(erased_row, Refusal):
+            return erased_row
+        if erased_row is not None and erased_row != row:
+            erased_rows.append(erased_row)
     if client.erased_at is not None:
-        return Decision(reply=show_client(client, context.vault.unseal), rows=tuple(forgotten))
+        return Decision(reply=show_client(client, context.vault.unseal), rows=tuple(erased_rows))
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STATUS_TRANSITIONS else client.status,
@@ -383,15 +371,15 @@ def decide_erase(
         email_hash=None,
     )
     return Decision(
-        reply=show_client(erased, context.vault.unseal), rows=(erased, *release_guards(client, seen), *forgotten)
+        reply=show_client(erased, context.vault.unseal), rows=(erased, *release_guards(client, seen), *erased_rows)
     )
 
 
-# --- a client as it is shown ------------------------------------------------------------------------------------
+# --- replies ----------------------------------------------------------------------------------------------------
 
 
 class ClientDetailView(msgspec.Struct, rename={"bank_account": "bankAccount"}):
-    """The detail of a client: what was kept whole stays the text it is."""
+    """The detail of a client. Nested objects stay undecoded JSON."""
 
     firstname: str | UnsetType = UNSET
     lastname: str | UnsetType = UNSET
@@ -409,7 +397,7 @@ DETAIL_VIEW_DECODER: "msgspec.json.Decoder[ClientDetailView]" = msgspec.json.Dec
 
 
 def show_client(client: Client, unseal: Unsealer) -> ClientRecord:
-    told: dict[str, Any] = msgspec.structs.asdict(DETAIL_VIEW_DECODER.decode(unseal_detail(client, unseal)))
+    detail: dict[str, Any] = msgspec.structs.asdict(DETAIL_VIEW_DECODER.decode(unseal_detail(client, unseal)))
     return ClientRecord(
         client_id=client.client_id,
         status=client.status,  # type: ignore[arg-type]
@@ -417,5 +405,5 @@ def show_client(client: Client, unseal: Unsealer) -> ClientRecord:
         bvn=client.bvn_mask or UNSET,
         date_created=utc_text(client.created_at),
         date_erased=UNSET if client.erased_at is None else utc_text(client.erased_at),
-        **told,
+        **detail,
     )

@@ -1,16 +1,16 @@
-"""Whether a person is who the register of Bank Verification Numbers says, as a bank's officer would judge it.
-Contract: clients#create
+"""Compares a client's names and birth date with the register of Bank Verification Numbers, as a bank officer would.
 
-Case, accents, hyphens and apostrophes do not count, nor whether a double name is written apart or together. Two names
-must be found: the register's surname, and one of its given names (the middle name may be the one a person goes by),
-as the claim's last and first name or in each other's place. Of a double name a part will do, if it is a name: an
-initial or a particle (Al, De, Van) alone is none.
+Case, accents, hyphens, apostrophes and the spaces of a double name are ignored. The claim matches if:
 
-What is then left over is compared wherever it was written, as second first name, middle name or second surname. Left
-over on both sides it must be the same, or the initial of it: Ada Grace Obi is not Ada Mary Obi. What the register
-alone has was merely not said. Of what the claim alone has, one word is a middle name or a married name that the
-register was not told; more than one is somebody else. A particle is compared with particles only. A birth date, where
-one was said, is equal.
+- Its first and last name, in either order, match a given name (first or middle) and the surname of the register. One
+  part of a double name is enough, but not an initial or a particle (Al, De, Van) alone.
+- The remaining words do not conflict, wherever they were written. If both sides have remaining words, they must be
+  equal, or one the initial of the other: Ada Grace Obi is not Ada Mary Obi. Words that only the register has do not
+  matter. The claim alone may have one such word (a middle name or a married name), not more. Particles are compared
+  only with particles.
+- The birth dates are equal, if the claim has one.
+
+Contract: clients#verify-bvn
 """
 
 import re
@@ -21,23 +21,23 @@ import msgspec
 
 from kasuwa.rails.ports import Person
 
-# Letters that Unicode does not take apart: Hausa's hooked ones, and those that banks' forms write plain.
+# Letters that Unicode does not decompose: the hooked letters of Hausa, and those that bank forms write without marks.
 PLAIN_LETTERS = str.maketrans(
     {"ɓ": "b", "ɗ": "d", "ƙ": "k", "ƴ": "y", "ŋ": "n", "ɛ": "e", "ɔ": "o"}
     | {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"}
 )
-# Marks inside a word: O'Neil is ONeil.
+# Removed from within a word: O'Neil becomes ONeil.
 APOSTROPHES = re.compile(r"['’‘ʼʻ`´]")
 WORDS = re.compile(r"[^\W_]+")
 
-# Parts of surnames that are shared by families without number.
+# Parts of surnames that too many families share to identify anybody.
 PARTICLES = frozenset(
     {
         *("abd", "abdul", "abdur", "abu", "al", "bin", "bint", "da", "dan", "das", "de", "del", "della", "den", "der"),
         *("di", "do", "dos", "du", "el", "ibn", "la", "le", "les", "mac", "mc", "san", "st", "van", "von"),
     }
 )
-# How many words of a claim the register may know nothing of.
+# How many words of a claim may be missing in the register.
 MAX_UNKNOWN_WORDS = 1
 
 FIELDS = ("firstname", "middlename", "lastname")
@@ -47,7 +47,7 @@ Names = dict[str, Words]
 
 
 class ClaimedIdentity(msgspec.Struct, frozen=True):
-    """Who a merchant says its client is."""
+    """The names and birth date of a client as the merchant gave them."""
 
     firstname: str
     lastname: str
@@ -56,14 +56,14 @@ class ClaimedIdentity(msgspec.Struct, frozen=True):
 
 
 def split_name(name: str) -> Words:
-    """A name as its bare words, in order: Ọlá-Ada D’Souza is ola, ada, dsouza."""
+    """Returns the words of a name in lower case without accents: Ọlá-Ada D’Souza becomes ola, ada, dsouza."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     bare = "".join(sign for sign in apart if not unicodedata.combining(sign)).translate(PLAIN_LETTERS)
     return tuple(WORDS.findall(APOSTROPHES.sub("", bare)))
 
 
 def find_differing_fields(claimed: ClaimedIdentity, person: Person) -> tuple[str, ...]:
-    """The fields in which a claim and the register differ; none where a bank would accept it."""
+    """Returns the fields in which a claim differs from the register; empty if it matches."""
     names = [field for field in differing_names(claimed, person) if field not in person.always_matching]
     born = claimed.dob and person.dob and claimed.dob != person.dob and "dob" not in person.always_matching
     return (*names, "dob") if born else tuple(names)
@@ -81,7 +81,7 @@ def names_of(person: ClaimedIdentity | Person) -> Names:
 
 
 def join_known_words(name: Words, others: Names) -> Words:
-    """A name with those of its words as one that are one on the other side."""
+    """Joins adjacent words of a name that the other side writes as one word."""
     known = {word for words in others.values() for word in (*words, "".join(words))}
     for length in range(len(name), 1, -1):
         for start in range(len(name) - length + 1):
@@ -92,14 +92,14 @@ def join_known_words(name: Words, others: Names) -> Words:
 
 
 def is_name_match(said: Words, kept: Words) -> bool:
-    """The same name, or one that shares a part that is a name by itself."""
+    """Returns whether two names are the same, or share a word that is neither an initial nor a particle."""
     if set(said) == set(kept):
         return bool(said)
     return any(len(word) > 1 and word not in PARTICLES for word in set(said) & set(kept))
 
 
 def find_unmatched_names(said: Names, kept: Names) -> tuple[str, ...]:
-    """Which of first and last name the register does not have, in either order."""
+    """Returns which of first and last name do not match the register in either order."""
     first, last, surname = said["firstname"], said["lastname"], kept["lastname"]
     given = (kept["firstname"], kept["middlename"])
     for one, other in ((first, last), (last, first)):
@@ -113,7 +113,7 @@ def find_unmatched_names(said: Names, kept: Names) -> tuple[str, ...]:
 
 
 def find_conflicting_fields(said: Names, kept: Names) -> tuple[str, ...]:
-    """The fields with words that the register does not have, where those are too many or it has others instead."""
+    """Returns the fields with unmatched words, if they are too many or the register has others instead."""
     ours, theirs = unmatched_words(said, kept), unmatched_words(kept, said)
     wrong: set[str] = set()
     for of_particles in (False, True):
@@ -125,7 +125,7 @@ def find_conflicting_fields(said: Names, kept: Names) -> tuple[str, ...]:
 
 
 def unmatched_words(one: Names, other: Names) -> list[str]:
-    """The words of one side that the other has nowhere, neither whole nor by an initial."""
+    """Returns the words of one side that the other side does not have, neither in full nor as an initial."""
     mine = Counter(word for words in one.values() for word in words)
     others = Counter(word for words in other.values() for word in words)
     mine, others = mine - others, others - mine

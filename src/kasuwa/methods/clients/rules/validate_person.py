@@ -1,8 +1,9 @@
-"""What may be said of a person: rules on the fields of a body, and the same on a person as a whole.
-Contract: clients#create
+"""Validates the fields of a client.
 
-What a body shows by itself, a rule finds, whatever else is wrong with it. What only the kept client shows (the other
-half of a bank account, where they live) and what day it is, is found when all is decided.
+Field rules check what the body alone shows. `find_person_faults` runs within the decision, and checks what depends on
+the stored client (the other half of a bank account, the country of residence) or on the business date.
+
+Contract: clients#create
 """
 
 from datetime import datetime
@@ -26,12 +27,12 @@ def check_phone(merchant: Merchant, addresses: list[Document] | None, phone: str
 
 
 def check_updated_phone(merchant: Merchant, addresses: list[Document] | None, phone: str | None) -> str | None:
-    """Who brings no address lives where they lived, which a body does not show."""
+    """Skips the check if the request has no addresses: the decision checks the phone with the stored ones."""
     return None if addresses is None else check_phone(merchant, addresses, phone)
 
 
 def home_calling_codes(addresses: list[Detail]) -> set[str]:
-    """The countries whose telephone a person may have without saying so: Nigeria, and where they live."""
+    """Returns the calling codes that a phone number may leave out: of Nigeria and of the countries of the addresses."""
     named = [address.get("country") or "" for address in addresses]
     return {calling_code(country) for country in ("", *named)}
 
@@ -53,7 +54,7 @@ def check_bank(merchant: Merchant, bank_code: str | None) -> str | None:
 
 
 def check_bank_account(merchant: Merchant, bank_code: str | None, account_number: str | None) -> str | None:
-    """A change may bring one of the two."""
+    """Checks the number against the bank. Skipped if an update has only one of the two."""
     if bank_code is None or account_number is None:
         return None
     return check_account_number(merchant, bank_code, account_number)
@@ -74,16 +75,20 @@ CREATE_RULES = (
 UPDATE_RULES = (*SHARED_RULES, FieldRule(("data.addresses", "data.phone"), check_updated_phone))
 
 
-def find_person_faults(said: Detail, detail: Detail, context: Context) -> list[FieldError]:
-    """What is wrong with a person as a whole: each field by itself was read already. What was found right once and is
-    not said again is let be, whatever has become of its bank since."""
+def find_person_faults(changes: Detail, detail: Detail, context: Context) -> list[FieldError]:
+    """Returns the errors of the merged client `detail`. Each field alone was checked before.
+
+    Only fields in `changes` are checked: a stored value stays valid, even if its bank has closed since.
+    """
     found = []
-    if "phone" in said and not is_telephone(said["phone"], home_calling_codes(detail.get("addresses", []))):
+    if "phone" in changes and not is_telephone(changes["phone"], home_calling_codes(detail.get("addresses", []))):
         found.append(FieldError("data.phone", PHONE_REASON))
-    reason = check_birth_date(context.now, said.get("dob"))
+    reason = check_birth_date(context.now, changes.get("dob"))
     if reason is not None:
         found.append(FieldError("data.dob", reason))
-    return found + (find_bank_account_faults(detail["bankAccount"], context.merchant) if "bankAccount" in said else [])
+    return found + (
+        find_bank_account_faults(detail["bankAccount"], context.merchant) if "bankAccount" in changes else []
+    )
 
 
 def find_bank_account_faults(account: Detail, merchant: Merchant) -> list[FieldError]:

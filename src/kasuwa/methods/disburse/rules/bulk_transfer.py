@@ -1,30 +1,30 @@
-"""The rules of bulk transfers: up to 1,000 orders in one request, each accepted or refused on its own.
-Contract: disburse#transfer
+"""Bulk transfers: up to 1,000 orders in one request, each accepted or refused on its own.
 
-An order ends up in one of three ways:
+Each order has one of three outcomes:
 
-    accepted    a transfer like any other (decide.py), or the state of the transfer that it repeats
-    failed      it cannot be read, or the wallet does not cover it: a failed transfer with the reason, and nothing moves
-    conflict    its orderRef belongs to another order, of this bulk or of an earlier request: nothing is recorded for it
+    accepted    becomes a transfer like any other (transfer.py), or replies with the state of the transfer it repeats
+    failed      is invalid, or the wallet does not cover it: a failed transfer with the reason, and no postings
+    conflict    its orderRef belongs to another order, of this bulk or of an earlier request: nothing is recorded
 
-So every order that is not in conflict is a transaction that verify finds by its orderRef, with its event. The bulk
-itself is kept as a `TransferBatch`, which verify finds by its batchRef.
+So every order that is not in conflict is a transaction with an event, and verify finds it by its orderRef. The bulk
+itself is a `TransferBatch`, which verify finds by its batchRef.
+
+Contract: disburse#bulk
 """
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
 from kasuwa.core.body import read_untyped
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal, Row
+from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal
 from kasuwa.core.decoding import decode
 from kasuwa.core.fields import Amount, read_scalar
-from kasuwa.core.references import movement_reference, row_key
+from kasuwa.core.references import movement_reference
 from kasuwa.core.transactions import (
     FAILED,
     Transaction,
@@ -33,22 +33,21 @@ from kasuwa.core.transactions import (
     end_transaction,
     transaction_key,
 )
-from kasuwa.methods.disburse.rules.transfer import (
+from kasuwa.methods.disburse.model import (
+    BATCH_REFERENCE_TYPE,
+    CONFLICT,
     KIND,
     WALLET,
+    BatchOrder,
+    TransferBatch,
     TransferDetail,
-    digest_request,
-    replay_transfer,
-    start_transfer,
+    batch_key,
 )
+from kasuwa.methods.disburse.rules.transfer import digest_request, replay_transfer, start_transfer
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply, TransferReply, TransferRequest
 
-CONFLICT = "conflict"
-BATCH_REFERENCE_TYPE = "BT"
-BATCH_PREFIX = f"GP|{BATCH_REFERENCE_TYPE}|"
-
 NOT_AN_ORDER = "an object with amount, bankcode and accountnumber"
-# A refused order keeps its orderRef (Contract: #repeats), so the way out is another one.
+# A refused order keeps its orderRef, so it can only be sent again under another one. Contract: #repeats
 INSUFFICIENT_MESSAGE = (
     "The wallet does not cover the amount and its fee; fund it and send the order under a new orderRef"
 )
@@ -64,56 +63,24 @@ REFUSED_MESSAGE = (
 )
 
 
-# --- rows ---------------------------------------------------------------------------------------------------
-
-
-class TransferBatch(Row):
-    """A bulk that was taken in. `detail` lists its orders as `BatchOrder`s and never changes."""
-
-    table: ClassVar[str] = "transfer_batch"
-
-    batch_ref: str
-    detail: str
-    created_at: datetime
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
-class BatchOrder(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One order of a bulk: the transfer that stands for it, or why there is none."""
-
-    order_ref: str
-    txn_ref: str | None = None
-    conflict: str | None = None
-
-
-BATCH_ORDERS_DECODER: "msgspec.json.Decoder[list[BatchOrder]]" = msgspec.json.Decoder(list[BatchOrder])
-
-
-def batch_key(merchant_id: int, batch_ref: str) -> bytes:
-    return row_key(merchant_id, TransferBatch.table, batch_ref)
-
-
-# --- reading ------------------------------------------------------------------------------------------------
+# --- decoding -----------------------------------------------------------------------------------------------
 
 
 class InvalidOrder(msgspec.Struct, frozen=True):
-    """An order that cannot be sent: why, what of it could be read, and the bytes by which a repeat is known."""
+    """An order that cannot be sent."""
 
     reason: str
-    order_ref: str | None
-    amount: int
-    order: TransferDetail
-    digest_input: bytes
+    order_ref: str | None  # None if absent or invalid
+    amount: int  # 0 if absent or not an amount
+    detail: TransferDetail  # empty text for each field that is absent or invalid
+    digest_input: bytes  # the bytes whose digest identifies a repeated order
 
 
 BulkOrder = TransferRequest | InvalidOrder
 
 
 def read_orders(request: BulkRequest, merchant: Merchant, *, rules: Any) -> Iterator[BulkOrder]:
-    """Reads the orders one by one: a thousand bad ones take most of a second."""
+    """Yields the decoded orders lazily, because decoding a thousand invalid ones takes most of a second."""
     return (read_order(raw, merchant, rules) for raw in request.data)
 
 
@@ -125,16 +92,16 @@ def read_order(raw: Any, merchant: Merchant, rules: Any) -> BulkOrder:
     return read if isinstance(read, TransferRequest) else read_invalid_order(read_untyped(bytes(raw)), read)
 
 
-def read_invalid_order(said: Any, faults: tuple[FieldError, ...]) -> InvalidOrder:
-    """Of a field that is at fault nothing is kept, except an amount that is merely outside the limits."""
+def read_invalid_order(body: Any, faults: tuple[FieldError, ...]) -> InvalidOrder:
+    """Keeps the valid fields of an invalid order, and an amount that is merely outside the limits."""
     reasons = "; ".join(f"{fault.field}: {fault.reason}".removeprefix(": ") for fault in faults)
-    if not isinstance(said, dict):
+    if not isinstance(body, dict):
         return InvalidOrder(
-            reasons or NOT_AN_ORDER, None, 0, TransferDetail("", "", "", ""), canonical_order_bytes(said)
+            reasons or NOT_AN_ORDER, None, 0, TransferDetail("", "", "", ""), canonical_order_bytes(body)
         )
     wrong = {fault.field for fault in faults}
-    texts = {name: value for name, value in said.items() if name not in wrong and isinstance(value, str)}
-    order = TransferDetail(
+    texts = {name: value for name, value in body.items() if name not in wrong and isinstance(value, str)}
+    detail = TransferDetail(
         texts.get("bankcode", ""),
         texts.get("accountnumber", ""),
         texts.get("sender_name", ""),
@@ -143,23 +110,25 @@ def read_invalid_order(said: Any, faults: tuple[FieldError, ...]) -> InvalidOrde
     return InvalidOrder(
         reasons or NOT_AN_ORDER,
         texts.get("orderRef"),
-        read_any_amount(said.get("amount")),
-        order,
-        canonical_order_bytes(said),
+        read_any_amount(body.get("amount")),
+        detail,
+        canonical_order_bytes(body),
     )
 
 
-def canonical_order_bytes(said: Any) -> bytes:
-    """An order that cannot be read, written in one way however it was sent: a repeat is known by it. A number that has
-    no value of ours is its text."""
-    plain = msgspec.json.encode(said, enc_hook=lambda odd: getattr(odd, "text", None), order="sorted")
+def canonical_order_bytes(body: Any) -> bytes:
+    """Returns the same bytes for every spelling of an invalid order, to recognize a repeated one.
+
+    A number that cannot be represented is encoded as its text.
+    """
+    plain = msgspec.json.encode(body, enc_hook=lambda odd: getattr(odd, "text", None), order="sorted")
     return b"refused order " + plain
 
 
-def read_any_amount(said: Any) -> int:
-    """An amount within the limits or not; 0 where it is none."""
+def read_any_amount(value: Any) -> int:
+    """Returns an amount without checking the limits, or 0 if the value is not an amount."""
     try:
-        return int(read_scalar(Amount, said))
+        return int(read_scalar(Amount, value))
     except ValueError:
         return 0
 
@@ -168,8 +137,8 @@ def read_any_amount(said: Any) -> int:
 
 
 def need_bulk(orders: list[BulkOrder], merchant: Merchant) -> Needs:
-    named = [order.order_ref for order in orders]
-    keys = dict.fromkeys(transaction_key(merchant.merchant_id, KIND, said) for said in named if said is not None)
+    order_refs = [order.order_ref for order in orders]
+    keys = dict.fromkeys(transaction_key(merchant.merchant_id, KIND, ref) for ref in order_refs if ref is not None)
     return Needs(tuple((Transaction, key) for key in keys), (WALLET,))
 
 
@@ -183,7 +152,7 @@ def decide_bulk(orders: list[BulkOrder], context: Context, seen: LoadedRows) -> 
 
 
 def decide_orders(orders: list[BulkOrder], context: Context, seen: LoadedRows, batch_ref: str) -> Iterator[Decision]:
-    """Each order stands alone: the first with an orderRef has it, any other with the same is in conflict."""
+    """Yields one decision per order. Of several orders with one orderRef, all but the first are in conflict."""
     first_number = context.number
     places: dict[str, int] = {}
     for place, order in enumerate(orders, start=1):
@@ -191,10 +160,10 @@ def decide_orders(orders: list[BulkOrder], context: Context, seen: LoadedRows, b
         if order_ref is not None and places.setdefault(order_ref, place) != place:
             yield reply_conflict(order_ref, USED_IN_BULK.format(places[order_ref]))
             continue
-        part = decide_order(order, context, seen, first_number + place, batch_ref)
-        if part.injected_faults is not None:
-            context = msgspec.structs.replace(context, injected_faults=part.injected_faults)
-        yield part
+        decision = decide_order(order, context, seen, first_number + place, batch_ref)
+        if decision.injected_faults is not None:
+            context = msgspec.structs.replace(context, injected_faults=decision.injected_faults)
+        yield decision
 
 
 def decide_order(order: BulkOrder, context: Context, seen: LoadedRows, number: int, batch_ref: str) -> Decision:
@@ -202,23 +171,23 @@ def decide_order(order: BulkOrder, context: Context, seen: LoadedRows, number: i
     if order.order_ref is not None:
         first = seen.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.order_ref))
         if first is not None:
-            repeated = replay_transfer(first, digest)
-            if isinstance(repeated, Refusal):
+            replay = replay_transfer(first, digest)
+            if isinstance(replay, Refusal):
                 return reply_conflict(order.order_ref, USED_BEFORE)
-            return Decision(reply=reply_order(repeated.reply))
+            return Decision(reply=reply_order(replay.reply))
     if isinstance(order, InvalidOrder):
         return refuse_order(order, digest, context, number, batch_ref)
     decision = start_transfer(order, digest, context, number, batch_ref)
-    decision.numbers_used = 0  # the bulk counts for all of its orders
+    decision.numbers_used = 0  # decide_bulk has reserved the numbers of all orders
     decision.reply = reply_order(decision.reply)
-    sent = TransferDetail(order.bank_code, order.account_number, order.sender_name or "", order.narration or "")
-    short = InvalidOrder(INSUFFICIENT_MESSAGE, order.order_ref, int(order.amount), sent, b"")
-    decision.fallback = partial(refuse_order, short, digest, context, number, batch_ref)
+    detail = TransferDetail(order.bank_code, order.account_number, order.sender_name or "", order.narration or "")
+    uncovered = InvalidOrder(INSUFFICIENT_MESSAGE, order.order_ref, int(order.amount), detail, b"")
+    decision.fallback = partial(refuse_order, uncovered, digest, context, number, batch_ref)
     return decision
 
 
 def refuse_order(order: InvalidOrder, digest: bytes, context: Context, number: int, batch_ref: str) -> Decision:
-    """A transfer that has failed before anything was held or sent: it costs nothing."""
+    """Records a failed transfer for an order of which nothing was held or sent. It costs nothing."""
     row = begin_transaction(
         context,
         KIND,
@@ -227,7 +196,7 @@ def refuse_order(order: InvalidOrder, digest: bytes, context: Context, number: i
         order_ref=order.order_ref,
         batch_ref=batch_ref,
         digest=digest,
-        detail=order.order,
+        detail=order.detail,
     )
     end = end_transaction(context, row, FAILED, None, order.reason, KIND, context.scenario)
     failed = end.row
@@ -235,8 +204,8 @@ def refuse_order(order: InvalidOrder, digest: bytes, context: Context, number: i
     return Decision(reply=line, rows=(failed,), jobs=end.jobs, events=(end.event,))
 
 
-def reply_conflict(order_ref: str, why: str) -> Decision:
-    return Decision(reply=OrderReply(order_ref=order_ref, txn_status="conflict", message=why))
+def reply_conflict(order_ref: str, message: str) -> Decision:
+    return Decision(reply=OrderReply(order_ref=order_ref, txn_status="conflict", message=message))
 
 
 def make_batch(batch_ref: str, lines: list[OrderReply], context: Context) -> TransferBatch:
@@ -262,13 +231,13 @@ def reply_order(reply: TransferReply) -> OrderReply:
 
 def combine_bulk(batch_ref: str, context: Context, results: list[Decision | Refusal]) -> Decision:
     lines = [result.reply for result in results if isinstance(result, Decision)]
-    assert len(lines) == len(results), "an order that is refused has a decision of its own"
+    assert len(lines) == len(results), "every order ends in a decision, a refused one by its fallback"
     reply = BulkReply(batch_ref=batch_ref, message=bulk_message(lines), data=lines)
     return Decision(reply=reply, rows=(make_batch(batch_ref, lines, context),))
 
 
 def bulk_message(lines: list[OrderReply]) -> str:
-    """Says whether all, some or none of the orders were accepted."""
+    """Returns the message of the whole bulk: all, some or none of the orders were accepted."""
     counts = Counter(line.txn_status for line in lines)
     accepted = len(lines) - counts["failed"] - counts["conflict"]
     if accepted == len(lines):

@@ -1,4 +1,4 @@
-"""Transfers without what they say of a person who asked to be forgotten. Where the money went, the books keep."""
+"""Erases personal data from transfers. Beneficiary account and amount stay: the books need them."""
 
 from typing import ClassVar
 
@@ -7,19 +7,20 @@ import msgspec
 from kasuwa.core.decision import Refusal
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.core.transactions import Transaction, encode_text
-from kasuwa.methods.disburse.rules.transfer import TransferDetail
-
-TRANSFER_DETAIL_DECODER: "msgspec.json.Decoder[TransferDetail]" = msgspec.json.Decoder(TransferDetail)
+from kasuwa.methods.disburse.model import TRANSFER_DETAIL_DECODER
 
 
 class ErasableTransfer(Transaction):
-    """A transfer of which nothing changes but what the bank was told, which otherwise never does."""
+    """A transaction row whose `detail` may be written again. Elsewhere `detail` never changes after the insert."""
 
     mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
 
 
 def erase_narration(transfer: ErasableTransfer) -> ErasableTransfer | Refusal:
-    """The merchant's own words: of a cash-out, the name of the savings."""
+    """Empties the narration: free text of the merchant, or the name of the savings of a cash-out.
+
+    Refused while the transfer is in progress.
+    """
     if transfer.is_open:
         return TRANSACTION_IN_PROGRESS
     order = msgspec.structs.replace(TRANSFER_DETAIL_DECODER.decode(transfer.detail), narration="")

@@ -1,6 +1,6 @@
-"""What a bank's answer means for a transfer: post the hold, give it back, or ask again later.
+"""Applies the bank's answer to a transfer: posts the hold, voids it, or schedules another query.
 
-Contract: #states, disburse#transfer
+Contract: #states, disburse#requery
 """
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
@@ -29,27 +29,25 @@ from kasuwa.core.transactions import (
     end_transaction,
 )
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.disburse.rules.transfer import (
+from kasuwa.methods.disburse.model import (
     INCOME,
     KIND,
-    MESSAGES,
     QUERY,
     RAIL,
     SEND,
     STAMP_DUTY,
     VAT,
     WALLET,
-    WALLET_INSUFFICIENT,
-    read_work,
-    reply_transfer,
+    decode_job_data,
 )
+from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, reply_transfer
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
 POSTED = (WALLET, RAIL, INCOME, VAT)
 POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
 
-# The bank has spoken and does not say how it ends; where it has not spoken, we are still processing.
+# Answers without a final result. They make a transfer pending; without any answer it stays processing.
 UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
 JOB_KINDS = RequeryJobKinds(SEND, QUERY)
@@ -63,7 +61,7 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     accounts: tuple[str, ...] = (WALLET,)
     if answer.status == ports.SUCCESSFUL:
         accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
-    source = read_work(job.work).order.source_account
+    source = decode_job_data(job.work).order.source_account
     if source != WALLET:
         return Needs((*rows, (Hold, fee_hold_key(job.subject))), (*accounts, source))
     return Needs(rows, accounts)
@@ -76,7 +74,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if row.is_final:
         return reply_final(row, job, answer, current_job, context, seen)
     assert current_job is not None
-    age = context.now.timestamp() - read_work(current_job.work).sent_at
+    age = context.now.timestamp() - decode_job_data(current_job.work).sent_at
     ending = final_status(answer, age)
     if ending is None:
         return schedule_query(row, current_job, answer, context, seen)
@@ -86,8 +84,12 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
 def reply_final(
     row: Transaction, job: Job, answer: Answer, current_job: Job | None, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    """A call-back has ended it meanwhile: whoever waits is told so, in the words of what the transfer was for."""
-    purpose_reply = reply_of_purpose(row, read_work(job.work).order.purpose, context, seen)
+    """Returns the reply for a transfer that a call-back has ended in the meantime.
+
+    The purpose of the transfer may replace the reply. Nothing is posted twice. An answer that contradicts the final
+    status becomes an operator notice.
+    """
+    purpose_reply = reply_of_purpose(row, decode_job_data(job.work).order.purpose, context, seen)
     if isinstance(purpose_reply, NeedsMore):
         return purpose_reply
     notices = contradiction_notices(row, final_status(answer, 0) or row.status)
@@ -103,15 +105,17 @@ def end_transfer(
 ) -> Decision | NeedsMore:
     # The bank's words alone ("No sufficient funds") could be read as being about the merchant's own wallet.
     message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else f"{BANK_SAYS}{answer.message}"
-    work = read_work(job.work)
-    event_fields = {"orderRef": row.order_ref, **subject_of(work.order.purpose)}
-    end = end_transaction(context, row, ending, answer.code, message, KIND, work.scenario, event_fields=event_fields)
-    added = effects_of_purpose(end.row, work.order.purpose, context, seen)
+    job_data = decode_job_data(job.work)
+    event_fields = {"orderRef": row.order_ref, **subject_of(job_data.order.purpose)}
+    end = end_transaction(
+        context, row, ending, answer.code, message, KIND, job_data.scenario, event_fields=event_fields
+    )
+    added = effects_of_purpose(end.row, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):
         return added
     return Decision(
         reply=added.reply or reply_transfer(end.row),
-        groups=(*end_holds(end.row, work.order.source_account, added.posts, seen), *added.groups),
+        groups=(*end_holds(end.row, job_data.order.source_account, added.posts, seen), *added.groups),
         rows=(end.row, *added.rows),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
@@ -121,7 +125,10 @@ def end_transfer(
 
 
 def end_holds(row: Transaction, source: str, added: tuple[Posting, ...], seen: LoadedRows) -> tuple[PostingGroup, ...]:
-    """Post what was held, or give it back. What a purpose adds to a failure has no hold to go under."""
+    """Returns the groups that post or void the holds, with the postings that the purpose adds.
+
+    After a failure the holds are voided, so the postings of the purpose get a group of their own.
+    """
     hold, fee_hold = hold_key(row.key), fee_hold_key(row.key)
     held = [hold] if source == WALLET or seen.get(Hold, fee_hold) is None else [hold, fee_hold]
     if row.status == FAILED:
@@ -139,23 +146,24 @@ def end_holds(row: Transaction, source: str, added: tuple[Posting, ...], seen: L
 
 
 def post_fees(row: Transaction) -> tuple[Posting, ...]:
-    posts = (
+    postings = (
         Posting(WALLET, INCOME, row.fee, "transfer fee"),
         Posting(WALLET, VAT, row.vat, "VAT on fee"),
         Posting(WALLET, STAMP_DUTY, row.duty, "stamp duty"),
     )
-    return tuple(post for post in posts if post.amount)
+    return tuple(posting for posting in postings if posting.amount)
 
 
 def schedule_query(
     row: Transaction, job: Job, answer: Answer, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    work = read_work(job.work)
-    age = context.now.timestamp() - work.sent_at
+    """Keeps the transfer open and reschedules its job, to query the bank again."""
+    job_data = decode_job_data(job.work)
+    age = context.now.timestamp() - job_data.sent_at
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
-    kept, again = schedule_requery(row, job, answer, context, age, JOB_KINDS, status, MESSAGES[status])
+    updated, next_job = schedule_requery(row, job, answer, context, age, JOB_KINDS, status, MESSAGES[status])
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
-    added = effects_of_purpose(kept, work.order.purpose, context, seen)
+    added = effects_of_purpose(updated, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):
         return added
-    return Decision(reply=added.reply or reply_transfer(kept, code), rows=(kept,), jobs=(again,))
+    return Decision(reply=added.reply or reply_transfer(updated, code), rows=(updated,), jobs=(next_job,))

@@ -1,4 +1,4 @@
-"""The rules of transfers.
+"""Starts transfers from the wallet to a bank account.
 
 Postings of a transfer (all in the wallet's currency):
 
@@ -9,13 +9,12 @@ Postings of a transfer (all in the wallet's currency):
                  wallet → tax:stamp_duty             duty, where it is on
     failed       the hold is voided, nothing moves
 
-Money that another slice sends (a loan's principal, a savings account's cash-out, a split's payout) goes the same way:
-`send_money` with its own source account and its errand. The fee is the wallet's all the same, under a hold of its own.
+Other slices send money with `send_money`: a loan's principal, a cash-out of savings, a payout of a split. They name
+their own source account and purpose. The wallet still pays the fee, which then has a hold of its own.
 
-An unknown outcome is never sent again as a new transfer: see decide_answer.py. Bulk transfers are in decide_bulk.py.
+A transfer whose outcome is unknown is never sent again as a new one: see on_bank_answer.py. Bulk transfers are in
+bulk_transfer.py.
 """
-
-from functools import lru_cache
 
 import msgspec
 
@@ -32,9 +31,8 @@ from kasuwa.core.decision import (
     Refusal,
 )
 from kasuwa.core.merchant import check_amount_limits
-from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
-from kasuwa.core.scenario import Scenario, take_call_scenario
+from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.tariff import NO_FEES, calculate_transfer_fees
 from kasuwa.core.transactions import (
     PENDING,
@@ -46,20 +44,11 @@ from kasuwa.core.transactions import (
     make_transaction_job,
     transaction_key,
 )
-from kasuwa.ledger import chart
+from kasuwa.methods.disburse.model import CURRENCY, KIND, LANE, SEND, TransferJobData
+from kasuwa.methods.disburse.model import JOB_DATA_DECODER as JOB_DATA_DECODER
+from kasuwa.methods.disburse.model import WALLET as WALLET
+from kasuwa.methods.disburse.model import TransferDetail as TransferDetail
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
-
-KIND = "transfer"
-CURRENCY = "NGN"
-SEND = "disburse.send"
-QUERY = "disburse.ask"
-LANE = "bank"
-
-WALLET = chart.wallet(CURRENCY)
-RAIL = chart.rail("bank", CURRENCY)
-INCOME = chart.income("transfer", CURRENCY)
-VAT = chart.tax("vat", CURRENCY)
-STAMP_DUTY = chart.tax("stamp_duty", CURRENCY)
 
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
@@ -77,43 +66,8 @@ MESSAGES = {
 }
 
 
-# --- what may be asked ------------------------------------------------------------------------------------
-
-
 def check_amount(merchant: Merchant, amount: int) -> str | None:
     return check_amount_limits(merchant, CURRENCY, amount)
-
-
-# --- a transfer is asked for ------------------------------------------------------------------------------
-
-
-class TransferDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the rail is told, kept with the transaction; and where the money comes from and what for."""
-
-    bank_code: str
-    account_number: str
-    sender_name: str
-    narration: str
-    source_account: str = msgspec.field(default=WALLET, name="source")
-    purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
-
-
-class TransferJobData(msgspec.Struct, frozen=True):
-    """What a transfer's job knows besides its transaction: when it was first sent, and the scenario."""
-
-    sent_at: float
-    order: TransferDetail
-    amount: int
-    scenario: Scenario
-
-
-JOB_DATA_DECODER: "msgspec.json.Decoder[TransferJobData]" = msgspec.json.Decoder(TransferJobData)
-
-
-@lru_cache(maxsize=1024)
-def read_work(text: str) -> TransferJobData:
-    """Decodes the `work` of a job. Kept, because the steps of one transfer read the same text several times."""
-    return JOB_DATA_DECODER.decode(text)
 
 
 def need_transfer(request: TransferRequest, merchant: Merchant) -> Needs:
@@ -135,8 +89,10 @@ def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows
 
 
 class RequestDigestFields(msgspec.Struct, frozen=True):
-    """What two requests under one orderRef must have in common to be the same. It is hashed and kept for ever, so its
-    fields never change: a field that TransferRequest gains later is not one of these."""
+    """The fields that must be equal for two requests with one orderRef to count as the same request.
+
+    Their digest is stored for good, so never change these fields. Do not add fields that TransferRequest gains later.
+    """
 
     amount: int
     bankcode: str
@@ -159,10 +115,27 @@ def digest_request(request: TransferRequest, context: Context) -> bytes:
 
 
 def replay_transfer(first: Transaction, digest: bytes) -> Decision | Refusal:
-    """The first answer with its current status; while it is at the rail, worth waiting for. Contract: #repeats"""
+    """Returns the reply of the first request, with the transfer's current status.
+
+    `in_progress` while the bank has not answered yet: the caller may wait for the answer. Contract: #repeats
+    """
     if first.digest != digest:
         return REFERENCE_USED
     return Decision(reply=reply_transfer(first), in_progress=first.code is None and not first.is_final)
+
+
+class NewTransfer(msgspec.Struct, frozen=True, kw_only=True):
+    """A transfer to be started."""
+
+    order: TransferDetail
+    amount: int
+    order_ref: str | None = None  # None: the transfer's own txnRef is used
+    batch_ref: str | None = None  # the bulk that it belongs to
+    digest: bytes = b""  # identifies a repeated request; empty where no request can be repeated
+    reference_type: str = "FD"  # the two letters of its txnRef
+    # The refusal where the source account does not cover the amount, if that is not the wallet.
+    insufficient_refusal: Refusal = WALLET_INSUFFICIENT
+    is_free: bool = False  # without fee, VAT and stamp duty
 
 
 def start_transfer(
@@ -171,7 +144,14 @@ def start_transfer(
     order = TransferDetail(
         request.bank_code, request.account_number, request.sender_name or "", request.narration or ""
     )
-    return send_money(order, int(request.amount), context, number, request.order_ref, digest, batch_ref)
+    new = NewTransfer(
+        order=order,
+        amount=int(request.amount),
+        order_ref=request.order_ref,
+        batch_ref=batch_ref,
+        digest=digest,
+    )
+    return begin_transfer(new, context, number)
 
 
 def send_money(
@@ -179,46 +159,56 @@ def send_money(
     amount: int,
     context: Context,
     number: int,
-    order_ref: str | None = None,
-    digest: bytes = b"",
-    batch_ref: str | None = None,
     *,
     reference_type: str = "FD",
     insufficient_refusal: Refusal = WALLET_INSUFFICIENT,
     is_free: bool = False,
 ) -> Decision:
-    """Hold the money and write the job that calls the bank; `short` answers for a source that is not the wallet, and
-    nobody pays for what is `free`."""
-    txn_ref = movement_reference(reference_type, context.permutation(number), lagos_day(context.now))
-    merchant = context.merchant
-    charge = NO_FEES if is_free else calculate_transfer_fees(merchant.tariff, amount)
+    """Returns the decision that starts a transfer for another slice. See `NewTransfer` for the parameters."""
+    new = NewTransfer(
+        order=order,
+        amount=amount,
+        reference_type=reference_type,
+        insufficient_refusal=insufficient_refusal,
+        is_free=is_free,
+    )
+    return begin_transfer(new, context, number)
+
+
+def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
+    """Holds amount and fees, and writes the transaction and the job that calls the bank.
+
+    `number` is the merchant's serial number that the txnRef is made of.
+    """
+    txn_ref = movement_reference(new.reference_type, context.permutation(number), lagos_day(context.now))
+    fees = NO_FEES if new.is_free else calculate_transfer_fees(context.merchant.tariff, new.amount)
     random_number = int.from_bytes(context.entropy[:8], "big") + number
     scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
     row = begin_transaction(
         context,
         KIND,
         txn_ref,
-        amount,
-        order_ref=order_ref,
-        batch_ref=batch_ref,
-        fees=charge,
+        new.amount,
+        order_ref=new.order_ref,
+        batch_ref=new.batch_ref,
+        fees=fees,
         message=MESSAGES[PROCESSING],
-        digest=digest,
-        detail=order,
+        digest=new.digest,
+        detail=new.order,
     )
-    work = encode_text(TransferJobData(context.now.timestamp(), order, row.amount, scenario))
+    job_data = encode_text(TransferJobData(context.now.timestamp(), new.order, row.amount, scenario))
     return Decision(
         reply=reply_transfer(row),
-        groups=hold_money(row, order.source_account, insufficient_refusal),
+        groups=hold_money(row, new.order.source_account, new.insufficient_refusal),
         rows=(row,),
-        jobs=(make_transaction_job(context, SEND, LANE, row, work),),
+        jobs=(make_transaction_job(context, SEND, LANE, row, job_data),),
         numbers_used=1,
         injected_faults=faults,
     )
 
 
 def hold_money(row: Transaction, source: str, insufficient_refusal: Refusal) -> tuple[PostingGroup, ...]:
-    """Amount and fee under one hold where the wallet pays both; else each under its own."""
+    """Returns one hold for amount and fees if the wallet pays both, else one hold for each."""
     fees = row.fee + row.vat + row.duty
     if source == WALLET:
         hold = NewHold(hold_key(row.key), WALLET, row.amount + fees)
