@@ -33,8 +33,8 @@ from kasuwa.ledger.chart import Account, open_account
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.payment.actions import ANSWER_CHALLENGE, PAYMENT, PURPOSES, RESOURCES, SANDBOX
 from kasuwa.methods.payment.model import KIND, Payment, payment_key
+from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.charge_card import ChallengeAnswer
-from kasuwa.methods.payment.rules.scheduled_charges import Plan
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.rule_context import MERCHANT, NOW, context

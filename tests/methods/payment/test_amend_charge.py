@@ -6,7 +6,7 @@ import pytest
 
 from kasuwa.core.decision import Decision
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER
-from kasuwa.methods.payment.rules.scheduled_charges import TERMS_DECODER
+from kasuwa.methods.payment.plan_model import TERMS_DECODER
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     DECLINED,

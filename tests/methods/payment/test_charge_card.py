@@ -14,6 +14,7 @@ from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.methods.payment import model
 from kasuwa.methods.payment.model import JOB_DATA_DECODER, SEALED_CARD_DECODER, sealed_card_aad
 from kasuwa.methods.payment.rules import charge_card
+from kasuwa.methods.payment.rules.begin import make_page_token
 from kasuwa.methods.payment.rules.charge_card import (
     OTP_ATTEMPTS_OVER,
     PAYMENT_EXPIRED,
@@ -421,6 +422,6 @@ def test_every_fault_of_a_token_charge_is_named(
 
 
 def test_a_page_is_found_by_what_nobody_guesses() -> None:
-    tokens = {charge_card.make_page_token(context(entropy=bytes([n]) * 32)) for n in range(10)}
+    tokens = {make_page_token(context(entropy=bytes([n]) * 32)) for n in range(10)}
     assert len(tokens) == 10
     assert all(len(token) >= 40 for token in tokens)

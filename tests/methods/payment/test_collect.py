@@ -13,7 +13,7 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import DETAIL_DECODER, WALLET_INSUFFICIENT
 from kasuwa.methods.payment.rules.collect import REQUIRED_FIELDS, PayerFields, collect_payment, need_collect
 from kasuwa.methods.payment.rules.refund import USED_FOR_LOAN_OR_SAVINGS
-from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_key
+from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire_reply import InboundReply
 from tests.methods.payment.in_memory_payments import (
     APPROVED,

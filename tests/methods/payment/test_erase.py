@@ -8,8 +8,8 @@ import pytest
 from kasuwa.core.decision import FieldError, Refusal
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, DETAIL_DECODER, SavedCard
+from kasuwa.methods.payment.plan_model import PAUSED
 from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer, erase_saved_card
-from kasuwa.methods.payment.rules.scheduled_charges import PAUSED
 from tests.methods.payment.in_memory_payments import NOBODY_ASKED, InMemoryPayments, PaymentInProgress, begin, paid_card
 
 

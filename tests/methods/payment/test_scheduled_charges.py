@@ -17,15 +17,10 @@ from kasuwa.core.scenario import InjectedFault
 from kasuwa.core.schedule import next_due
 from kasuwa.core.transactions import encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, Payment
+from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan
 from kasuwa.methods.payment.rules.installments import reply_installment_plan
-from kasuwa.methods.payment.rules.scheduled_charges import (
-    PLAN_FINISHED,
-    TERMS_DECODER,
-    UNKNOWN_PLAN,
-    Plan,
-    recurrence_of,
-    retry_classes,
-)
+from kasuwa.methods.payment.rules.recurrent import PLAN_FINISHED, UNKNOWN_PLAN
+from kasuwa.methods.payment.rules.scheduled_charges import recurrence_of, retry_classes
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.hypothesis_settings import without_deadline

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.payment.rules.split_settlement import SettlementBatch
+from kasuwa.methods.payment.settlement_model import SettlementBatch
 from kasuwa.rails.ports import Answer
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (

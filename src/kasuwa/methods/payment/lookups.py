@@ -9,7 +9,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.core.tariff import FeeClass
 from kasuwa.methods.payment.rules.channels import MOBILE_MONEY_PROVIDERS, chargeable_banks
-from kasuwa.methods.payment.rules.request_charge import (
+from kasuwa.methods.payment.rules.check_request import (
     HOME_COUNTRY,
     HOME_CURRENCY,
     card_money_faults,

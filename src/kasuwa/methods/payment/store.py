@@ -20,7 +20,10 @@ from kasuwa.methods.payment.model import (
     PaymentDetail,
     payment_key,
 )
+from kasuwa.methods.payment.plan_model import Plan, plan_key
+from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
 from kasuwa.methods.payment.rules.installments import UNKNOWN_PLAN, reply_installment_plan
+from kasuwa.methods.payment.rules.recurrent import reply_recurrent
 from kasuwa.methods.payment.rules.refund import refundable_total
 from kasuwa.methods.payment.rules.replies import (
     card_reply,
@@ -30,9 +33,7 @@ from kasuwa.methods.payment.rules.replies import (
     reply_step,
     underpaid_message,
 )
-from kasuwa.methods.payment.rules.request_charge import HOME_CURRENCY
-from kasuwa.methods.payment.rules.scheduled_charges import Plan, plan_key, reply_recurrent
-from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_account
+from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_account
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest, VerifyRequest
 from kasuwa.methods.payment.wire_reply import (
     STEP_FIELDS,

@@ -15,7 +15,7 @@ from kasuwa.core.documents import same_document
 from kasuwa.core.pricing import Price, bearer_of
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
-from kasuwa.methods.payment.rules import request_charge as ask_rules
+from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
 
 AS_INITIATED = "as it was initiated"
@@ -47,9 +47,9 @@ def amend_payment(
     planned = read_charge_plan(request, row, context)
     if isinstance(planned, list):
         return planned
-    faults = ask_rules.recurrent_faults(request) + find_differences(request, row, detail, planned, context)
+    faults = check_request.recurrent_faults(request) + find_differences(request, row, detail, planned, context)
     wanted = merge_terms(request, detail, planned, context)
-    faults += ask_rules.schedule_conflict_faults(wanted.recurrent is not None, wanted.installments is not None)
+    faults += check_request.schedule_conflict_faults(wanted.recurrent is not None, wanted.installments is not None)
     if faults or row.is_final or payment.stage != INITIATED:
         return faults or (row, payment)
     order_ref = row.order_ref or request.customer_txnref or ""
@@ -64,22 +64,22 @@ def read_charge_plan(
     """The installment plan of the charge, as of the day of initiate: what is due on that day is what is charged."""
     if request.installment is None:
         return None
-    planned = ask_rules.read_installment_terms(request.installment, row.amount or None, lagos_day(row.created_at))
+    planned = check_request.read_installment_terms(request.installment, row.amount or None, lagos_day(row.created_at))
     if isinstance(planned, list):
         return planned
     due, wish = planned
     if due != row.amount:
         return [FieldError("installment", AS_INITIATED)]
-    return ask_rules.later_faults(wish, context.merchant, row.currency) or wish
+    return check_request.later_faults(wish, context.merchant, row.currency) or wish
 
 
 def find_differences(
     request: ChargeCard, row: Transaction, detail: PaymentDetail, planned: InstallmentTerms | None, context: Context
 ) -> list[FieldError]:
     """What both steps bring and say differently."""
-    parts = ask_rules.read_split_parts(request)
+    parts = check_request.read_split_parts(request)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    wish = ask_rules.read_recurrent_terms(request)
+    wish = check_request.read_recurrent_terms(request)
     found = {
         "customer_txnref": bool(row.order_ref and request.customer_txnref) and request.customer_txnref != row.order_ref,
         "meta": bool(detail.meta and request.meta) and not same_document(request.meta or "", detail.meta),
@@ -95,7 +95,7 @@ def find_differences(
 def merge_terms(
     request: ChargeCard, detail: PaymentDetail, planned: InstallmentTerms | None, context: Context
 ) -> PaymentDetail:
-    brought = ask_rules.detail_of(request, context)
+    brought = check_request.detail_of(request, context)
     bearer = brought if request.bearer is not None and not detail.is_bearer_explicit else detail
     return msgspec.structs.replace(
         detail,
@@ -108,7 +108,7 @@ def merge_terms(
         split=detail.split or brought.split,
         bearer=bearer.bearer,
         is_bearer_explicit=bearer.is_bearer_explicit,
-        recurrent=detail.recurrent or ask_rules.read_recurrent_terms(request),
+        recurrent=detail.recurrent or check_request.read_recurrent_terms(request),
         installments=detail.installments or planned,
     )
 
@@ -121,9 +121,9 @@ def apply_terms(
     price = Price(row.amount, row.fee, row.vat, payment.charged, payment.settled)
     bearer = bearer_of(context.merchant.tariff, "customer" if detail.bearer == "customer" else "merchant")
     if detail.bearer != before.bearer:
-        fee_class = ask_rules.card_fee_class(detail.card)
-        price = ask_rules.price_of(bearer, context.merchant, fee_class, row.currency, row.amount)
-    faults = ask_rules.card_split_faults(
+        fee_class = check_request.card_fee_class(detail.card)
+        price = check_request.price_of(bearer, context.merchant, fee_class, row.currency, row.amount)
+    faults = check_request.card_split_faults(
         detail.split,
         bearer,
         detail.card,

@@ -4,7 +4,6 @@ Contract: payment#charge
 """
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import msgspec
 
@@ -27,9 +26,9 @@ from kasuwa.core.people import canonical_phone
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import FeeClass
-from kasuwa.methods.payment.model import CHARGE, PaymentDetail, PaymentOrder, begin_payment
-from kasuwa.methods.payment.rules import request_charge as ask_rules
-from kasuwa.methods.payment.rules.charge_card import make_page_token
+from kasuwa.methods.payment.model import CHARGE, EnrolledPhone, PaymentDetail
+from kasuwa.methods.payment.rules import check_request
+from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment, make_page_token
 from kasuwa.methods.payment.wire import (
     ChargeAccount,
     ChargeMobileMoney,
@@ -51,16 +50,6 @@ MOBILE_MONEY_PROVIDERS = {
     "mpesa": ("KE", "KES"),
 }
 REDIRECT_PROVIDERS = frozenset({"paga", "paga_connect"})
-
-
-class EnrolledPhone(Row):
-    """A telephone that has paid this merchant before, by keyed hash."""
-
-    table: ClassVar[str] = "enrolled_phone"
-
-    @property
-    def is_open(self) -> bool:
-        return False
 
 
 def begin_from_request(
@@ -85,19 +74,21 @@ def build_order(
     rows: tuple[Row, ...] = (),
 ) -> PaymentOrder | Refusal:
     """What all of them share: limits, price, split."""
-    currency = str(request.currency or ask_rules.HOME_CURRENCY)
-    faults = [*faults, *ask_rules.unsupported_schedule_faults(request)]
-    faults += ask_rules.limit_faults(context.merchant, currency, amount)
+    currency = str(request.currency or check_request.HOME_CURRENCY)
+    faults = [*faults, *check_request.unsupported_schedule_faults(request)]
+    faults += check_request.limit_faults(context.merchant, currency, amount)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, fee_class, currency, amount)
-    faults += ask_rules.split_faults(ask_rules.read_split_parts(request), currency, (price.settled,), context, seen)
+    price = check_request.price_of(bearer, context.merchant, fee_class, currency, amount)
+    faults += check_request.split_faults(
+        check_request.read_split_parts(request), currency, (price.settled,), context, seen
+    )
     if faults:
         return refuse_fields(*faults)
     return PaymentOrder(method, currency, price, detail, request.customer_txnref or "", rows=rows)
 
 
 def home_faults(request: PaymentFields) -> list[FieldError]:
-    return ask_rules.home_money_faults(*ask_rules.country_and_currency(request))
+    return check_request.home_money_faults(*check_request.country_and_currency(request))
 
 
 # --- account --------------------------------------------------------------------------------------------------------
@@ -122,7 +113,7 @@ def build_account_order(request: ChargeAccount, context: Context, seen: LoadedRo
     account = request.account
     faults = home_faults(request) + account_faults(context.merchant, account.bank_code, account.account_number)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context), payer=account.account_number, provider=account.bank_code
+        check_request.detail_of(request, context), payer=account.account_number, provider=account.bank_code
     )
     return build_order(request, context, seen, "account", "account", int(request.amount), detail, faults)
 
@@ -140,7 +131,7 @@ def ussd_faults(bank: str, phonenumber: str | None, accountnumber: str | None) -
 def build_ussd_order(request: ChargeUssd, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
     faults = home_faults(request) + ussd_faults(request.bank, request.phonenumber, request.accountnumber)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
+        check_request.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
     )
     return build_order(request, context, seen, "ussd", "ussd", int(request.amount), detail, faults)
 
@@ -156,7 +147,9 @@ def build_phone_order(request: ChargePhone, context: Context, seen: LoadedRows) 
     if not seen.is_loaded(key):
         return NeedsMore(Needs(tuple((EnrolledPhone, wanted) for wanted in {key, *spelled})))
     first = all(seen.get(EnrolledPhone, known) is None for known in {key, *spelled})
-    detail = msgspec.structs.replace(ask_rules.detail_of(request, context), payer=request.phonenumber, enrolment=first)
+    detail = msgspec.structs.replace(
+        check_request.detail_of(request, context), payer=request.phonenumber, enrolment=first
+    )
     rows = (EnrolledPhone(key, merchant_id),) if first else ()
     return build_order(
         request, context, seen, "phone", "phone", int(request.amount), detail, home_faults(request), rows
@@ -173,14 +166,14 @@ def shown_name(request: ChargeShown, merchant: Merchant) -> str:
 def build_qr_order(request: ChargeShown, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
     token = make_page_token(context)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, "qrpay", ask_rules.HOME_CURRENCY, int(request.amount))
+    price = check_request.price_of(bearer, context.merchant, "qrpay", check_request.HOME_CURRENCY, int(request.amount))
     faults = home_faults(request)
     name = shown_name(request, context.merchant)
     reference = context.permutation(context.number)
-    fits = not ask_rules.limit_faults(context.merchant, ask_rules.HOME_CURRENCY, int(request.amount))
-    payload = QrPayment(context.merchant.mid, f"{reference:09d}", price.charged, ask_rules.HOME_CURRENCY, name)
+    fits = not check_request.limit_faults(context.merchant, check_request.HOME_CURRENCY, int(request.amount))
+    payload = QrPayment(context.merchant.mid, f"{reference:09d}", price.charged, check_request.HOME_CURRENCY, name)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
+        check_request.detail_of(request, context),
         business_name=name,
         page_token=token,
         qr=write_payload(payload) if fits else "",
@@ -197,7 +190,7 @@ def build_bank_transfer_order(
     if isinstance(number, NeedsMore):
         return number
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
+        check_request.detail_of(request, context),
         business_name=shown_name(request, context.merchant),
         provider=bank.name,
         inbound_account_number=number,
@@ -232,9 +225,9 @@ def mobile_money_faults(
 def build_mobile_money_order(request: ChargeMobileMoney, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
     to_a_page = request.type in REDIRECT_PROVIDERS
     brought = (request.redirect_url, request.phonenumber, request.network)
-    faults = mobile_money_faults(request.type, *ask_rules.country_and_currency(request), *brought)
+    faults = mobile_money_faults(request.type, *check_request.country_and_currency(request), *brought)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
+        check_request.detail_of(request, context),
         payer=request.phonenumber or "",
         provider=request.type,
         page_token=make_page_token(context) if to_a_page else "",

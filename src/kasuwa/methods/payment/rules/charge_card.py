@@ -29,7 +29,6 @@ from kasuwa.core.pricing import bearer_of
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario, take_call_scenario
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
-from kasuwa.core.vault import derive
 from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_OTP,
@@ -52,17 +51,20 @@ from kasuwa.methods.payment.model import (
     VALIDATING,
     Payment,
     PaymentJobData,
-    PaymentOrder,
     SavedCard,
-    begin_payment,
     find_chargeable_card,
     payment_key,
-    read_card_test_outcomes,
-    requeue_for_rail,
     saved_card_key,
 )
-from kasuwa.methods.payment.rules import request_charge as ask_rules
+from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.amend_charge import amend_payment
+from kasuwa.methods.payment.rules.begin import (
+    PaymentOrder,
+    begin_payment,
+    make_page_token,
+    read_card_test_outcomes,
+    requeue_for_rail,
+)
 from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 
@@ -72,24 +74,17 @@ PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
 # Three codes and no more. Contract: payment#validate
 MAX_OTP_ATTEMPTS = 3
 
-# 192 bits.
-PAGE_TOKEN_DIGITS = 48
 
 VALIDATION_NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
 OTP_ATTEMPTS_OVER = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payment has failed")
 PAYMENT_EXPIRED = Refusal(INVALID_REQUEST, "The time for this payment is over and it has failed; begin a new payment")
 
 
-def make_page_token(context: Context) -> str:
-    """What a payer's page is found by: nobody guesses it."""
-    return derive(context.entropy, "page").hex()[:PAGE_TOKEN_DIGITS]
-
-
 # --- initiate -------------------------------------------------------------------------------------------------------
 
 
 def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
-    return ask_rules.need_split(request, merchant)
+    return check_request.need_split(request, merchant)
 
 
 def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -98,28 +93,28 @@ def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -
 
 
 def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
-    country, currency = ask_rules.country_and_currency(request)
+    country, currency = check_request.country_and_currency(request)
     card, today = request.card, lagos_day(context.now)
-    faults = ask_rules.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
-    faults += ask_rules.card_money_faults(country, currency)
-    faults += ask_rules.recurrent_faults(request)
-    faults += ask_rules.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
-    now = ask_rules.amount_to_charge(request, currency, context)
+    faults = check_request.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
+    faults += check_request.card_money_faults(country, currency)
+    faults += check_request.recurrent_faults(request)
+    faults += check_request.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
+    now = check_request.amount_to_charge(request, currency, context)
     if isinstance(now, list):
         return refuse_fields(*faults, *now)
     amount, instalments = now
-    facts = ask_rules.summarize_card(context, request.card)
+    facts = check_request.summarize_card(context, request.card)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, ask_rules.card_fee_class(facts), currency, amount)
-    parts = ask_rules.read_split_parts(request)
-    faults += ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(facts), currency, amount)
+    parts = check_request.read_split_parts(request)
+    faults += check_request.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
+        check_request.detail_of(request, context),
         card=facts,
         page_token=make_page_token(context),
-        recurrent=ask_rules.read_recurrent_terms(request),
+        recurrent=check_request.read_recurrent_terms(request),
         installments=instalments,
     )
     return PaymentOrder(
@@ -128,7 +123,7 @@ def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) 
         price=price,
         detail=detail,
         customer_txnref=request.customer_txnref or "",
-        card_secrets=ask_rules.read_card_secrets(request.card),
+        card_secrets=check_request.read_card_secrets(request.card),
     )
 
 
@@ -143,7 +138,7 @@ def need_payment(txn_ref: str, merchant: Merchant) -> Needs:
 
 
 def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
-    return Needs((*need_payment(request.txn_ref, merchant).rows, *ask_rules.need_split(request, merchant).rows))
+    return Needs((*need_payment(request.txn_ref, merchant).rows, *check_request.need_split(request, merchant).rows))
 
 
 def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -163,7 +158,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     row, amended = terms
     work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), amount=amended.charged)
     scenario, faults_left = next_call_scenario(context, work)
-    secrets = ask_rules.read_card_secrets(request.card)
+    secrets = check_request.read_card_secrets(request.card)
     sent = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
     rows = advance_stage(row, amended, CHARGING, context, "charged")
     job = requeue_for_rail(job, CHARGE, sent, context)
@@ -181,7 +176,7 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
         faults.append(FieldError("amount", "as it was initiated"))
     if request.currency is not None and request.currency != row.currency:
         faults.append(FieldError("currency", "as it was initiated"))
-    said = ask_rules.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
+    said = check_request.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
     if detail.card is None or said != detail.card.hash:
         faults.append(FieldError("card.card_no", "the card that was initiated"))
     if payment.auth == "PIN" and card.pin is None:
@@ -341,7 +336,7 @@ class PayerCode(msgspec.Struct, frozen=True):
 
 def need_token_charge(request: ChargeToken, merchant: Merchant) -> Needs:
     saved = (SavedCard, saved_card_key(merchant.merchant_id, request.token))
-    return Needs((saved, *ask_rules.need_split(request, merchant).rows))
+    return Needs((saved, *check_request.need_split(request, merchant).rows))
 
 
 def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -350,12 +345,12 @@ def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows
 
 
 def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
-    country, currency = ask_rules.country_and_currency(request)
+    country, currency = check_request.country_and_currency(request)
     saved = find_chargeable_card(context.merchant.merchant_id, request.token, seen)
     faults = [] if saved is not None else [FieldError("token", "no saved card has this token")]
-    faults += ask_rules.card_money_faults(country, currency)
-    faults += ask_rules.unsupported_schedule_faults(request, installments=True)
-    now = ask_rules.amount_to_charge(request, currency, context)
+    faults += check_request.card_money_faults(country, currency)
+    faults += check_request.unsupported_schedule_faults(request, installments=True)
+    now = check_request.amount_to_charge(request, currency, context)
     if isinstance(now, list):
         faults += now
     if faults or saved is None or isinstance(now, list):
@@ -363,12 +358,12 @@ def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) 
     amount, instalments = now
     facts = CARD_SUMMARY_DECODER.decode(saved.detail)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, ask_rules.card_fee_class(facts), currency, amount)
-    parts = ask_rules.read_split_parts(request)
-    faults = ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(facts), currency, amount)
+    parts = check_request.read_split_parts(request)
+    faults = check_request.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
     if faults:
         return refuse_fields(*faults)
-    detail = msgspec.structs.replace(ask_rules.detail_of(request, context), card=facts, installments=instalments)
+    detail = msgspec.structs.replace(check_request.detail_of(request, context), card=facts, installments=instalments)
     return PaymentOrder(
         method="token",
         currency=currency,

@@ -24,7 +24,8 @@ from kasuwa.core.decision import (
 from kasuwa.core.documents import Document
 from kasuwa.core.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
 from kasuwa.core.purpose import TransactionPurpose
-from kasuwa.methods.payment.model import CHARGE, PaymentOrder, SavedCard, begin_payment, saved_card_key
+from kasuwa.methods.payment.model import CHARGE, SavedCard, saved_card_key
+from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.methods.payment.rules.channels import (
     build_account_order,
     build_bank_transfer_order,

@@ -27,6 +27,7 @@ from kasuwa.methods.payment.model import (
     saved_card_aad,
     saved_card_key,
     sealed_card_aad,
+    unapplied_account,
 )
 from kasuwa.methods.payment.rules.replies import reply_completed
 from kasuwa.methods.payment.rules.scheduled_charges import start_plans
@@ -45,11 +46,6 @@ def finish_accounts(work: PaymentJobData) -> tuple[str, ...]:
         chart.tax("vat", currency),
     )
     return (*usual, unapplied_account(currency)) if work.method == "bank_transfer" else usual
-
-
-def unapplied_account(currency: str) -> str:
-    """What customers have paid in and does not make up its payment: it is applied whole, or returned."""
-    return f"unapplied:main:{currency}"
 
 
 def end_payment(

@@ -40,15 +40,14 @@ from kasuwa.methods.payment.model import (
     Payment,
     PaymentDetail,
     PaymentJobData,
-    PaymentOrder,
-    make_payment,
-    make_transaction,
     payment_key,
     rail_account,
+    unapplied_account,
 )
-from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts, unapplied_account
+from kasuwa.methods.payment.rules.begin import PaymentOrder, make_payment, make_transaction
+from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
+from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts
 from kasuwa.methods.payment.rules.replies import underpaid_message
-from kasuwa.methods.payment.rules.request_charge import HOME_CURRENCY
 from kasuwa.methods.payment.wire import PayAccountRequest
 from kasuwa.methods.payment.wire_reply import InboundReply
 

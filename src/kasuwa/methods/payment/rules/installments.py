@@ -20,7 +20,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
-from kasuwa.methods.payment.rules.scheduled_charges import (
+from kasuwa.methods.payment.plan_model import (
     ACTIVE,
     CANCELLED,
     FINISHED,
@@ -30,10 +30,9 @@ from kasuwa.methods.payment.rules.scheduled_charges import (
     TERMS_DECODER,
     UNPAID,
     Plan,
-    missed_cycles,
-    plan_job,
     plan_key,
 )
+from kasuwa.methods.payment.rules.scheduled_charges import missed_cycles, plan_job
 from kasuwa.methods.payment.wire import InstallmentRequest
 from kasuwa.methods.payment.wire_reply import InstallmentChanged, InstallmentLine, InstallmentReply
 

@@ -11,7 +11,7 @@ from kasuwa.core.action import FieldRule, PreflightContext
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.methods.payment.rules.channels import account_faults, mobile_money_faults, ussd_faults
-from kasuwa.methods.payment.rules.request_charge import (
+from kasuwa.methods.payment.rules.check_request import (
     HOME_COUNTRY,
     HOME_CURRENCY,
     card_money_faults,

@@ -58,7 +58,7 @@ from kasuwa.methods.payment.model import (
     payment_key,
     rail_account,
 )
-from kasuwa.methods.payment.rules.scheduled_charges import CHARGE_JOB_KINDS
+from kasuwa.methods.payment.plan_model import CHARGE_JOB_KINDS
 from kasuwa.methods.payment.wire import RefundRequest
 from kasuwa.methods.payment.wire_reply import RefundReply
 from kasuwa.rails.ports import Answer

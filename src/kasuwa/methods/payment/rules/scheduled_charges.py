@@ -9,18 +9,15 @@ none is missed, whoever dies when.
 from base64 import b64encode
 from datetime import datetime
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 
-from kasuwa.core.calendar import utc_text
-from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.money import format_minor
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Row
 from kasuwa.core.pricing import card_class, price_collection
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.core.references import job_key, opaque_id, row_key
+from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.schedule import Recurrence, make_recurrence, next_due, next_retry
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
 from kasuwa.methods.payment.model import (
@@ -28,98 +25,39 @@ from kasuwa.methods.payment.model import (
     CHARGE,
     Payment,
     PaymentDetail,
-    PaymentOrder,
     SavedCard,
-    begin_payment,
     find_chargeable_card,
     saved_card_key,
 )
-from kasuwa.methods.payment.wire import RecurrentRequest
-from kasuwa.methods.payment.wire_reply import RecurrentChanged, RecurrentReply
+from kasuwa.methods.payment.plan_model import (
+    ACTIVE,
+    CANCELLED,
+    CHARGE_JOB_KINDS,
+    FINISHED,
+    INCOMPLETE,
+    INSTALLMENT,
+    PAUSED,
+    RECURRENT,
+    STOPPED,
+    TERMS_DECODER,
+    UNPAID,
+    Plan,
+    PlanTerms,
+    plan_key,
+)
+from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.rails.ports import Answer
 
-RECURRENT = "recurrent"
-INSTALLMENT = "instalment"
 LANE = "schedule"
-CHARGE_JOB_KINDS = {RECURRENT: "recurrent.charge", INSTALLMENT: "instalment.charge"}
 
-ACTIVE = "active"
-PAUSED = "paused"
-STOPPED = "stopped"
-FINISHED = "finished"
-# How an installment plan ends otherwise: by its merchant, with some of the total collected, or with nothing of it.
-CANCELLED = "cancelled"
-INCOMPLETE = "incomplete"
-UNPAID = "unpaid"
 
 # Cycles that fail one after another before a plan is paused. Contract: payment#recurrent
 MAX_MISSED_CYCLES = 3
-
-UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No recurrent payment has this id")
-PLAN_FINISHED = Refusal(INVALID_REQUEST, "This recurrent payment is over")
 
 
 @cache
 def retry_classes() -> dict[str, str]:
     return {row["code"]: row["retry_class"] for row in load_reference_data("response_codes")["iso8583"]}
-
-
-class PlanTerms(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a plan charges and when; it never changes. `later` are an instalment plan's dates and amounts."""
-
-    amount: int = 0
-    total: int = 0
-    frequency: Literal["daily", "weekly", "monthly"] = "daily"
-    value: int = 0
-    later_charges: tuple[tuple[str, int], ...] = msgspec.field(default=(), name="later")
-    detail: PaymentDetail = PaymentDetail()
-    customer_txnref: str = ""
-
-
-TERMS_DECODER: "msgspec.json.Decoder[PlanTerms]" = msgspec.json.Decoder(PlanTerms)
-
-
-class Plan(Row):
-    """`cycle_due` is the due date that is charged next or now, `attempt` its tries so far, `misses` how many cycles
-    failed one after another; `paid` counts what its charges brought, `facts` lists the cycles that were missed."""
-
-    table: ClassVar[str] = "plan"
-    mutable_columns: ClassVar[tuple[str, ...]] = (
-        "state",
-        "cycle",
-        "cycle_due",
-        "attempt",
-        "misses",
-        "paid",
-        "last_ref",
-        "charging",
-        "facts",
-    )
-
-    plan_id: str
-    kind: str
-    token: str
-    currency: str
-    first_ref: str
-    detail: str
-    created_at: datetime
-    state: str
-    cycle: int
-    cycle_due: datetime
-    attempt: int
-    misses: int
-    paid: int
-    last_ref: str
-    charging: bool
-    facts: str
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
-def plan_key(merchant_id: int, plan_id: str) -> bytes:
-    return row_key(merchant_id, "plan", plan_id)
 
 
 class PlanEffects(msgspec.Struct, frozen=True):
@@ -323,81 +261,6 @@ PURPOSES = (PurposeRules(RECURRENT, need_plan, end_plan_charge), PurposeRules(IN
 # --- shown, stopped, started ----------------------------------------------------------------------------------------
 
 
-def need_recurrent(request: RecurrentRequest, merchant: Merchant) -> Needs:
-    key = plan_key(merchant.merchant_id, request.id)
-    return Needs(((Plan, key), (Job, job_key(key))))
-
-
-def decide_recurrent(request: RecurrentRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    key = plan_key(context.merchant.merchant_id, request.id)
-    plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
-    if plan is None or plan.kind != RECURRENT:
-        return UNKNOWN_PLAN
-    if request.status is None:
-        return Decision(reply=reply_recurrent_changed(plan))
-    if plan.state == FINISHED:
-        return PLAN_FINISHED
-    if request.status == "stop":
-        stopped = msgspec.structs.replace(plan, state=STOPPED)
-        return Decision(
-            reply=reply_recurrent_changed(stopped), rows=(stopped,), jobs_done=() if job is None else (job,)
-        )
-    return restart_plan(plan, job, context)
-
-
-def restart_plan(plan: Plan, job: Job | None, context: Context) -> Decision:
-    """From now on: due dates that passed while it stood still are not charged after the fact.
-
-    Contract: payment#recurrent
-    """
-    if plan.state == ACTIVE:
-        return Decision(reply=reply_recurrent_changed(plan))
-    if plan.charging:
-        # The end of the charge under way goes on from its due date, or from the last one that passed meanwhile: that
-        # one was never charged, so nothing of it is tried again, and its attempts are none.
-        due = last_due_before(plan, context.now)
-        attempt = plan.attempt if due == plan.cycle_due else 0
-        passed = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=attempt, misses=0)
-        return Decision(reply=reply_recurrent_changed(passed), rows=(passed,))
-    due = plan.cycle_due
-    if due <= context.now:
-        # Counted from due date to due date: one that is due later today is not passed over.
-        due = next_due(recurrence_of(plan), last_due_before(plan, context.now))
-    started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
-    return Decision(
-        reply=reply_recurrent_changed(started), rows=(started,), jobs=(plan_job(started, due),) if job is None else ()
-    )
-
-
-def last_due_before(plan: Plan, now: datetime) -> datetime:
-    due = plan.cycle_due
-    while (following := next_due(recurrence_of(plan), due)) <= now:
-        due = following
-    return due
-
-
 def recurrence_of(plan: Plan) -> Recurrence:
     terms = TERMS_DECODER.decode(plan.detail)
     return Recurrence(terms.frequency, terms.value)
-
-
-def reply_recurrent_changed(plan: Plan) -> RecurrentChanged:
-    return RecurrentChanged(message=f"The recurrent payment is {plan.state}", data=reply_recurrent(plan))
-
-
-def reply_recurrent(plan: Plan) -> RecurrentReply:
-    terms = TERMS_DECODER.decode(plan.detail)
-    return RecurrentReply(
-        id=plan.plan_id,
-        state=plan.state,
-        amount=format_minor(terms.amount),
-        currency=plan.currency,
-        frequency=terms.frequency,
-        value=f"{terms.value:02d}" if terms.frequency == "daily" else str(terms.value),
-        next_charge=utc_text(plan.cycle_due) if plan.state == ACTIVE else None,
-        paid=format_minor(plan.paid),
-        card_token=plan.token,
-        txn_ref=plan.last_ref,
-        email=terms.detail.email,
-        date_created=utc_text(plan.created_at),
-    )

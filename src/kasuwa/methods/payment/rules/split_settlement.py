@@ -9,7 +9,6 @@ in its own account and is paid out to its bank by a transfer, without a fee.
 """
 
 from datetime import datetime, timedelta
-from typing import ClassVar
 
 import msgspec
 
@@ -28,12 +27,26 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
-from kasuwa.core.references import job_key, opaque_id, row_key
+from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.splits import split_amount
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.rules.transfer import TransferDetail, send_money
 from kasuwa.methods.payment.model import WALLET_INSUFFICIENT, Payment, PaymentDetail, rail_account
+from kasuwa.methods.payment.settlement_model import (
+    DONE,
+    DUE,
+    PAYOUT,
+    SENT,
+    SETTLEMENT,
+    Beneficiary,
+    SettlementBatch,
+    batch_reference,
+    beneficiary_account,
+    beneficiary_key,
+    pending_settlement_account,
+    settlement_batch_key,
+)
 from kasuwa.methods.payment.wire import BeneficiaryRequest
 from kasuwa.methods.payment.wire_reply import BeneficiaryReply
 from kasuwa.rails.ports import Answer
@@ -41,33 +54,6 @@ from kasuwa.rails.ports import Answer
 SETTLE = "settlement.settle"
 PAY_OUT = "payout.send"
 LANE = "schedule"
-
-DUE = "due"
-SENT = "sent"
-DONE = "done"
-
-SETTLEMENT = "settlement"
-PAYOUT = "payout"
-
-
-class Beneficiary(Row):
-    """Somebody who gets a part of split payments, and the account it is paid out to."""
-
-    table: ClassVar[str] = "beneficiary"
-
-    ref_code: str
-    name: str
-    bank_code: str
-    account_number: str
-    created_at: datetime
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
-def beneficiary_key(merchant_id: int, ref_code: str) -> bytes:
-    return row_key(merchant_id, "beneficiary", ref_code)
 
 
 def need_beneficiary(request: BeneficiaryRequest, merchant: Merchant) -> Needs:
@@ -90,32 +76,6 @@ def decide_beneficiary(request: BeneficiaryRequest, context: Context, seen: Load
 
 
 # --- gathering ------------------------------------------------------------------------------------------------------
-
-
-class SettlementBatch(Row):
-    """Money that is moved on one day: a merchant's settlement, or a beneficiary's payout."""
-
-    table: ClassVar[str] = "gathering"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state")
-
-    kind: str
-    owner: str
-    day: str
-    currency: str
-    amount: int
-    state: str
-
-    @property
-    def reference(self) -> str:
-        return batch_reference(self.kind, self.owner, self.day, self.currency)
-
-
-def batch_reference(kind: str, owner: str, day: str, currency: str) -> str:
-    return f"{kind} {owner} {day} {currency}"
-
-
-def settlement_batch_key(merchant_id: int, reference: str) -> bytes:
-    return row_key(merchant_id, "gathering", reference)
 
 
 class BatchAddition(msgspec.Struct, frozen=True):
@@ -173,14 +133,6 @@ class SettlementEffects(msgspec.Struct, frozen=True):
     posts: tuple[Posting, ...] = ()
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
-
-
-def pending_settlement_account(due: datetime, currency: str) -> str:
-    return f"settling:{lagos_day(due):%Y%m%d}:{currency}"
-
-
-def beneficiary_account(ref_code: str, currency: str) -> str:
-    return f"beneficiary:{ref_code}:{currency}"
 
 
 def fee_posts(row: Transaction, payer: str) -> tuple[Posting, ...]:

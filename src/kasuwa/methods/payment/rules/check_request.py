@@ -16,7 +16,7 @@ from kasuwa.core.schedule import Frequency, amount_due, check_recurrence_value, 
 from kasuwa.core.splits import SplitShare, check_and_split, check_share
 from kasuwa.core.tariff import Bearer, FeeClass
 from kasuwa.methods.payment.model import CardSummary, InstallmentTerms, PaymentDetail, RecurrentTerms
-from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_key
+from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire import Card, ChargeToken, InitiateCard, Installment, PaymentFields, Recurrent, User
 from kasuwa.rails.ports import CardSecrets
 
