@@ -1,9 +1,10 @@
-"""The rules of card payments: initiate, charge, validate; and charging a saved card.
-Contract: payment#charge, payment#validate
+"""Card payments (initiate, charge, validate) and charges of a saved card.
 
-initiate   a session is opened at the rail; what it wants (PIN, OTP, 3-D Secure) is the answer
-charge     the same body again, with that; PIN goes on to completion, OTP and 3-D Secure ask the payer
-validate   the payer's OTP; also straight after initiate
+    initiate   opens a session at the rail. The reply says which authentication it asks for: PIN, OTP or 3-D Secure
+    charge     sends the same body with that authentication. PIN completes the payment, the others ask the payer
+    validate   sends the payer's OTP to the rail. Allowed straight after initiate too
+
+Contract: payment#initiate, payment#charge, payment#token, payment#validate
 """
 
 from base64 import b64encode
@@ -68,10 +69,10 @@ from kasuwa.methods.payment.rules.begin import (
 from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 
-# Other pages only show something: whoever pays, pays elsewhere.
+# Methods whose payer approves or declines on a hosted page. Pages of other methods only show how to pay.
 PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
 
-# Three codes and no more. Contract: payment#validate
+# Number of wrong OTPs that fails a payment. Contract: payment#validate
 MAX_OTP_ATTEMPTS = 3
 
 
@@ -99,23 +100,24 @@ def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) 
     faults += check_request.card_money_faults(country, currency)
     faults += check_request.recurrent_faults(request)
     faults += check_request.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
-    now = check_request.amount_to_charge(request, currency, context)
-    if isinstance(now, list):
-        return refuse_fields(*faults, *now)
-    amount, instalments = now
-    facts = check_request.summarize_card(context, request.card)
+    amount_now = check_request.amount_to_charge(request, currency, context)
+    if isinstance(amount_now, list):
+        return refuse_fields(*faults, *amount_now)
+    amount, installments = amount_now
+    summary = check_request.summarize_card(context, request.card)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(facts), currency, amount)
+    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
+    charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)
-    faults += check_request.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    faults += check_request.card_split_faults(parts, charges, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
         check_request.detail_of(request, context),
-        card=facts,
+        card=summary,
         page_token=make_page_token(context),
         recurrent=check_request.read_recurrent_terms(request),
-        installments=instalments,
+        installments=installments,
     )
     return PaymentOrder(
         method="card",
@@ -150,7 +152,8 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     if isinstance(terms, list) or faults:
         return refuse_fields(*faults, *(terms if isinstance(terms, list) else ()))
     if row.is_final or payment.stage != INITIATED:
-        # Repeated while the payer is awaited, the same step; after the end, the result. Contract: payment#charge
+        # A repeated charge gets the payer's step while that is awaited, and the result after the end.
+        # Contract: payment#charge-repeat
         return Decision(
             reply=reply_payment(row, payment, context.public_url), in_progress=payment.stage in RAIL_CALL_STAGES
         )
@@ -167,7 +170,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
 
 
 def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[FieldError]:
-    """What differs from the first step. Contract: payment#charge"""
+    """Returns an error for each field that differs from initiate. Contract: payment#charge-mismatch"""
     faults = []
     card, detail = request.card, DETAIL_DECODER.decode(payment.detail)
     if payment.auth and request.auth_type not in (None, payment.auth):
@@ -176,8 +179,8 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
         faults.append(FieldError("amount", "as it was initiated"))
     if request.currency is not None and request.currency != row.currency:
         faults.append(FieldError("currency", "as it was initiated"))
-    said = check_request.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
-    if detail.card is None or said != detail.card.hash:
+    given_hash = check_request.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
+    if detail.card is None or given_hash != detail.card.hash:
         faults.append(FieldError("card.card_no", "the card that was initiated"))
     if payment.auth == "PIN" and card.pin is None:
         faults.append(FieldError("card.pin", "required"))
@@ -187,32 +190,37 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
 def find_payment(
     txn_ref: str, merchant: Merchant, seen: LoadedRows
 ) -> tuple[Transaction | None, Payment | None, Job | None]:
+    """Returns the transaction, payment and job of a reference, each None if absent."""
     key = transaction_key(merchant.merchant_id, KIND, txn_ref)
     payment = seen.get(Payment, payment_key(merchant.merchant_id, txn_ref))
     return seen.get(Transaction, key), payment, seen.get(Job, job_key(key))
 
 
 def next_call_scenario(context: Context, work: PaymentJobData) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
-    """How this step's call goes: as this request says, else a planned fault, else as the earlier step said."""
+    """Returns the sandbox scenario of this step's call and the injected faults left (None if unchanged).
+
+    The request's own scenario comes first, then an injected fault, then the scenario of the step before.
+    """
     random_number = int.from_bytes(context.entropy[:8], "big")
-    planned, left = take_call_scenario(
+    scenario, faults_left = take_call_scenario(
         context.scenario, context.injected_faults, RAIL_ROUTES[work.method].fault_rail, random_number
     )
-    if planned == NO_SCENARIO:
-        return msgspec.structs.replace(work.scenario, http=None), left
-    return planned, left
+    if scenario == NO_SCENARIO:
+        return msgspec.structs.replace(work.scenario, http=None), faults_left
+    return scenario, faults_left
 
 
 def renew_job_data(
-    work: PaymentJobData, payment: Payment, context: Context, scenario: Scenario, told: SandboxOutcome
+    work: PaymentJobData, payment: Payment, context: Context, scenario: Scenario, test_outcomes: SandboxOutcome
 ) -> PaymentJobData:
+    """Returns the job data of a new step: sent now, with its session and scenario."""
     return msgspec.structs.replace(
-        work, sent_at=context.now.timestamp(), session=payment.session, test_outcomes=told, scenario=scenario
+        work, sent_at=context.now.timestamp(), session=payment.session, test_outcomes=test_outcomes, scenario=scenario
     )
 
 
 def read_otp_test_outcomes(work: PaymentJobData, otp: str | None, merchant: Merchant) -> SandboxOutcome:
-    """What the payer's code tells the test environment, beside what the card told; in live, nothing."""
+    """Returns the card's test outcomes with the one that a magic OTP selects, the default ones in live."""
     return (
         msgspec.structs.replace(work.test_outcomes, proof=proof_of(otp))
         if merchant.environment == "test"
@@ -223,6 +231,7 @@ def read_otp_test_outcomes(work: PaymentJobData, otp: str | None, merchant: Merc
 def advance_stage(
     row: Transaction, payment: Payment, stage: str, context: Context, step: str
 ) -> tuple[Transaction, Payment]:
+    """Returns both rows at a new stage, with the step in the trail."""
     trail = extend_trail(row.trail, context.now, step)
     return msgspec.structs.replace(row, trail=trail), msgspec.structs.replace(payment, stage=stage)
 
@@ -239,14 +248,16 @@ def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows
 
 
 class ChallengeAnswer(msgspec.Struct, frozen=True):
-    """What a payer does on a page of ours: approve, with a code where one is asked for, or decline (None). It is on no
-    wire of the API, and says nothing of itself in a trace."""
+    """The payer's answer on a hosted page. `otp` is None if the payer declined, empty if no code is asked for.
+
+    It is not part of the API. Its repr shows no values, so that none reaches a log.
+    """
 
     txn_ref: str
     otp: str | None
 
     def __repr__(self) -> str:
-        return "AnswerChallenge(…)"
+        return "ChallengeAnswer(…)"
 
 
 def need_challenge(request: ChallengeAnswer, merchant: Merchant) -> Needs:
@@ -254,9 +265,9 @@ def need_challenge(request: ChallengeAnswer, merchant: Merchant) -> Needs:
 
 
 def answer_challenge(request: ChallengeAnswer, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    """The payer has answered on a page: 3-D Secure, or a wallet's hand-off.
+    """Sends the payer's answer on a hosted page to the rail: 3-D Secure, or a mobile-money approval.
 
-    Contract: payment#charge, payment#mobile-money
+    Contract: payment#3ds-page, payment#mobile-money
     """
     _, payment, _ = find_payment(request.txn_ref, context.merchant, seen)
     if payment is not None and payment.method not in PAGE_APPROVED_METHODS:
@@ -268,7 +279,7 @@ def answer_challenge(request: ChallengeAnswer, context: Context, seen: LoadedRow
 def submit_code(
     txn_ref: str, otp: str | None, context: Context, seen: LoadedRows, *, awaited_stage: str
 ) -> Decision | Refusal:
-    """The payer's code goes to the rail; None says that the payer declined."""
+    """Sends the payer's OTP to the rail. None means that the payer declined."""
     row, payment, job = find_payment(txn_ref, context.merchant, seen)
     if row is None or payment is None:
         return UNKNOWN_REFERENCE
@@ -277,19 +288,19 @@ def submit_code(
     if row.is_final:
         return reply_final_outcome(row, payment)
     if payment.stage == OUTCOME_UNKNOWN and may_need_code(payment):
-        # What became of the last step is not known yet: it may have been taken, and no answer may deny it.
+        # The outcome of the last step is not known. The rail may have accepted it, so it is not refused here.
         return Decision(reply=reply_payment(row, payment, context.public_url))
-    straight = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
-    if payment.stage != awaited_stage and not (straight and awaited_stage == expected_stage(payment.auth)):
+    after_initiate = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
+    if payment.stage != awaited_stage and not (after_initiate and awaited_stage == expected_stage(payment.auth)):
         return VALIDATION_NOT_AWAITED
     if context.now >= payment.expires_at:
-        # Whoever ends it is a moment late.
+        # The job that fails the payment has not run yet.
         return PAYMENT_EXPIRED
     assert job is not None
     work = JOB_DATA_DECODER.decode(job.work)
     scenario, faults_left = next_call_scenario(context, work)
-    told = read_otp_test_outcomes(work, otp, context.merchant)
-    job = requeue_for_rail(job, VALIDATE, renew_job_data(work, payment, context, scenario, told), context)
+    test_outcomes = read_otp_test_outcomes(work, otp, context.merchant)
+    job = requeue_for_rail(job, VALIDATE, renew_job_data(work, payment, context, scenario, test_outcomes), context)
     rows = advance_stage(row, payment, VALIDATING, context, "validated")
     return Decision(
         reply=reply_payment(*rows, context.public_url),
@@ -302,33 +313,37 @@ def submit_code(
 
 
 def expected_stage(auth: str) -> str:
+    """Returns the stage in which a payment with this authentication awaits its payer."""
     return AWAITING_3DS if auth == "3DSecure" else AWAITING_OTP
 
 
 def may_need_code(payment: Payment) -> bool:
-    """A card whose initiate was lost may: which authentication its bank wants is not known yet."""
+    """Whether the payment may await an OTP or a page's answer.
+
+    A card whose initiate was lost may: the authentication that its bank asks for is not known yet.
+    """
     return payment.method == "account" or (payment.method == "card" and payment.auth in ("", "OTP", "3DSecure"))
 
 
 def reply_final_outcome(row: Transaction, payment: Payment) -> Decision | Refusal:
-    """What a code is answered after the end: the outcome of a successful payment, else why it is too late.
+    """Replies to an OTP for a payment that has ended: with its success, or the reason why it is too late.
 
     Contract: #repeats, payment#validate
     """
     if row.status == SUCCESSFUL:
         return Decision(reply=reply_validated(reply_completed(row, payment)))
-    late = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}
+    refusals = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}
     failed = Refusal(INVALID_REQUEST, f"This payment has failed ({row.message}) and awaits no validation")
-    return late.get(row.code or "", failed)
+    return refusals.get(row.code or "", failed)
 
 
 class PayerCode(msgspec.Struct, frozen=True):
-    """The payer's code on its way to the rail, in memory alone."""
+    """The payer's OTP on its way to the rail. Held in memory only."""
 
     otp: str | None
 
     def __repr__(self) -> str:
-        return "Code(…)"
+        return "PayerCode(…)"
 
 
 # --- a saved card ---------------------------------------------------------------------------------------------------
@@ -350,20 +365,21 @@ def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) 
     faults = [] if saved is not None else [FieldError("token", "no saved card has this token")]
     faults += check_request.card_money_faults(country, currency)
     faults += check_request.unsupported_schedule_faults(request, installments=True)
-    now = check_request.amount_to_charge(request, currency, context)
-    if isinstance(now, list):
-        faults += now
-    if faults or saved is None or isinstance(now, list):
+    amount_now = check_request.amount_to_charge(request, currency, context)
+    if isinstance(amount_now, list):
+        faults += amount_now
+    if faults or saved is None or isinstance(amount_now, list):
         return refuse_fields(*faults)
-    amount, instalments = now
-    facts = CARD_SUMMARY_DECODER.decode(saved.detail)
+    amount, installments = amount_now
+    summary = CARD_SUMMARY_DECODER.decode(saved.detail)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(facts), currency, amount)
+    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
+    charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)
-    faults = check_request.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    faults = check_request.card_split_faults(parts, charges, context, seen)
     if faults:
         return refuse_fields(*faults)
-    detail = msgspec.structs.replace(check_request.detail_of(request, context), card=facts, installments=instalments)
+    detail = msgspec.structs.replace(check_request.detail_of(request, context), card=summary, installments=installments)
     return PaymentOrder(
         method="token",
         currency=currency,

@@ -48,22 +48,22 @@ def decide_recurrent(request: RecurrentRequest, context: Context, seen: LoadedRo
 
 
 def restart_plan(plan: Plan, job: Job | None, context: Context) -> Decision:
-    """From now on: due dates that passed while it stood still are not charged after the fact.
+    """Starts a stopped or paused recurrence again. Due dates that passed meanwhile are not charged.
 
     Contract: payment#recurrent
     """
     if plan.state == ACTIVE:
         return Decision(reply=reply_recurrent_changed(plan))
     if plan.charging:
-        # The end of the charge under way goes on from its due date, or from the last one that passed meanwhile: that
-        # one was never charged, so nothing of it is tried again, and its attempts are none.
+        # The end of the charge in progress goes on from its due date, or from the last one that passed meanwhile.
+        # That one was never charged, so it has no attempts.
         due = last_due_before(plan, context.now)
         attempt = plan.attempt if due == plan.cycle_due else 0
-        passed = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=attempt, misses=0)
-        return Decision(reply=reply_recurrent_changed(passed), rows=(passed,))
+        restarted = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=attempt, misses=0)
+        return Decision(reply=reply_recurrent_changed(restarted), rows=(restarted,))
     due = plan.cycle_due
     if due <= context.now:
-        # Counted from due date to due date: one that is due later today is not passed over.
+        # Steps from due date to due date, so that one later today is not skipped.
         due = next_due(recurrence_of(plan), last_due_before(plan, context.now))
     started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
     return Decision(
@@ -72,6 +72,7 @@ def restart_plan(plan: Plan, job: Job | None, context: Context) -> Decision:
 
 
 def last_due_before(plan: Plan, now: datetime) -> datetime:
+    """Returns the latest due date that has passed, counted from the plan's current one."""
     due = plan.cycle_due
     while (following := next_due(recurrence_of(plan), due)) <= now:
         due = following
