@@ -1,7 +1,4 @@
-"""What payers do on their pages, as plain requests: no browser, no cookie, no script.
-
-Contract: payment#charge, payment#qrpay, payment#bank-transfer, payment#mobile-money
-"""
+"""Hosted pages as plain HTTP requests: no browser, no cookie, no script."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +48,7 @@ def ask_card(shop: MerchantClient, **fields: Any) -> Asked:
 
 
 def token_of(deployment: Deployment, shop: MerchantClient, reference: str) -> str:
-    """What a page is found by, where no reply tells it."""
+    """Returns the page token of a payment from the database, as no reply has it."""
     query = (
         "select p.detail->>'page' from payment p join merchant m on m.merchant_id = p.merchant_id"
         " where m.mid = $1 and p.txn_ref = $2"
@@ -60,7 +57,7 @@ def token_of(deployment: Deployment, shop: MerchantClient, reference: str) -> st
 
 
 def outcome(heard: RawReply) -> str:
-    """Where a page sends the payer back to: the merchant's address, and how it ended."""
+    """Returns the status that a page redirects to the merchant with."""
     assert heard.http == 303, heard
     address = urlsplit(heard.headers["location"])
     said = parse_qs(address.query)
@@ -84,7 +81,7 @@ def test_the_right_code_pays_and_leads_back(shop: MerchantClient) -> None:
     assert shop.wallet().balance == before + 150_000 - 2_250 - 169
 
 
-def test_without_an_address_the_result_is_the_body(shop: MerchantClient) -> None:
+def test_without_a_redirect_url_the_page_returns_the_result_as_json(shop: MerchantClient) -> None:
     asked = ask_card(shop, redirect_url=None)
     heard = asked.send(otp=RIGHT, decision="approve")
     assert (heard.http, heard.headers["content-type"]) == (200, "application/json")
@@ -102,7 +99,7 @@ def test_declining_fails_the_payment(shop: MerchantClient) -> None:
     assert shop.wallet().balance == before
 
 
-def test_a_wrong_code_may_be_mended_twice_and_not_thrice(shop: MerchantClient) -> None:
+def test_a_third_wrong_code_on_the_page_fails_the_payment(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     for left in (2, 1):
         again = asked.send(otp=WRONG, decision="approve")
@@ -130,7 +127,7 @@ def test_an_outcome_that_is_not_known_is_said_to_be_pending(shop: MerchantClient
     assert outcome(asked.open()) == "successful"
 
 
-def test_a_payer_who_comes_too_late_is_told_by_the_merchant(shop: MerchantClient) -> None:
+def test_an_expired_page_redirects_with_the_failure(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     shop.advance(minutes=11)
     assert outcome(asked.open()) == "failed"
@@ -216,7 +213,7 @@ def test_a_payer_of_one_merchant_sees_nothing_of_another(shop: MerchantClient) -
     assert theirs.reference not in mine.open().raw.decode()
 
 
-def test_no_code_of_a_payer_is_kept(shop: MerchantClient, deployment: Deployment) -> None:
+def test_the_payers_code_is_neither_stored_nor_logged(shop: MerchantClient, deployment: Deployment) -> None:
     asked = ask_card(shop)
     asked.send(otp="872354", decision="approve")
     asked.send(otp=RIGHT, decision="approve")

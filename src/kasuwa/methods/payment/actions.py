@@ -1,7 +1,7 @@
-"""`PUT /payment`: collecting money from payers, by every type. Read this first.
+"""The actions of `PUT /payment`, which collects money from payers. Read this first.
 
-Three more tables are this slice's: what `resources` answers about payments, what the test environment can play, and
-the purposes that payments and transfers are made for here. app.py puts them where they belong.
+Three more tables belong to this slice and are added elsewhere by app.py: actions of `resources` about payments
+(RESOURCES), actions of the test environment (SANDBOX), and purposes of payments and transfers (PURPOSES).
 """
 
 from functools import partial
@@ -39,7 +39,7 @@ BODY = {
     "recurrent": {"frequency": "monthly", "value": "30"},
 }
 
-# A payment's jobs run beside those of its own rail.
+# Lanes of payment jobs besides "card": a job runs in the lane of its rail.
 OTHER_LANES = ("debit", "mobile")
 
 PAYMENT = ApiMethod(
@@ -254,7 +254,7 @@ PAYMENT = ApiMethod(
     ),
 )
 
-# What payers do on their pages (pages/): no path of the API leads here.
+# The payer's answer on a hosted page (pages/). Not reachable through the API.
 ANSWER_CHALLENGE = Write(
     name="answer_challenge",
     request=charge_card.ChallengeAnswer,
@@ -333,7 +333,7 @@ RESOURCES = (
     ),
 )
 
-# An operator adds them by `kasuwa split`, the test environment by itself too.
+# Run by operators with `kasuwa split`, and in the test environment by merchants.
 ADD_BENEFICIARY = Write(
     name="beneficiary",
     request=wire.BeneficiaryRequest,

@@ -1,13 +1,14 @@
 """Plans: recurrent payments and installment plans, and their states.
 
     recurrent     active ─┬─> paused     the card was declined, or MAX_MISSED_CYCLES cycles were missed
-                          └─> stopped    by the merchant; started again, a plan is active
-    installments  active ─┬─> paused     likewise, or by the merchant; resumed, a plan is active
-                          ├─> cancelled  by the merchant; what was collected stays collected
+                          └─> stopped    by the merchant
+    installments  active ─┬─> paused     likewise, or by the merchant
+                          ├─> cancelled  by the merchant, who keeps what was collected
                           ├─> finished   the whole total was collected
                           ├─> incomplete the last date is over and a part of the total was collected
                           └─> unpaid     the last date is over and nothing was collected
 
+The merchant can start a paused or stopped plan again.
 An active plan has one job while it waits for its due date, and none while a charge is in progress (`charging`).
 """
 
@@ -35,7 +36,7 @@ UNPAID = "unpaid"
 
 
 class PlanTerms(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a plan charges and when (column plan.detail). It never changes."""
+    """The amounts and due dates of a plan (column plan.detail). They never change."""
 
     amount: int = 0  # of each charge of a recurrence
     total: int = 0  # of an installment plan, the first charge included

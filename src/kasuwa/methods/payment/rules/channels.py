@@ -69,7 +69,7 @@ ChargeRequest = ChargeAccount | ChargeUssd | ChargePhone | ChargeShown | ChargeM
 
 
 class OrderDraft(msgspec.Struct, frozen=True):
-    """What a method contributes to its payment order."""
+    """The part of a payment order that depends on its method."""
 
     method: str
     fee_class: FeeClass

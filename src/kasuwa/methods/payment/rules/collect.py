@@ -109,7 +109,7 @@ PAYER_RULES = tuple(require_field(name) for names in REQUIRED_FIELDS.values() fo
 
 
 class PaymentChannel(msgspec.Struct, frozen=True):
-    """How a payment method is requested."""
+    """The request type of a payment method, and the function that builds its order."""
 
     request: type[msgspec.Struct]
     build_order: Callable[..., PaymentOrder | Refusal | NeedsMore]  # called with (request, context, seen)

@@ -55,7 +55,10 @@ def finish_accounts(work: PaymentJobData) -> tuple[str, ...]:
 
 
 class PaymentOutcome(msgspec.Struct, frozen=True):
-    """How a payment ends. The code is the rail's, or EXPIRED, OTP_ATTEMPTS_EXHAUSTED or None if it was ended here."""
+    """The final status of a payment.
+
+    The code is the rail's. If the payment was ended here it is EXPIRED, OTP_ATTEMPTS_EXHAUSTED or None.
+    """
 
     status: str
     code: str | None
