@@ -152,7 +152,7 @@ def test_every_bank_transfer_has_an_account_number_of_its_own_at_the_merchants_b
 
 
 def test_an_account_number_in_use_is_not_given_again(payments: InMemoryPayments) -> None:
-    # The first luck of every payments is the same.
+    # The entropy of the first decision is always the same.
     number = DETAIL_DECODER.decode(begin(InMemoryPayments(), "bank_transfer").payment.detail).inbound_account_number
     taken = make_token_entry(payments.context(), ACCOUNT, number, "payment GP|another")
     payments.rows[taken.key] = taken

@@ -32,7 +32,7 @@ GHANA = {"type": "ghana", "phonenumber": "0240000001", "network": "MTN", "countr
 MPESA = {"type": "mpesa", "phonenumber": "0700000001", "country": "KE", "currency": "KES"}
 
 # How a payment is asked for, and how its price is: (action, variant, body, the fields of `charges`).
-WAYS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
+METHODS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
     "card": ("initiate", "card", {"card": CARD}, {"type": "card"}),
     "card by number": ("initiate", "card", {"card": CARD}, {"card_no": CARD["card_no"]}),
     "card by bin": ("initiate", "card", {"card": CARD}, {"card_no": CARD["card_no"][:6]}),
@@ -58,18 +58,20 @@ NO_RAILS: Any = None
 
 
 @given(
-    st.sampled_from(sorted(WAYS)),
+    st.sampled_from(sorted(METHODS)),
     st.one_of(st.integers(1, 300_000), st.integers(1, 2_000_000_000)),
     st.sampled_from(["merchant", "customer", "account", None]),
     st.sampled_from(MERCHANTS),
 )
 @without_deadline(400)
-def test_a_payment_costs_exactly_what_charges_quotes(way: str, amount: int, bearer: str | None, of: Merchant) -> None:
-    name, variant, body, priced = WAYS[way]
+def test_a_payment_costs_exactly_what_charges_quotes(
+    method: str, amount: int, bearer: str | None, of: Merchant
+) -> None:
+    name, variant, body, priced = METHODS[method]
     said = {"amount": format_minor(amount), "bearer": bearer}
     told = charges(of, **said, **priced)
     payments = InMemoryPayments(of=of)
-    if way == "token":
+    if method == "token":
         body = {"token": paid_card(payments).payment.token}
     asked = payments.put(name, variant, **said, **body)
     if isinstance(told, Refusal):
@@ -87,14 +89,16 @@ def test_a_payment_costs_exactly_what_charges_quotes(way: str, amount: int, bear
 
 @given(st.integers(100, 2_000_000), st.sampled_from(["card", "account", "phone"]), st.sampled_from(MERCHANTS))
 @without_deadline(100)
-def test_the_quoted_charges_are_posted(amount: int, way: str, of: Merchant) -> None:
-    told = charges(of, amount=format_minor(amount), type=way)
+def test_the_quoted_charges_are_posted(amount: int, method: str, of: Merchant) -> None:
+    told = charges(of, amount=format_minor(amount), type=method)
     assert isinstance(told, ChargesReply)
     payments = InMemoryPayments(of=of)
-    if way == "card":
+    if method == "card":
         paying = paid_card(payments, amount=format_minor(amount))
     else:
-        paying = PaymentInProgress(payments, payments.put("charge", way, amount=format_minor(amount), **BODIES[way]))
+        paying = PaymentInProgress(
+            payments, payments.put("charge", method, amount=format_minor(amount), **BODIES[method])
+        )
         paying.receive_answer(APPROVED)
     posted = [payments.balance(f"{name}:NGN") for name in ("wallet:main", "income:collection", "tax:vat")]
     assert [format_minor(figure) for figure in posted] == [told.data.settled, told.data.fee, told.data.vat]
@@ -129,11 +133,11 @@ def test_an_invalid_charges_request_names_its_fields(said: dict[str, str], named
 
 @pytest.mark.parametrize("country", [None, "NG", "GH", "KE", "US", "FR"])
 @pytest.mark.parametrize("currency", [None, "NGN", "USD", "GHS", "KES"])
-@pytest.mark.parametrize("way", sorted({"card", "account", "ussd", "phone", "qrpay", "bank_transfer"}))
+@pytest.mark.parametrize("method", sorted({"card", "account", "ussd", "phone", "qrpay", "bank_transfer"}))
 def test_a_country_or_currency_without_payments_has_no_price(
-    way: str, country: str | None, currency: str | None
+    method: str, country: str | None, currency: str | None
 ) -> None:
-    name, variant, body, priced = WAYS[way]
+    name, variant, body, priced = METHODS[method]
     money = {field: said for field, said in (("country", country), ("currency", currency)) if said is not None}
     told = charges(MERCHANT, amount="100.00", **priced, **money)
     asked = InMemoryPayments().put(name, variant, amount="100.00", **{**body, **money})

@@ -295,7 +295,7 @@ def test_providers_have_their_own_country_and_fields(
 
 
 def test_an_unknown_payment_type_is_named(client: PaymentClient) -> None:
-    for kind in ("cheque", None):
+    for kind in ("voucher", None):
         refused = client.pay(action="charge", paymentType=kind, amount="1.00")
         assert (refused["status"], refused["errors"][0]["field"]) == (104, "paymentType")
 

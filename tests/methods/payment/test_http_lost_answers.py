@@ -12,7 +12,7 @@ import pytest
 from tests.merchant_client import MerchantClient
 from tests.methods.investments.savers import balance, enroll, invest, open_savings
 from tests.methods.payment.payment_client import OTP, VISA_OK, PaymentClient, card
-from tests.methods.payment.test_http_pages import Asked
+from tests.methods.payment.test_http_pages import HostedPage
 
 NOW = "2026-01-05T09:30:00+01:00"
 SHORT_OF_FUNDS = "4111115100000011"
@@ -192,7 +192,7 @@ def test_a_lost_answer_on_the_challenge_page_is_found_as_the_payer_gave_it(
     given = card(auth="3DSecure")
     begun = client.initiate(given)
     asked = client.charge(begun, given)
-    page = Asked(client.shop, begun["txnRef"], urlsplit(asked["authURL"]).path)
+    page = HostedPage(client.shop, begun["txnRef"], urlsplit(asked["authURL"]).path)
     Faults("planned").lose(client.shop)
     assert page.send(**fields).http == 200
     assert client.verify(begun["txnRef"])["txnStatus"] == "pending"
@@ -208,7 +208,7 @@ def test_a_lost_answer_on_the_challenge_page_is_found_as_the_payer_gave_it(
 def test_a_lost_charge_of_a_three_d_secure_card_shows_its_page_again(client: PaymentClient, faults: Faults) -> None:
     txn_ref = lose_charge(client, faults, card(auth="3DSecure"))
     found = ask_later(client, txn_ref)
-    page = Asked(client.shop, txn_ref, urlsplit(found["authURL"]).path)
+    page = HostedPage(client.shop, txn_ref, urlsplit(found["authURL"]).path)
     page.send(decision="decline")
     assert client.verify(txn_ref)["txnStatus"] == "failed"
 

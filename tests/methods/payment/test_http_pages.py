@@ -15,7 +15,7 @@ DONE = "https://shop.example/done?order=7"
 RIGHT, WRONG, LOST = "123456", "000000", "999999"
 
 
-class Asked(NamedTuple):
+class HostedPage(NamedTuple):
     """A payment whose payer is asked on a page."""
 
     shop: MerchantClient
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
         return self.shop.put("payment", action="verify", txnRef=self.reference).body
 
 
-def ask_card(shop: MerchantClient, **fields: Any) -> Asked:
+def ask_card(shop: MerchantClient, **fields: Any) -> HostedPage:
     """A card payment that waits for 3-D Secure."""
     body = {"paymentType": "card", "card": CARD, "amount": "1500.00", "redirect_url": DONE} | fields
     body = {name: value for name, value in body.items() if value is not None}
@@ -44,7 +44,7 @@ def ask_card(shop: MerchantClient, **fields: Any) -> Asked:
     assert (begun["status"], begun["apply_auth"]) == (202, "3DSecure"), begun
     asked = shop.put("payment", action="charge", txnRef=begun["txnRef"], auth_type="3DSecure", **body).body
     assert asked["status"] == 202, asked
-    return Asked(shop, begun["txnRef"], urlsplit(asked["authURL"]).path)
+    return HostedPage(shop, begun["txnRef"], urlsplit(asked["authURL"]).path)
 
 
 def token_of(deployment: Deployment, shop: MerchantClient, reference: str) -> str:
@@ -137,7 +137,7 @@ def test_an_expired_page_redirects_with_the_failure(shop: MerchantClient) -> Non
 def test_the_page_answers_straight_after_initiate(shop: MerchantClient) -> None:
     body: Any = {"paymentType": "card", "card": CARD, "amount": "1500.00", "redirect_url": DONE}
     begun = shop.put("payment", action="initiate", **body).body
-    asked = Asked(shop, begun["txnRef"], urlsplit(begun["authURL"]).path)
+    asked = HostedPage(shop, begun["txnRef"], urlsplit(begun["authURL"]).path)
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "successful"
 
 
@@ -155,7 +155,7 @@ def test_a_wallet_hands_the_payer_back(shop: MerchantClient, decision: str, stat
     charged = shop.put(
         "payment", action="charge", paymentType="mobile_money", type="paga", amount="1500.00", redirect_url=DONE
     ).body
-    asked = Asked(shop, charged["txnRef"], urlsplit(charged["authURL"]).path)
+    asked = HostedPage(shop, charged["txnRef"], urlsplit(charged["authURL"]).path)
     assert b"Pay with Paga" in asked.open().raw
     assert outcome(asked.send(decision=decision)) == status
     assert asked.verified()["txnStatus"] == status
@@ -164,7 +164,7 @@ def test_a_wallet_hands_the_payer_back(shop: MerchantClient, decision: str, stat
 def test_a_qr_code_is_a_picture_and_a_page_that_waits(shop: MerchantClient) -> None:
     charged = shop.put("payment", action="charge", paymentType="qrpay", amount="1500.00", business_name="Ọlá & Co").body
     picture = urlsplit(charged["qr_image"]).path
-    asked = Asked(shop, charged["txnRef"], picture.removesuffix("/qr.svg"))
+    asked = HostedPage(shop, charged["txnRef"], picture.removesuffix("/qr.svg"))
     assert shop.mid in charged["qr_code"]
     assert asked.open("/qr.svg").headers["content-type"] == "image/svg+xml"
     assert "Scan to pay Ọlá &amp; Co" in asked.open().raw.decode()
@@ -179,7 +179,7 @@ def test_a_transfer_page_shows_where_to_pay_and_what_has_come(shop: MerchantClie
         "payment", action="charge", paymentType="bank_transfer", amount="1500.00", redirect_url=DONE
     ).body
     token = token_of(deployment, shop, charged["txnRef"])
-    asked = Asked(shop, charged["txnRef"], f"/pay/{token}")
+    asked = HostedPage(shop, charged["txnRef"], f"/pay/{token}")
     page = asked.open().raw.decode()
     assert charged["accountNumber"] in page
     assert charged["bankName"] in page
@@ -197,7 +197,7 @@ def test_a_form_that_is_sent_by_many_at_once_pays_once(shop: MerchantClient, dep
 
     def send(n: int) -> str:
         with deployment.connect() as wire:
-            mine = Asked(MerchantClient(wire, shop.mid, shop.key), asked.reference, asked.path)
+            mine = HostedPage(MerchantClient(wire, shop.mid, shop.key), asked.reference, asked.path)
             return outcome(mine.send(otp=RIGHT, decision="approve" if n % 4 else "decline"))
 
     with ThreadPoolExecutor(8) as threads:

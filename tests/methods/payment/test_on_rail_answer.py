@@ -134,7 +134,7 @@ def hand_off_lost(payments: InMemoryPayments) -> PaymentInProgress:
     return paying
 
 
-PLACES: dict[str, Callable[[InMemoryPayments], PaymentInProgress]] = {
+START_STATES: dict[str, Callable[[InMemoryPayments], PaymentInProgress]] = {
     function.__name__: function
     for function in (
         *(opening, charging, validating, asking, token, token_asking, account, account_validating),
@@ -142,23 +142,23 @@ PLACES: dict[str, Callable[[InMemoryPayments], PaymentInProgress]] = {
     )
 }
 
-WON, LOST = ("successful", "done", None), ("failed", "done", None)
-ASKED = ("pending", "asking", "payment.ask")
+SUCCEEDED, FAILED = ("successful", "done", None), ("failed", "done", None)
+OUTCOME_QUERIED = ("pending", "asking", "payment.ask")
 RESENT = ("pending", "asking", "payment.charge")
 INITIATED = ("pending", "initiated", "payment.expire")
 AWAITS_OTP = ("pending", "awaiting_otp", "payment.expire")
 AWAITS_PAYER = ("pending", "awaiting_payer", "payment.ask")
 
-# By place: what an answer in time leads to. What is not listed is asked after: nobody knows what was done.
-ENDS = {"approved": WON, "declined": LOST}
+# By start: what an answer in time leads to. What is not listed is asked after: nobody knows what was done.
+ENDS = {"approved": SUCCEEDED, "declined": FAILED}
 IN_TIME: dict[str, dict[str, Any]] = {
-    "opening": {"declined": LOST, "refused": LOST, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
+    "opening": {"declined": FAILED, "refused": FAILED, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
     "charging": {**ENDS, "refused": INITIATED, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
     "validating": {**ENDS, "refused": AWAITS_OTP, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
     "asking": {**ENDS, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
     "token": {**ENDS, "refused": RESENT, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
     "token_asking": {**ENDS, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
-    "account": {**ENDS, "refused": LOST, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
+    "account": {**ENDS, "refused": FAILED, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
     "account_validating": {**ENDS, "refused": AWAITS_OTP, "challenge": AWAITS_OTP, "wrong": AWAITS_OTP},
     "prompting": {
         **ENDS,
@@ -172,45 +172,45 @@ IN_TIME: dict[str, dict[str, Any]] = {
 }
 # Once the payer's time is up, what the rail leaves no doubt about has failed; the rest is as in time.
 TOO_LATE: dict[str, dict[str, Any]] = {
-    **{place: {"not found": LOST, "challenge": LOST} for place in PLACES},
-    "token": {"challenge": LOST},
-    "token_asking": {"challenge": LOST},
+    **{start: {"not found": FAILED, "challenge": FAILED} for start in START_STATES},
+    "token": {"challenge": FAILED},
+    "token_asking": {"challenge": FAILED},
     **{
-        place: dict.fromkeys(("not found", "challenge", "in progress", "working"), LOST)
-        for place in ("prompting", "awaited", "prompt_lost")
+        start: dict.fromkeys(("not found", "challenge", "in progress", "working"), FAILED)
+        for start in ("prompting", "awaited", "prompt_lost")
     },
 }
-TOO_LATE["prompting"]["refused"] = LOST
+TOO_LATE["prompting"]["refused"] = FAILED
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-@pytest.mark.parametrize("place", PLACES)
-def test_an_answer_in_time(place: str, answer: str) -> None:
-    paying = PLACES[place](InMemoryPayments())
+@pytest.mark.parametrize("start", START_STATES)
+def test_an_answer_in_time(start: str, answer: str) -> None:
+    paying = START_STATES[start](InMemoryPayments())
     paying.receive_answer(ANSWERS[answer], seconds=2)
-    assert paying.state == IN_TIME[place].get(answer, ASKED)
+    assert paying.state == IN_TIME[start].get(answer, OUTCOME_QUERIED)
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-@pytest.mark.parametrize("place", PLACES)
-def test_an_answer_after_the_payers_time_is_up(place: str, answer: str) -> None:
-    paying = PLACES[place](InMemoryPayments())
+@pytest.mark.parametrize("start", START_STATES)
+def test_an_answer_after_the_payers_time_is_up(start: str, answer: str) -> None:
+    paying = START_STATES[start](InMemoryPayments())
     paying.receive_answer(ANSWERS[answer], minutes=10)
-    assert paying.state == (TOO_LATE[place].get(answer) or IN_TIME[place].get(answer, ASKED))
+    assert paying.state == (TOO_LATE[start].get(answer) or IN_TIME[start].get(answer, OUTCOME_QUERIED))
     if answer == "silent":
         assert paying.row.status == "pending"
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-@pytest.mark.parametrize("place", PLACES)
-def test_the_next_job_is_due_later_and_never_repeats_a_charge_that_may_be_done(place: str, answer: str) -> None:
+@pytest.mark.parametrize("start", START_STATES)
+def test_the_next_job_is_due_later_and_never_repeats_a_charge_that_may_be_done(start: str, answer: str) -> None:
     for stretch in (timedelta(seconds=1), timedelta(minutes=10), timedelta(days=3)):
         payments = InMemoryPayments()
-        paying = PLACES[place](payments)
+        paying = START_STATES[start](payments)
         before = paying.job
         paying.receive_answer(ANSWERS[answer], seconds=stretch.total_seconds())
         if paying.row.status != "pending":
-            assert len(payments.events) == 1 + place.startswith("token")
+            assert len(payments.events) == 1 + start.startswith("token")
             continue
         after = paying.job
         assert after.kind == "payment.expire" or after.due > payments.now
@@ -218,10 +218,10 @@ def test_the_next_job_is_due_later_and_never_repeats_a_charge_that_may_be_done(p
         assert after.key == before.key
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_only_a_wrong_otp_and_an_unavailable_rail_are_refusals(place: str) -> None:
+@pytest.mark.parametrize("start", START_STATES)
+def test_only_a_wrong_otp_and_an_unavailable_rail_are_refusals(start: str) -> None:
     for name, answer in ANSWERS.items():
-        reply = PLACES[place](InMemoryPayments()).receive_answer(answer).reply
+        reply = START_STATES[start](InMemoryPayments()).receive_answer(answer).reply
         assert isinstance(reply, Refusal) == (name == "wrong" or reply == RAIL_UNAVAILABLE), name
 
 
@@ -229,7 +229,7 @@ def test_a_session_without_an_authentication_has_charged_nothing() -> None:
     paying = opening(InMemoryPayments())
     assert paying.receive_answer(APPROVED).reply.txn_status == "pending"
     paying.receive_answer(NOT_FOUND, minutes=10)
-    assert paying.state == LOST
+    assert paying.state == FAILED
 
 
 def test_an_unreadable_answer_has_status_201() -> None:
@@ -246,7 +246,7 @@ def test_a_page_approval_whose_answer_is_lost_is_queried_and_not_asked_again() -
     assert payments.answer_page(paying.txn_ref, "").message == "This payment awaits no validation"
     for _ in range(30):
         paying.receive_answer(IN_PROGRESS, hours=1)
-        assert paying.state == ASKED
+        assert paying.state == OUTCOME_QUERIED
     assert paying.receive_answer(APPROVED).reply.txn_status == "successful"
 
 
@@ -313,7 +313,7 @@ def test_a_fraud_flag_is_kept_to_the_end() -> None:
 def test_a_saved_card_that_the_rail_never_saw_fails_after_a_day_and_not_before() -> None:
     paying = token_asking(InMemoryPayments())
     paying.receive_answer(NOT_FOUND, hours=23)
-    assert paying.state == ASKED
+    assert paying.state == OUTCOME_QUERIED
     paying.receive_answer(NOT_FOUND, hours=1)
     assert (paying.row.status, paying.row.code) == ("failed", "25")
 
@@ -366,10 +366,10 @@ def expiring(payments: InMemoryPayments) -> PaymentInProgress:
 def test_a_payment_that_the_payer_does_not_complete_fails() -> None:
     paying = expiring(InMemoryPayments())
     paying.receive_answer(NOBODY_ASKED, minutes=10)
-    assert (paying.state, paying.row.code) == (LOST, "expired")
+    assert (paying.state, paying.row.code) == (FAILED, "expired")
 
 
-@pytest.mark.parametrize(("answer", "end"), [(APPROVED, WON), (DECLINED, LOST)])
+@pytest.mark.parametrize(("answer", "end"), [(APPROVED, SUCCEEDED), (DECLINED, FAILED)])
 def test_a_rail_that_calls_back_while_the_payer_is_awaited_ends_it(answer: Answer, end: Any) -> None:
     paying = expiring(InMemoryPayments())
     paying.receive_answer(answer)
@@ -391,6 +391,6 @@ def test_a_payer_step_that_succeeds_at_once_still_has_status_202(method: str) ->
 
 
 def test_one_payment_has_one_job_whatever_happens() -> None:
-    for place in PLACES.values():
-        paying = place(InMemoryPayments())
+    for start in START_STATES.values():
+        paying = start(InMemoryPayments())
         assert isinstance(paying.job, Job)

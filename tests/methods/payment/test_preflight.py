@@ -89,7 +89,7 @@ def test_an_unreadable_field_hides_only_the_checks_that_use_it() -> None:
         ({"payment_method": "ussd", "amount": "x"}, ["amount", "bank"]),
         ({"payment_method": "card", "amount": "x"}, ["amount", "card"]),
         ({"payment_method": "wallet", "amount": "x"}, ["amount"]),
-        ({"payment_method": "cheque", "amount": "1.00"}, ["payment_method"]),
+        ({"payment_method": "voucher", "amount": "1.00"}, ["payment_method"]),
     ],
 )
 def test_a_missing_field_of_a_repayment_is_named_beside_a_format_error(said: dict[str, Any], named: list[str]) -> None:

@@ -57,7 +57,7 @@ def job_of(payments: InMemoryPayments, decision: Decision) -> Job:
     return job
 
 
-def hear(payments: InMemoryPayments, decision: Decision, answer: Answer, **stretch: float) -> Any:
+def receive_answer(payments: InMemoryPayments, decision: Decision, answer: Answer, **stretch: float) -> Any:
     payments.advance(**stretch)
     return payments.receive_answer(job_of(payments, decision), answer)
 
@@ -121,7 +121,7 @@ def test_charges_of_a_plan_are_refunded_as_the_merchants_own(payments: InMemoryP
     paying = PaymentInProgress(payments, payments.receive_answer(due, APPROVED))
     paying.receive_answer(APPROVED)
     decision = refund(payments, paying)
-    assert hear(payments, decision, APPROVED).reply.refunded_amount == "500.00"
+    assert receive_answer(payments, decision, APPROVED).reply.refunded_amount == "500.00"
 
 
 def test_a_refund_uses_up_an_injected_fault(payments: InMemoryPayments) -> None:
@@ -137,7 +137,7 @@ def test_a_refund_uses_up_an_injected_fault(payments: InMemoryPayments) -> None:
 def test_a_success_takes_the_held_money_to_the_rail_and_leaves_the_fee(payments: InMemoryPayments) -> None:
     paying = paid_card(payments)
     before = payments.balances()
-    reply = hear(payments, refund(payments, paying), APPROVED).reply
+    reply = receive_answer(payments, refund(payments, paying), APPROVED).reply
     assert (reply.message, reply.refunded_amount, reply.refundable_amount) == ("Refund Successful", "500.00", "1000.00")
     after = payments.balances()
     assert after["wallet:main:NGN"] == before["wallet:main:NGN"] - 50_000
@@ -149,7 +149,7 @@ def test_a_success_takes_the_held_money_to_the_rail_and_leaves_the_fee(payments:
 def test_a_failure_gives_the_money_back_and_it_can_be_refunded_again(payments: InMemoryPayments) -> None:
     paying = paid_card(payments)
     before = payments.balances()
-    reply = hear(payments, refund(payments, paying, "1500.00"), DECLINED).reply
+    reply = receive_answer(payments, refund(payments, paying, "1500.00"), DECLINED).reply
     assert (reply.txn_status, reply.message) == ("failed", "Refund Failed: Insufficient Funds")
     assert (payments.balances(), payments.account("wallet:main:NGN").held, refundable(paying.payment)) == (
         before,
@@ -164,27 +164,27 @@ def test_an_unknown_outcome_is_queried_and_only_a_refused_refund_is_resent(
     payments: InMemoryPayments, answer: Answer
 ) -> None:
     decision = refund(payments, paid_card(payments))
-    reply = hear(payments, decision, answer, seconds=2).reply
+    reply = receive_answer(payments, decision, answer, seconds=2).reply
     job = job_of(payments, decision)
     assert reply.txn_status == "pending"
     assert job.kind == ("payment.refund" if answer == REFUSED else "payment.ask_refund")
     assert (job.attempt, (job.due - NOW).total_seconds()) == (1, 5)
-    hear(payments, decision, SILENT, seconds=5)
-    hear(payments, decision, REFUSED, seconds=30)
+    receive_answer(payments, decision, SILENT, seconds=5)
+    receive_answer(payments, decision, REFUSED, seconds=30)
     assert job_of(payments, decision).kind == "payment.ask_refund"
 
 
 def test_a_refund_that_the_rail_never_saw_fails_after_a_day(payments: InMemoryPayments) -> None:
     decision = refund(payments, paid_card(payments))
-    assert hear(payments, decision, NOT_FOUND, hours=23).reply.txn_status == "pending"
-    assert hear(payments, decision, NOT_FOUND, hours=1).reply.txn_status == "failed"
+    assert receive_answer(payments, decision, NOT_FOUND, hours=23).reply.txn_status == "pending"
+    assert receive_answer(payments, decision, NOT_FOUND, hours=1).reply.txn_status == "failed"
 
 
 def test_a_final_refund_stays_final_and_a_contradiction_makes_a_notice(payments: InMemoryPayments) -> None:
     paying = paid_card(payments)
     decision = refund(payments, paying)
     job = job_of(payments, decision)
-    hear(payments, decision, APPROVED)
+    receive_answer(payments, decision, APPROVED)
     balances = payments.balances()
     assert payments.receive_answer(job, DECLINED).reply.txn_status == "successful"
     assert (len(payments.notices), payments.balances()) == (1, balances)
@@ -196,9 +196,9 @@ def test_a_final_refund_stays_final_and_a_contradiction_makes_a_notice(payments:
 def test_refund_events_belong_to_their_payment_in_the_order_in_which_they_ended(payments: InMemoryPayments) -> None:
     paying = paid_card(payments)
     first, second, third = (refund(payments, paying, "100.00") for _ in range(3))
-    hear(payments, second, APPROVED)
-    hear(payments, first, DECLINED)
-    hear(payments, third, APPROVED)
+    receive_answer(payments, second, APPROVED)
+    receive_answer(payments, first, DECLINED)
+    receive_answer(payments, third, APPROVED)
     own, *refunds = payments.events
     assert (own.reference, own.object, own.object_seq) == (paying.txn_ref, "", 1)
     assert [(event.object, event.object_seq, event.kind) for event in refunds] == [
@@ -242,7 +242,7 @@ def test_refunds_never_exceed_the_charge(steps: list[tuple[str, int, int]]) -> N
             open_refunds += [] if isinstance(asked, Refusal) else [asked]
         elif open_refunds:
             one = open_refunds[which % len(open_refunds)]
-            hear(payments, one, answers[what], seconds=1)
+            receive_answer(payments, one, answers[what], seconds=1)
             if what != "silent":
                 open_refunds.remove(one)
                 gone += one.rows[0].amount if what == "approve" else 0  # type: ignore[attr-defined]

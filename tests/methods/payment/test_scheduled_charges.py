@@ -76,12 +76,12 @@ FOREIGN = {"card_no": "4242424242424242", "expiry_month": "12", "expiry_year": "
 
 @pytest.mark.parametrize("bearer", ["merchant", "customer", None])
 @pytest.mark.parametrize("foreign", [False, True])
-@pytest.mark.parametrize("kind", ["recurrent", "instalment"])
+@pytest.mark.parametrize("kind", ["recurrent", "installment"])
 def test_a_later_charge_is_priced_like_the_first(kind: str, foreign: bool, bearer: str | None) -> None:
     payments = InMemoryPayments()
     card = FOREIGN if foreign else CARD
     planned: dict[str, Any] = {"recurrent": DAILY, "amount": "1500.00"}
-    if kind == "instalment":
+    if kind == "installment":
         schedule = {"05-01-2026": 1500, "05-02-2026": 1500}
         planned = {"installment": {"payment_schedule": schedule, "total": "3000.00"}, "amount": "1500.00"}
     first = initiate(payments, card=card, bearer=bearer, **planned)
@@ -404,14 +404,14 @@ MOVES = st.lists(
 RULES = st.sampled_from([DAILY, {"frequency": "weekly", "value": "1"}, {"frequency": "monthly", "value": "30"}])
 
 
-class Watch:
+class ChargeTracker:
     """Tracks what a plan has charged by due date, and compares it with its schedule."""
 
     def __init__(self, payments: InMemoryPayments) -> None:
         self.payments = payments
         self.attempts: list[datetime] = []
         self.paid: list[datetime] = []
-        self.stood_still_until: datetime | None = None
+        self.inactive_until: datetime | None = None
         self.charge: PaymentInProgress | None = None
 
     def begin(self) -> None:
@@ -421,11 +421,11 @@ class Watch:
         assert plan.cycle_due not in self.paid
         if self.attempts and plan.cycle_due != self.attempts[-1]:
             expected = next_due(recurrence_of(plan), self.attempts[-1])
-            while self.stood_still_until is not None and expected <= self.stood_still_until:
+            while self.inactive_until is not None and expected <= self.inactive_until:
                 expected = next_due(recurrence_of(plan), expected)
             assert plan.cycle_due == expected, "a due date was missed, or one that is none was charged"
         self.attempts.append(plan.cycle_due)
-        self.stood_still_until = None
+        self.inactive_until = None
         self.charge = fall_due(self.payments)
 
     def move(self, what: str, hours: int) -> None:
@@ -442,7 +442,7 @@ class Watch:
                 self.charge = None
         elif what in ("stop", "start", "stop and start"):
             if "start" in what and (plan.state != "active" or "stop" in what):
-                self.stood_still_until = self.payments.now
+                self.inactive_until = self.payments.now
             for status in what.split(" and "):
                 change(self.payments, status)
 
@@ -461,7 +461,7 @@ class Watch:
 def test_each_due_date_is_charged_once_and_none_is_missed(moves: list[tuple[str, int]], rule: dict[str, str]) -> None:
     payments = InMemoryPayments()
     recurrent(payments, **rule)
-    watch = Watch(payments)
+    tracker = ChargeTracker(payments)
     for what, hours in moves:
-        watch.move(what, hours)
-        watch.check()
+        tracker.move(what, hours)
+        tracker.check()
