@@ -1,7 +1,7 @@
-"""A desk for the pure tests of payments: it keeps rows and books in memory, as the writer keeps them, and asks nobody.
+"""Rows and books of one merchant in memory, for the pure tests of payments. Rules run as in the writer.
 
-Rules see what they asked for and nothing else, `More` is answered, and groups go through the ledger itself: a rule that
-forgets to ask for an account, or moves money twice, fails here as it would there.
+Rules see only the rows they asked for, NeedsMore is served, and posting groups go through the ledger. So a rule that
+forgets to ask for an account, or moves money twice, fails here as it would in the writer.
 """
 
 from datetime import datetime, timedelta
@@ -33,8 +33,8 @@ from kasuwa.ledger.chart import Account, open_account
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.payment.actions import ANSWER_CHALLENGE, PAYMENT, PURPOSES, RESOURCES, SANDBOX
 from kasuwa.methods.payment.model import KIND, Payment, payment_key
+from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.charge_card import ChallengeAnswer
-from kasuwa.methods.payment.rules.scheduled_charges import Plan
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.rule_context import MERCHANT, NOW, context
@@ -120,7 +120,7 @@ class InMemoryPayments:
         )
 
     def decide(self, needs: Needs, rule: Any, scenario: Scenario = NO_SCENARIO) -> Decision | Refusal:
-        """Run a rule as the writer does, and keep what it decided."""
+        """Runs a rule as the writer does, and stores its decision."""
         self.decisions += 1
         shown: dict[bytes, Row | None] = {}
         accounts: set[str] = set()
@@ -165,11 +165,11 @@ class InMemoryPayments:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def put(self, name: str, variant: str | None = None, scenario: Scenario = NO_SCENARIO, /, **said: Any) -> Any:
-        """What a request is answered: its decision, its refusal, or the tuple of its faults."""
+        """Returns the decision or refusal of a request, or the tuple of its field errors."""
         action = action_named(name, variant)
         given = {field: value for field, value in said.items() if value is not None}
-        foresight = PreflightContext(self.now, None)
-        request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant, foresight)
+        preflight = PreflightContext(self.now, None)
+        request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant, preflight)
         if isinstance(request, tuple):
             return request
         needs = action.needs(request, self.merchant)
@@ -181,7 +181,7 @@ class InMemoryPayments:
         return self.decide(needs, lambda given, seen: ANSWER_CHALLENGE.decide(request, given, seen))
 
     def receive_answer(self, job: Job, answer: Answer) -> Any:
-        """What a rail's answer to a job means."""
+        """Applies a rail's answer to a job."""
         step = STEPS[job.kind]
         needs = step.needs(job, answer, self.merchant)
         return self.decide(needs, lambda given, seen: step.decide(job, answer, given, seen))
@@ -215,39 +215,39 @@ class InMemoryPayments:
 
 
 class PaymentInProgress:
-    """One payment at a desk, and its one job."""
+    """One payment and its job."""
 
-    def __init__(self, desk: InMemoryPayments, decision: Any) -> None:
+    def __init__(self, payments: InMemoryPayments, decision: Any) -> None:
         assert isinstance(decision, Decision), decision
         row = decision.rows[0]
         assert isinstance(row, Transaction)
-        self.desk = desk
+        self.payments = payments
         self.txn_ref = row.txn_ref
         self.begun = decision
 
     @property
     def row(self) -> Transaction:
-        return self.desk.transaction(self.txn_ref)
+        return self.payments.transaction(self.txn_ref)
 
     @property
     def payment(self) -> Payment:
-        return self.desk.payment(self.txn_ref)
+        return self.payments.payment(self.txn_ref)
 
     @property
     def job(self) -> Job:
-        (job,) = self.desk.jobs(self.row.key)
+        (job,) = self.payments.jobs(self.row.key)
         return job
 
     @property
     def state(self) -> tuple[str, str, str | None]:
-        """Its status and stage, and what its job does next."""
-        jobs = self.desk.jobs(self.row.key)
+        """Returns its status, its stage and the kind of its job."""
+        jobs = self.payments.jobs(self.row.key)
         assert len(jobs) <= 1
         return self.row.status, self.payment.stage, jobs[0].kind if jobs else None
 
     def receive_answer(self, answer: Answer, **stretch: float) -> Any:
-        self.desk.advance(**stretch)
-        return self.desk.receive_answer(self.job, answer)
+        self.payments.advance(**stretch)
+        return self.payments.receive_answer(self.job, answer)
 
 
 CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
@@ -271,30 +271,36 @@ BEGUN = {
 }
 
 
-def initiate(desk: InMemoryPayments, **changes: Any) -> PaymentInProgress:
-    return PaymentInProgress(desk, desk.put("initiate", "card", **{"amount": "1500.00", "card": CARD, **changes}))
+def initiate(payments: InMemoryPayments, **changes: Any) -> PaymentInProgress:
+    return PaymentInProgress(
+        payments, payments.put("initiate", "card", **{"amount": "1500.00", "card": CARD, **changes})
+    )
 
 
-def charge(desk: InMemoryPayments, paying: PaymentInProgress, auth: str, **changes: Any) -> Any:
-    return desk.put("charge", "card", **{"txnRef": paying.txn_ref, "auth_type": auth, "card": CARD, **changes})
+def charge(payments: InMemoryPayments, paying: PaymentInProgress, auth: str, **changes: Any) -> Any:
+    return payments.put("charge", "card", **{"txnRef": paying.txn_ref, "auth_type": auth, "card": CARD, **changes})
 
 
-def begin(desk: InMemoryPayments, method: str, **changes: Any) -> PaymentInProgress:
-    return PaymentInProgress(desk, desk.put("charge", method, **{"amount": "1500.00", **BODIES[method], **changes}))
+def begin(payments: InMemoryPayments, method: str, **changes: Any) -> PaymentInProgress:
+    return PaymentInProgress(
+        payments, payments.put("charge", method, **{"amount": "1500.00", **BODIES[method], **changes})
+    )
 
 
-def paid_card(desk: InMemoryPayments, **changes: Any) -> PaymentInProgress:
+def paid_card(payments: InMemoryPayments, **changes: Any) -> PaymentInProgress:
     """A completed card payment, by PIN."""
-    paying = initiate(desk, **changes)
+    paying = initiate(payments, **changes)
     paying.receive_answer(opened("PIN"))
-    charge(desk, paying, "PIN")
+    charge(payments, paying, "PIN")
     paying.receive_answer(APPROVED)
     assert paying.row.status == "successful"
     return paying
 
 
-def charge_token(desk: InMemoryPayments, token: str, **changes: Any) -> PaymentInProgress:
-    return PaymentInProgress(desk, desk.put("charge", "token", **{"token": token, "amount": "1500.00", **changes}))
+def charge_token(payments: InMemoryPayments, token: str, **changes: Any) -> PaymentInProgress:
+    return PaymentInProgress(
+        payments, payments.put("charge", "token", **{"token": token, "amount": "1500.00", **changes})
+    )
 
 
 def fields_of(refused: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""A merchant's till for the tests over HTTP: the steps of a payment, and what most of them say."""
+"""An API client with the steps of a payment, for the tests over HTTP."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What only the charge of a card payment brings counts as if initiate had brought it; what both bring must agree."""
+"""Fields that only charge has count as if initiate had them. Fields that both steps have must be equal."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from kasuwa.core.decision import Decision
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER
-from kasuwa.methods.payment.rules.scheduled_charges import TERMS_DECODER
+from kasuwa.methods.payment.plan_model import TERMS_DECODER
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     DECLINED,
@@ -24,25 +24,25 @@ OTHER_INSTALLMENT = {"payment_schedule": {"05-01-2026": "1500", "05-03-2026": "5
 
 
 @pytest.fixture
-def desk() -> InMemoryPayments:
+def payments() -> InMemoryPayments:
     return InMemoryPayments(funds=100_000)
 
 
-def begun(desk: InMemoryPayments, **changes: Any) -> PaymentInProgress:
-    paying = initiate(desk, **changes)
+def begun(payments: InMemoryPayments, **changes: Any) -> PaymentInProgress:
+    paying = initiate(payments, **changes)
     paying.receive_answer(opened("PIN"))
     return paying
 
 
-def beneficiary(desk: InMemoryPayments) -> str:
-    made = desk.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
+def beneficiary(payments: InMemoryPayments) -> str:
+    made = payments.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
     return str(made.reply.ref_code)
 
 
-def brought(desk: InMemoryPayments) -> dict[str, dict[str, Any]]:
+def brought(payments: InMemoryPayments) -> dict[str, dict[str, Any]]:
     """Every field that the charge may bring alone."""
     return {
-        "split": {"split": [{"ref_code": beneficiary(desk), "percentage": "50"}]},
+        "split": {"split": [{"ref_code": beneficiary(payments), "percentage": "50"}]},
         "bearer": {"bearer": "customer"},
         "recurrent": DAILY,
         "installment": {"installment": INSTALLMENT},
@@ -57,16 +57,16 @@ NAMES = ("split", "bearer", "recurrent", "installment", "customer_txnref", "redi
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_only_the_charge_brings_ends_as_if_initiate_had_brought_it(desk: InMemoryPayments, name: str) -> None:
-    fields = brought(desk)[name]
-    first, second = begun(desk, **fields), begun(desk)
+def test_a_field_only_in_charge_counts_as_if_initiate_had_it(payments: InMemoryPayments, name: str) -> None:
+    fields = brought(payments)[name]
+    first, second = begun(payments, **fields), begun(payments)
     balances: list[dict[str, int]] = []
     for paying, said in ((first, fields), (second, fields)):
-        before = desk.balances()
-        assert isinstance(charge(desk, paying, "PIN", **said), Decision)
+        before = payments.balances()
+        assert isinstance(charge(payments, paying, "PIN", **said), Decision)
         paying.receive_answer(APPROVED)
         assert paying.row.status == "successful"
-        balances.append({at: amount - before.get(at, 0) for at, amount in desk.balances().items()})
+        balances.append({at: amount - before.get(at, 0) for at, amount in payments.balances().items()})
     moved = [{at: amount for at, amount in each.items() if amount} for each in balances]
     assert moved[0] == moved[1]
     for attribute in ("order_ref", "amount", "fee", "vat"):
@@ -80,17 +80,17 @@ def test_what_only_the_charge_brings_ends_as_if_initiate_had_brought_it(desk: In
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_both_steps_bring_alike_is_charged(desk: InMemoryPayments, name: str) -> None:
-    fields = brought(desk)[name]
-    paying = begun(desk, **fields)
-    decision = charge(desk, paying, "PIN", **fields)
+def test_a_field_that_is_equal_in_both_steps_is_accepted(payments: InMemoryPayments, name: str) -> None:
+    fields = brought(payments)[name]
+    paying = begun(payments, **fields)
+    decision = charge(payments, paying, "PIN", **fields)
     assert isinstance(decision, Decision)
     assert type(decision.rows[1]).__name__ == "Payment"
 
 
-def test_a_bearer_brought_by_the_charge_is_charged_at_the_rail(desk: InMemoryPayments) -> None:
-    paying = begun(desk)
-    charge(desk, paying, "PIN", bearer="customer")
+def test_a_bearer_only_in_charge_changes_the_amount_sent_to_the_rail(payments: InMemoryPayments) -> None:
+    paying = begun(payments)
+    charge(payments, paying, "PIN", bearer="customer")
     assert JOB_DATA_DECODER.decode(paying.job.work).amount == paying.payment.charged > 150_000
     assert paying.payment.settled >= 150_000
 
@@ -104,7 +104,7 @@ def test_a_bearer_brought_by_the_charge_is_charged_at_the_rail(desk: InMemoryPay
         ({"installment": INSTALLMENT}, {"installment": OTHER_INSTALLMENT}, ["installment"]),
         ({"customer_txnref": "a"}, {"customer_txnref": "b"}, ["customer_txnref"]),
         ({"meta": {"basket": 7}}, {"meta": {"basket": 8}}, ["meta"]),
-        ({"meta": {"basket": 7}}, {"meta": {"basket": 7, "till": 1}}, ["meta"]),
+        ({"meta": {"basket": 7}}, {"meta": {"basket": 7, "client": 1}}, ["meta"]),
         ({"meta": {"basket": True}}, {"meta": {"basket": 1}}, ["meta"]),
         (DAILY, {"installment": INSTALLMENT}, ["installment"]),
         ({"installment": INSTALLMENT}, DAILY, ["installment"]),
@@ -114,46 +114,46 @@ def test_a_bearer_brought_by_the_charge_is_charged_at_the_rail(desk: InMemoryPay
         ({"bearer": "merchant", "customer_txnref": "a"}, {"bearer": "customer", "customer_txnref": "b"}, None),
     ],
 )
-def test_what_the_charge_says_otherwise_is_named_and_nothing_changes(
-    desk: InMemoryPayments, first: dict[str, Any], second: dict[str, Any], named: list[str] | None
+def test_a_field_that_differs_in_charge_is_refused_and_nothing_changes(
+    payments: InMemoryPayments, first: dict[str, Any], second: dict[str, Any], named: list[str] | None
 ) -> None:
-    paying = begun(desk, **first)
-    before = dict(desk.rows)
-    assert sorted(fields_of(charge(desk, paying, "PIN", **second))) == (named or ["bearer", "customer_txnref"])
-    assert desk.rows == before
+    paying = begun(payments, **first)
+    before = dict(payments.rows)
+    assert sorted(fields_of(charge(payments, paying, "PIN", **second))) == (named or ["bearer", "customer_txnref"])
+    assert payments.rows == before
 
 
-def test_a_meta_with_its_fields_in_another_order_is_the_same(desk: InMemoryPayments) -> None:
-    paying = begun(desk, meta={"a": {"x": 1, "y": 2}, "b": [1.50]})
+def test_a_meta_with_its_fields_in_another_order_is_equal(payments: InMemoryPayments) -> None:
+    paying = begun(payments, meta={"a": {"x": 1, "y": 2}, "b": [1.50]})
     kept = DETAIL_DECODER.decode(paying.payment.detail).meta
-    assert isinstance(charge(desk, paying, "PIN", meta={"b": [1.50], "a": {"y": 2, "x": 1}}), Decision)
+    assert isinstance(charge(payments, paying, "PIN", meta={"b": [1.50], "a": {"y": 2, "x": 1}}), Decision)
     assert DETAIL_DECODER.decode(paying.payment.detail).meta == kept
 
 
-def test_two_different_splits_are_refused(desk: InMemoryPayments) -> None:
-    one, other = beneficiary(desk), beneficiary(desk)
-    paying = begun(desk, split=[{"ref_code": one, "percentage": "50"}])
-    assert fields_of(charge(desk, paying, "PIN", split=[{"ref_code": other, "percentage": "50"}])) == ["split"]
+def test_two_different_splits_are_refused(payments: InMemoryPayments) -> None:
+    one, other = beneficiary(payments), beneficiary(payments)
+    paying = begun(payments, split=[{"ref_code": one, "percentage": "50"}])
+    assert fields_of(charge(payments, paying, "PIN", split=[{"ref_code": other, "percentage": "50"}])) == ["split"]
 
 
-def test_parts_that_exceed_what_a_brought_plan_settles_are_refused(desk: InMemoryPayments) -> None:
+def test_split_parts_beyond_a_plan_that_charge_adds_are_refused(payments: InMemoryPayments) -> None:
     """The split came with initiate, the smaller later part with the charge."""
-    paying = begun(desk, split=[{"ref_code": beneficiary(desk), "share": "600.00"}])
-    assert fields_of(charge(desk, paying, "PIN", installment=INSTALLMENT)) == ["split"]
+    paying = begun(payments, split=[{"ref_code": beneficiary(payments), "share": "600.00"}])
+    assert fields_of(charge(payments, paying, "PIN", installment=INSTALLMENT)) == ["split"]
 
 
-def test_nothing_is_added_once_the_card_was_charged(desk: InMemoryPayments) -> None:
-    paying = begun(desk)
-    charge(desk, paying, "PIN")
+def test_nothing_is_added_once_the_card_was_charged(payments: InMemoryPayments) -> None:
+    paying = begun(payments)
+    charge(payments, paying, "PIN")
     paying.receive_answer(DECLINED)
-    again = charge(desk, paying, "PIN", customer_txnref="late")
+    again = charge(payments, paying, "PIN", customer_txnref="late")
     assert isinstance(again, Decision)
     assert (again.rows, paying.row.order_ref) == ((), "")
 
 
-def test_the_authentication_may_be_left_out_of_the_charge(desk: InMemoryPayments) -> None:
-    paying = begun(desk)
-    assert isinstance(desk.put("charge", "card", txnRef=paying.txn_ref, card=CARD_AGAIN), Decision)
+def test_the_authentication_may_be_left_out_of_the_charge(payments: InMemoryPayments) -> None:
+    paying = begun(payments)
+    assert isinstance(payments.put("charge", "card", txnRef=paying.txn_ref, card=CARD_AGAIN), Decision)
 
 
 CARD_AGAIN = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
@@ -173,11 +173,11 @@ CARD_AGAIN = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year"
     ],
 )
 def test_recurrent_alone_makes_a_plan_and_both_its_fields_may_be_left_out(
-    desk: InMemoryPayments, recurrent: dict[str, str], frequency: str, value: int
+    payments: InMemoryPayments, recurrent: dict[str, str], frequency: str, value: int
 ) -> None:
     """Monday 5 January 2026, 10:30 in Lagos."""
-    paying = begun(desk, recurrent=recurrent)
-    charge(desk, paying, "PIN", recurrent=recurrent)
+    paying = begun(payments, recurrent=recurrent)
+    charge(payments, paying, "PIN", recurrent=recurrent)
     paying.receive_answer(APPROVED)
-    terms = TERMS_DECODER.decode(desk.plan().detail)
+    terms = TERMS_DECODER.decode(payments.plan().detail)
     assert (terms.frequency, terms.value, terms.amount) == (frequency, value, 150_000)

@@ -1,7 +1,4 @@
-"""How payments begin that are no cards: what each type needs, what the payer is shown, what is refused.
-
-Contract: payment#charge
-"""
+"""Begin of payments other than by card: required fields, what the payer is shown, refusals."""
 
 from typing import Any
 
@@ -11,8 +8,8 @@ import pytest
 from kasuwa.core.banks import banks_by_code, is_account_of
 from kasuwa.core.inbound_accounts import ACCOUNT
 from kasuwa.core.token_index import make_token_entry
-from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES
-from kasuwa.methods.payment.rules.channels import EnrolledPhone, chargeable_banks
+from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES, EnrolledPhone
+from kasuwa.methods.payment.rules.channels import chargeable_banks
 from tests.methods.payment.in_memory_payments import (
     BEGUN,
     BODIES,
@@ -31,20 +28,20 @@ PAGA = {"type": "paga", "redirect_url": "https://shop.example/back"}
 
 
 @pytest.fixture
-def desk() -> InMemoryPayments:
+def payments() -> InMemoryPayments:
     return InMemoryPayments()
 
 
-def ask(desk: InMemoryPayments, method: str, **changes: Any) -> Any:
-    return desk.put("charge", method, **{"amount": "1500.00", **BODIES[method], **changes})
+def ask(payments: InMemoryPayments, method: str, **changes: Any) -> Any:
+    return payments.put("charge", method, **{"amount": "1500.00", **BODIES[method], **changes})
 
 
 # --- shared ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", sorted(BODIES))
-def test_a_payment_begins_with_one_job_on_its_own_rails_lane(desk: InMemoryPayments, method: str) -> None:
-    paying = begin(desk, method, customer_txnref="basket-1")
+def test_a_payment_begins_with_one_job_on_its_own_rails_lane(payments: InMemoryPayments, method: str) -> None:
+    paying = begin(payments, method, customer_txnref="basket-1")
     assert paying.state == ("pending", "charging", "payment.charge")
     assert (paying.job.lane, paying.begun.follow_up) == (RAIL_ROUTES[method].rail, paying.job)
     assert (paying.row.order_ref, paying.payment.method, paying.begun.numbers_used) == ("basket-1", method, 1)
@@ -63,11 +60,11 @@ def test_a_payment_begins_with_one_job_on_its_own_rails_lane(desk: InMemoryPayme
         ({"split": [{"ref_code": "RSnobody", "percentage": "10"}]}, ["split.0.ref_code"]),
     ],
 )
-def test_what_every_type_refuses(
-    desk: InMemoryPayments, method: str, changes: dict[str, Any], named: list[str]
+def test_every_method_refuses_these_fields(
+    payments: InMemoryPayments, method: str, changes: dict[str, Any], named: list[str]
 ) -> None:
-    assert fields_of(ask(desk, method, **changes)) == named
-    assert desk.rows == {}
+    assert fields_of(ask(payments, method, **changes)) == named
+    assert payments.rows == {}
 
 
 @pytest.mark.parametrize(
@@ -80,8 +77,8 @@ def test_what_every_type_refuses(
         ("bank_transfer", {"auth_type": "device", "accountExpires": 600, "amount": "1500.00"}),
     ],
 )
-def test_the_payer_is_told_what_to_do(desk: InMemoryPayments, method: str, told: dict[str, Any]) -> None:
-    paying = begin(desk, method)
+def test_the_payer_is_told_what_to_do(payments: InMemoryPayments, method: str, told: dict[str, Any]) -> None:
+    paying = begin(payments, method)
     reply = msgspec.to_builtins(paying.receive_answer(BEGUN[method]).reply)
     assert reply.items() >= {"status": 202, "txnRef": paying.txn_ref, **told}.items()
     assert "txnStatus" not in reply
@@ -98,15 +95,15 @@ def test_the_payer_is_told_what_to_do(desk: InMemoryPayments, method: str, told:
     ],
 )
 def test_an_account_must_be_one_of_a_bank_that_can_be_debited(
-    desk: InMemoryPayments, account: Any, named: list[str]
+    payments: InMemoryPayments, account: Any, named: list[str]
 ) -> None:
-    assert fields_of(ask(desk, "account", account=account)) == named
+    assert fields_of(ask(payments, "account", account=account)) == named
 
 
-def test_only_commercial_banks_are_debited(desk: InMemoryPayments) -> None:
+def test_only_commercial_banks_are_debited(payments: InMemoryPayments) -> None:
     others = [bank for bank in banks_by_code().values() if bank.kind != "commercial" and bank.cbn_code]
     assert others
-    refused = ask(desk, "account", account={"accountnumber": "0000000000", "bankcode": others[0].cbn_code})
+    refused = ask(payments, "account", account={"accountnumber": "0000000000", "bankcode": others[0].cbn_code})
     assert fields_of(refused) == ["account.bankcode"]
     names = [bank.name for bank in chargeable_banks()]
     assert names == sorted(set(names))
@@ -115,28 +112,28 @@ def test_only_commercial_banks_are_debited(desk: InMemoryPayments) -> None:
 # --- telephone and USSD ---------------------------------------------------------------------------------------------
 
 
-def test_the_second_bank_needs_telephone_and_account(desk: InMemoryPayments) -> None:
-    assert fields_of(ask(desk, "ussd", bank="zenith")) == ["phonenumber", "accountnumber"]
+def test_zenith_requires_phone_and_account_number(payments: InMemoryPayments) -> None:
+    assert fields_of(ask(payments, "ussd", bank="zenith")) == ["phonenumber", "accountnumber"]
     given = {"phonenumber": "08031234567", "accountnumber": "0000000000"}
-    assert isinstance(PaymentInProgress(desk, ask(desk, "ussd", bank="zenith", **given)), PaymentInProgress)
+    assert isinstance(PaymentInProgress(payments, ask(payments, "ussd", bank="zenith", **given)), PaymentInProgress)
 
 
-def test_a_telephone_is_enrolled_once_for_each_merchant(desk: InMemoryPayments) -> None:
-    first, second = begin(desk, "phone"), begin(desk, "phone")
+def test_a_phone_is_enrolled_once_for_each_merchant(payments: InMemoryPayments) -> None:
+    first, second = begin(payments, "phone"), begin(payments, "phone")
     assert [DETAIL_DECODER.decode(one.payment.detail).enrolment for one in (first, second)] == [True, False]
-    assert len(desk.of_type(EnrolledPhone)) == 1
+    assert len(payments.of_type(EnrolledPhone)) == 1
     assert "enrolment" not in msgspec.to_builtins(second.receive_answer(challenge()).reply)
-    spelled_otherwise = begin(desk, "phone", phonenumber="+2348031234567")
+    spelled_otherwise = begin(payments, "phone", phonenumber="+2348031234567")
     assert not DETAIL_DECODER.decode(spelled_otherwise.payment.detail).enrolment
-    other = begin(desk, "phone", phonenumber="08031234568")
+    other = begin(payments, "phone", phonenumber="08031234568")
     assert DETAIL_DECODER.decode(other.payment.detail).enrolment
 
 
 # --- shown ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_qr_code_names_merchant_amount_and_page(desk: InMemoryPayments) -> None:
-    paying = begin(desk, "qrpay", business_name="Ada Shirts")
+def test_a_qr_code_names_merchant_amount_and_page(payments: InMemoryPayments) -> None:
+    paying = begin(payments, "qrpay", business_name="Ada Shirts")
     reply = msgspec.to_builtins(paying.receive_answer(challenge()).reply)
     assert "1500.00" in reply["qr_code"]
     assert "Ada Shirts" in reply["qr_code"]
@@ -144,38 +141,38 @@ def test_a_qr_code_names_merchant_amount_and_page(desk: InMemoryPayments) -> Non
     assert reply["qr_image"] == f"{URL}/pay/{page}/qr.svg"
 
 
-def test_every_bank_transfer_has_an_account_number_of_its_own_at_the_merchants_bank(desk: InMemoryPayments) -> None:
-    shown = [msgspec.to_builtins(begin(desk, "bank_transfer").receive_answer(challenge()).reply) for _ in range(3)]
+def test_every_bank_transfer_has_an_account_number_of_its_own_at_the_merchants_bank(payments: InMemoryPayments) -> None:
+    shown = [msgspec.to_builtins(begin(payments, "bank_transfer").receive_answer(challenge()).reply) for _ in range(3)]
     numbers = {line["accountNumber"] for line in shown}
     assert len(numbers) == 3
-    bank = banks_by_code()[desk.merchant.inbound_bank]
+    bank = banks_by_code()[payments.merchant.inbound_bank]
     assert all(is_account_of(bank, number) for number in numbers)
     assert {line["bankName"] for line in shown} == {bank.name}
-    assert {line["accountName"] for line in shown} == {desk.merchant.name}
+    assert {line["accountName"] for line in shown} == {payments.merchant.name}
 
 
-def test_a_number_that_was_given_to_somebody_is_not_given_again(desk: InMemoryPayments) -> None:
-    # The first luck of every desk is the same.
+def test_an_account_number_in_use_is_not_given_again(payments: InMemoryPayments) -> None:
+    # The entropy of the first decision is always the same.
     number = DETAIL_DECODER.decode(begin(InMemoryPayments(), "bank_transfer").payment.detail).inbound_account_number
-    taken = make_token_entry(desk.context(), ACCOUNT, number, "payment GP|another")
-    desk.rows[taken.key] = taken
-    assert DETAIL_DECODER.decode(begin(desk, "bank_transfer").payment.detail).inbound_account_number != number
+    taken = make_token_entry(payments.context(), ACCOUNT, number, "payment GP|another")
+    payments.rows[taken.key] = taken
+    assert DETAIL_DECODER.decode(begin(payments, "bank_transfer").payment.detail).inbound_account_number != number
 
 
 # --- mobile money ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("said", [PAGA, {**PAGA, "type": "paga_connect"}])
-def test_a_provider_with_a_page_sends_the_payer_there(desk: InMemoryPayments, said: dict[str, str]) -> None:
-    paying = PaymentInProgress(desk, desk.put("charge", "mobile_money", amount="1500.00", **said))
+def test_a_provider_with_a_page_sends_the_payer_there(payments: InMemoryPayments, said: dict[str, str]) -> None:
+    paying = PaymentInProgress(payments, payments.put("charge", "mobile_money", amount="1500.00", **said))
     reply = msgspec.to_builtins(paying.receive_answer(challenge("redirect")).reply)
     assert reply["authURL"] == f"{URL}/pay/{DETAIL_DECODER.decode(paying.payment.detail).page_token}"
     assert "auth_type" not in reply
 
 
 @pytest.mark.parametrize("said", [GHANA, MPESA])
-def test_a_provider_without_one_prompts_the_telephone(desk: InMemoryPayments, said: dict[str, str]) -> None:
-    paying = PaymentInProgress(desk, desk.put("charge", "mobile_money", amount="1500.00", **said))
+def test_a_provider_without_a_page_prompts_the_phone(payments: InMemoryPayments, said: dict[str, str]) -> None:
+    paying = PaymentInProgress(payments, payments.put("charge", "mobile_money", amount="1500.00", **said))
     assert paying.row.currency == said["currency"]
     reply = msgspec.to_builtins(paying.receive_answer(challenge()).reply)
     assert (reply["auth_type"], "authURL" in reply) == ("device", False)
@@ -193,11 +190,13 @@ def test_a_provider_without_one_prompts_the_telephone(desk: InMemoryPayments, sa
         ({**MPESA, "currency": "USD"}, ["currency"]),
     ],
 )
-def test_what_a_provider_needs_is_named(desk: InMemoryPayments, said: dict[str, Any], named: list[str]) -> None:
-    assert fields_of(desk.put("charge", "mobile_money", amount="1500.00", **said)) == named
+def test_a_missing_or_wrong_field_of_a_provider_is_named(
+    payments: InMemoryPayments, said: dict[str, Any], named: list[str]
+) -> None:
+    assert fields_of(payments.put("charge", "mobile_money", amount="1500.00", **said)) == named
 
 
-def test_a_merchant_may_have_another_bank_for_what_is_paid_in() -> None:
-    desk = InMemoryPayments(of=merchant(inbound_bank="058"))
-    reply = begin(desk, "bank_transfer").receive_answer(challenge()).reply
+def test_a_merchant_may_have_another_inbound_bank() -> None:
+    payments = InMemoryPayments(of=merchant(inbound_bank="058"))
+    reply = begin(payments, "bank_transfer").receive_answer(challenge()).reply
     assert reply.bank_name == banks_by_code()["058"].name

@@ -1,7 +1,4 @@
-"""Card payments step by step: what may be asked when, what each step writes, and what is refused.
-
-Contract: payment#charge, payment#validate
-"""
+"""Card payments step by step: what each step accepts, writes and refuses."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +11,7 @@ from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.methods.payment import model
 from kasuwa.methods.payment.model import JOB_DATA_DECODER, SEALED_CARD_DECODER, sealed_card_aad
 from kasuwa.methods.payment.rules import charge_card
+from kasuwa.methods.payment.rules.begin import make_page_token
 from kasuwa.methods.payment.rules.charge_card import (
     OTP_ATTEMPTS_OVER,
     PAYMENT_EXPIRED,
@@ -45,33 +43,33 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def desk() -> InMemoryPayments:
+def payments() -> InMemoryPayments:
     return InMemoryPayments()
 
 
 # --- initiate -------------------------------------------------------------------------------------------------------
 
 
-def test_a_card_payment_begins_at_the_rail_with_its_secrets_beside_the_job(desk: InMemoryPayments) -> None:
-    paying = initiate(desk)
+def test_a_card_payment_begins_at_the_rail_with_its_secrets_beside_the_job(payments: InMemoryPayments) -> None:
+    paying = initiate(payments)
     assert paying.state == ("pending", "opening", "payment.open")
     assert paying.begun.follow_up == paying.job
     assert paying.begun.secrets == CardSecrets("4111110000000013", "12", "30", "000", "1234")
     assert paying.payment.expires_at == NOW + 10 * MINUTE
 
 
-def test_only_number_and_expiry_are_kept_and_only_sealed(desk: InMemoryPayments) -> None:
-    paying = initiate(desk, card={**CARD, "ccv": "731", "pin": "8642"})
-    written = b"".join(msgspec.msgpack.encode(msgspec.structs.asdict(row)) for row in desk.rows.values())
+def test_only_number_and_expiry_are_stored_and_only_encrypted(payments: InMemoryPayments) -> None:
+    paying = initiate(payments, card={**CARD, "ccv": "731", "pin": "8642"})
+    written = b"".join(msgspec.msgpack.encode(msgspec.structs.asdict(row)) for row in payments.rows.values())
     assert b"4111110000000013" not in written
     assert b"731" not in paying.job.work.encode()
     assert b"8642" not in written
     assert paying.payment.sealed_card is not None
-    kept = VAULT.unseal(desk.merchant.merchant_id, sealed_card_aad(paying.txn_ref), paying.payment.sealed_card)
+    kept = VAULT.unseal(payments.merchant.merchant_id, sealed_card_aad(paying.txn_ref), paying.payment.sealed_card)
     assert msgspec.json.decode(kept) == {"number": "4111110000000013", "expiry_month": "12", "expiry_year": "30"}
 
 
-def test_nothing_that_holds_a_secret_shows_it_in_a_trace() -> None:
+def test_the_repr_of_a_secret_shows_no_value() -> None:
     for secret in (
         CardSecrets("4111", "12", "30", "731", "8642"),
         PayerCode("123456"),
@@ -105,12 +103,12 @@ INSTALLMENT = {"payment_schedule": {"05-02-2026": "1000", "05-03-2026": "500"}, 
         ({"card": {**CARD, "card_no": "4111110000000014"}}, ["card.card_no"]),
     ],
 )
-def test_what_is_wrong_is_named_and_nothing_is_kept(
-    desk: InMemoryPayments, changes: dict[str, Any], named: list[str]
+def test_invalid_fields_are_named_and_nothing_is_stored(
+    payments: InMemoryPayments, changes: dict[str, Any], named: list[str]
 ) -> None:
-    refused = desk.put("initiate", "card", **{"amount": "1500.00", "card": CARD, **changes})
+    refused = payments.put("initiate", "card", **{"amount": "1500.00", "card": CARD, **changes})
     assert fields_of(refused) == named
-    assert desk.rows == {}
+    assert payments.rows == {}
 
 
 def test_a_card_is_good_until_the_end_of_its_month() -> None:
@@ -123,9 +121,9 @@ def test_a_card_is_good_until_the_end_of_its_month() -> None:
 
 @pytest.mark.parametrize(("country", "currency"), [("NG", "USD"), ("GH", "GHS"), ("KE", "KES"), ("US", "USD")])
 def test_cards_are_charged_in_their_countrys_currency_or_in_dollars(
-    desk: InMemoryPayments, country: str, currency: str
+    payments: InMemoryPayments, country: str, currency: str
 ) -> None:
-    assert initiate(desk, country=country, currency=currency).row.currency == currency
+    assert initiate(payments, country=country, currency=currency).row.currency == currency
 
 
 @pytest.mark.parametrize(
@@ -137,9 +135,9 @@ def test_cards_are_charged_in_their_countrys_currency_or_in_dollars(
     ],
 )
 def test_an_opened_session_asks_for_the_cards_authentication(
-    desk: InMemoryPayments, auth: str, told: dict[str, str]
+    payments: InMemoryPayments, auth: str, told: dict[str, str]
 ) -> None:
-    paying = initiate(desk)
+    paying = initiate(payments)
     reply = msgspec.to_builtins(paying.receive_answer(opened(auth)).reply)
     assert paying.state == ("pending", "initiated", "payment.expire")
     assert paying.job.due == paying.payment.expires_at
@@ -152,15 +150,15 @@ def test_an_opened_session_asks_for_the_cards_authentication(
 # --- charge -------------------------------------------------------------------------------------------------------
 
 
-def initiated(desk: InMemoryPayments, auth: str = "PIN") -> PaymentInProgress:
-    paying = initiate(desk)
+def initiated(payments: InMemoryPayments, auth: str = "PIN") -> PaymentInProgress:
+    paying = initiate(payments)
     paying.receive_answer(opened(auth))
     return paying
 
 
-def test_a_charge_takes_the_card_to_the_rail_under_its_session(desk: InMemoryPayments) -> None:
-    paying = initiated(desk)
-    decision = charge(desk, paying, "PIN")
+def test_a_charge_takes_the_card_to_the_rail_under_its_session(payments: InMemoryPayments) -> None:
+    paying = initiated(payments)
+    decision = charge(payments, paying, "PIN")
     assert paying.state == ("pending", "charging", "payment.charge")
     assert (decision.follow_up, decision.secrets.pin) == (paying.job, "1234")
     assert (JOB_DATA_DECODER.decode(paying.job.work).session, paying.job.attempt) == ("S-1", 0)
@@ -179,76 +177,76 @@ def test_a_charge_takes_the_card_to_the_rail_under_its_session(desk: InMemoryPay
     ],
 )
 def test_a_charge_that_differs_from_its_first_step_changes_nothing(
-    desk: InMemoryPayments, auth: str, changes: dict[str, Any], named: list[str]
+    payments: InMemoryPayments, auth: str, changes: dict[str, Any], named: list[str]
 ) -> None:
-    paying = initiated(desk)
-    before = dict(desk.rows)
-    assert fields_of(charge(desk, paying, auth, **changes)) == named
-    assert desk.rows == before
+    paying = initiated(payments)
+    before = dict(payments.rows)
+    assert fields_of(charge(payments, paying, auth, **changes)) == named
+    assert payments.rows == before
 
 
-def test_a_charge_of_no_card_payment_is_unknown(desk: InMemoryPayments) -> None:
-    other = begin(desk, "account")
+def test_a_charge_with_the_reference_of_another_method_is_unknown(payments: InMemoryPayments) -> None:
+    other = begin(payments, "account")
     for reference in ("GP123456789202601051A", other.txn_ref):
-        assert desk.put("charge", "card", txnRef=reference, auth_type="PIN", card=CARD) == model.UNKNOWN_REFERENCE
+        assert payments.put("charge", "card", txnRef=reference, auth_type="PIN", card=CARD) == model.UNKNOWN_REFERENCE
 
 
 @pytest.mark.parametrize(("auth", "stage"), [("OTP", "awaiting_otp"), ("3DSecure", "awaiting_3ds")])
 def test_a_charge_that_is_repeated_while_the_payer_is_awaited_answers_the_same_step(
-    desk: InMemoryPayments, auth: str, stage: str
+    payments: InMemoryPayments, auth: str, stage: str
 ) -> None:
-    paying = initiated(desk, auth)
-    charge(desk, paying, auth)
+    paying = initiated(payments, auth)
+    charge(payments, paying, auth)
     first = paying.receive_answer(challenge(auth)).reply
     assert paying.state == ("pending", stage, "payment.expire")
-    again = charge(desk, paying, auth)
+    again = charge(payments, paying, auth)
     assert (again.reply, again.rows, again.jobs, again.follow_up, again.in_progress) == (first, (), (), None, False)
 
 
-def test_a_charge_that_is_repeated_while_it_is_at_the_rail_waits_for_it(desk: InMemoryPayments) -> None:
-    paying = initiated(desk)
-    charge(desk, paying, "PIN")
-    again = charge(desk, paying, "PIN")
+def test_a_charge_that_is_repeated_while_it_is_at_the_rail_waits_for_it(payments: InMemoryPayments) -> None:
+    paying = initiated(payments)
+    charge(payments, paying, "PIN")
+    again = charge(payments, paying, "PIN")
     assert (again.in_progress, again.follow_up, again.rows) == (True, None, ())
 
 
-def test_a_charge_that_is_repeated_after_the_end_answers_the_result(desk: InMemoryPayments) -> None:
-    paying = paid_card(desk)
-    again = charge(desk, paying, "PIN")
+def test_a_charge_that_is_repeated_after_the_end_answers_the_result(payments: InMemoryPayments) -> None:
+    paying = paid_card(payments)
+    again = charge(payments, paying, "PIN")
     assert (again.reply.txn_status, again.follow_up) == ("successful", None)
 
 
 # --- validate -------------------------------------------------------------------------------------------------------
 
 
-def awaiting(desk: InMemoryPayments, auth: str = "OTP") -> PaymentInProgress:
-    paying = initiated(desk, auth)
-    charge(desk, paying, auth)
+def awaiting(payments: InMemoryPayments, auth: str = "OTP") -> PaymentInProgress:
+    paying = initiated(payments, auth)
+    charge(payments, paying, auth)
     paying.receive_answer(challenge(auth))
     return paying
 
 
-def validate(desk: InMemoryPayments, txn_ref: str, otp: str = "123456") -> Any:
-    return desk.put("validate", txnRef=txn_ref, otp=otp)
+def validate(payments: InMemoryPayments, txn_ref: str, otp: str = "123456") -> Any:
+    return payments.put("validate", txnRef=txn_ref, otp=otp)
 
 
-def test_the_code_goes_to_the_rail_in_memory_alone(desk: InMemoryPayments) -> None:
-    paying = awaiting(desk)
-    decision = validate(desk, paying.txn_ref, "735192")
+def test_an_otp_goes_to_the_rail_and_is_not_stored(payments: InMemoryPayments) -> None:
+    paying = awaiting(payments)
+    decision = validate(payments, paying.txn_ref, "735192")
     assert paying.state == ("pending", "validating", "payment.validate")
     assert decision.secrets == PayerCode("735192")
-    assert all("735192" not in str(msgspec.structs.asdict(row)) for row in desk.rows.values())
+    assert all("735192" not in str(msgspec.structs.asdict(row)) for row in payments.rows.values())
 
 
-def test_a_code_may_come_straight_after_initiate(desk: InMemoryPayments) -> None:
-    otp, pin = initiated(desk), initiated(desk, "OTP")
-    assert isinstance(validate(desk, pin.txn_ref), Decision)
-    assert validate(desk, otp.txn_ref) == VALIDATION_NOT_AWAITED
+def test_a_code_may_come_straight_after_initiate(payments: InMemoryPayments) -> None:
+    otp, pin = initiated(payments), initiated(payments, "OTP")
+    assert isinstance(validate(payments, pin.txn_ref), Decision)
+    assert validate(payments, otp.txn_ref) == VALIDATION_NOT_AWAITED
 
 
-def test_a_validated_payment_is_told_so_with_its_token(desk: InMemoryPayments) -> None:
-    paying = awaiting(desk)
-    validate(desk, paying.txn_ref)
+def test_a_validated_payment_is_told_so_with_its_token(payments: InMemoryPayments) -> None:
+    paying = awaiting(payments)
+    validate(payments, paying.txn_ref)
     reply = paying.receive_answer(APPROVED).reply
     assert (reply.message, reply.txn_status, reply.card_token) == (
         "Validation Successful",
@@ -257,149 +255,149 @@ def test_a_validated_payment_is_told_so_with_its_token(desk: InMemoryPayments) -
     )
 
 
-def test_three_wrong_codes_fail_a_payment_and_no_fourth_is_taken(desk: InMemoryPayments) -> None:
-    paying = awaiting(desk)
+def test_three_wrong_codes_fail_a_payment_and_no_fourth_is_taken(payments: InMemoryPayments) -> None:
+    paying = awaiting(payments)
     for left in (2, 1):
-        validate(desk, paying.txn_ref)
+        validate(payments, paying.txn_ref)
         assert paying.receive_answer(WRONG).reply.code == 203
         assert paying.state == ("pending", "awaiting_otp", "payment.expire")
         assert paying.payment.tries == 3 - left
-    validate(desk, paying.txn_ref)
+    validate(payments, paying.txn_ref)
     assert paying.receive_answer(WRONG).reply.message == "The OTP was wrong three times; the payment has failed"
     assert paying.state == ("failed", "done", None)
     for _ in range(2):
-        assert validate(desk, paying.txn_ref) == OTP_ATTEMPTS_OVER
+        assert validate(payments, paying.txn_ref) == OTP_ATTEMPTS_OVER
 
 
-def test_after_ten_minutes_a_code_is_too_late_whether_or_not_somebody_has_ended_the_payment(
-    desk: InMemoryPayments,
+def test_an_otp_after_ten_minutes_is_refused_even_before_the_expiry_job_has_run(
+    payments: InMemoryPayments,
 ) -> None:
-    paying = awaiting(desk)
-    desk.advance(minutes=10)
-    assert validate(desk, paying.txn_ref) == PAYMENT_EXPIRED
+    paying = awaiting(payments)
+    payments.advance(minutes=10)
+    assert validate(payments, paying.txn_ref) == PAYMENT_EXPIRED
     paying.receive_answer(NOBODY_ASKED)
     assert paying.row.message == "The customer did not complete the payment in time"
-    assert validate(desk, paying.txn_ref) == PAYMENT_EXPIRED
+    assert validate(payments, paying.txn_ref) == PAYMENT_EXPIRED
 
 
-def test_a_code_for_what_ended_otherwise_or_is_unknown_is_refused(desk: InMemoryPayments) -> None:
-    declined = awaiting(desk)
-    validate(desk, declined.txn_ref)
+def test_an_otp_for_a_declined_or_unknown_payment_is_refused(payments: InMemoryPayments) -> None:
+    declined = awaiting(payments)
+    validate(payments, declined.txn_ref)
     declined.receive_answer(DECLINED)
-    refused = validate(desk, declined.txn_ref)
+    refused = validate(payments, declined.txn_ref)
     assert (refused.code, DECLINED.message in refused.message) == (104, True)
-    assert validate(desk, "GP|nothing") == model.UNKNOWN_REFERENCE
+    assert validate(payments, "GP|nothing") == model.UNKNOWN_REFERENCE
 
 
-def test_a_repeated_code_of_a_successful_payment_is_answered_its_outcome(desk: InMemoryPayments) -> None:
-    paying = awaiting(desk)
-    validate(desk, paying.txn_ref)
+def test_a_repeated_otp_of_a_successful_payment_gets_its_outcome(payments: InMemoryPayments) -> None:
+    paying = awaiting(payments)
+    validate(payments, paying.txn_ref)
     first = paying.receive_answer(APPROVED).reply
-    again = validate(desk, paying.txn_ref)
+    again = validate(payments, paying.txn_ref)
     assert isinstance(again, Decision)
     assert (again.reply, again.rows, again.jobs, again.groups) == (first, (), (), ())
 
 
-def test_a_code_while_the_outcome_of_the_last_one_is_unknown_is_answered_pending(desk: InMemoryPayments) -> None:
-    lost = awaiting(desk)
-    validate(desk, lost.txn_ref)
+def test_an_otp_while_the_outcome_of_the_last_one_is_unknown_gets_pending(payments: InMemoryPayments) -> None:
+    lost = awaiting(payments)
+    validate(payments, lost.txn_ref)
     lost.receive_answer(SILENT)
-    told = validate(desk, lost.txn_ref)
+    told = validate(payments, lost.txn_ref)
     assert (told.reply.status, told.reply.txn_status, told.follow_up, told.rows) == (200, "pending", None, ())
 
 
-def test_a_second_code_while_the_first_is_at_the_rail_waits_for_it(desk: InMemoryPayments) -> None:
-    paying = awaiting(desk)
-    validate(desk, paying.txn_ref)
-    again = validate(desk, paying.txn_ref)
+def test_a_second_code_while_the_first_is_at_the_rail_waits_for_it(payments: InMemoryPayments) -> None:
+    paying = awaiting(payments)
+    validate(payments, paying.txn_ref)
+    again = validate(payments, paying.txn_ref)
     assert (again.in_progress, again.follow_up, again.secrets) == (True, None, None)
 
 
 # --- pages ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_challenge_is_answered_on_its_page_and_not_by_validate(desk: InMemoryPayments) -> None:
-    paying = awaiting(desk, "3DSecure")
-    assert validate(desk, paying.txn_ref) == VALIDATION_NOT_AWAITED
-    assert desk.answer_page(paying.txn_ref, "123456").secrets == PayerCode("123456")
+def test_a_challenge_is_answered_on_its_page_and_not_by_validate(payments: InMemoryPayments) -> None:
+    paying = awaiting(payments, "3DSecure")
+    assert validate(payments, paying.txn_ref) == VALIDATION_NOT_AWAITED
+    assert payments.answer_page(paying.txn_ref, "123456").secrets == PayerCode("123456")
     assert paying.state == ("pending", "validating", "payment.validate")
 
 
-def test_a_payer_who_declines_on_the_page_sends_no_code(desk: InMemoryPayments) -> None:
-    paying = awaiting(desk, "3DSecure")
-    assert desk.answer_page(paying.txn_ref, None).secrets == PayerCode(None)
+def test_a_payer_who_declines_on_the_page_sends_no_code(payments: InMemoryPayments) -> None:
+    paying = awaiting(payments, "3DSecure")
+    assert payments.answer_page(paying.txn_ref, None).secrets == PayerCode(None)
 
 
-def test_a_hand_off_is_answered_on_its_page(desk: InMemoryPayments) -> None:
-    paying = begin(desk, "mobile_money")
+def test_a_hand_off_is_answered_on_its_page(payments: InMemoryPayments) -> None:
+    paying = begin(payments, "mobile_money")
     paying.receive_answer(challenge("redirect"))
-    assert isinstance(desk.answer_page(paying.txn_ref, ""), Decision)
+    assert isinstance(payments.answer_page(paying.txn_ref, ""), Decision)
     assert paying.state == ("pending", "validating", "payment.validate")
 
 
 @pytest.mark.parametrize("method", ["qrpay", "bank_transfer", "phone", "ussd"])
-def test_nobody_can_approve_on_a_page_what_is_paid_elsewhere(desk: InMemoryPayments, method: str) -> None:
-    paying = begin(desk, method)
+def test_a_method_that_is_paid_elsewhere_cannot_be_approved_on_a_page(payments: InMemoryPayments, method: str) -> None:
+    paying = begin(payments, method)
     paying.receive_answer(challenge())
-    assert desk.answer_page(paying.txn_ref, "") == VALIDATION_NOT_AWAITED
-    assert desk.answer_page("GP|nothing", "") == model.UNKNOWN_REFERENCE
+    assert payments.answer_page(paying.txn_ref, "") == VALIDATION_NOT_AWAITED
+    assert payments.answer_page("GP|nothing", "") == model.UNKNOWN_REFERENCE
 
 
 # --- how a step's call goes ---------------------------------------------------------------------------------------
 
 
-def test_a_step_goes_as_its_own_request_says_else_as_planned_else_as_the_step_before(desk: InMemoryPayments) -> None:
+def test_a_request_scenario_precedes_an_injected_fault_and_the_step_before(payments: InMemoryPayments) -> None:
     paying = PaymentInProgress(
-        desk, desk.put("initiate", "card", Scenario(rr="09", http="500"), amount="10.00", card=CARD)
+        payments, payments.put("initiate", "card", Scenario(rr="09", http="500"), amount="10.00", card=CARD)
     )
     paying.receive_answer(opened("PIN"))
-    charge(desk, paying, "PIN")
+    charge(payments, paying, "PIN")
     assert JOB_DATA_DECODER.decode(paying.job.work).scenario == Scenario(rr="09")
-    other = initiated(desk)
-    desk.faults = (InjectedFault("card", "timeout", 2),)
-    charge(desk, other, "PIN")
+    other = initiated(payments)
+    payments.faults = (InjectedFault("card", "timeout", 2),)
+    charge(payments, other, "PIN")
     assert JOB_DATA_DECODER.decode(other.job.work).scenario == Scenario(http="timeout")
-    assert desk.faults == (InjectedFault("card", "timeout", 1),)
-    said = initiated(desk)
-    desk.faults = (InjectedFault("card", "timeout", 1),)
-    desk.put("charge", "card", Scenario(rr="51"), txnRef=said.txn_ref, auth_type="PIN", card=CARD)
+    assert payments.faults == (InjectedFault("card", "timeout", 1),)
+    said = initiated(payments)
+    payments.faults = (InjectedFault("card", "timeout", 1),)
+    payments.put("charge", "card", Scenario(rr="51"), txnRef=said.txn_ref, auth_type="PIN", card=CARD)
     assert JOB_DATA_DECODER.decode(said.job.work).scenario == Scenario(rr="51")
 
 
-def test_planned_faults_are_used_up_by_every_step_that_calls_a_rail(desk: InMemoryPayments) -> None:
-    desk.faults = (
+def test_every_step_that_calls_a_rail_uses_up_an_injected_fault(payments: InMemoryPayments) -> None:
+    payments.faults = (
         InjectedFault("card", "reset", 3),
         InjectedFault("bank", "reset", 1),
         InjectedFault("mobile", "reset", 1),
     )
-    paying = initiate(desk)
+    paying = initiate(payments)
     paying.receive_answer(opened("OTP"))
-    charge(desk, paying, "OTP")
+    charge(payments, paying, "OTP")
     paying.receive_answer(challenge("OTP"))
-    validate(desk, paying.txn_ref)
-    assert [fault.rail for fault in desk.faults] == ["bank", "mobile"]
-    begin(desk, "account")
-    begin(desk, "phone")
-    assert not desk.faults
+    validate(payments, paying.txn_ref)
+    assert [fault.rail for fault in payments.faults] == ["bank", "mobile"]
+    begin(payments, "account")
+    begin(payments, "phone")
+    assert not payments.faults
 
 
 # --- a saved card ---------------------------------------------------------------------------------------------------
 
 
-def test_a_saved_card_is_charged_without_secrets(desk: InMemoryPayments) -> None:
-    token = paid_card(desk).payment.token
+def test_a_saved_card_is_charged_without_secrets(payments: InMemoryPayments) -> None:
+    token = paid_card(payments).payment.token
     assert token is not None
-    paying = charge_token(desk, token)
+    paying = charge_token(payments, token)
     assert paying.state == ("pending", "charging", "payment.charge")
     assert (paying.begun.secrets, paying.payment.sealed_card) == (None, None)
     paying.receive_answer(APPROVED)
     assert (paying.row.status, paying.payment.token) == ("successful", token)
 
 
-def test_a_declined_token_charge_shows_no_token(desk: InMemoryPayments) -> None:
-    token = paid_card(desk).payment.token
+def test_a_declined_token_charge_shows_no_token(payments: InMemoryPayments) -> None:
+    token = paid_card(payments).payment.token
     assert token is not None
-    reply = msgspec.to_builtins(charge_token(desk, token).receive_answer(DECLINED).reply)
+    reply = msgspec.to_builtins(charge_token(payments, token).receive_answer(DECLINED).reply)
     assert (reply["txnStatus"], reply["bank_message"], "cardToken" in reply) == ("failed", "Insufficient Funds", False)
 
 
@@ -413,14 +411,14 @@ def test_a_declined_token_charge_shows_no_token(desk: InMemoryPayments) -> None:
         ({"amount": "0.01"}, ["token", "amount"]),
     ],
 )
-def test_every_fault_of_a_token_charge_is_named(
-    desk: InMemoryPayments, changes: dict[str, Any], named: list[str]
+def test_every_field_error_of_a_token_charge_is_named(
+    payments: InMemoryPayments, changes: dict[str, Any], named: list[str]
 ) -> None:
     said = {"token": "nobody.1", "amount": "10.00", **changes}
-    assert fields_of(desk.put("charge", "token", **said)) == named
+    assert fields_of(payments.put("charge", "token", **said)) == named
 
 
-def test_a_page_is_found_by_what_nobody_guesses() -> None:
-    tokens = {charge_card.make_page_token(context(entropy=bytes([n]) * 32)) for n in range(10)}
+def test_page_tokens_are_long_and_differ() -> None:
+    tokens = {make_page_token(context(entropy=bytes([n]) * 32)) for n in range(10)}
     assert len(tokens) == 10
     assert all(len(token) >= 40 for token in tokens)

@@ -1,4 +1,4 @@
-"""A payment made for another slice: every type, the fee held from the wallet, the money whole to its purpose."""
+"""Payments made for another slice: every method, the fee held on the wallet, the full amount to the purpose."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import DETAIL_DECODER, WALLET_INSUFFICIENT
 from kasuwa.methods.payment.rules.collect import REQUIRED_FIELDS, PayerFields, collect_payment, need_collect
 from kasuwa.methods.payment.rules.refund import USED_FOR_LOAN_OR_SAVINGS
-from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_key
+from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire_reply import InboundReply
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -28,7 +28,7 @@ from tests.methods.payment.in_memory_payments import (
     paid_card,
 )
 
-ERRAND = TransactionPurpose("deposit", "SV1")
+PURPOSE = TransactionPurpose("deposit", "SV1")
 FUNDS = 100_000
 
 
@@ -58,110 +58,116 @@ FREE_OF_ACCOUNT = PurposeRules("repayment", need_deposit, end_deposit)
 
 
 @pytest.fixture
-def desk() -> InMemoryPayments:
+def payments() -> InMemoryPayments:
     return InMemoryPayments(funds=FUNDS, purposes=(DEPOSIT, FREE_OF_ACCOUNT))
 
 
 def ask(
-    desk: InMemoryPayments,
+    payments: InMemoryPayments,
     method: str,
-    errand: TransactionPurpose = ERRAND,
+    purpose: TransactionPurpose = PURPOSE,
     state: str = "",
     amount: int = 150_000,
     **said: Any,
 ) -> Any:
     fields = msgspec.convert(said, PayerFields, dec_hook=lambda kind, value: kind(value))
-    needs = need_collect(method, fields, desk.merchant)
+    needs = need_collect(method, fields, payments.merchant)
     wallet = Needs(needs.rows, ("wallet:main:NGN",))
-    return desk.decide(wallet, lambda given, seen: collect_payment(method, fields, amount, errand, given, seen, state))
+    return payments.decide(
+        wallet, lambda given, seen: collect_payment(method, fields, amount, purpose, given, seen, state)
+    )
 
 
-def body(desk: InMemoryPayments, method: str) -> dict[str, Any]:
+def body(payments: InMemoryPayments, method: str) -> dict[str, Any]:
     if method == "card":
         return {"card": CARD}
-    return {"token": paid_card(desk).payment.token} if method == "token" else BODIES[method]
+    return {"token": paid_card(payments).payment.token} if method == "token" else BODIES[method]
 
 
 @pytest.mark.parametrize("method", sorted(REQUIRED_FIELDS))
-def test_every_type_can_pay_for_an_errand_and_the_fee_is_the_wallets(desk: InMemoryPayments, method: str) -> None:
-    said = body(desk, method)
-    before = desk.balance("wallet:main:NGN")
-    paying = PaymentInProgress(desk, ask(desk, method, **said))
+def test_every_method_can_pay_for_a_purpose_and_the_wallet_pays_the_fee(
+    payments: InMemoryPayments, method: str
+) -> None:
+    said = body(payments, method)
+    before = payments.balance("wallet:main:NGN")
+    paying = PaymentInProgress(payments, ask(payments, method, **said))
     assert paying.state == ("pending", "charging", "payment.charge")
     costs = paying.row.fee + paying.row.vat
-    assert desk.account("wallet:main:NGN").held == costs > 0
+    assert payments.account("wallet:main:NGN").held == costs > 0
     reply = paying.receive_answer(APPROVED).reply
     assert reply.message == "deposit successful"
-    assert desk.balance("beneficiary:SV1:NGN") == paying.payment.charged == 150_000
-    assert desk.balance("wallet:main:NGN") == before - costs
-    assert [row.name for row in desk.of_type(Beneficiary)] == ["successful"]
+    assert payments.balance("beneficiary:SV1:NGN") == paying.payment.charged == 150_000
+    assert payments.balance("wallet:main:NGN") == before - costs
+    assert [row.name for row in payments.of_type(Beneficiary)] == ["successful"]
 
 
 @pytest.mark.parametrize("method", sorted(REQUIRED_FIELDS))
-def test_what_fails_gives_the_held_fee_back_and_tells_its_purpose(desk: InMemoryPayments, method: str) -> None:
-    paying = PaymentInProgress(desk, ask(desk, method, **body(desk, method)))
-    before = desk.balances()
+def test_a_failed_payment_releases_the_held_fee_and_calls_its_purpose(payments: InMemoryPayments, method: str) -> None:
+    paying = PaymentInProgress(payments, ask(payments, method, **body(payments, method)))
+    before = payments.balances()
     paying.receive_answer(DECLINED)
-    assert (desk.balances(), desk.account("wallet:main:NGN").held) == (before, 0)
-    assert {hold.state for hold in desk.of_type(Hold)} == {"voided"}
-    assert [row.name for row in desk.of_type(Beneficiary)] == ["failed"]
+    assert (payments.balances(), payments.account("wallet:main:NGN").held) == (before, 0)
+    assert {hold.state for hold in payments.of_type(Hold)} == {"voided"}
+    assert [row.name for row in payments.of_type(Beneficiary)] == ["failed"]
 
 
-def test_a_wallet_that_cannot_pay_the_fee_is_told_before_anything_begins() -> None:
-    desk = InMemoryPayments(purposes=(DEPOSIT,))
-    assert ask(desk, "phone", **BODIES["phone"]) == WALLET_INSUFFICIENT
-    assert desk.rows == {}
+def test_a_wallet_that_does_not_cover_the_fee_is_refused() -> None:
+    payments = InMemoryPayments(purposes=(DEPOSIT,))
+    assert ask(payments, "phone", **BODIES["phone"]) == WALLET_INSUFFICIENT
+    assert payments.rows == {}
 
 
-def test_a_purpose_without_an_account_leaves_the_money_with_the_merchant(desk: InMemoryPayments) -> None:
-    paying = PaymentInProgress(desk, ask(desk, "phone", TransactionPurpose("repayment", "LN1"), **BODIES["phone"]))
-    assert desk.account("wallet:main:NGN").held == 0
+def test_a_purpose_without_an_account_leaves_the_money_with_the_merchant(payments: InMemoryPayments) -> None:
+    paying = PaymentInProgress(
+        payments, ask(payments, "phone", TransactionPurpose("repayment", "LN1"), **BODIES["phone"])
+    )
+    assert payments.account("wallet:main:NGN").held == 0
     paying.receive_answer(APPROVED)
-    assert desk.balance("wallet:main:NGN") == FUNDS + paying.payment.settled
+    assert payments.balance("wallet:main:NGN") == FUNDS + paying.payment.settled
 
 
 @pytest.mark.parametrize("method", sorted(name for name, fields in REQUIRED_FIELDS.items() if fields))
-def test_what_a_type_needs_is_named(desk: InMemoryPayments, method: str) -> None:
-    assert fields_of(ask(desk, method)) == list(REQUIRED_FIELDS[method])
+def test_a_missing_field_of_a_method_is_named(payments: InMemoryPayments, method: str) -> None:
+    assert fields_of(ask(payments, method)) == list(REQUIRED_FIELDS[method])
 
 
-def test_the_types_own_rules_hold(desk: InMemoryPayments) -> None:
-    assert fields_of(ask(desk, "phone", phonenumber="08031234567", country="GH")) == ["country"]
-    assert fields_of(ask(desk, "token", token="nobody.1")) == ["token"]
-    assert fields_of(ask(desk, "ussd", bank="zenith")) == ["phonenumber", "accountnumber"]
-    assert fields_of(ask(desk, "phone", amount=99, phonenumber="08031234567")) == ["amount"]
+def test_the_rules_of_each_method_apply(payments: InMemoryPayments) -> None:
+    assert fields_of(ask(payments, "phone", phonenumber="08031234567", country="GH")) == ["country"]
+    assert fields_of(ask(payments, "token", token="nobody.1")) == ["token"]
+    assert fields_of(ask(payments, "ussd", bank="zenith")) == ["phonenumber", "accountnumber"]
+    assert fields_of(ask(payments, "phone", amount=99, phonenumber="08031234567")) == ["amount"]
 
 
-def test_a_purpose_is_told_while_nothing_is_known_and_says_it_in_its_own_words(desk: InMemoryPayments) -> None:
-    paying = PaymentInProgress(desk, ask(desk, "phone", **BODIES["phone"]))
+def test_a_purpose_gives_the_reply_while_the_outcome_is_unknown(payments: InMemoryPayments) -> None:
+    paying = PaymentInProgress(payments, ask(payments, "phone", **BODIES["phone"]))
     assert paying.receive_answer(SILENT).reply.message == "deposit pending"
-    assert desk.of_type(Beneficiary) == []
+    assert payments.of_type(Beneficiary) == []
 
 
-def test_a_card_is_charged_at_once_and_its_code_is_brought_as_ever(desk: InMemoryPayments) -> None:
-    paying = PaymentInProgress(desk, ask(desk, "card", state="otp", card=CARD))
+def test_a_card_is_charged_at_once_and_validated_by_otp(payments: InMemoryPayments) -> None:
+    paying = PaymentInProgress(payments, ask(payments, "card", state="otp", card=CARD))
     reply = paying.receive_answer(challenge("OTP", session="S-9")).reply
     assert (reply.status, reply.state) == (202, "otp")
-    assert isinstance(desk.put("validate", txnRef=paying.txn_ref, otp="123456"), Decision)
+    assert isinstance(payments.put("validate", txnRef=paying.txn_ref, otp="123456"), Decision)
     assert paying.receive_answer(APPROVED).reply.message == "deposit successful"
-    again = desk.put("validate", txnRef=paying.txn_ref, otp="123456")
+    again = payments.put("validate", txnRef=paying.txn_ref, otp="123456")
     assert (again.reply.message, again.reply.txn_status) == ("Validation Successful", "successful")
 
 
-def test_what_was_made_for_another_slice_is_not_refunded_by_payments(desk: InMemoryPayments) -> None:
-    paying = PaymentInProgress(desk, ask(desk, "card", card=CARD))
+def test_a_payment_made_for_another_slice_is_not_refunded(payments: InMemoryPayments) -> None:
+    paying = PaymentInProgress(payments, ask(payments, "card", card=CARD))
     paying.receive_answer(APPROVED)
-    assert desk.put("refund", txnRef=paying.txn_ref, amount="1.00") == USED_FOR_LOAN_OR_SAVINGS
+    assert payments.put("refund", txnRef=paying.txn_ref, amount="1.00") == USED_FOR_LOAN_OR_SAVINGS
 
 
-def test_a_planned_fault_is_used_up_by_a_collection_too(desk: InMemoryPayments) -> None:
-    desk.faults = (InjectedFault("mobile", "timeout", 1),)
-    ask(desk, "phone", **BODIES["phone"])
-    assert not desk.faults
+def test_a_collection_uses_up_an_injected_fault(payments: InMemoryPayments) -> None:
+    payments.faults = (InjectedFault("mobile", "timeout", 1),)
+    ask(payments, "phone", **BODIES["phone"])
+    assert not payments.faults
 
 
-def test_the_errand_is_kept_with_what_was_asked(desk: InMemoryPayments) -> None:
-    paying = PaymentInProgress(desk, ask(desk, "qrpay", state="later"))
+def test_the_purpose_is_stored_with_the_payment(payments: InMemoryPayments) -> None:
+    paying = PaymentInProgress(payments, ask(payments, "qrpay", state="later"))
     detail = DETAIL_DECODER.decode(paying.payment.detail)
-    assert (detail.purpose, detail.otp_reply_state, detail.bearer) == (ERRAND, "later", "merchant")
-    assert not isinstance(ask(desk, "qrpay"), Refusal)
+    assert (detail.purpose, detail.otp_reply_state, detail.bearer) == (PURPOSE, "later", "merchant")
+    assert not isinstance(ask(payments, "qrpay"), Refusal)

@@ -1,4 +1,4 @@
-"""A payer who asked to be forgotten: what payments and saved cards then say no more, and cannot do any more."""
+"""Erasure of a payer's data from payments and saved cards."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ import pytest
 from kasuwa.core.decision import FieldError, Refusal
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, DETAIL_DECODER, SavedCard
+from kasuwa.methods.payment.plan_model import PAUSED
 from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer, erase_saved_card
-from kasuwa.methods.payment.rules.scheduled_charges import PAUSED
 from tests.methods.payment.in_memory_payments import NOBODY_ASKED, InMemoryPayments, PaymentInProgress, begin, paid_card
 
 
 @pytest.fixture
-def desk() -> InMemoryPayments:
+def payments() -> InMemoryPayments:
     return InMemoryPayments(funds=10**9)
 
 
-def forget_card(desk: InMemoryPayments) -> str:
-    (saved,) = desk.of_type(SavedCard)
-    desk.rows[saved.key] = erase_saved_card(saved)
+def forget_card(payments: InMemoryPayments) -> str:
+    (saved,) = payments.of_type(SavedCard)
+    payments.rows[saved.key] = erase_saved_card(saved)
     return saved.token
 
 
@@ -28,9 +28,9 @@ def as_payers(paying: PaymentInProgress) -> ErasablePayment:
     return ErasablePayment(*msgspec.structs.astuple(paying.payment))
 
 
-def test_of_a_payment_that_is_over_only_the_payer_is_forgotten(desk: InMemoryPayments) -> None:
+def test_erasing_a_final_payment_removes_only_the_payer(payments: InMemoryPayments) -> None:
     user = {"firstname": "Ada", "email": "ada@example.com", "ip": "102.89.2.1", "fingerprint": "f0"}
-    paid = as_payers(paid_card(desk, user=user, meta={"basket": 7}))
+    paid = as_payers(paid_card(payments, user=user, meta={"basket": 7}))
     before = DETAIL_DECODER.decode(paid.detail)
     assert all((before.fullname, before.email, before.ip, before.fingerprint, before.meta))
     forgotten = erase_payer(paid)
@@ -41,26 +41,26 @@ def test_of_a_payment_that_is_over_only_the_payer_is_forgotten(desk: InMemoryPay
     assert erase_payer(forgotten) == forgotten
 
 
-def test_a_payment_under_way_is_not_forgotten_yet(desk: InMemoryPayments) -> None:
-    assert erase_payer(as_payers(begin(desk, "phone"))) == TRANSACTION_IN_PROGRESS
+def test_a_pending_payment_is_not_erased(payments: InMemoryPayments) -> None:
+    assert erase_payer(as_payers(begin(payments, "phone"))) == TRANSACTION_IN_PROGRESS
 
 
-def test_a_forgotten_card_is_refused_as_an_unknown_token_is(desk: InMemoryPayments) -> None:
-    paid_card(desk)
-    token = forget_card(desk)
-    refused: Any = desk.put("charge", "token", token=token, amount="5.00")
+def test_an_erased_card_is_refused_like_an_unknown_token(payments: InMemoryPayments) -> None:
+    paid_card(payments)
+    token = forget_card(payments)
+    refused: Any = payments.put("charge", "token", token=token, amount="5.00")
     assert isinstance(refused, Refusal)
     assert refused.field_errors == (FieldError("token", "no saved card has this token"),)
-    assert refused == desk.put("charge", "token", token="xxxxxxxx.1", amount="5.00")
-    (left,) = desk.of_type(SavedCard)
+    assert refused == payments.put("charge", "token", token="xxxxxxxx.1", amount="5.00")
+    (left,) = payments.of_type(SavedCard)
     assert (left.sealed, CARD_SUMMARY_DECODER.decode(left.detail).mask) == (b"", "")
 
 
-def test_a_plan_whose_card_was_forgotten_pauses(desk: InMemoryPayments) -> None:
-    paid_card(desk, is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
-    forget_card(desk)
-    (job,) = desk.jobs(desk.plan().key)
-    desk.now = job.due
-    desk.receive_answer(job, NOBODY_ASKED)
-    assert desk.plan().state == PAUSED
-    assert desk.jobs(desk.plan().key) == []
+def test_a_plan_whose_card_was_erased_is_paused(payments: InMemoryPayments) -> None:
+    paid_card(payments, is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
+    forget_card(payments)
+    (job,) = payments.jobs(payments.plan().key)
+    payments.now = job.due
+    payments.receive_answer(job, NOBODY_ASKED)
+    assert payments.plan().state == PAUSED
+    assert payments.jobs(payments.plan().key) == []

@@ -1,4 +1,4 @@
-"""Money that comes in while other requests name the same payment or account: each is decided as if it came alone."""
+"""Inbound transfers that run concurrently with other requests for the same payment or account."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

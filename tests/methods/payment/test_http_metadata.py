@@ -1,4 +1,4 @@
-"""`meta`, and the payer's address and device, over HTTP: kept with the payment, and shown where they may be."""
+"""`meta`, IP address and device of the payer over HTTP: stored with the payment, shown only where allowed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,75 +20,75 @@ KEPT = """
 
 
 @pytest.fixture
-def till(open_shop: Callable[..., MerchantClient]) -> PaymentClient:
+def client(open_shop: Callable[..., MerchantClient]) -> PaymentClient:
     return PaymentClient(open_shop(now=NOW))
 
 
-def kept(deployment: Deployment, till: PaymentClient, txn_ref: str) -> tuple[Any, ...]:
-    [row] = deployment.fetch(KEPT, till.shop.mid, txn_ref)
+def kept(deployment: Deployment, client: PaymentClient, txn_ref: str) -> tuple[Any, ...]:
+    [row] = deployment.fetch(KEPT, client.shop.mid, txn_ref)
     return tuple(row)
 
 
-def events_text(till: PaymentClient) -> str:
-    return str(till.shop.put("resources", inquire="event_feed").body["data"])
+def events_text(client: PaymentClient) -> str:
+    return str(client.shop.put("resources", inquire="event_feed").body["data"])
 
 
 def test_a_completed_charge_and_verify_show_meta_and_its_event_does_not(
-    till: PaymentClient, deployment: Deployment
+    client: PaymentClient, deployment: Deployment
 ) -> None:
     given = card(auth="PIN")
-    begun = till.initiate(given, user=USER, meta=META)
+    begun = client.initiate(given, user=USER, meta=META)
     assert "meta" not in begun
-    assert till.verify(begun["txnRef"])["meta"] == META
-    done = till.charge(begun, given, user=USER, meta=META)
+    assert client.verify(begun["txnRef"])["meta"] == META
+    done = client.charge(begun, given, user=USER, meta=META)
     assert (done["txnStatus"], done["meta"]) == ("successful", META)
-    verified = till.verify(begun["txnRef"])
+    verified = client.verify(begun["txnRef"])
     assert verified["meta"] == META
-    assert kept(deployment, till, begun["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")
-    told = events_text(till)
+    assert kept(deployment, client, begun["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")
+    told = events_text(client)
     assert begun["txnRef"] in told
     assert "basket" not in told
     assert not [mark for mark in ("102.89.2.1", "f0e1d2") if mark in str([begun, done, verified, told])]
 
 
-def test_a_saved_cards_charge_keeps_what_is_told_with_it(till: PaymentClient, deployment: Deployment) -> None:
-    done = till.charge_token(till.token(), user=USER, meta=META)
+def test_a_saved_cards_charge_keeps_what_is_told_with_it(client: PaymentClient, deployment: Deployment) -> None:
+    done = client.charge_token(client.token(), user=USER, meta=META)
     assert (done["txnStatus"], done["meta"]) == ("successful", META)
-    assert kept(deployment, till, done["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")
-    assert till.verify(done["txnRef"])["meta"] == META
+    assert kept(deployment, client, done["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")
+    assert client.verify(done["txnRef"])["meta"] == META
 
 
-def test_meta_that_only_the_charge_brings_counts(till: PaymentClient, deployment: Deployment) -> None:
+def test_meta_that_only_the_charge_brings_counts(client: PaymentClient, deployment: Deployment) -> None:
     given = card(auth="PIN")
-    begun = till.initiate(given)
-    assert till.charge(begun, given, user=USER, meta=META)["meta"] == META
-    assert till.verify(begun["txnRef"])["meta"] == META
-    assert kept(deployment, till, begun["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")
+    begun = client.initiate(given)
+    assert client.charge(begun, given, user=USER, meta=META)["meta"] == META
+    assert client.verify(begun["txnRef"])["meta"] == META
+    assert kept(deployment, client, begun["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")
 
 
-def test_a_charge_with_another_meta_is_refused_and_the_first_is_kept(till: PaymentClient) -> None:
+def test_a_charge_with_another_meta_is_refused_and_the_first_is_kept(client: PaymentClient) -> None:
     given = card(auth="PIN")
-    begun = till.initiate(given, meta=META)
-    refused = till.charge(begun, given, meta={"basket": 8})
+    begun = client.initiate(given, meta=META)
+    refused = client.charge(begun, given, meta={"basket": 8})
     assert (refused["status"], refused["errors"]) == (104, [{"field": "meta", "reason": "as it was initiated"}])
-    assert till.charge(begun, given)["meta"] == META
+    assert client.charge(begun, given)["meta"] == META
 
 
-def test_explain_tells_the_payers_address_and_device(till: PaymentClient) -> None:
-    done = till.charge_token(till.token(), user=USER)
-    story = till.shop.put("sandbox", action="explain", txnRef=done["txnRef"]).body["data"]
+def test_explain_tells_the_payers_address_and_device(client: PaymentClient) -> None:
+    done = client.charge_token(client.token(), user=USER)
+    story = client.shop.put("sandbox", action="explain", txnRef=done["txnRef"]).body["data"]
     first = next(step for step in story if step["what"] == "requested")
     assert (first["ip"], first["fingerprint"]) == ("102.89.2.1", "f0e1d2")
     assert len([step for step in story if "ip" in step]) == 1
 
 
-def test_the_payers_page_shows_no_meta(till: PaymentClient) -> None:
-    """Without redirect_url the page ends with the result as JSON."""
+def test_the_payers_page_shows_no_meta(client: PaymentClient) -> None:
+    """The page returns the result as JSON, as there is no redirect_url."""
     given = card(auth="3DSecure")
-    begun = till.initiate(given, meta=META)
+    begun = client.initiate(given, meta=META)
     path = urlsplit(begun["authURL"]).path
     form = {"content-type": "application/x-www-form-urlencoded"}
-    done = till.shop.connection.send("POST", path, b"decision=decline", form)
+    done = client.shop.connection.send("POST", path, b"decision=decline", form)
     assert (done.body["txnRef"], done.body["txnStatus"]) == (begun["txnRef"], "failed")
     assert "basket" not in str(done.body)
-    assert till.verify(begun["txnRef"])["meta"] == META
+    assert client.verify(begun["txnRef"])["meta"] == META

@@ -1,7 +1,4 @@
-"""What payers do on their pages, as plain requests: no browser, no cookie, no script.
-
-Contract: payment#charge, payment#qrpay, payment#bank-transfer, payment#mobile-money
-"""
+"""Hosted pages as plain HTTP requests: no browser, no cookie, no script."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +15,7 @@ DONE = "https://shop.example/done?order=7"
 RIGHT, WRONG, LOST = "123456", "000000", "999999"
 
 
-class Asked(NamedTuple):
+class HostedPage(NamedTuple):
     """A payment whose payer is asked on a page."""
 
     shop: MerchantClient
@@ -39,7 +36,7 @@ class Asked(NamedTuple):
         return self.shop.put("payment", action="verify", txnRef=self.reference).body
 
 
-def ask_card(shop: MerchantClient, **fields: Any) -> Asked:
+def ask_card(shop: MerchantClient, **fields: Any) -> HostedPage:
     """A card payment that waits for 3-D Secure."""
     body = {"paymentType": "card", "card": CARD, "amount": "1500.00", "redirect_url": DONE} | fields
     body = {name: value for name, value in body.items() if value is not None}
@@ -47,11 +44,11 @@ def ask_card(shop: MerchantClient, **fields: Any) -> Asked:
     assert (begun["status"], begun["apply_auth"]) == (202, "3DSecure"), begun
     asked = shop.put("payment", action="charge", txnRef=begun["txnRef"], auth_type="3DSecure", **body).body
     assert asked["status"] == 202, asked
-    return Asked(shop, begun["txnRef"], urlsplit(asked["authURL"]).path)
+    return HostedPage(shop, begun["txnRef"], urlsplit(asked["authURL"]).path)
 
 
 def token_of(deployment: Deployment, shop: MerchantClient, reference: str) -> str:
-    """What a page is found by, where no reply tells it."""
+    """Returns the page token of a payment from the database, as no reply has it."""
     query = (
         "select p.detail->>'page' from payment p join merchant m on m.merchant_id = p.merchant_id"
         " where m.mid = $1 and p.txn_ref = $2"
@@ -60,7 +57,7 @@ def token_of(deployment: Deployment, shop: MerchantClient, reference: str) -> st
 
 
 def outcome(heard: RawReply) -> str:
-    """Where a page sends the payer back to: the merchant's address, and how it ended."""
+    """Returns the status that a page redirects to the merchant with."""
     assert heard.http == 303, heard
     address = urlsplit(heard.headers["location"])
     said = parse_qs(address.query)
@@ -84,7 +81,7 @@ def test_the_right_code_pays_and_leads_back(shop: MerchantClient) -> None:
     assert shop.wallet().balance == before + 150_000 - 2_250 - 169
 
 
-def test_without_an_address_the_result_is_the_body(shop: MerchantClient) -> None:
+def test_without_a_redirect_url_the_page_returns_the_result_as_json(shop: MerchantClient) -> None:
     asked = ask_card(shop, redirect_url=None)
     heard = asked.send(otp=RIGHT, decision="approve")
     assert (heard.http, heard.headers["content-type"]) == (200, "application/json")
@@ -102,7 +99,7 @@ def test_declining_fails_the_payment(shop: MerchantClient) -> None:
     assert shop.wallet().balance == before
 
 
-def test_a_wrong_code_may_be_mended_twice_and_not_thrice(shop: MerchantClient) -> None:
+def test_a_third_wrong_code_on_the_page_fails_the_payment(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     for left in (2, 1):
         again = asked.send(otp=WRONG, decision="approve")
@@ -130,7 +127,7 @@ def test_an_outcome_that_is_not_known_is_said_to_be_pending(shop: MerchantClient
     assert outcome(asked.open()) == "successful"
 
 
-def test_a_payer_who_comes_too_late_is_told_by_the_merchant(shop: MerchantClient) -> None:
+def test_an_expired_page_redirects_with_the_failure(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     shop.advance(minutes=11)
     assert outcome(asked.open()) == "failed"
@@ -140,7 +137,7 @@ def test_a_payer_who_comes_too_late_is_told_by_the_merchant(shop: MerchantClient
 def test_the_page_answers_straight_after_initiate(shop: MerchantClient) -> None:
     body: Any = {"paymentType": "card", "card": CARD, "amount": "1500.00", "redirect_url": DONE}
     begun = shop.put("payment", action="initiate", **body).body
-    asked = Asked(shop, begun["txnRef"], urlsplit(begun["authURL"]).path)
+    asked = HostedPage(shop, begun["txnRef"], urlsplit(begun["authURL"]).path)
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "successful"
 
 
@@ -158,7 +155,7 @@ def test_a_wallet_hands_the_payer_back(shop: MerchantClient, decision: str, stat
     charged = shop.put(
         "payment", action="charge", paymentType="mobile_money", type="paga", amount="1500.00", redirect_url=DONE
     ).body
-    asked = Asked(shop, charged["txnRef"], urlsplit(charged["authURL"]).path)
+    asked = HostedPage(shop, charged["txnRef"], urlsplit(charged["authURL"]).path)
     assert b"Pay with Paga" in asked.open().raw
     assert outcome(asked.send(decision=decision)) == status
     assert asked.verified()["txnStatus"] == status
@@ -167,7 +164,7 @@ def test_a_wallet_hands_the_payer_back(shop: MerchantClient, decision: str, stat
 def test_a_qr_code_is_a_picture_and_a_page_that_waits(shop: MerchantClient) -> None:
     charged = shop.put("payment", action="charge", paymentType="qrpay", amount="1500.00", business_name="Ọlá & Co").body
     picture = urlsplit(charged["qr_image"]).path
-    asked = Asked(shop, charged["txnRef"], picture.removesuffix("/qr.svg"))
+    asked = HostedPage(shop, charged["txnRef"], picture.removesuffix("/qr.svg"))
     assert shop.mid in charged["qr_code"]
     assert asked.open("/qr.svg").headers["content-type"] == "image/svg+xml"
     assert "Scan to pay Ọlá &amp; Co" in asked.open().raw.decode()
@@ -182,7 +179,7 @@ def test_a_transfer_page_shows_where_to_pay_and_what_has_come(shop: MerchantClie
         "payment", action="charge", paymentType="bank_transfer", amount="1500.00", redirect_url=DONE
     ).body
     token = token_of(deployment, shop, charged["txnRef"])
-    asked = Asked(shop, charged["txnRef"], f"/pay/{token}")
+    asked = HostedPage(shop, charged["txnRef"], f"/pay/{token}")
     page = asked.open().raw.decode()
     assert charged["accountNumber"] in page
     assert charged["bankName"] in page
@@ -200,7 +197,7 @@ def test_a_form_that_is_sent_by_many_at_once_pays_once(shop: MerchantClient, dep
 
     def send(n: int) -> str:
         with deployment.connect() as wire:
-            mine = Asked(MerchantClient(wire, shop.mid, shop.key), asked.reference, asked.path)
+            mine = HostedPage(MerchantClient(wire, shop.mid, shop.key), asked.reference, asked.path)
             return outcome(mine.send(otp=RIGHT, decision="approve" if n % 4 else "decline"))
 
     with ThreadPoolExecutor(8) as threads:
@@ -216,7 +213,7 @@ def test_a_payer_of_one_merchant_sees_nothing_of_another(shop: MerchantClient) -
     assert theirs.reference not in mine.open().raw.decode()
 
 
-def test_no_code_of_a_payer_is_kept(shop: MerchantClient, deployment: Deployment) -> None:
+def test_the_payers_code_is_neither_stored_nor_logged(shop: MerchantClient, deployment: Deployment) -> None:
     asked = ask_card(shop)
     asked.send(otp="872354", decision="approve")
     asked.send(otp=RIGHT, decision="approve")

@@ -1,4 +1,4 @@
-"""Splits, settlement and payouts over HTTP. (Contract: #fx, payment#split)"""
+"""Splits, settlement and payouts over HTTP."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ NOW = "2026-01-05T09:30:00+01:00"  # a Monday
 
 
 @pytest.fixture
-def till(open_shop: Any) -> PaymentClient:
+def client(open_shop: Any) -> PaymentClient:
     return PaymentClient(open_shop(now=NOW))
 
 
@@ -27,42 +27,42 @@ def balances(deployment: Deployment, shop: MerchantClient, kind: str) -> dict[st
     return {name.split(":")[1]: posted for name, posted in deployment.fetch(query, shop.mid, f"{kind}:%")}
 
 
-def test_parts_are_the_beneficiaries_and_the_rest_the_merchants(till: PaymentClient, deployment: Deployment) -> None:
-    first, second = beneficiary(till.shop), beneficiary(till.shop, "Chidi")
-    before = till.shop.wallet().balance
+def test_parts_are_the_beneficiaries_and_the_rest_the_merchants(client: PaymentClient, deployment: Deployment) -> None:
+    first, second = beneficiary(client.shop), beneficiary(client.shop, "Chidi")
+    before = client.shop.wallet().balance
     split = [{"ref_code": first, "percentage": "33.33"}, {"ref_code": second, "share": "100.00"}]
-    done = till.paid(split=split, amount="1000.00")
+    done = client.paid(split=split, amount="1000.00")
     settled = 100_000 - 1_500 - 113
     part = (settled * 3333 + 5000) // 10_000
     assert done["txnStatus"] == "successful"
-    assert balances(deployment, till.shop, "beneficiary") == {first: part, second: 10_000}
-    assert till.shop.wallet().balance - before == settled - part - 10_000
+    assert balances(deployment, client.shop, "beneficiary") == {first: part, second: 10_000}
+    assert client.shop.wallet().balance - before == settled - part - 10_000
 
 
-def test_parts_are_paid_out_daily_to_their_bank_accounts(till: PaymentClient, deployment: Deployment) -> None:
-    ref_code = beneficiary(till.shop)
+def test_parts_are_paid_out_daily_to_their_bank_accounts(client: PaymentClient, deployment: Deployment) -> None:
+    ref_code = beneficiary(client.shop)
     for _ in range(2):
-        till.paid(split=[{"ref_code": ref_code, "fixed": "100.00"}])
-    till.shop.advance(until="2026-01-06T08:59:00+01:00")
-    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 20_000}
-    assert till.shop.advance(minutes=2)["ran"]["payout"] == 1
-    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 0}
+        client.paid(split=[{"ref_code": ref_code, "fixed": "100.00"}])
+    client.shop.advance(until="2026-01-06T08:59:00+01:00")
+    assert balances(deployment, client.shop, "beneficiary") == {ref_code: 20_000}
+    assert client.shop.advance(minutes=2)["ran"]["payout"] == 1
+    assert balances(deployment, client.shop, "beneficiary") == {ref_code: 0}
     payouts = [
         line["payload"]
-        for line in till.shop.put("resources", inquire="events").body["data"]
+        for line in client.shop.put("resources", inquire="events").body["data"]
         if line["kind"] == "transfer"
     ]
     assert [(one["txnStatus"], one["chargedAmount"]) for one in payouts] == [("successful", "200.00")]
 
 
-def test_a_payout_that_fails_is_tried_again_the_next_day(till: PaymentClient, deployment: Deployment) -> None:
-    ref_code = beneficiary(till.shop)
-    till.paid(split=[{"ref_code": ref_code, "share": "100.00"}])
-    till.shop.put("sandbox", action="fault", rail="bank", kind="decline", times=1)
-    till.shop.advance(until="2026-01-06T10:00:00+01:00")
-    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 10_000}
-    till.shop.advance(days=1)
-    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 0}
+def test_a_payout_that_fails_is_tried_again_the_next_day(client: PaymentClient, deployment: Deployment) -> None:
+    ref_code = beneficiary(client.shop)
+    client.paid(split=[{"ref_code": ref_code, "share": "100.00"}])
+    client.shop.put("sandbox", action="fault", rail="bank", kind="decline", times=1)
+    client.shop.advance(until="2026-01-06T10:00:00+01:00")
+    assert balances(deployment, client.shop, "beneficiary") == {ref_code: 10_000}
+    client.shop.advance(days=1)
+    assert balances(deployment, client.shop, "beneficiary") == {ref_code: 0}
 
 
 @pytest.mark.parametrize(
@@ -76,15 +76,15 @@ def test_a_payout_that_fails_is_tried_again_the_next_day(till: PaymentClient, de
         ([{"ref_code": "HERE", "share": "1.00"}, {"ref_code": "HERE", "share": "1.00"}], "split"),
     ],
 )
-def test_a_split_that_cannot_be_is_refused(till: PaymentClient, split: list[dict[str, str]], field: str) -> None:
-    here = beneficiary(till.shop)
+def test_an_invalid_split_is_refused(client: PaymentClient, split: list[dict[str, str]], field: str) -> None:
+    here = beneficiary(client.shop)
     said = [{**part, "ref_code": part["ref_code"].replace("HERE", here)} for part in split]
-    refused = till.initiate({**CARD}, split=said)
+    refused = client.initiate({**CARD}, split=said)
     assert field in [fault["field"] for fault in refused["errors"]]
 
 
-def test_a_split_without_parts_is_told_that_one_is_needed(till: PaymentClient) -> None:
-    [fault] = till.initiate({**CARD}, split=[])["errors"]
+def test_a_split_without_parts_is_refused(client: PaymentClient) -> None:
+    [fault] = client.initiate({**CARD}, split=[])["errors"]
     assert fault == {"field": "split", "reason": "at least one part, at most 50"}
 
 
@@ -92,22 +92,22 @@ CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30"
 
 
 def test_money_settles_on_a_later_business_day_where_the_merchant_asks_for_it(
-    till: PaymentClient, deployment: Deployment
+    client: PaymentClient, deployment: Deployment
 ) -> None:
-    deployment.run_command("merchant", "set", till.shop.mid, "--settlement-days", "2")
-    ref_code = beneficiary(till.shop)
-    till.shop.advance(until="2026-04-02T12:00:00+01:00")  # Good Friday and Easter Monday follow
-    before = till.shop.wallet().balance
+    deployment.run_command("merchant", "set", client.shop.mid, "--settlement-days", "2")
+    ref_code = beneficiary(client.shop)
+    client.shop.advance(until="2026-04-02T12:00:00+01:00")  # Good Friday and Easter Monday follow
+    before = client.shop.wallet().balance
     for _ in range(2):
-        till.paid(amount="1000.00", split=[{"ref_code": ref_code, "share": "100.00"}])
+        client.paid(amount="1000.00", split=[{"ref_code": ref_code, "share": "100.00"}])
     rest = 2 * (100_000 - 1_500 - 113 - 10_000)
-    assert till.shop.wallet().balance == before
-    assert balances(deployment, till.shop, "settling") == {"20260408": rest}
-    till.shop.advance(until="2026-04-08T08:59:00+01:00")
-    assert till.shop.wallet().balance == before
-    assert till.shop.advance(minutes=2)["ran"]["settlement"] == 1
-    assert till.shop.wallet().balance == before + rest
-    assert balances(deployment, till.shop, "settling") == {"20260408": 0}
-    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 20_000}
-    till.shop.advance(days=1)
-    assert balances(deployment, till.shop, "beneficiary") == {ref_code: 0}
+    assert client.shop.wallet().balance == before
+    assert balances(deployment, client.shop, "settling") == {"20260408": rest}
+    client.shop.advance(until="2026-04-08T08:59:00+01:00")
+    assert client.shop.wallet().balance == before
+    assert client.shop.advance(minutes=2)["ran"]["settlement"] == 1
+    assert client.shop.wallet().balance == before + rest
+    assert balances(deployment, client.shop, "settling") == {"20260408": 0}
+    assert balances(deployment, client.shop, "beneficiary") == {ref_code: 20_000}
+    client.shop.advance(days=1)
+    assert balances(deployment, client.shop, "beneficiary") == {ref_code: 0}

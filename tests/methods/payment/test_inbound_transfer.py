@@ -1,8 +1,4 @@
-"""What customers transfer into an account they were shown: exact, in pieces, too much, too late, to nobody; and into
-a personalized account, where every transfer is a payment.
-
-Contract: payment#bank-transfer, resources#personalized-accounts
-"""
+"""Inbound transfers into a payment's account number and into personalized accounts."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,107 +29,107 @@ CHARGED = 150_000
 
 
 @pytest.fixture
-def desk() -> InMemoryPayments:
+def payments() -> InMemoryPayments:
     return InMemoryPayments()
 
 
-def shown(desk: InMemoryPayments) -> PaymentInProgress:
-    paying = begin(desk, "bank_transfer")
+def shown(payments: InMemoryPayments) -> PaymentInProgress:
+    paying = begin(payments, "bank_transfer")
     paying.receive_answer(challenge())
     return paying
 
 
-def pay_in(desk: InMemoryPayments, paying: PaymentInProgress, amount: int) -> Any:
+def pay_in(payments: InMemoryPayments, paying: PaymentInProgress, amount: int) -> Any:
     number = DETAIL_DECODER.decode(paying.payment.detail).inbound_account_number
-    return desk.put("pay_account", accountNumber=number, amount=f"{amount / 100:.2f}")
+    return payments.put("pay_account", accountNumber=number, amount=f"{amount / 100:.2f}")
 
 
-def parked(desk: InMemoryPayments) -> int:
-    return desk.balance("unapplied:main:NGN")
+def parked(payments: InMemoryPayments) -> int:
+    return payments.balance("unapplied:main:NGN")
 
 
-def test_the_exact_amount_ends_the_payment(desk: InMemoryPayments) -> None:
-    paying = shown(desk)
-    reply = pay_in(desk, paying, CHARGED).reply
+def test_the_exact_amount_ends_the_payment(payments: InMemoryPayments) -> None:
+    paying = shown(payments)
+    reply = pay_in(payments, paying, CHARGED).reply
     assert (reply.txn_status, reply.message, paying.state) == ("successful", "Paid", ("successful", "done", None))
-    assert (desk.balance("rail:debit:NGN"), parked(desk)) == (-CHARGED, 0)
-    assert desk.balance("wallet:main:NGN") == paying.payment.settled
+    assert (payments.balance("rail:debit:NGN"), parked(payments)) == (-CHARGED, 0)
+    assert payments.balance("wallet:main:NGN") == paying.payment.settled
 
 
-def test_too_little_is_kept_and_said_and_the_rest_ends_it(desk: InMemoryPayments) -> None:
-    paying = shown(desk)
-    reply = pay_in(desk, paying, 100_000).reply
+def test_a_partial_transfer_is_kept_and_the_rest_completes_the_payment(payments: InMemoryPayments) -> None:
+    paying = shown(payments)
+    reply = pay_in(payments, paying, 100_000).reply
     assert (reply.txn_status, reply.message) == (
         "pending",
         "1000.00 of 1500.00 has arrived; the rest is awaited",
     )
-    assert (parked(desk), paying.state) == (100_000, ("pending", "awaiting_payer", "payment.ask"))
-    assert pay_in(desk, paying, 50_000).reply.txn_status == "successful"
-    assert (parked(desk), desk.balance("rail:debit:NGN")) == (0, -CHARGED)
+    assert (parked(payments), paying.state) == (100_000, ("pending", "awaiting_payer", "payment.ask"))
+    assert pay_in(payments, paying, 50_000).reply.txn_status == "successful"
+    assert (parked(payments), payments.balance("rail:debit:NGN")) == (0, -CHARGED)
 
 
-def test_what_is_too_much_goes_back(desk: InMemoryPayments) -> None:
-    paying = shown(desk)
-    reply = pay_in(desk, paying, CHARGED + 7_000).reply
+def test_an_excess_is_returned(payments: InMemoryPayments) -> None:
+    paying = shown(payments)
+    reply = pay_in(payments, paying, CHARGED + 7_000).reply
     assert reply.message == "Paid; the excess goes back to the payer"
-    assert (parked(desk), desk.balance("rail:debit:NGN")) == (0, -CHARGED)
+    assert (parked(payments), payments.balance("rail:debit:NGN")) == (0, -CHARGED)
 
 
-def test_too_little_until_the_end_goes_back_with_the_failure(desk: InMemoryPayments) -> None:
-    paying = shown(desk)
-    pay_in(desk, paying, 100_000)
+def test_a_partial_transfer_is_returned_at_expiry(payments: InMemoryPayments) -> None:
+    paying = shown(payments)
+    pay_in(payments, paying, 100_000)
     paying.receive_answer(IN_PROGRESS, minutes=10)
-    assert (paying.row.status, desk.balances()) == ("failed", {})
+    assert (paying.row.status, payments.balances()) == ("failed", {})
 
 
-def test_what_comes_after_the_end_or_the_time_goes_back_and_changes_nothing(desk: InMemoryPayments) -> None:
-    done = shown(desk)
-    pay_in(desk, done, CHARGED)
-    before = desk.balances()
-    late = pay_in(desk, done, CHARGED)
-    assert (late.reply.txn_status, late.rows, desk.balances()) == ("successful", (), before)
-    over = shown(desk)
-    desk.advance(minutes=10, seconds=1)
-    reply = pay_in(desk, over, CHARGED).reply
+def test_a_transfer_after_the_end_or_expiry_is_returned(payments: InMemoryPayments) -> None:
+    done = shown(payments)
+    pay_in(payments, done, CHARGED)
+    before = payments.balances()
+    late = pay_in(payments, done, CHARGED)
+    assert (late.reply.txn_status, late.rows, payments.balances()) == ("successful", (), before)
+    over = shown(payments)
+    payments.advance(minutes=10, seconds=1)
+    reply = pay_in(payments, over, CHARGED).reply
     assert (reply.txn_status, reply.message) == ("pending", "The payment is over; the money goes back to the payer")
-    assert (over.row.status, desk.balances()) == ("pending", before)
+    assert (over.row.status, payments.balances()) == ("pending", before)
 
 
-def test_money_may_come_while_the_rail_has_not_answered_yet(desk: InMemoryPayments) -> None:
-    paying = begin(desk, "bank_transfer")
+def test_a_transfer_before_the_rails_answer_is_applied(payments: InMemoryPayments) -> None:
+    paying = begin(payments, "bank_transfer")
     job = paying.job
-    assert pay_in(desk, paying, CHARGED).reply.txn_status == "successful"
-    assert desk.receive_answer(job, challenge()).rows == ()
+    assert pay_in(payments, paying, CHARGED).reply.txn_status == "successful"
+    assert payments.receive_answer(job, challenge()).rows == ()
 
 
-def test_an_account_that_nobody_was_shown_is_unknown_whosever_it_is(desk: InMemoryPayments) -> None:
-    assert desk.put("pay_account", accountNumber="0123456789", amount="1.00") == UNKNOWN_ACCOUNT
-    paying = shown(desk)
-    (own,) = [row for row in desk.of_type(TokenIndexEntry) if row.reference == f"payment {paying.txn_ref}"]
+def test_an_unused_or_foreign_account_number_is_unknown(payments: InMemoryPayments) -> None:
+    assert payments.put("pay_account", accountNumber="0123456789", amount="1.00") == UNKNOWN_ACCOUNT
+    paying = shown(payments)
+    (own,) = [row for row in payments.of_type(TokenIndexEntry) if row.reference == f"payment {paying.txn_ref}"]
     own.merchant_id += 1
-    assert pay_in(desk, paying, CHARGED) == UNKNOWN_ACCOUNT
-    open_personalized(desk)
-    (theirs,) = [row for row in desk.of_type(TokenIndexEntry) if row.reference == "personalized tenant 12"]
+    assert pay_in(payments, paying, CHARGED) == UNKNOWN_ACCOUNT
+    open_personalized(payments)
+    (theirs,) = [row for row in payments.of_type(TokenIndexEntry) if row.reference == "personalized tenant 12"]
     theirs.merchant_id += 1
-    assert pay_personalized(desk, "1.00") == UNKNOWN_ACCOUNT
+    assert pay_personalized(payments, "1.00") == UNKNOWN_ACCOUNT
 
 
 @given(st.lists(st.integers(100, 90_000), max_size=8), st.booleans())
 @without_deadline(150)
-def test_in_whatever_pieces_it_comes_the_payer_pays_the_charge_or_nothing(pieces: list[int], expires: bool) -> None:
-    desk = InMemoryPayments()
-    paying = shown(desk)
+def test_transfers_in_any_pieces_pay_the_charge_or_nothing(pieces: list[int], expires: bool) -> None:
+    payments = InMemoryPayments()
+    paying = shown(payments)
     for piece in pieces:
-        pay_in(desk, paying, piece)
+        pay_in(payments, paying, piece)
     enough = sum(pieces) >= CHARGED
     if not enough and expires:
         paying.receive_answer(IN_PROGRESS, minutes=10)
-        assert desk.balances() == {}
+        assert payments.balances() == {}
     elif not enough:
-        assert parked(desk) == paying.payment.received == sum(pieces)
+        assert parked(payments) == paying.payment.received == sum(pieces)
     assert (paying.row.status == "successful") == enough
     if enough:
-        assert (desk.balance("rail:debit:NGN"), parked(desk)) == (-CHARGED, 0)
+        assert (payments.balance("rail:debit:NGN"), parked(payments)) == (-CHARGED, 0)
 
 
 # --- personalized accounts --------------------------------------------------------------------------------------------
@@ -141,9 +137,9 @@ def test_in_whatever_pieces_it_comes_the_payer_pays_the_charge_or_nothing(pieces
 NUMBER = "0123456789"
 
 
-def open_personalized(desk: InMemoryPayments) -> None:
-    """As `resources` makes one."""
-    merchant_id, reference = desk.merchant.merchant_id, "tenant 12"
+def open_personalized(payments: InMemoryPayments) -> None:
+    """Adds the rows of a personalized account, as `resources` creates them."""
+    merchant_id, reference = payments.merchant.merchant_id, "tenant 12"
     row = PersonalizedAccountRow(
         key=personalized_key(merchant_id, reference),
         merchant_id=merchant_id,
@@ -154,20 +150,20 @@ def open_personalized(desk: InMemoryPayments) -> None:
         account_name="Ada Obi",
         email="ada@example.com",
         bvn_sealed=None,
-        created_at=desk.now,
+        created_at=payments.now,
     )
-    entry = make_token_entry(desk.context(), ACCOUNT, NUMBER, f"personalized {reference}")
-    desk.rows |= {row.key: row, entry.key: entry}
+    entry = make_token_entry(payments.context(), ACCOUNT, NUMBER, f"personalized {reference}")
+    payments.rows |= {row.key: row, entry.key: entry}
 
 
-def pay_personalized(desk: InMemoryPayments, amount: str, scenario: Scenario = NO_SCENARIO, **fields: Any) -> Any:
-    return desk.put("pay_account", None, scenario, accountNumber=NUMBER, amount=amount, **fields)
+def pay_personalized(payments: InMemoryPayments, amount: str, scenario: Scenario = NO_SCENARIO, **fields: Any) -> Any:
+    return payments.put("pay_account", None, scenario, accountNumber=NUMBER, amount=amount, **fields)
 
 
-def test_what_comes_in_on_a_personalized_account_has_succeeded(desk: InMemoryPayments) -> None:
-    open_personalized(desk)
-    decision = pay_personalized(desk, "1500.00", sender_name="Bola Ade")
-    paying = PaymentInProgress(desk, decision)
+def test_a_transfer_into_a_personalized_account_is_a_successful_payment(payments: InMemoryPayments) -> None:
+    open_personalized(payments)
+    decision = pay_personalized(payments, "1500.00", sender_name="Bola Ade")
+    paying = PaymentInProgress(payments, decision)
     assert (decision.reply.txn_status, decision.reply.txn_ref) == ("successful", paying.txn_ref)
     assert (paying.state, decision.follow_up, decision.jobs) == (("successful", "done", None), None, ())
     row, payment, detail = paying.row, paying.payment, DETAIL_DECODER.decode(paying.payment.detail)
@@ -179,7 +175,7 @@ def test_what_comes_in_on_a_personalized_account_has_succeeded(desk: InMemoryPay
         0,
     )
     assert (detail.fullname, detail.email) == ("Bola Ade", "ada@example.com")
-    assert desk.balances() == {
+    assert payments.balances() == {
         "rail:debit:NGN": -CHARGED,
         "wallet:main:NGN": 148_387,
         "income:collection:NGN": 1_500,
@@ -187,11 +183,11 @@ def test_what_comes_in_on_a_personalized_account_has_succeeded(desk: InMemoryPay
     }
 
 
-def test_its_event_tells_which_account_it_was(desk: InMemoryPayments) -> None:
-    open_personalized(desk)
-    pay_personalized(desk, "1500.00")
-    (event,) = desk.events
-    (row,) = desk.of_type(Transaction)
+def test_the_event_names_the_personalized_account(payments: InMemoryPayments) -> None:
+    open_personalized(payments)
+    pay_personalized(payments, "1500.00")
+    (event,) = payments.events
+    (row,) = payments.of_type(Transaction)
     assert msgspec.json.decode(event.payload) == {
         "status": 200,
         "txnStatus": "successful",
@@ -208,48 +204,48 @@ def test_its_event_tells_which_account_it_was(desk: InMemoryPayments) -> None:
     }
 
 
-def test_each_transfer_into_it_is_a_payment_of_its_own(desk: InMemoryPayments) -> None:
-    open_personalized(desk)
-    references = {pay_personalized(desk, "10.00").reply.txn_ref for _ in range(3)}
-    assert len(references) == len(desk.events) == 3
-    assert desk.balance("rail:debit:NGN") == -3_000
+def test_each_transfer_into_a_personalized_account_is_its_own_payment(payments: InMemoryPayments) -> None:
+    open_personalized(payments)
+    references = {pay_personalized(payments, "10.00").reply.txn_ref for _ in range(3)}
+    assert len(references) == len(payments.events) == 3
+    assert payments.balance("rail:debit:NGN") == -3_000
 
 
 @pytest.mark.parametrize("amount", ["0.01", "0.99", "10000000.01"])
-def test_no_limit_refuses_what_has_come(desk: InMemoryPayments, amount: str) -> None:
-    open_personalized(desk)
-    assert pay_personalized(desk, amount).reply.txn_status == "successful"
-    assert desk.balance("wallet:main:NGN") >= 0
+def test_no_limit_applies_to_a_personalized_account(payments: InMemoryPayments, amount: str) -> None:
+    open_personalized(payments)
+    assert pay_personalized(payments, amount).reply.txn_status == "successful"
+    assert payments.balance("wallet:main:NGN") >= 0
 
 
-def test_a_customer_who_bears_fees_is_not_charged_more_than_came() -> None:
+def test_a_customer_who_bears_fees_is_charged_what_was_transferred() -> None:
     tariff = msgspec.structs.replace(MERCHANT.tariff, bearer_default="customer")
-    desk = InMemoryPayments(of=msgspec.structs.replace(MERCHANT, tariff=tariff))
-    open_personalized(desk)
-    paying = PaymentInProgress(desk, pay_personalized(desk, "1500.00"))
+    payments = InMemoryPayments(of=msgspec.structs.replace(MERCHANT, tariff=tariff))
+    open_personalized(payments)
+    paying = PaymentInProgress(payments, pay_personalized(payments, "1500.00"))
     assert (paying.payment.charged, paying.payment.settled) == (CHARGED, 148_387)
 
 
-def test_it_settles_on_its_day_where_the_merchant_settles_later() -> None:
-    desk = InMemoryPayments(of=msgspec.structs.replace(MERCHANT, settlement_days=1))
-    open_personalized(desk)
-    pay_personalized(desk, "1500.00")
-    assert desk.balance("wallet:main:NGN") == 0
-    (job,) = desk.jobs()
-    assert timedelta() < job.due - desk.now
-    assert sum(amount for name, amount in desk.balances().items() if name.startswith("settling:")) == 148_387
+def test_a_personalized_payment_settles_on_the_merchants_settlement_day() -> None:
+    payments = InMemoryPayments(of=msgspec.structs.replace(MERCHANT, settlement_days=1))
+    open_personalized(payments)
+    pay_personalized(payments, "1500.00")
+    assert payments.balance("wallet:main:NGN") == 0
+    (job,) = payments.jobs()
+    assert timedelta() < job.due - payments.now
+    assert sum(amount for name, amount in payments.balances().items() if name.startswith("settling:")) == 148_387
 
 
-def test_its_event_goes_as_the_request_was_told() -> None:
-    desk = InMemoryPayments(listens=True)
-    open_personalized(desk)
-    pay_personalized(desk, "1500.00", Scenario(webhook="late:60"))
-    (job,) = desk.jobs()
-    assert (job.lane, job.due - desk.now) == ("webhook", timedelta(seconds=60))
+def test_the_event_of_a_personalized_payment_follows_the_scenario() -> None:
+    payments = InMemoryPayments(listens=True)
+    open_personalized(payments)
+    pay_personalized(payments, "1500.00", Scenario(webhook="late:60"))
+    (job,) = payments.jobs()
+    assert (job.lane, job.due - payments.now) == ("webhook", timedelta(seconds=60))
 
 
-def test_it_goes_back_like_any_bank_transfer(desk: InMemoryPayments) -> None:
-    open_personalized(desk)
-    paying = PaymentInProgress(desk, pay_personalized(desk, "1500.00"))
-    assert fields_of(desk.put("refund", txnRef=paying.txn_ref, amount="1500.01")) == ["amount"]
-    assert desk.put("refund", txnRef=paying.txn_ref, amount="400.00").reply.refundable_amount == "1100.00"
+def test_a_personalized_payment_is_refunded_like_a_bank_transfer(payments: InMemoryPayments) -> None:
+    open_personalized(payments)
+    paying = PaymentInProgress(payments, pay_personalized(payments, "1500.00"))
+    assert fields_of(payments.put("refund", txnRef=paying.txn_ref, amount="1500.01")) == ["amount"]
+    assert payments.put("refund", txnRef=paying.txn_ref, amount="400.00").reply.refundable_amount == "1100.00"

@@ -1,7 +1,4 @@
-"""Installment plans: paused, resumed and cancelled by their merchant, and how they end.
-
-Contract: payment#installment
-"""
+"""Installment plans: paused, resumed and cancelled by their merchant, and their final states."""
 
 from typing import Any
 
@@ -26,20 +23,20 @@ SCHEDULE = {"05-01-2026": 400, "05-02-2026": 300, "05-03-2026": 300}
 LATER = {"05-02-2026": 500, "05-03-2026": 500}
 
 
-def begin(desk: InMemoryPayments, schedule: dict[str, Any] = SCHEDULE) -> PaymentInProgress:
-    return paid_card(desk, amount=None, installment={"payment_schedule": schedule, "total": "1000.00"})
+def begin(payments: InMemoryPayments, schedule: dict[str, Any] = SCHEDULE) -> PaymentInProgress:
+    return paid_card(payments, amount=None, installment={"payment_schedule": schedule, "total": "1000.00"})
 
 
-def change(desk: InMemoryPayments, status: str, plan_id: str | None = None) -> Any:
+def change(payments: InMemoryPayments, status: str, plan_id: str | None = None) -> Any:
     request = action_named("installments", status)
     assert request.variant == ("status", status)
-    return desk.put("installments", status, id=plan_id or desk.plan().plan_id, status=status)
+    return payments.put("installments", status, id=plan_id or payments.plan().plan_id, status=status)
 
 
-def fall_due(desk: InMemoryPayments) -> PaymentInProgress:
-    (job,) = desk.jobs(desk.plan().key)
-    desk.now = max(desk.now, job.due)
-    return PaymentInProgress(desk, desk.receive_answer(job, NOBODY_ASKED))
+def fall_due(payments: InMemoryPayments) -> PaymentInProgress:
+    (job,) = payments.jobs(payments.plan().key)
+    payments.now = max(payments.now, job.due)
+    return PaymentInProgress(payments, payments.receive_answer(job, NOBODY_ASKED))
 
 
 def lines(decision: Any) -> list[bool]:
@@ -47,74 +44,72 @@ def lines(decision: Any) -> list[bool]:
 
 
 def test_a_paused_plan_charges_nothing_and_a_resumed_one_what_fell_due_meanwhile() -> None:
-    desk = InMemoryPayments()
-    begin(desk)
-    paused = change(desk, "pause")
+    payments = InMemoryPayments()
+    begin(payments)
+    paused = change(payments, "pause")
     assert (paused.reply.data.state, paused.reply.data.next_charge) == ("paused", None)
-    assert desk.jobs(desk.plan().key) == []
-    desk.advance(days=90)
-    resumed = change(desk, "resume")
+    assert payments.jobs(payments.plan().key) == []
+    payments.advance(days=90)
+    resumed = change(payments, "resume")
     assert (resumed.reply.data.state, lines(resumed)) == ("active", [True, False, False])
-    (job,) = desk.jobs(desk.plan().key)
-    assert job.due == desk.now
+    (job,) = payments.jobs(payments.plan().key)
+    assert job.due == payments.now
     for _ in range(2):
-        fall_due(desk).receive_answer(APPROVED)
-    assert (desk.plan().state, desk.plan().paid) == ("finished", 100_000)
+        fall_due(payments).receive_answer(APPROVED)
+    assert (payments.plan().state, payments.plan().paid) == ("finished", 100_000)
 
 
 def test_a_plan_whose_card_was_declined_for_good_can_be_resumed() -> None:
-    desk = InMemoryPayments()
-    begin(desk)
-    fall_due(desk).receive_answer(HARD)
-    assert desk.plan().state == "paused"
-    change(desk, "resume")
-    fall_due(desk).receive_answer(APPROVED)
-    assert (desk.plan().state, desk.plan().paid, desk.plan().cycle) == ("active", 70_000, 2)
+    payments = InMemoryPayments()
+    begin(payments)
+    fall_due(payments).receive_answer(HARD)
+    assert payments.plan().state == "paused"
+    change(payments, "resume")
+    fall_due(payments).receive_answer(APPROVED)
+    assert (payments.plan().state, payments.plan().paid, payments.plan().cycle) == ("active", 70_000, 2)
 
 
-def test_a_cancelled_plan_is_over() -> None:
-    desk = InMemoryPayments()
-    begin(desk)
-    cancelled = change(desk, "cancel")
-    assert (cancelled.reply.data.state, desk.jobs(desk.plan().key)) == ("cancelled", [])
-    assert change(desk, "cancel").reply.data.state == "cancelled"
+def test_a_cancelled_plan_cannot_be_changed() -> None:
+    payments = InMemoryPayments()
+    begin(payments)
+    cancelled = change(payments, "cancel")
+    assert (cancelled.reply.data.state, payments.jobs(payments.plan().key)) == ("cancelled", [])
+    assert change(payments, "cancel").reply.data.state == "cancelled"
     for status in ("resume", "pause"):
-        refused = change(desk, status)
+        refused = change(payments, status)
         assert isinstance(refused, Refusal)
         assert (refused.code, "cancelled" in refused.message) == (104, True)
 
 
 @pytest.mark.parametrize(("status", "state"), [("pause", "paused"), ("cancel", "cancelled")])
 @pytest.mark.parametrize("answer", [APPROVED, DECLINED, HARD])
-def test_what_is_changed_while_a_charge_is_under_way_stands_when_it_ends(
-    status: str, state: str, answer: Answer
-) -> None:
-    desk = InMemoryPayments()
-    begin(desk)
-    charge = fall_due(desk)
-    change(desk, status)
+def test_a_change_during_a_charge_still_holds_when_the_charge_ends(status: str, state: str, answer: Answer) -> None:
+    payments = InMemoryPayments()
+    begin(payments)
+    charge = fall_due(payments)
+    change(payments, status)
     charge.receive_answer(answer)
-    assert (desk.plan().state, desk.plan().charging, desk.jobs(desk.plan().key)) == (state, False, [])
-    assert desk.plan().paid == (70_000 if answer is APPROVED else 40_000)
+    assert (payments.plan().state, payments.plan().charging, payments.jobs(payments.plan().key)) == (state, False, [])
+    assert payments.plan().paid == (70_000 if answer is APPROVED else 40_000)
 
 
 def test_a_plan_resumed_while_its_charge_is_under_way_goes_on_after_it() -> None:
-    desk = InMemoryPayments()
-    begin(desk)
-    charge = fall_due(desk)
-    change(desk, "pause")
-    change(desk, "resume")
-    assert desk.jobs(desk.plan().key) == []
+    payments = InMemoryPayments()
+    begin(payments)
+    charge = fall_due(payments)
+    change(payments, "pause")
+    change(payments, "resume")
+    assert payments.jobs(payments.plan().key) == []
     charge.receive_answer(APPROVED)
-    assert (desk.plan().state, len(desk.jobs(desk.plan().key))) == ("active", 1)
+    assert (payments.plan().state, len(payments.jobs(payments.plan().key))) == ("active", 1)
 
 
 def test_resuming_an_active_plan_changes_nothing() -> None:
-    desk = InMemoryPayments()
-    begin(desk)
-    before = dict(desk.rows)
-    assert change(desk, "resume").reply.data.state == "active"
-    assert desk.rows == before
+    payments = InMemoryPayments()
+    begin(payments)
+    before = dict(payments.rows)
+    assert change(payments, "resume").reply.data.state == "active"
+    assert payments.rows == before
 
 
 @pytest.mark.parametrize(
@@ -130,18 +125,18 @@ def test_a_plan_ends_by_what_it_has_collected(
     schedule: dict[str, Any], answers: tuple[Answer, ...], state: str, paid: int
 ) -> None:
     """A decline is tried again until its date is given up."""
-    desk = InMemoryPayments()
-    begin(desk, schedule)
+    payments = InMemoryPayments()
+    begin(payments, schedule)
     for answer in answers:
-        cycle = desk.plan().cycle
-        while desk.plan().state == "active" and desk.plan().cycle == cycle:
-            fall_due(desk).receive_answer(answer)
-    assert (desk.plan().state, desk.plan().paid) == (state, paid)
-    assert isinstance(change(desk, "resume"), Refusal)
+        cycle = payments.plan().cycle
+        while payments.plan().state == "active" and payments.plan().cycle == cycle:
+            fall_due(payments).receive_answer(answer)
+    assert (payments.plan().state, payments.plan().paid) == (state, paid)
+    assert isinstance(change(payments, "resume"), Refusal)
 
 
-def test_an_unknown_plan_and_a_recurrence_are_no_installment_plans() -> None:
-    desk = InMemoryPayments()
-    paid_card(desk, recurrent={"frequency": "daily"})
-    assert change(desk, "cancel") == UNKNOWN_PLAN
-    assert change(desk, "cancel", "INnothing") == UNKNOWN_PLAN
+def test_an_unknown_plan_or_a_recurrence_is_not_an_installment_plan() -> None:
+    payments = InMemoryPayments()
+    paid_card(payments, recurrent={"frequency": "daily"})
+    assert change(payments, "cancel") == UNKNOWN_PLAN
+    assert change(payments, "cancel", "INnothing") == UNKNOWN_PLAN

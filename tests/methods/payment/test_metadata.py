@@ -1,4 +1,4 @@
-"""What a merchant tells with a payment is kept with it: the payer's address and device, and `meta` whole."""
+"""`meta`, IP address and device of the payer are stored with the payment."""
 
 from typing import Any
 
@@ -31,23 +31,23 @@ TOLD = {"ip": "102.89.2.1", "fingerprint": "f0e1"}
 
 
 @pytest.fixture
-def desk() -> InMemoryPayments:
+def payments() -> InMemoryPayments:
     return InMemoryPayments(funds=10**9)
 
 
-def make(desk: InMemoryPayments, method: str, **said: Any) -> PaymentInProgress:
+def make(payments: InMemoryPayments, method: str, **said: Any) -> PaymentInProgress:
     if method == "card":
-        return initiate(desk, **said)
+        return initiate(payments, **said)
     if method == "token":
-        paid_card(desk)
-        (saved,) = desk.of_type(SavedCard)
-        return charge_token(desk, saved.token, **said)
-    return begin(desk, method, **said)
+        paid_card(payments)
+        (saved,) = payments.of_type(SavedCard)
+        return charge_token(payments, saved.token, **said)
+    return begin(payments, method, **said)
 
 
 @pytest.mark.parametrize("method", ["card", "token", *BODIES])
-def test_every_payment_type_keeps_address_device_and_meta(desk: InMemoryPayments, method: str) -> None:
-    paying = make(desk, method, user=USER, meta=META)
+def test_every_payment_type_keeps_address_device_and_meta(payments: InMemoryPayments, method: str) -> None:
+    paying = make(payments, method, user=USER, meta=META)
     detail = DETAIL_DECODER.decode(paying.payment.detail)
     assert (detail.ip, detail.fingerprint, msgspec.json.decode(detail.meta)) == ("102.89.2.1", "f0e1", META)
     assert payer_in(paying.payment.detail) == TOLD
@@ -56,53 +56,53 @@ def test_every_payment_type_keeps_address_device_and_meta(desk: InMemoryPayments
 @pytest.mark.parametrize("method", ["token", *BODIES])
 @pytest.mark.parametrize("answer", [APPROVED, DECLINED], ids=["approved", "declined"])
 def test_the_completed_reply_shows_meta_and_nothing_of_address_and_device(
-    desk: InMemoryPayments, method: str, answer: Any
+    payments: InMemoryPayments, method: str, answer: Any
 ) -> None:
-    paying = make(desk, method, user=USER, meta=META)
+    paying = make(payments, method, user=USER, meta=META)
     steps = [paying.begun.reply]
     if method != "token":
         steps.append(paying.receive_answer(BEGUN[method]).reply)
-    done = desk.put("validate", txnRef=paying.txn_ref, otp="123456") if method == "account" else None
+    done = payments.put("validate", txnRef=paying.txn_ref, otp="123456") if method == "account" else None
     assert done is None or isinstance(done, Decision)
     decision = paying.receive_answer(answer)
     assert all(b"basket" not in msgspec.json.encode(reply) for reply in steps)
     if method != "account" or answer is DECLINED:
         assert msgspec.json.decode(msgspec.json.encode(decision.reply))["meta"] == META
-    said = msgspec.json.encode([*steps, decision.reply, *desk.events])
+    said = msgspec.json.encode([*steps, decision.reply, *payments.events])
     assert not [mark for mark in (b"102.89.2.1", b"f0e1") if mark in said]
-    assert b"basket" not in msgspec.json.encode(desk.events)
+    assert b"basket" not in msgspec.json.encode(payments.events)
 
 
-def test_numbers_of_meta_keep_the_text_they_were_sent_as(desk: InMemoryPayments) -> None:
-    paying = initiate(desk, meta=msgspec.Raw(b'{"price": 1.50, "rate": 0.100000000000000000001}'))
+def test_numbers_of_meta_keep_the_text_they_were_sent_as(payments: InMemoryPayments) -> None:
+    paying = initiate(payments, meta=msgspec.Raw(b'{"price": 1.50, "rate": 0.100000000000000000001}'))
     paying.receive_answer(opened("PIN"))
-    charge(desk, paying, "PIN")
+    charge(payments, paying, "PIN")
     reply = msgspec.json.encode(paying.receive_answer(APPROVED).reply)
     assert b'"meta":{"price":1.50,"rate":0.100000000000000000001}' in reply
 
 
-def test_a_card_number_in_meta_is_masked(desk: InMemoryPayments) -> None:
-    detail = DETAIL_DECODER.decode(initiate(desk, meta={"note": "paid with 4111110000000013"}).payment.detail)
+def test_a_card_number_in_meta_is_masked(payments: InMemoryPayments) -> None:
+    detail = DETAIL_DECODER.decode(initiate(payments, meta={"note": "paid with 4111110000000013"}).payment.detail)
     assert "4111110000000013" not in detail.meta
     assert "0013" in detail.meta
 
 
 @pytest.mark.parametrize("said", ["", None, []])
-def test_an_empty_meta_is_absent(desk: InMemoryPayments, said: Any) -> None:
-    assert DETAIL_DECODER.decode(initiate(desk, meta=said).payment.detail).meta == ""
+def test_an_empty_meta_is_absent(payments: InMemoryPayments, said: Any) -> None:
+    assert DETAIL_DECODER.decode(initiate(payments, meta=said).payment.detail).meta == ""
 
 
 @pytest.mark.parametrize("said", ["text", 7, [1], {"a": "x" * 65_537}])
-def test_a_meta_that_is_no_object_or_too_large_is_refused(desk: InMemoryPayments, said: Any) -> None:
-    assert fields_of(desk.put("charge", "qrpay", amount="15.00", meta=said)) == ["meta"]
-    assert desk.rows == {}
+def test_a_meta_that_is_not_an_object_or_is_too_large_is_refused(payments: InMemoryPayments, said: Any) -> None:
+    assert fields_of(payments.put("charge", "qrpay", amount="15.00", meta=said)) == ["meta"]
+    assert payments.rows == {}
 
 
-def test_later_charges_of_a_plan_carry_its_meta_but_not_where_the_payer_was(desk: InMemoryPayments) -> None:
+def test_later_charges_of_a_plan_have_its_meta_without_address_and_device(payments: InMemoryPayments) -> None:
     """The payer is not there when a due date comes."""
-    paid_card(desk, user=USER, meta=META, is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
-    (job,) = desk.jobs(desk.plan().key)
-    desk.now = job.due
-    desk.receive_answer(job, NOBODY_ASKED)
-    detail = DETAIL_DECODER.decode(desk.payment(desk.plan().last_ref).detail)
+    paid_card(payments, user=USER, meta=META, is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
+    (job,) = payments.jobs(payments.plan().key)
+    payments.now = job.due
+    payments.receive_answer(job, NOBODY_ASKED)
+    detail = DETAIL_DECODER.decode(payments.payment(payments.plan().last_ref).detail)
     assert (msgspec.json.decode(detail.meta), detail.ip, detail.fingerprint) == (META, "", "")

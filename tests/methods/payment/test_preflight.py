@@ -1,4 +1,4 @@
-"""One reply names what is wrong with a payment's form and what it would be refused for besides. (Contract: #errors)"""
+"""One reply names the format errors of a payment request and its preflight errors."""
 
 from typing import Any
 
@@ -46,36 +46,36 @@ REFUSED: list[tuple[str, str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("name", "variant", "said", "named"), REFUSED)
-def test_what_would_be_refused_is_named_beside_a_fault_of_form(
+def test_a_preflight_error_is_named_beside_a_format_error(
     name: str, variant: str, said: dict[str, Any], named: list[str]
 ) -> None:
-    desk = InMemoryPayments()
-    found = fields_of(desk.put(name, variant, **said, bearer="nobody"))
+    payments = InMemoryPayments()
+    found = fields_of(payments.put(name, variant, **said, bearer="nobody"))
     assert sorted(found) == sorted([*named, "bearer"])
 
 
 @pytest.mark.parametrize(("name", "variant", "said", "named"), REFUSED)
-def test_the_same_is_refused_where_the_form_is_right(
+def test_the_rules_refuse_the_same_without_a_format_error(
     name: str, variant: str, said: dict[str, Any], named: list[str]
 ) -> None:
-    desk = InMemoryPayments()
-    found = set(fields_of(desk.put(name, variant, **said)))
+    payments = InMemoryPayments()
+    found = set(fields_of(payments.put(name, variant, **said)))
     assert found >= set(named)
     # A token is looked for among kept rows, which is done when all is decided.
     assert found - set(named) <= {"token"}
 
 
 def test_a_card_of_an_earlier_month_of_this_year_has_expired() -> None:
-    desk = InMemoryPayments()
-    desk.advance(days=60)
-    found = fields_of(desk.put("initiate", "card", card=EXPIRED_THIS_YEAR, amount="9.00", bearer="nobody"))
+    payments = InMemoryPayments()
+    payments.advance(days=60)
+    found = fields_of(payments.put("initiate", "card", card=EXPIRED_THIS_YEAR, amount="9.00", bearer="nobody"))
     assert sorted(found) == ["bearer", "card.expiry_month"]
 
 
-def test_what_cannot_be_read_hides_only_what_hangs_on_it() -> None:
-    desk = InMemoryPayments()
+def test_an_unreadable_field_hides_only_the_checks_that_use_it() -> None:
+    payments = InMemoryPayments()
     said = {"type": "ghana", "amount": "x", "currency": "GHS", "country": "KE"}
-    assert sorted(fields_of(desk.put("charge", "mobile_money", **said))) == [
+    assert sorted(fields_of(payments.put("charge", "mobile_money", **said))) == [
         "amount",
         "country",
         "network",
@@ -89,9 +89,9 @@ def test_what_cannot_be_read_hides_only_what_hangs_on_it() -> None:
         ({"payment_method": "ussd", "amount": "x"}, ["amount", "bank"]),
         ({"payment_method": "card", "amount": "x"}, ["amount", "card"]),
         ({"payment_method": "wallet", "amount": "x"}, ["amount"]),
-        ({"payment_method": "cheque", "amount": "1.00"}, ["payment_method"]),
+        ({"payment_method": "voucher", "amount": "1.00"}, ["payment_method"]),
     ],
 )
-def test_what_a_way_of_repaying_needs_is_named_beside_a_fault_of_form(said: dict[str, Any], named: list[str]) -> None:
-    body, foresight = msgspec.json.encode({"loan_id": "LN1", **said}), PreflightContext(NOW, None)
-    assert sorted(fields_of(decode(RepayRequest, body, PAYER_RULES, MERCHANT, foresight))) == named
+def test_a_missing_field_of_a_repayment_is_named_beside_a_format_error(said: dict[str, Any], named: list[str]) -> None:
+    body, preflight = msgspec.json.encode({"loan_id": "LN1", **said}), PreflightContext(NOW, None)
+    assert sorted(fields_of(decode(RepayRequest, body, PAYER_RULES, MERCHANT, preflight))) == named

@@ -1,7 +1,4 @@
-"""Charges that follow by themselves: when, how often, and what stops them; never two for one due date.
-
-Contract: payment#recurrent, payment#installment
-"""
+"""Scheduled charges: when, how often, and what stops them. No due date is charged twice."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,15 +14,10 @@ from kasuwa.core.scenario import InjectedFault
 from kasuwa.core.schedule import next_due
 from kasuwa.core.transactions import encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, Payment
+from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan
 from kasuwa.methods.payment.rules.installments import reply_installment_plan
-from kasuwa.methods.payment.rules.scheduled_charges import (
-    PLAN_FINISHED,
-    TERMS_DECODER,
-    UNKNOWN_PLAN,
-    Plan,
-    recurrence_of,
-    retry_classes,
-)
+from kasuwa.methods.payment.rules.recurrent import PLAN_FINISHED, UNKNOWN_PLAN
+from kasuwa.methods.payment.rules.scheduled_charges import recurrence_of, retry_classes
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 from tests.hypothesis_settings import without_deadline
@@ -51,30 +43,30 @@ HARD = Answer(ports.FAILED, "54", "Expired Card")
 DAILY = {"frequency": "daily", "value": "12"}
 
 
-def recurrent(desk: InMemoryPayments, **rule: str) -> PaymentInProgress:
-    return paid_card(desk, is_recurring=True, recurrent=rule or DAILY)
+def recurrent(payments: InMemoryPayments, **rule: str) -> PaymentInProgress:
+    return paid_card(payments, is_recurring=True, recurrent=rule or DAILY)
 
 
-def instalments(
-    desk: InMemoryPayments, schedule: dict[str, Any], total: str = "1000.00", **changes: Any
+def installments(
+    payments: InMemoryPayments, schedule: dict[str, Any], total: str = "1000.00", **changes: Any
 ) -> PaymentInProgress:
-    return paid_card(desk, amount=None, installment={"payment_schedule": schedule, "total": total}, **changes)
+    return paid_card(payments, amount=None, installment={"payment_schedule": schedule, "total": total}, **changes)
 
 
-def waiting(desk: InMemoryPayments) -> Job:
-    (job,) = desk.jobs(desk.plan().key)
+def waiting(payments: InMemoryPayments) -> Job:
+    (job,) = payments.jobs(payments.plan().key)
     return job
 
 
-def fall_due(desk: InMemoryPayments) -> PaymentInProgress:
+def fall_due(payments: InMemoryPayments) -> PaymentInProgress:
     """The plan's job at its time, or later where time has passed it by."""
-    job = waiting(desk)
-    desk.now = max(desk.now, job.due)
-    return PaymentInProgress(desk, desk.receive_answer(job, NOBODY_ASKED))
+    job = waiting(payments)
+    payments.now = max(payments.now, job.due)
+    return PaymentInProgress(payments, payments.receive_answer(job, NOBODY_ASKED))
 
 
-def change(desk: InMemoryPayments, status: str | None) -> Any:
-    return desk.put("recurrent", id=desk.plan().plan_id, status=status)
+def change(payments: InMemoryPayments, status: str | None) -> Any:
+    return payments.put("recurrent", id=payments.plan().plan_id, status=status)
 
 
 # --- the price of later charges ---------------------------------------------------------------------------------------
@@ -84,59 +76,59 @@ FOREIGN = {"card_no": "4242424242424242", "expiry_month": "12", "expiry_year": "
 
 @pytest.mark.parametrize("bearer", ["merchant", "customer", None])
 @pytest.mark.parametrize("foreign", [False, True])
-@pytest.mark.parametrize("kind", ["recurrent", "instalment"])
+@pytest.mark.parametrize("kind", ["recurrent", "installment"])
 def test_a_later_charge_is_priced_like_the_first(kind: str, foreign: bool, bearer: str | None) -> None:
-    desk = InMemoryPayments()
+    payments = InMemoryPayments()
     card = FOREIGN if foreign else CARD
     planned: dict[str, Any] = {"recurrent": DAILY, "amount": "1500.00"}
-    if kind == "instalment":
+    if kind == "installment":
         schedule = {"05-01-2026": 1500, "05-02-2026": 1500}
         planned = {"installment": {"payment_schedule": schedule, "total": "3000.00"}, "amount": "1500.00"}
-    first = initiate(desk, card=card, bearer=bearer, **planned)
+    first = initiate(payments, card=card, bearer=bearer, **planned)
     first.receive_answer(opened("PIN"))
-    charge(desk, first, "PIN", card=card)
+    charge(payments, first, "PIN", card=card)
     first.receive_answer(APPROVED)
-    before = desk.balances()
-    second = fall_due(desk)
+    before = payments.balances()
+    second = fall_due(payments)
     second.receive_answer(APPROVED)
     for attribute in ("amount", "fee", "vat", "currency"):
         assert getattr(second.row, attribute) == getattr(first.row, attribute)
     for attribute in ("charged", "settled"):
         assert getattr(second.payment, attribute) == getattr(first.payment, attribute)
-    assert desk.balance("wallet:main:NGN") - before["wallet:main:NGN"] == first.payment.settled
+    assert payments.balance("wallet:main:NGN") - before["wallet:main:NGN"] == first.payment.settled
     assert (first.payment.charged > 150_000) is (bearer == "customer")
-    local = initiate(desk, bearer=bearer, amount="1500.00")
+    local = initiate(payments, bearer=bearer, amount="1500.00")
     assert (local.row.fee == first.row.fee) is not foreign
 
 
-def test_nothing_is_ever_charged_for_nothing() -> None:
+def test_a_plan_with_an_amount_of_zero_is_paused() -> None:
     """A recurrence of 0.00, as an earlier version could make it, is paused at its next date."""
-    desk = InMemoryPayments()
-    recurrent(desk)
-    plan = desk.plan()
+    payments = InMemoryPayments()
+    recurrent(payments)
+    plan = payments.plan()
     terms = msgspec.structs.replace(TERMS_DECODER.decode(plan.detail), amount=0)
-    desk.rows[plan.key] = msgspec.structs.replace(plan, detail=encode_text(terms))
-    job = waiting(desk)
-    desk.now = job.due
-    payments = len(desk.of_type(Payment))
-    desk.receive_answer(job, NOBODY_ASKED)
-    assert (desk.plan().state, len(desk.of_type(Payment))) == ("paused", payments)
+    payments.rows[plan.key] = msgspec.structs.replace(plan, detail=encode_text(terms))
+    job = waiting(payments)
+    payments.now = job.due
+    payment_count = len(payments.of_type(Payment))
+    payments.receive_answer(job, NOBODY_ASKED)
+    assert (payments.plan().state, len(payments.of_type(Payment))) == ("paused", payment_count)
 
 
 # --- beginning ------------------------------------------------------------------------------------------------------
 
 
 def test_a_plan_begins_when_its_first_charge_succeeds_and_not_otherwise() -> None:
-    desk = InMemoryPayments()
-    first = recurrent(desk)
-    plan = desk.plan()
+    payments = InMemoryPayments()
+    first = recurrent(payments)
+    plan = payments.plan()
     assert (plan.state, plan.token, plan.first_ref, plan.paid) == (
         "active",
         first.payment.token,
         first.txn_ref,
         150_000,
     )
-    assert (utc_text(waiting(desk).due), waiting(desk).lane) == ("2026-01-05T11:00:00.000Z", "schedule")
+    assert (utc_text(waiting(payments).due), waiting(payments).lane) == ("2026-01-05T11:00:00.000Z", "schedule")
     other = InMemoryPayments()
     begin(other, "phone").receive_answer(APPROVED)
     paid_card(other, is_recurring=True)
@@ -144,192 +136,208 @@ def test_a_plan_begins_when_its_first_charge_succeeds_and_not_otherwise() -> Non
 
 
 def test_a_charge_on_its_date_is_one_of_the_saved_card_for_the_plan() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    charge = fall_due(desk)
+    payments = InMemoryPayments()
+    recurrent(payments)
+    charge = fall_due(payments)
     assert charge.state == ("pending", "charging", "payment.charge")
     detail, work = DETAIL_DECODER.decode(charge.payment.detail), JOB_DATA_DECODER.decode(charge.job.work)
     assert detail.purpose is not None
-    assert (detail.purpose.purpose, detail.purpose.reference) == ("recurrent", desk.plan().plan_id)
-    assert (work.token, work.attempt, charge.row.amount) == (desk.plan().token, 1, 150_000)
-    assert (desk.plan().charging, desk.jobs(desk.plan().key), desk.plan().last_ref) == (True, [], charge.txn_ref)
+    assert (detail.purpose.purpose, detail.purpose.reference) == ("recurrent", payments.plan().plan_id)
+    assert (work.token, work.attempt, charge.row.amount) == (payments.plan().token, 1, 150_000)
+    assert (payments.plan().charging, payments.jobs(payments.plan().key), payments.plan().last_ref) == (
+        True,
+        [],
+        charge.txn_ref,
+    )
 
 
 def test_a_due_date_that_is_run_twice_is_charged_once() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    job = waiting(desk)
-    fall_due(desk)
-    assert desk.receive_answer(job, NOBODY_ASKED).rows == ()
+    payments = InMemoryPayments()
+    recurrent(payments)
+    job = waiting(payments)
+    fall_due(payments)
+    assert payments.receive_answer(job, NOBODY_ASKED).rows == ()
 
 
 def test_a_planned_fault_is_used_up_by_a_plans_charge() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    desk.faults = (InjectedFault("card", "timeout", 1),)
-    charge = fall_due(desk)
+    payments = InMemoryPayments()
+    recurrent(payments)
+    payments.faults = (InjectedFault("card", "timeout", 1),)
+    charge = fall_due(payments)
     assert JOB_DATA_DECODER.decode(charge.job.work).scenario.http == "timeout"
-    assert len(desk.faults) == 0
+    assert len(payments.faults) == 0
 
 
 # --- how a charge ends ------------------------------------------------------------------------------------------------
 
 
-def test_a_success_goes_on_to_the_next_due_date() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    fall_due(desk).receive_answer(APPROVED)
-    plan = desk.plan()
+def test_a_successful_charge_moves_the_plan_to_the_next_due_date() -> None:
+    payments = InMemoryPayments()
+    recurrent(payments)
+    fall_due(payments).receive_answer(APPROVED)
+    plan = payments.plan()
     assert (plan.cycle, plan.paid, plan.misses, plan.charging) == (2, 300_000, 0, False)
-    assert waiting(desk).due == plan.cycle_due == NOW.replace(hour=11, minute=0, second=0, microsecond=0) + timedelta(1)
+    assert (
+        waiting(payments).due
+        == plan.cycle_due
+        == NOW.replace(hour=11, minute=0, second=0, microsecond=0) + timedelta(1)
+    )
 
 
 def test_soft_declines_are_retried_after_one_three_and_seven_days_and_then_missed() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk, frequency="monthly", value="20")
-    due = desk.plan().cycle_due
+    payments = InMemoryPayments()
+    recurrent(payments, frequency="monthly", value="20")
+    due = payments.plan().cycle_due
     for days in (1, 3, 7):
-        fall_due(desk).receive_answer(DECLINED)
-        assert (waiting(desk).due, desk.plan().cycle_due) == (due + timedelta(days=days), due)
-    assert JOB_DATA_DECODER.decode(fall_due(desk).job.work).attempt == 4
-    (charge,) = [row for row in desk.of_type(Job) if row.kind == "payment.charge"]
-    desk.receive_answer(charge, DECLINED)
-    assert (desk.plan().misses, desk.plan().cycle, waiting(desk).due) == (
+        fall_due(payments).receive_answer(DECLINED)
+        assert (waiting(payments).due, payments.plan().cycle_due) == (due + timedelta(days=days), due)
+    assert JOB_DATA_DECODER.decode(fall_due(payments).job.work).attempt == 4
+    (charge,) = [row for row in payments.of_type(Job) if row.kind == "payment.charge"]
+    payments.receive_answer(charge, DECLINED)
+    assert (payments.plan().misses, payments.plan().cycle, waiting(payments).due) == (
         1,
         2,
-        next_due(recurrence_of(desk.plan()), due),
+        next_due(recurrence_of(payments.plan()), due),
     )
 
 
 def test_a_retry_never_comes_on_or_after_the_next_due_date() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    fall_due(desk).receive_answer(DECLINED)
-    assert (desk.plan().misses, desk.plan().cycle) == (1, 2)
+    payments = InMemoryPayments()
+    recurrent(payments)
+    fall_due(payments).receive_answer(DECLINED)
+    assert (payments.plan().misses, payments.plan().cycle) == (1, 2)
 
 
-def test_three_missed_in_a_row_pause_a_plan_and_a_success_between_starts_the_count_anew() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
+def test_three_missed_cycles_in_a_row_pause_a_plan() -> None:
+    payments = InMemoryPayments()
+    recurrent(payments)
     for answer in (DECLINED, DECLINED, APPROVED, DECLINED, DECLINED):
-        fall_due(desk).receive_answer(answer)
-    assert (desk.plan().state, desk.plan().misses) == ("active", 2)
-    fall_due(desk).receive_answer(DECLINED)
-    assert (desk.plan().state, desk.jobs(desk.plan().key)) == ("paused", [])
+        fall_due(payments).receive_answer(answer)
+    assert (payments.plan().state, payments.plan().misses) == ("active", 2)
+    fall_due(payments).receive_answer(DECLINED)
+    assert (payments.plan().state, payments.jobs(payments.plan().key)) == ("paused", [])
 
 
 @pytest.mark.parametrize("code", sorted(code for code, kind in retry_classes().items() if kind not in ("ok", "soft")))
-def test_every_class_but_soft_pauses_at_once(code: str) -> None:
-    desk = InMemoryPayments()
-    recurrent(desk, frequency="monthly", value="20")
-    fall_due(desk).receive_answer(Answer(ports.FAILED, code, "no"))
-    assert (desk.plan().state, desk.plan().charging, desk.jobs(desk.plan().key)) == ("paused", False, [])
+def test_every_decline_but_a_soft_one_pauses_the_plan_at_once(code: str) -> None:
+    payments = InMemoryPayments()
+    recurrent(payments, frequency="monthly", value="20")
+    fall_due(payments).receive_answer(Answer(ports.FAILED, code, "no"))
+    assert (payments.plan().state, payments.plan().charging, payments.jobs(payments.plan().key)) == (
+        "paused",
+        False,
+        [],
+    )
 
 
-def test_a_charge_that_is_not_known_holds_the_plan_and_no_second_is_made() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    charge = fall_due(desk)
+def test_a_plan_makes_no_second_charge_while_the_outcome_is_unknown() -> None:
+    payments = InMemoryPayments()
+    recurrent(payments)
+    charge = fall_due(payments)
     for _ in range(40):
         charge.receive_answer(SILENT, hours=1)
-        assert desk.jobs(desk.plan().key) == []
+        assert payments.jobs(payments.plan().key) == []
     charge.receive_answer(APPROVED)
     # Two due dates have passed meanwhile: none is missed.
-    assert waiting(desk).due <= desk.now
+    assert waiting(payments).due <= payments.now
 
 
 def test_a_charge_that_the_rail_never_saw_is_tried_again_as_a_soft_decline() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk, frequency="monthly", value="20")
-    charge = fall_due(desk)
+    payments = InMemoryPayments()
+    recurrent(payments, frequency="monthly", value="20")
+    charge = fall_due(payments)
     charge.receive_answer(SILENT)
     charge.receive_answer(NOT_FOUND, days=1)
-    assert (charge.row.status, desk.plan().state) == ("failed", "active")
-    assert waiting(desk).due > desk.now
+    assert (charge.row.status, payments.plan().state) == ("failed", "active")
+    assert waiting(payments).due > payments.now
 
 
 # --- stopped, started, shown ----------------------------------------------------------------------------------------
 
 
 def test_a_stopped_plan_has_no_job_and_starts_with_the_next_due_date() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    assert change(desk, "stop").reply.data.state == "stopped"
-    assert desk.jobs(desk.plan().key) == []
-    desk.advance(days=5)
-    reply = change(desk, "start").reply
+    payments = InMemoryPayments()
+    recurrent(payments)
+    assert change(payments, "stop").reply.data.state == "stopped"
+    assert payments.jobs(payments.plan().key) == []
+    payments.advance(days=5)
+    reply = change(payments, "start").reply
     assert (reply.data.next_charge, reply.message) == ("2026-01-10T11:00:00.000Z", "The recurrent payment is active")
-    assert waiting(desk).due == desk.plan().cycle_due
-    assert change(desk, "start").rows == ()
+    assert waiting(payments).due == payments.plan().cycle_due
+    assert change(payments, "start").rows == ()
 
 
 def test_stopped_and_started_before_its_due_date_nothing_is_skipped() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    due = desk.plan().cycle_due
-    change(desk, "stop")
-    change(desk, "start")
-    assert waiting(desk).due == due
+    payments = InMemoryPayments()
+    recurrent(payments)
+    due = payments.plan().cycle_due
+    change(payments, "stop")
+    change(payments, "start")
+    assert waiting(payments).due == due
 
 
 @pytest.mark.parametrize("answer", [APPROVED, DECLINED])
-def test_stopped_and_started_while_a_charge_is_under_way_no_due_date_is_skipped_or_doubled(answer: Answer) -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    charge = fall_due(desk)
-    due = desk.plan().cycle_due
-    change(desk, "stop")
-    change(desk, "start")
-    assert (desk.plan().cycle_due, desk.jobs(desk.plan().key)) == (due, [])
+def test_a_restart_during_a_charge_skips_and_doubles_no_due_date(answer: Answer) -> None:
+    payments = InMemoryPayments()
+    recurrent(payments)
+    charge = fall_due(payments)
+    due = payments.plan().cycle_due
+    change(payments, "stop")
+    change(payments, "start")
+    assert (payments.plan().cycle_due, payments.jobs(payments.plan().key)) == (due, [])
     charge.receive_answer(answer)
-    assert waiting(desk).due == due + timedelta(days=1)
+    assert waiting(payments).due == due + timedelta(days=1)
 
 
-def test_due_dates_that_pass_while_it_stands_still_are_not_charged_after_the_fact() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    charge = fall_due(desk)
+def test_due_dates_that_pass_while_stopped_are_not_charged() -> None:
+    payments = InMemoryPayments()
+    recurrent(payments)
+    charge = fall_due(payments)
     charge.receive_answer(SILENT)
-    change(desk, "stop")
-    desk.advance(days=3, hours=1)
-    change(desk, "start")
+    change(payments, "stop")
+    payments.advance(days=3, hours=1)
+    change(payments, "start")
     charge.receive_answer(APPROVED)
-    assert waiting(desk).due == next_due(recurrence_of(desk.plan()), desk.now)
+    assert waiting(payments).due == next_due(recurrence_of(payments.plan()), payments.now)
 
 
 @pytest.mark.parametrize("answer", [APPROVED, DECLINED, HARD])
 def test_a_plan_that_was_stopped_during_its_charge_stays_stopped(answer: Answer) -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    charge = fall_due(desk)
-    change(desk, "stop")
+    payments = InMemoryPayments()
+    recurrent(payments)
+    charge = fall_due(payments)
+    change(payments, "stop")
     charge.receive_answer(answer)
-    assert (desk.plan().state, desk.plan().charging, desk.jobs(desk.plan().key)) == ("stopped", False, [])
+    assert (payments.plan().state, payments.plan().charging, payments.jobs(payments.plan().key)) == (
+        "stopped",
+        False,
+        [],
+    )
 
 
 @pytest.mark.parametrize(("started", "due"), [("07:59", "2026-01-19"), ("08:01", "2026-01-26")])
 def test_a_due_date_that_is_still_to_come_today_is_charged_when_a_plan_is_started(started: str, due: str) -> None:
-    desk = InMemoryPayments()
-    recurrent(desk, frequency="weekly", value="1")
-    fall_due(desk).receive_answer(HARD)
-    desk.now = datetime.fromisoformat(f"2026-01-19T{started}:00+00:00")
-    change(desk, "start")
-    assert f"{waiting(desk).due:%Y-%m-%d}" == due
+    payments = InMemoryPayments()
+    recurrent(payments, frequency="weekly", value="1")
+    fall_due(payments).receive_answer(HARD)
+    payments.now = datetime.fromisoformat(f"2026-01-19T{started}:00+00:00")
+    change(payments, "start")
+    assert f"{waiting(payments).due:%Y-%m-%d}" == due
 
 
 def test_a_paused_plan_starts_again_from_now() -> None:
-    desk = InMemoryPayments()
-    recurrent(desk)
-    fall_due(desk).receive_answer(HARD)
-    change(desk, "start")
-    assert (desk.plan().state, desk.plan().misses, waiting(desk).due > desk.now) == ("active", 0, True)
+    payments = InMemoryPayments()
+    recurrent(payments)
+    fall_due(payments).receive_answer(HARD)
+    change(payments, "start")
+    assert (payments.plan().state, payments.plan().misses, waiting(payments).due > payments.now) == ("active", 0, True)
 
 
-def test_what_is_no_recurrent_payment_is_unknown() -> None:
-    desk = InMemoryPayments()
-    instalments(desk, {"05-01-2026": 50, "06-01-2026": 50})
-    assert change(desk, None) == UNKNOWN_PLAN
-    assert desk.put("recurrent", id="RCnothing") == UNKNOWN_PLAN
+def test_the_id_of_an_installment_plan_is_unknown_as_a_recurrent_payment() -> None:
+    payments = InMemoryPayments()
+    installments(payments, {"05-01-2026": 50, "06-01-2026": 50})
+    assert change(payments, None) == UNKNOWN_PLAN
+    assert payments.put("recurrent", id="RCnothing") == UNKNOWN_PLAN
     other = InMemoryPayments()
     recurrent(other)
     assert change(other, None).reply.data.state == "active"
@@ -337,28 +345,28 @@ def test_what_is_no_recurrent_payment_is_unknown() -> None:
     assert change(other, "start") == change(other, "stop") == PLAN_FINISHED
 
 
-# --- instalments ----------------------------------------------------------------------------------------------------
+# --- installments ---------------------------------------------------------------------------------------------------
 
 
 def test_instalments_are_charged_one_by_one_to_the_last_kobo() -> None:
-    desk = InMemoryPayments()
-    first = instalments(desk, {"05-01-2026": 50, "20-01-2026": 30, "20-02-2026": 20}, "1000.01")
+    payments = InMemoryPayments()
+    first = installments(payments, {"05-01-2026": 50, "20-01-2026": 30, "20-02-2026": 20}, "1000.01")
     assert first.payment.charged == 50_001
     amounts = []
-    while desk.jobs(desk.plan().key):
-        charge = fall_due(desk)
+    while payments.jobs(payments.plan().key):
+        charge = fall_due(payments)
         amounts.append(charge.row.amount)
         charge.receive_answer(APPROVED)
-    assert (amounts, desk.plan().state, desk.plan().paid) == ([30_000, 20_000], "finished", 100_001)
+    assert (amounts, payments.plan().state, payments.plan().paid) == ([30_000, 20_000], "finished", 100_001)
 
 
-def test_the_last_instalment_may_be_retried_for_all_its_days_and_the_plan_then_ends() -> None:
-    desk = InMemoryPayments()
-    instalments(desk, {"05-01-2026": 50, "20-01-2026": 50})
+def test_the_last_installment_is_retried_and_the_plan_then_ends() -> None:
+    payments = InMemoryPayments()
+    installments(payments, {"05-01-2026": 50, "20-01-2026": 50})
     for _ in range(4):
-        fall_due(desk).receive_answer(DECLINED)
-    assert (desk.plan().state, desk.plan().misses) == ("incomplete", 1)
-    assert [line.paid for line in reply_installment_plan(desk.plan()).payment_schedule] == [True, False]
+        fall_due(payments).receive_answer(DECLINED)
+    assert (payments.plan().state, payments.plan().misses) == ("incomplete", 1)
+    assert [line.paid for line in reply_installment_plan(payments.plan()).payment_schedule] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -374,11 +382,11 @@ def test_the_last_instalment_may_be_retried_for_all_its_days_and_the_plan_then_e
         ({"06-01-2026": 100}, "1000.00", "1000.00", ["amount"]),
     ],
 )
-def test_a_schedule_that_cannot_be_is_refused(schedule: Any, total: str, amount: str | None, named: list[str]) -> None:
-    desk = InMemoryPayments()
-    token = paid_card(desk).payment.token
+def test_an_invalid_schedule_is_refused(schedule: Any, total: str, amount: str | None, named: list[str]) -> None:
+    payments = InMemoryPayments()
+    token = paid_card(payments).payment.token
     said = {"token": token, "amount": amount, "installment": {"payment_schedule": schedule, "total": total}}
-    assert fields_of(desk.put("charge", "token", **said)) == named
+    assert fields_of(payments.put("charge", "token", **said)) == named
 
 
 # --- never two, none missed -------------------------------------------------------------------------------------------
@@ -396,36 +404,36 @@ MOVES = st.lists(
 RULES = st.sampled_from([DAILY, {"frequency": "weekly", "value": "1"}, {"frequency": "monthly", "value": "30"}])
 
 
-class Watch:
-    """What a plan has charged, by due date; and what it owed, as the dates say."""
+class ChargeTracker:
+    """Tracks what a plan has charged by due date, and compares it with its schedule."""
 
-    def __init__(self, desk: InMemoryPayments) -> None:
-        self.desk = desk
+    def __init__(self, payments: InMemoryPayments) -> None:
+        self.payments = payments
         self.attempts: list[datetime] = []
         self.paid: list[datetime] = []
-        self.stood_still_until: datetime | None = None
+        self.inactive_until: datetime | None = None
         self.charge: PaymentInProgress | None = None
 
     def begin(self) -> None:
-        plan = self.desk.plan()
+        plan = self.payments.plan()
         assert plan.state == "active"
         assert not plan.charging
         assert plan.cycle_due not in self.paid
         if self.attempts and plan.cycle_due != self.attempts[-1]:
             expected = next_due(recurrence_of(plan), self.attempts[-1])
-            while self.stood_still_until is not None and expected <= self.stood_still_until:
+            while self.inactive_until is not None and expected <= self.inactive_until:
                 expected = next_due(recurrence_of(plan), expected)
             assert plan.cycle_due == expected, "a due date was missed, or one that is none was charged"
         self.attempts.append(plan.cycle_due)
-        self.stood_still_until = None
-        self.charge = fall_due(self.desk)
+        self.inactive_until = None
+        self.charge = fall_due(self.payments)
 
     def move(self, what: str, hours: int) -> None:
         answers = {"approve": APPROVED, "soft": DECLINED, "hard": HARD, "silent": SILENT}
-        plan = self.desk.plan()
+        plan = self.payments.plan()
         if what == "sleep":
-            self.desk.advance(hours=hours)
-        elif what == "due" and self.desk.jobs(plan.key):
+            self.payments.advance(hours=hours)
+        elif what == "due" and self.payments.jobs(plan.key):
             self.begin()
         elif what in answers and self.charge is not None:
             self.charge.receive_answer(answers[what], seconds=1)
@@ -434,26 +442,26 @@ class Watch:
                 self.charge = None
         elif what in ("stop", "start", "stop and start"):
             if "start" in what and (plan.state != "active" or "stop" in what):
-                self.stood_still_until = self.desk.now
+                self.inactive_until = self.payments.now
             for status in what.split(" and "):
-                change(self.desk, status)
+                change(self.payments, status)
 
     def check(self) -> None:
-        plan = self.desk.plan()
-        jobs = self.desk.jobs(plan.key)
+        plan = self.payments.plan()
+        jobs = self.payments.jobs(plan.key)
         assert plan.charging == (self.charge is not None)
         assert len(jobs) == (plan.state == "active" and not plan.charging)
         assert len(set(self.paid)) == len(self.paid)
         assert plan.paid == 150_000 * (1 + len(self.paid))
-        assert sum(job.kind in ("payment.charge", "payment.ask") for job in self.desk.jobs()) == plan.charging
+        assert sum(job.kind in ("payment.charge", "payment.ask") for job in self.payments.jobs()) == plan.charging
 
 
 @given(MOVES, RULES)
 @without_deadline(200)
-def test_never_two_charges_for_one_due_date_and_none_missed(moves: list[tuple[str, int]], rule: dict[str, str]) -> None:
-    desk = InMemoryPayments()
-    recurrent(desk, **rule)
-    watch = Watch(desk)
+def test_each_due_date_is_charged_once_and_none_is_missed(moves: list[tuple[str, int]], rule: dict[str, str]) -> None:
+    payments = InMemoryPayments()
+    recurrent(payments, **rule)
+    tracker = ChargeTracker(payments)
     for what, hours in moves:
-        watch.move(what, hours)
-        watch.check()
+        tracker.move(what, hours)
+        tracker.check()

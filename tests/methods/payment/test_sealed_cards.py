@@ -1,4 +1,4 @@
-"""What is sealed of cards opens in its own row alone: ciphertexts that are swapped between two rows do not open."""
+"""Encrypted cards decrypt only in their own row: swapped ciphertexts are rejected."""
 
 from base64 import b64encode
 
@@ -23,43 +23,43 @@ from tests.rule_context import VAULT, merchant
 OTHER_CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
 
 
-def test_the_card_of_a_payment_under_way_does_not_open_in_another_payment() -> None:
-    desk = InMemoryPayments()
-    first, second = initiate(desk), initiate(desk, card=OTHER_CARD)
+def test_the_card_of_a_pending_payment_does_not_decrypt_in_another_payment() -> None:
+    payments = InMemoryPayments()
+    first, second = initiate(payments), initiate(payments, card=OTHER_CARD)
     sealed = first.payment.sealed_card, second.payment.sealed_card
     for paying, card in ((first, sealed[1]), (second, sealed[0])):
-        key = payment_key(desk.merchant.merchant_id, paying.txn_ref)
-        desk.rows[key] = msgspec.structs.replace(paying.payment, sealed_card=card)
+        key = payment_key(payments.merchant.merchant_id, paying.txn_ref)
+        payments.rows[key] = msgspec.structs.replace(paying.payment, sealed_card=card)
     first.receive_answer(opened("PIN"))
-    charge(desk, first, "PIN")
+    charge(payments, first, "PIN")
     with pytest.raises(UnsealError):
         first.receive_answer(APPROVED)
 
 
-def test_a_saved_card_does_not_open_under_another_token() -> None:
-    desk = InMemoryPayments()
-    tokens = [paid_card(desk).payment.token or ""]
-    second = initiate(desk, card=OTHER_CARD)
+def test_a_saved_card_does_not_decrypt_under_another_token() -> None:
+    payments = InMemoryPayments()
+    tokens = [paid_card(payments).payment.token or ""]
+    second = initiate(payments, card=OTHER_CARD)
     second.receive_answer(opened("PIN"))
-    charge(desk, second, "PIN", card=OTHER_CARD)
+    charge(payments, second, "PIN", card=OTHER_CARD)
     second.receive_answer(APPROVED)
     tokens.append(second.payment.token or "")
-    keys = [saved_card_key(desk.merchant.merchant_id, token) for token in tokens]
-    one, other = (desk.rows[key] for key in keys)
+    keys = [saved_card_key(payments.merchant.merchant_id, token) for token in tokens]
+    one, other = (payments.rows[key] for key in keys)
     assert isinstance(one, SavedCard)
     assert isinstance(other, SavedCard)
-    assert unseal_saved_card(charge_token(desk, tokens[0]).job, VAULT) is not None
-    desk.rows[keys[0]] = msgspec.structs.replace(one, sealed=other.sealed)
-    desk.rows[keys[1]] = msgspec.structs.replace(other, sealed=one.sealed)
+    assert unseal_saved_card(charge_token(payments, tokens[0]).job, VAULT) is not None
+    payments.rows[keys[0]] = msgspec.structs.replace(one, sealed=other.sealed)
+    payments.rows[keys[1]] = msgspec.structs.replace(other, sealed=one.sealed)
     for token in tokens:
         with pytest.raises(UnsealError):
-            unseal_saved_card(charge_token(desk, token).job, VAULT)
+            unseal_saved_card(charge_token(payments, token).job, VAULT)
 
 
-def test_a_saved_card_in_a_job_does_not_open_under_another_token_or_for_another_merchant() -> None:
-    desk = InMemoryPayments()
-    token = paid_card(desk).payment.token or ""
-    job = charge_token(desk, token).job
+def test_a_card_in_a_job_does_not_decrypt_for_another_token_or_merchant() -> None:
+    payments = InMemoryPayments()
+    token = paid_card(payments).payment.token or ""
+    job = charge_token(payments, token).job
     work = JOB_DATA_DECODER.decode(job.work)
     moved = msgspec.structs.replace(job, merchant_id=job.merchant_id + 1)
     renamed = msgspec.structs.replace(
@@ -70,37 +70,37 @@ def test_a_saved_card_in_a_job_does_not_open_under_another_token_or_for_another_
             unseal_saved_card(other, VAULT)
 
 
-def test_a_plans_charge_does_not_open_a_card_that_was_put_in_its_place() -> None:
-    desk = InMemoryPayments()
-    first = paid_card(desk, recurrent={"frequency": "daily", "value": "12"})
-    second = initiate(desk, card=OTHER_CARD)
+def test_a_plan_charge_does_not_decrypt_a_swapped_card() -> None:
+    payments = InMemoryPayments()
+    first = paid_card(payments, recurrent={"frequency": "daily", "value": "12"})
+    second = initiate(payments, card=OTHER_CARD)
     second.receive_answer(opened("PIN"))
-    charge(desk, second, "PIN", card=OTHER_CARD)
+    charge(payments, second, "PIN", card=OTHER_CARD)
     second.receive_answer(APPROVED)
-    keys = [saved_card_key(desk.merchant.merchant_id, paying.payment.token or "") for paying in (first, second)]
-    one, other = (desk.rows[key] for key in keys)
+    keys = [saved_card_key(payments.merchant.merchant_id, paying.payment.token or "") for paying in (first, second)]
+    one, other = (payments.rows[key] for key in keys)
     assert isinstance(one, SavedCard)
     assert isinstance(other, SavedCard)
-    desk.rows[keys[0]] = msgspec.structs.replace(one, sealed=other.sealed)
-    (due,) = desk.jobs(desk.plan().key)
-    desk.now = due.due
-    decision = desk.receive_answer(due, NOBODY_ASKED)
+    payments.rows[keys[0]] = msgspec.structs.replace(one, sealed=other.sealed)
+    (due,) = payments.jobs(payments.plan().key)
+    payments.now = due.due
+    decision = payments.receive_answer(due, NOBODY_ASKED)
     (job,) = decision.jobs
     assert JOB_DATA_DECODER.decode(job.work).sealed_card == b64encode(other.sealed).decode()
     with pytest.raises(UnsealError):
         unseal_saved_card(job, VAULT)
 
 
-def test_what_live_keeps_of_a_payment_says_nothing_of_pin_or_code() -> None:
-    """What the values tell is read in the test environment alone."""
+def test_a_live_payment_stores_no_test_outcome_of_pin_or_otp() -> None:
+    """Magic values are read in the test environment only."""
     for environment, pin in (("test", "55"), ("live", "")):
-        desk = InMemoryPayments(of=merchant(environment))
+        payments = InMemoryPayments(of=merchant(environment))
         wrong = {**OTHER_CARD, "ccv": "100", "pin": "0000"}
-        paying = initiate(desk, card=wrong)
+        paying = initiate(payments, card=wrong)
         paying.receive_answer(opened("PIN"))
-        charge(desk, paying, "PIN", card=wrong)
+        charge(payments, paying, "PIN", card=wrong)
         assert JOB_DATA_DECODER.decode(paying.job.work).test_outcomes.pin == pin
-        asked = initiate(desk)
+        asked = initiate(payments)
         asked.receive_answer(opened("OTP"))
-        desk.put("validate", txnRef=asked.txn_ref, otp="000000")
+        payments.put("validate", txnRef=asked.txn_ref, otp="000000")
         assert JOB_DATA_DECODER.decode(asked.job.work).test_outcomes.proof == ("wrong" if environment == "test" else "")

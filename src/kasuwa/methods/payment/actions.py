@@ -1,7 +1,7 @@
-"""`PUT /payment`: collecting money from payers, by every type. Read this first.
+"""The actions of `PUT /payment`, which collects money from payers. Read this first.
 
-Three more tables are this slice's: what `resources` answers about payments, what the test environment can play, and
-the purposes that payments and transfers are made for here. app.py puts them where they belong.
+Three more tables belong to this slice and are added elsewhere by app.py: actions of `resources` about payments
+(RESOURCES), actions of the test environment (SANDBOX), and purposes of payments and transfers (PURPOSES).
 """
 
 from functools import partial
@@ -11,16 +11,17 @@ import msgspec
 from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, MemoryRead, Read, Step, Write
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.payment import lookups, model, steps, store, wire, wire_reply
+from kasuwa.methods.payment import lookups, model, plan_model, steps, store, wire, wire_reply
 from kasuwa.methods.payment.rules import (
     channels,
     charge_card,
+    check_request,
     inbound_transfer,
     installments,
     on_rail_answer,
     preflight,
+    recurrent,
     refund,
-    request_charge,
     scheduled_charges,
     split_settlement,
 )
@@ -38,7 +39,7 @@ BODY = {
     "recurrent": {"frequency": "monthly", "value": "30"},
 }
 
-# A payment's jobs run beside those of its own rail.
+# Lanes of payment jobs besides "card": a job runs in the lane of its rail.
 OTHER_LANES = ("debit", "mobile")
 
 PAYMENT = ApiMethod(
@@ -82,7 +83,7 @@ PAYMENT = ApiMethod(
             request=wire.ChargeAccount,
             rules=preflight.ACCOUNT_RULES,
             reply=wire_reply.PaymentReply,
-            needs=request_charge.need_split,
+            needs=check_request.need_split,
             decide=partial(channels.begin_from_request, channels.build_account_order),
             permission=COLLECT,
             summary="Debit a bank account, after an OTP",
@@ -110,7 +111,7 @@ PAYMENT = ApiMethod(
             request=wire.ChargeUssd,
             rules=preflight.USSD_RULES,
             reply=wire_reply.PaymentReply,
-            needs=request_charge.need_split,
+            needs=check_request.need_split,
             decide=partial(channels.begin_from_request, channels.build_ussd_order),
             permission=COLLECT,
             summary="A code that the payer dials",
@@ -122,7 +123,7 @@ PAYMENT = ApiMethod(
             request=wire.ChargePhone,
             rules=preflight.HOME_RULES,
             reply=wire_reply.PaymentReply,
-            needs=request_charge.need_split,
+            needs=check_request.need_split,
             decide=partial(channels.begin_from_request, channels.build_phone_order),
             permission=COLLECT,
             summary="Prompt the payer on the telephone",
@@ -134,7 +135,7 @@ PAYMENT = ApiMethod(
             request=wire.ChargeShown,
             rules=preflight.HOME_RULES,
             reply=wire_reply.PaymentReply,
-            needs=request_charge.need_split,
+            needs=check_request.need_split,
             decide=partial(channels.begin_from_request, channels.build_qr_order),
             permission=COLLECT,
             summary="A QR code that the payer scans",
@@ -146,7 +147,7 @@ PAYMENT = ApiMethod(
             request=wire.ChargeShown,
             rules=preflight.HOME_RULES,
             reply=wire_reply.PaymentReply,
-            needs=request_charge.need_split,
+            needs=check_request.need_split,
             decide=partial(channels.begin_from_request, channels.build_bank_transfer_order),
             permission=COLLECT,
             summary="An account number that the payer pays into",
@@ -158,7 +159,7 @@ PAYMENT = ApiMethod(
             request=wire.ChargeMobileMoney,
             rules=preflight.MOBILE_RULES,
             reply=wire_reply.PaymentReply,
-            needs=request_charge.need_split,
+            needs=check_request.need_split,
             decide=partial(channels.begin_from_request, channels.build_mobile_money_order),
             permission=COLLECT,
             summary="Mobile money: paga, ghana, mpesa",
@@ -235,7 +236,7 @@ PAYMENT = ApiMethod(
                 scheduled_charges.decide_due_charge,
                 accepts_callback=False,
             )
-            for kind in scheduled_charges.CHARGE_JOB_KINDS.values()
+            for kind in plan_model.CHARGE_JOB_KINDS.values()
         ),
         *(
             Step(
@@ -253,7 +254,7 @@ PAYMENT = ApiMethod(
     ),
 )
 
-# What payers do on their pages (pages/): no path of the API leads here.
+# The payer's answer on a hosted page (pages/). Not reachable through the API.
 ANSWER_CHALLENGE = Write(
     name="answer_challenge",
     request=charge_card.ChallengeAnswer,
@@ -296,8 +297,8 @@ RESOURCES = (
         name="recurrent",
         request=wire.RecurrentRequest,
         reply=wire_reply.RecurrentChanged,
-        needs=scheduled_charges.need_recurrent,
-        decide=scheduled_charges.decide_recurrent,
+        needs=recurrent.need_recurrent,
+        decide=recurrent.decide_recurrent,
         permission=MANAGE,
         read_only_without="status",
         summary="One recurrent payment; stop it or start it again",
@@ -332,7 +333,7 @@ RESOURCES = (
     ),
 )
 
-# An operator adds them by `kasuwa split`, the test environment by itself too.
+# Run by operators with `kasuwa split`, and in the test environment by merchants.
 ADD_BENEFICIARY = Write(
     name="beneficiary",
     request=wire.BeneficiaryRequest,

@@ -1,4 +1,7 @@
-"""Look-ups answered from memory: what a payment costs, and whom it can be taken from."""
+"""Look-ups answered from memory: what a payment costs, and which banks' accounts can be debited.
+
+Contract: resources#charges, resources#banks
+"""
 
 from kasuwa.core.action import FieldRule, one_of
 from kasuwa.core.cards import find_bin
@@ -9,7 +12,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.core.tariff import FeeClass
 from kasuwa.methods.payment.rules.channels import MOBILE_MONEY_PROVIDERS, chargeable_banks
-from kasuwa.methods.payment.rules.request_charge import (
+from kasuwa.methods.payment.rules.check_request import (
     HOME_COUNTRY,
     HOME_CURRENCY,
     card_money_faults,
@@ -58,13 +61,15 @@ CHARGES_RULES = (
 
 
 def money_faults(kind: str | None, country: str | None, currency: str | None) -> list[FieldError]:
-    """What a payment of this kind has against a country and a currency: what is always refused has no price."""
-    where, money = country or HOME_COUNTRY, currency or HOME_CURRENCY
+    """Returns the errors of country and currency for a payment method. A payment that is refused has no price."""
+    given_country, given_currency = country or HOME_COUNTRY, currency or HOME_CURRENCY
     if kind is None:
         return []
     if kind in CARD_METHODS:
-        return card_money_faults(where, money)
-    return mobile_money_faults(country, money) if kind == "mobile_money" else home_money_faults(where, money)
+        return card_money_faults(given_country, given_currency)
+    if kind == "mobile_money":
+        return mobile_money_faults(country, given_currency)
+    return home_money_faults(given_country, given_currency)
 
 
 def mobile_money_faults(country: str | None, currency: str) -> list[FieldError]:
@@ -76,17 +81,17 @@ def mobile_money_faults(country: str | None, currency: str) -> list[FieldError]:
 
 
 def mobile_money_country(country: str | None, currency: str) -> str:
-    """Each country's wallets hold its own currency, so that one says the other."""
+    """Returns the country of a mobile-money payment, derived from the currency if not given."""
     return country or next(
         (where for where, money in MOBILE_MONEY_CURRENCIES.items() if money == currency), HOME_COUNTRY
     )
 
 
 def show_charges(request: ChargesRequest, merchant: Merchant, rails: Rails) -> ChargesReply:
-    """Exactly what a payment then costs: both ask the same function. (Contract: #fees)"""
+    """Returns what a payment would cost. Payments use the same pricing function. Contract: #fees"""
     currency = str(request.currency or HOME_CURRENCY)
     bearer = bearer_of(merchant.tariff, request.bearer)
-    price = price_collection(merchant.tariff, class_of(request), currency, int(request.amount), bearer)
+    price = price_collection(merchant.tariff, fee_class_of(request), currency, int(request.amount), bearer)
     return ChargesReply(
         data=Charges(
             amount=format_minor(price.amount),
@@ -100,7 +105,7 @@ def show_charges(request: ChargesRequest, merchant: Merchant, rails: Rails) -> C
     )
 
 
-def class_of(request: ChargesRequest) -> FeeClass:
+def fee_class_of(request: ChargesRequest) -> FeeClass:
     if request.card_no is not None:
         return card_class(find_bin(request.card_no).country)
     if request.type in CARD_METHODS:

@@ -1,6 +1,19 @@
-"""Payments: their rows, what may be asked, and how one begins.
+"""Payments: rows, stages, account names and the data that their jobs carry.
 
-Postings of a successful payment, in its currency. S is the wallet, or `settling:<day>` until that day where the
+A transaction is pending, successful or failed. While it is pending, the payment's stage says what it waits for:
+
+    card      opening ─> initiated ─┬─> charging ─┬─(PIN)─────────────────────────> done
+                                    │             └─> awaiting_otp, awaiting_3ds ─┐
+                                    └──────────(OTP or 3-D Secure at once)────────┴─> validating ─> done
+    account   charging ─> awaiting_otp ─> validating ─> done
+    token     charging ─> done
+    others    charging ─> awaiting_payer ─> done        (mobile money on a page: awaiting_payer ─> validating ─> done)
+
+From every stage with a rail call in flight a payment moves to `asking` (OUTCOME_UNKNOWN) if the answer is lost, until
+the rail has told the outcome. A payment is done when its transaction is final: paid, declined or expired.
+A pending payment has exactly one job; its kind (OPEN, CHARGE, VALIDATE, QUERY, EXPIRE) is the next thing to do.
+
+Postings of a successful payment, in its currency. S is the wallet, or `settling:<day>` until that day if the
 merchant settles later, or the account that the payment's purpose names:
 
     rail:<card|debit|mobile> → S     what the payer was charged
@@ -8,8 +21,8 @@ merchant settles later, or the account that the payment's purpose names:
     S → tax:vat                      VAT on it
     S → beneficiary:<ref_code>       each part of a split
 
-Refunds are in decide_refund.py, inbound transfers in decide_inbound.py, what a rail's answer means in
-decide_answer.py and decide_end.py, schedules in decide_plan.py.
+Plans are in plan_model.py, beneficiaries and settlement batches in settlement_model.py. Payments begin in
+rules/begin.py and end in rules/finish.py.
 """
 
 from datetime import datetime, timedelta
@@ -18,30 +31,26 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, NewHold, PostingGroup, Refusal, Row
-from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
-from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
-from kasuwa.core.pricing import Price
-from kasuwa.core.purpose import TransactionPurpose, subject_of
-from kasuwa.core.references import hold_key, job_key, payment_reference, row_key
-from kasuwa.core.scenario import NO_SCENARIO, Scenario, take_call_scenario
+from kasuwa.core.decision import LoadedRows, Refusal, Row
+from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
+from kasuwa.core.purpose import TransactionPurpose
+from kasuwa.core.references import row_key
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.splits import SplitShare
-from kasuwa.core.token_index import make_token_entry
-from kasuwa.core.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
 from kasuwa.ledger import chart
-from kasuwa.methods.payment.wire_reply import PaymentReply
-from kasuwa.rails.ports import CardSecrets
 
+# Transaction kind of payments.
 KIND = "payment"
-OPEN = "payment.open"
-CHARGE = "payment.charge"
-VALIDATE = "payment.validate"
-QUERY = "payment.ask"
-EXPIRE = "payment.expire"
 
-# What a payment waits for. While it is at the rail, a copy of the request waits for it too.
+# Job kinds.
+OPEN = "payment.open"  # opens a card session at the rail (initiate)
+CHARGE = "payment.charge"
+VALIDATE = "payment.validate"  # sends the payer's OTP or answer on a hosted page
+QUERY = "payment.ask"  # queries the outcome of the step that was sent last
+EXPIRE = "payment.expire"  # fails the payment when the payer's time is over; calls no rail
+
+# Stages: what a pending payment waits for.
 OPENING = "opening"
 INITIATED = "initiated"
 CHARGING = "charging"
@@ -51,17 +60,18 @@ VALIDATING = "validating"
 AWAITING_PAYER = "awaiting_payer"
 OUTCOME_UNKNOWN = "asking"
 DONE = "done"
+# A rail call is in flight. A duplicate request waits for its answer.
 RAIL_CALL_STAGES = frozenset({OPENING, CHARGING, VALIDATING})
 
 PENDING_MESSAGE = "PENDING"
 
-# The directory's word for a payer's page.
+# Kind of the token index entries that find a payment by the token of its hosted page.
 PAGE = "page"
 
-# How long a payer may take. Contract: payment#validate, payment#ussd
+# Time that the payer has to complete a payment. Contract: payment#validate, payment#ussd
 PAYER_TIMEOUT = timedelta(minutes=10)
 
-# Why a payment failed, where that was not the rail's answer.
+# Failure codes of payments that were ended here and not by the rail's answer.
 EXPIRED = "expired"
 OTP_ATTEMPTS_EXHAUSTED = "tries"
 
@@ -73,10 +83,10 @@ WALLET_INSUFFICIENT = Refusal(
 
 
 class RailRoute(msgspec.Struct, frozen=True):
-    """Through which rail a payment type goes, under which name its faults are planned, and whether it can pay back."""
+    """The rail that carries a payment method."""
 
-    rail: str
-    fault_rail: str
+    rail: str  # attribute of `Rails`, job lane and part of the ledger account
+    fault_rail: str  # rail name under which the sandbox injects faults for this method
     can_refund: bool
 
 
@@ -92,18 +102,29 @@ RAIL_ROUTES = {
 }
 
 
+# --- account names --------------------------------------------------------------------------------------------------
+
+
 def rail_account(method: str, currency: str) -> str:
     return chart.rail(RAIL_ROUTES[method].rail, currency)
 
 
-# --- the rows -------------------------------------------------------------------------------------------------------
+def unapplied_account(currency: str) -> str:
+    """Returns the account of money that was transferred in and does not cover its payment yet.
+
+    It is applied in full when the payment is covered, or returned to the payer.
+    """
+    return f"unapplied:main:{currency}"
+
+
+# --- payments -------------------------------------------------------------------------------------------------------
 
 
 class CardSummary(msgspec.Struct, frozen=True):
-    """What may be kept and shown of a card."""
+    """The card data that may be stored in clear and shown."""
 
-    hash: str
-    mask: str
+    hash: str  # keyed; equal for the same card of the same merchant
+    mask: str  # first six and last four digits
     bin: str
     brand: str | None
     type: str | None
@@ -112,45 +133,55 @@ class CardSummary(msgspec.Struct, frozen=True):
 
 
 class RecurrentTerms(msgspec.Struct, frozen=True):
-    """What is to follow the first charge."""
+    """The recurrence requested with a payment. Without `value` it is that of the first charge."""
 
     frequency: str
     value: str | None
 
 
 class InstallmentTerms(msgspec.Struct, frozen=True):
+    """The installment plan requested with a payment."""
+
     total: int
+    # Due time (ISO 8601) and amount in minor units of each charge after the first.
     later_charges: tuple[tuple[str, int], ...] = msgspec.field(name="later")
 
 
 class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a payment was asked with; a card's charge may add to it. `bearer_said`: the request names the bearer, else
-    it is the tariff's. `shown` is the account number that was paid into, at the bank `provider` and in the name of
-    `business_name`; `account_reference` says whose personalized account that is. `ip` and `fingerprint` are the payer's
-    address and device; `meta` is a JSON object as text."""
+    """The request data of a payment (column payment.detail). Only the charge step of a card adds to it."""
 
     country: str = "NG"
     fullname: str = ""
     email: str = ""
-    ip: str = ""
-    fingerprint: str = ""
-    meta: str = ""
+    ip: str = ""  # the payer's address
+    fingerprint: str = ""  # the payer's device
+    meta: str = ""  # a JSON object as text
     redirect_url: str = ""
+    # The name that the payer is shown: of the shop, or of the account to transfer into.
     business_name: str = ""
+    # Who bears the fee: merchant or customer.
     bearer: str = "merchant"
+    # Whether the request named the bearer. Otherwise it comes from the tariff.
     is_bearer_explicit: bool = msgspec.field(default=False, name="bearer_said")
+    # The payer at the rail: account number or phone number.
     payer: str = ""
+    # Bank code, USSD bank, mobile-money provider, or the name of the bank that is transferred into.
     provider: str = ""
+    # Unguessable token of the payer's hosted page. Empty if there is none.
     page_token: str = msgspec.field(default="", name="page")
+    # Account number that the payer was shown to transfer into.
     inbound_account_number: str = msgspec.field(default="", name="shown")
-    qr: str = ""
-    enrolment: bool = False
+    qr: str = ""  # EMVCo payload
+    enrolment: bool = False  # whether this is the phone's first payment to the merchant
     card: CardSummary | None = None
     split: tuple[SplitShare, ...] = ()
     recurrent: RecurrentTerms | None = None
-    installments: InstallmentTerms | None = msgspec.field(default=None, name="instalments")
+    installments: InstallmentTerms | None = msgspec.field(default=None, name="instalments")  # the stored spelling
+    # What the payment is for if another slice made it: a loan repayment, a savings deposit, a plan's charge.
     purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
+    # Value of `state` in a reply with status 202 that asks for an OTP.
     otp_reply_state: str = msgspec.field(default="", name="state")
+    # Reference of the personalized account that was paid into.
     account_reference: str = ""
 
 
@@ -158,11 +189,11 @@ DETAIL_DECODER: "msgspec.json.Decoder[PaymentDetail]" = msgspec.json.Decoder(Pay
 
 
 class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the rail told on the way."""
+    """Data learned while a payment is processed (column payment.facts)."""
 
     fraud: str = "ok"
     ussd_code: str = ""
-    # What its purpose had no use for: a loan that was repaid meanwhile, savings that were closed.
+    # The part that the payment's purpose could not use: the loan was repaid or the savings were closed meanwhile.
     surplus: int = 0
 
 
@@ -170,8 +201,7 @@ FACTS_DECODER: "msgspec.json.Decoder[PaymentFacts]" = msgspec.json.Decoder(Payme
 
 
 class Payment(Row):
-    """A payment beside its transaction: where it stands, and what has become of its money. `sealed_card` is the card's
-    number, kept from the charge until its token is made."""
+    """A payment's state beside its transaction, under the same reference. Amounts are in minor units."""
 
     table: ClassVar[str] = "payment"
     mutable_columns: ClassVar[tuple[str, ...]] = (
@@ -181,21 +211,21 @@ class Payment(Row):
 
     txn_ref: str
     method: str
-    charged: int
-    settled: int
+    charged: int  # what the payer pays
+    settled: int  # what the merchant gets, before a split
     expires_at: datetime
-    detail: str
+    detail: str  # a PaymentDetail
     stage: str
-    auth: str
-    session: str
-    tries: int
-    sealed_card: bytes | None
-    token: str | None
-    received: int
+    auth: str  # authentication that the rail asks for: PIN, OTP, 3DSecure, device …
+    session: str  # the rail's own reference
+    tries: int  # wrong OTPs so far
+    sealed_card: bytes | None  # the encrypted card, from initiate until it is tokenized or discarded
+    token: str | None  # of the saved card
+    received: int  # transferred in so far (bank_transfer)
     refunded: int
-    refunding: int
-    refunds: int
-    facts: str
+    refunding: int  # amount of the refunds in progress
+    refunds: int  # number of refunds that have ended
+    facts: str  # a PaymentFacts
 
     @property
     def is_open(self) -> bool:
@@ -207,16 +237,31 @@ def payment_key(merchant_id: int, txn_ref: str) -> bytes:
     return row_key(merchant_id, "payment", txn_ref)
 
 
+class EnrolledPhone(Row):
+    """A phone that has paid this merchant before. Its key is a keyed hash of the number."""
+
+    table: ClassVar[str] = "enrolled_phone"
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+# --- saved cards ----------------------------------------------------------------------------------------------------
+
+
 class SavedCard(Row):
-    """A card that may be charged again by its token. The number is sealed; the rest may be shown. One whose holder was
-    forgotten has nothing sealed: it is found by `find_saved` no more."""
+    """A card that its merchant may charge again by its token.
+
+    An erased card has an empty `sealed`, and `find_chargeable_card` does not return it. Its token stays taken.
+    """
 
     table: ClassVar[str] = "saved_card"
     mutable_columns: ClassVar[tuple[str, ...]] = ("sealed", "detail")
 
     token: str
-    sealed: bytes
-    detail: str
+    sealed: bytes  # an encrypted SealedCardData
+    detail: str  # a CardSummary
     created_at: datetime
 
     @property
@@ -232,211 +277,63 @@ def saved_card_key(merchant_id: int, token: str) -> bytes:
 
 
 def find_chargeable_card(merchant_id: int, token: str, seen: LoadedRows) -> SavedCard | None:
-    """The card of a token, where it can still be charged."""
+    """Returns the saved card of a token, or None if there is none or it was erased."""
     saved = seen.get(SavedCard, saved_card_key(merchant_id, token))
     return saved if saved is not None and saved.sealed else None
 
 
 def saved_card_aad(token: str) -> str:
+    """Returns the associated data of a saved card's encryption: it decrypts under its own token only."""
     return f"saved_card.sealed {token}"
 
 
+def sealed_card_aad(txn_ref: str) -> str:
+    """Returns the associated data of the encryption of Payment.sealed_card."""
+    return f"payment.sealed_card {txn_ref}"
+
+
 class SealedCardData(msgspec.Struct, frozen=True):
-    """What is sealed of a card: enough to charge it again, and nothing that authenticates its holder."""
+    """Plaintext of a sealed card: enough to charge it again. CVV and PIN are never stored."""
 
     number: str
     expiry_month: str
     expiry_year: str
 
     def __repr__(self) -> str:
-        return "KeptCard(…)"
+        return "SealedCardData(…)"
 
 
 SEALED_CARD_DECODER: "msgspec.json.Decoder[SealedCardData]" = msgspec.json.Decoder(SealedCardData)
 
 
-class PaymentJobData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a payment's job knows besides its rows. `step` is the job kind of the step that was sent last: a job that
-    asks is about that one. `sealed` is a saved card, in base64; `shop` is what the payer knows the merchant as;
-    `issued` says that the card is of our own ranges; `refund_of` is the payment that a refund gives back; `told` is
-    what the values sent tell the test environment."""
+# --- jobs -----------------------------------------------------------------------------------------------------------
 
-    sent_at: float
+
+class PaymentJobData(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Data of a payment's or refund's job (column job.work) that its rows do not hold."""
+
+    sent_at: float  # Unix time at which the last step was sent
     method: str
     amount: int
     currency: str
+    # Job kind of the step that was sent to the rail last. A QUERY job asks about this one.
     last_step: str = msgspec.field(default="", name="step")
     session: str = ""
     payer: str = ""
     provider: str = ""
-    attempt: int = 1
+    attempt: int = 1  # of a plan's charge for its due date
     token: str = ""
+    # The saved card to charge, encrypted, in base64.
     sealed_card: str = msgspec.field(default="", name="sealed")
+    # Merchant name that the payer sees.
     merchant_name: str = msgspec.field(default="", name="shop")
+    # Whether this deployment issued the card: its number is in our ranges.
     is_own_card: bool = msgspec.field(default=False, name="issued")
+    # Reference of the payment that a refund pays back.
     refund_of: str = ""
+    # Outcomes that magic test values in the request select. None in the live environment.
     test_outcomes: SandboxOutcome = msgspec.field(default=DEFAULT_OUTCOME, name="told")
     scenario: Scenario = NO_SCENARIO
 
 
 JOB_DATA_DECODER: "msgspec.json.Decoder[PaymentJobData]" = msgspec.json.Decoder(PaymentJobData)
-
-
-# --- beginning ------------------------------------------------------------------------------------------------------
-
-
-class PaymentOrder(msgspec.Struct, frozen=True):
-    """A payment that was found right, whatever its type: all that differs is data from here on."""
-
-    method: str
-    currency: str
-    price: Price
-    detail: PaymentDetail
-    customer_txnref: str = ""
-    card_secrets: CardSecrets | None = None
-    saved_card: SavedCard | None = None
-    sealed_card: str = ""
-    attempt: int = 1
-    rows: tuple[Row, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Ask({self.method})"
-
-
-def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int | None = None) -> Decision:
-    """The rows of a payment, and the job that takes it to its rail."""
-    number = context.number if number is None else number
-    row = make_transaction(order, number, context)
-    random_number = int.from_bytes(context.entropy[:8], "big") + number
-    scenario, faults = take_call_scenario(
-        context.scenario, context.injected_faults, RAIL_ROUTES[order.method].fault_rail, random_number
-    )
-    payment = make_payment(order, row, kind, context)
-    work = PaymentJobData(
-        sent_at=context.now.timestamp(),
-        method=order.method,
-        amount=order.price.charged,
-        currency=order.currency,
-        last_step=kind,
-        payer=order.detail.payer,
-        provider=order.detail.provider,
-        attempt=order.attempt,
-        token="" if order.saved_card is None else order.saved_card.token,
-        sealed_card=order.sealed_card,
-        merchant_name=context.merchant.name,
-        is_own_card=order.card_secrets is not None and context.issuing.is_own_number(order.card_secrets.number),
-        test_outcomes=read_card_test_outcomes(order.card_secrets, context.merchant),
-        scenario=scenario,
-    )
-    job = payment_job(row, order.method, kind, context.now, work)
-    return Decision(
-        reply=PaymentReply(
-            txn_ref=row.txn_ref, txn_status="pending", message=PENDING_MESSAGE, **subject_of(order.detail.purpose)
-        ),
-        groups=hold_fee(row, order.detail.purpose, context),
-        rows=(row, payment, *order.rows, *directory_entries(order.detail, row.txn_ref, context)),
-        jobs=(job,),
-        numbers_used=1,
-        follow_up=job,
-        secrets=order.card_secrets,
-        injected_faults=faults,
-    )
-
-
-def read_card_test_outcomes(card: CardSecrets | None, merchant: Merchant) -> SandboxOutcome:
-    """What a card tells the test environment; in live, nothing."""
-    if card is None or merchant.environment != "test":
-        return DEFAULT_OUTCOME
-    return outcome_of_card(card.number, card.cvv, card.pin)
-
-
-def directory_entries(detail: PaymentDetail, txn_ref: str, context: Context) -> tuple[Row, ...]:
-    """What a payer shows to be found again: the address of a page, an account number."""
-    page = (make_token_entry(context, PAGE, detail.page_token, txn_ref),) if detail.page_token else ()
-    account = (
-        (make_token_entry(context, ACCOUNT, detail.inbound_account_number, f"{PAYMENT} {txn_ref}"),)
-        if detail.inbound_account_number
-        else ()
-    )
-    return (*page, *account)
-
-
-def make_transaction(order: PaymentOrder, number: int, context: Context) -> Transaction:
-    merchant_id = context.merchant.merchant_id
-    txn_ref = payment_reference(context.permutation(number), lagos_day(context.now))
-    return Transaction(
-        key=transaction_key(merchant_id, KIND, txn_ref),
-        merchant_id=merchant_id,
-        kind=KIND,
-        txn_ref=txn_ref,
-        order_ref=order.customer_txnref,
-        batch_ref=None,
-        currency=order.currency,
-        amount=order.price.amount,
-        fee=order.price.fee,
-        vat=order.price.vat,
-        duty=0,
-        status=PENDING,
-        code=None,
-        message=PENDING_MESSAGE,
-        digest=b"",
-        detail=encode_text({"method": order.method}),
-        trail=begin_trail(context.now, "requested", order.method),
-        created_at=context.now,
-        final_at=None,
-    )
-
-
-def make_payment(order: PaymentOrder, row: Transaction, kind: str, context: Context) -> Payment:
-    sealed = None
-    if order.card_secrets is not None:
-        kept = SealedCardData(
-            order.card_secrets.number, order.card_secrets.expiry_month, order.card_secrets.expiry_year
-        )
-        sealed = context.seal(sealed_card_aad(row.txn_ref), msgspec.json.encode(kept))
-    return Payment(
-        key=payment_key(row.merchant_id, row.txn_ref),
-        merchant_id=row.merchant_id,
-        txn_ref=row.txn_ref,
-        method=order.method,
-        charged=order.price.charged,
-        settled=order.price.settled,
-        expires_at=context.now + PAYER_TIMEOUT,
-        detail=encode_text(order.detail),
-        stage=OPENING if kind == OPEN else CHARGING,
-        auth="",
-        session="",
-        tries=0,
-        sealed_card=sealed,
-        token=None if order.saved_card is None else order.saved_card.token,
-        received=0,
-        refunded=0,
-        refunding=0,
-        refunds=0,
-        facts=encode_text(PaymentFacts()),
-    )
-
-
-def sealed_card_aad(txn_ref: str) -> str:
-    return f"payment.sealed_card {txn_ref}"
-
-
-def payment_job(row: Transaction, method: str, kind: str, due: datetime, work: PaymentJobData) -> Job:
-    lane = RAIL_ROUTES[method].rail
-    key = job_key(row.key)
-    return Job(key, row.merchant_id, kind, lane, row.txn_ref, row.key, due, due, None, 0, 0, None, encode_text(work))
-
-
-def hold_fee(row: Transaction, purpose: TransactionPurpose | None, context: Context) -> tuple[PostingGroup, ...]:
-    """Where the money is to go whole to somebody's account, the merchant's wallet must have the fee ready."""
-    fees = row.fee + row.vat
-    if purpose is None or context.purposes[purpose.purpose].destination_account is None or not fees:
-        return ()
-    reserve = NewHold(hold_key(row.key), chart.wallet(row.currency), fees)
-    return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, new_holds=(reserve,)),)
-
-
-def requeue_for_rail(job: Job, kind: str, work: PaymentJobData, context: Context) -> Job:
-    """The payment's one job, taken to the rail now by whoever asked."""
-    work = msgspec.structs.replace(work, last_step=kind)
-    return msgspec.structs.replace(job, kind=kind, due=context.now, attempt=0, work=encode_text(work))

@@ -1,7 +1,7 @@
-"""What a payment's job does outside: begin, charge, validate, ask. No decisions and no SQL here.
+"""Rail calls of payment and refund jobs: begin, charge, validate, query, refund. No decisions and no SQL here.
 
-Secrets come beside the job, in the memory of the request that brought them. A step that is taken up from somebody
-who died has none: it asks the rail what became of it, and decides nothing itself.
+Secrets (card, OTP) are passed beside the job, in the memory of the process whose request carried them. A job that was
+claimed again after a crash has none: it queries the rail for the outcome first.
 """
 
 from base64 import b64decode
@@ -32,17 +32,21 @@ from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionR
 
 
 def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | None:
-    """The saved card that a job charges: its number, and nothing that authenticates its holder."""
+    """Decrypts the saved card that a job charges, without CVV and PIN. Returns None if the job charges none."""
     work = JOB_DATA_DECODER.decode(job.work)
     if not work.token:
         return None
-    kept = SEALED_CARD_DECODER.decode(
+    card = SEALED_CARD_DECODER.decode(
         vault.unseal(job.merchant_id, saved_card_aad(work.token), b64decode(work.sealed_card))
     )
-    return CardSecrets(kept.number, kept.expiry_month, kept.expiry_year)
+    return CardSecrets(card.number, card.expiry_month, card.expiry_year)
 
 
 async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
+    """Takes a payment's step at its rail, or queries the outcome of the last one.
+
+    A job that was claimed before queries first and sends only what the rail has not seen.
+    """
     work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
     order = order_of(job, work, now)
@@ -71,7 +75,7 @@ async def send(rail: CollectionRail, job: Job, order: CollectionOrder, work: Pay
 
 
 async def begin_and_charge(rail: CollectionRail, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-    """Both steps of a card payment in one, where nobody is asked in between."""
+    """Opens a card session and charges it in one step, without asking the payer in between."""
     begun = await rail.begin(order, card)
     if begun.status != ports.SUCCESSFUL:
         return begun
@@ -79,7 +83,7 @@ async def begin_and_charge(rail: CollectionRail, order: CollectionOrder, card: C
     try:
         charged = await rail.charge(msgspec.structs.replace(order, session=session), card)
     except ports.NoAnswer:
-        # By its session it can be asked after: that must not be lost with the answer.
+        # The session is needed to query the outcome: it must not be lost with the answer.
         charged = ports.RAIL_SILENT
     return msgspec.structs.replace(charged, facts={**begun.facts, **charged.facts})
 
@@ -122,7 +126,7 @@ def order_of(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
 
 
 def step_of(job: Job, work: PaymentJobData) -> str:
-    """Which of the rail's steps the payment's step is: where no card is charged, a charge begins it."""
+    """Returns the rail's step for the payment's last step. Without a card, a charge is the rail's BEGIN."""
     kind = work.last_step or job.kind
     if kind == VALIDATE:
         return ports.VALIDATE

@@ -1,4 +1,7 @@
-"""Plain reads of payments and plans. No writes; merchant_id in every WHERE."""
+"""Reads of payments, plans and beneficiaries. No writes, and merchant_id in every WHERE.
+
+Contract: payment#verify
+"""
 
 from datetime import datetime
 
@@ -20,7 +23,10 @@ from kasuwa.methods.payment.model import (
     PaymentDetail,
     payment_key,
 )
+from kasuwa.methods.payment.plan_model import Plan, plan_key
+from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
 from kasuwa.methods.payment.rules.installments import UNKNOWN_PLAN, reply_installment_plan
+from kasuwa.methods.payment.rules.recurrent import reply_recurrent
 from kasuwa.methods.payment.rules.refund import refundable_total
 from kasuwa.methods.payment.rules.replies import (
     card_reply,
@@ -30,9 +36,7 @@ from kasuwa.methods.payment.rules.replies import (
     reply_step,
     underpaid_message,
 )
-from kasuwa.methods.payment.rules.request_charge import HOME_CURRENCY
-from kasuwa.methods.payment.rules.scheduled_charges import Plan, plan_key, reply_recurrent
-from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_account
+from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_account
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest, VerifyRequest
 from kasuwa.methods.payment.wire_reply import (
     STEP_FIELDS,
@@ -48,10 +52,10 @@ AWAITING = "Awaiting Validation"
 # How many refunds a payment's verification lists, newest first; each is found by its own reference.
 # Contract: payment#refund
 MAX_LISTED_REFUNDS = 200
-# How the service's references of refunds begin. (Contract: #references)
+# Prefix of refund references. Contract: #references
 REFUND_PREFIX = "GP|RF|"
 
-# Everything of one payment in one statement, its refunds too, so that they are of one moment.
+# One payment with its refunds, in one statement and so of one snapshot.
 BY_KEYS = """
     select u.n, t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
         p.expires_at,
@@ -75,7 +79,7 @@ BY_KEYS = """
             where key = u.payment and merchant_id = u.merchant offset 0) p
 """
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
-# The successful one of those that share a merchant's reference, else the newest. Contract: #repeats
+# Of the payments under one merchant reference: the successful one, else the newest. Contract: #repeats
 BY_CUSTOMER_REFERENCE = """
     select txn_ref from (
         select txn_ref, status, created_at, seq, key from transaction
@@ -85,13 +89,13 @@ BY_CUSTOMER_REFERENCE = """
         where merchant_id = $1 and order_ref = $2 and kind in ('repayment', 'deposit')) t
     order by (status = 'successful') desc, created_at desc, seq desc, key desc limit 1
 """
-# The newest payment made for a loan or savings.
+# The newest payment made for a loan or savings account.
 BY_SUBJECT = """
     select t.txn_ref from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
     where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2
     order by t.created_at desc, t.seq desc, t.key desc limit 1
 """
-# Repayments and deposits that the wallet paid: they have a transaction alone.
+# Repayments and deposits paid from the wallet. They have a transaction and no payment.
 WALLET_MOVEMENT = """
     select status, txn_ref, order_ref, message, currency, amount, detail from transaction
     where merchant_id = $1 and txn_ref = $2 and kind in ('repayment', 'deposit')
@@ -99,7 +103,7 @@ WALLET_MOVEMENT = """
 
 
 class Refund(msgspec.Struct, frozen=True, array_like=True):
-    """A refund as the statement lists it."""
+    """A refund as BY_KEYS lists it."""
 
     txn_ref: str
     status: str
@@ -113,7 +117,7 @@ REFUNDS: "msgspec.json.Decoder[list[Refund]]" = msgspec.json.Decoder(list[Refund
 
 
 class PaymentProgressRow(msgspec.Struct, frozen=True):
-    """Where a payment stands (`decide_reply.Standing`)."""
+    """The progress columns of a payment, as BY_KEYS reads them (a `replies.PaymentProgress`)."""
 
     txn_ref: str
     method: str
@@ -125,7 +129,7 @@ class PaymentProgressRow(msgspec.Struct, frozen=True):
 
 
 class PaymentRecord(msgspec.Struct, frozen=True):
-    """A payment as the statement found it."""
+    """A payment as BY_KEYS reads it."""
 
     progress: PaymentProgressRow
     status: str
@@ -138,29 +142,30 @@ class PaymentRecord(msgspec.Struct, frozen=True):
     token: str | None
     detail: str
     expires_at: datetime
-    refunds: str | None
-    # Of a payment that came into savings after they were closed: what the savings hold now.
+    refunds: str | None  # JSON array of Refund
+    # Present balance of the savings account, if the payment arrived after it was closed.
     in_savings: int | None
 
 
 async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: ActionReader) -> VerifyReply | Refusal:
+    """Returns a payment, refund or wallet movement by one of the references that the request names."""
     refund_ref = read_refund_reference(request)
     if refund_ref is not None:
         async with reader.snapshot() as snapshot:
             payment = await find_refunded_payment(refund_ref, merchant, snapshot)
         return UNKNOWN_REFERENCE if payment is None else reply_refund(payment, refund_ref)
-    said = request.txn_ref
-    if said is None and request.customer_txnref is None:
+    reference = request.txn_ref
+    if reference is None and request.customer_txnref is None:
         return NO_REFERENCE
-    if said is not None and "|" not in said and said.startswith("GP"):
-        payment = await find_payment(said, merchant, reader)
+    if reference is not None and "|" not in reference and reference.startswith("GP"):
+        payment = await find_payment(reference, merchant, reader)
         return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
     async with reader.snapshot() as snapshot:
-        if said is None:
+        if reference is None:
             found = await snapshot.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
         else:
-            found = await snapshot.fetchrow(BY_SUBJECT, merchant.merchant_id, said)
-        txn_ref = said if found is None else found[0]
+            found = await snapshot.fetchrow(BY_SUBJECT, merchant.merchant_id, reference)
+        txn_ref = reference if found is None else found[0]
         if txn_ref is None:
             return UNKNOWN_REFERENCE
         if "|" in txn_ref:
@@ -171,7 +176,7 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Act
 
 
 async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: Snapshot) -> PaymentRecord | None:
-    """The payment that a refund belongs to."""
+    """Returns the payment that a refund belongs to, or None."""
     txn_ref = await payment_of_refund(refund_ref, merchant, snapshot)
     return None if txn_ref is None else await find_payment(txn_ref, merchant, snapshot)
 
@@ -185,7 +190,7 @@ async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> Pa
 def reply_wallet_movement(
     status: str, txn_ref: str, order_ref: str, message: str, currency: str, amount: int, detail: str
 ) -> VerifyReply:
-    """A repayment or deposit whose money the merchant had already."""
+    """Builds the verification of a repayment or deposit paid from the wallet."""
     meta = SUBJECT_DETAIL_DECODER.decode(detail).meta
     return VerifyReply(
         txn_status=status,  # type: ignore[arg-type]
@@ -222,22 +227,22 @@ def refunds_of(payment: PaymentRecord) -> list[Refund]:
 
 
 def reply_refund(payment: PaymentRecord, refund_ref: str) -> VerifyReply:
-    """A refund in the shape of a payment's verification. Contract: payment#refund"""
+    """Builds the verification of a refund, in the format of a payment's. Contract: payment#verify, payment#refund"""
     refund = next(line for line in refunds_of(payment) if line.txn_ref == refund_ref)
-    standing, asked = payment.progress, DETAIL_DECODER.decode(payment.detail)
-    left = refundable_total(payment.detail, standing.facts, standing.charged) - payment.refunded - payment.refunding
+    progress, detail = payment.progress, DETAIL_DECODER.decode(payment.detail)
+    left = refundable_total(payment.detail, progress.facts, progress.charged) - payment.refunded - payment.refunding
     return VerifyReply(
         txn_status=refund.status,  # type: ignore[arg-type]
-        txn_ref=standing.txn_ref,
+        txn_ref=progress.txn_ref,
         customer_txnref=payment.order_ref or None,
         message=refund.message,
         charged_amount=refund.amount / MINOR_PER_MAJOR if refund.status == SUCCESSFUL else 0,
         currency=payment.currency,
         payment_method="refund",
-        fullname=asked.fullname,
-        email=asked.email,
+        fullname=detail.fullname,
+        email=detail.email,
         bank_message=refund.message,
-        fraud_status=FACTS_DECODER.decode(standing.facts).fraud,
+        fraud_status=FACTS_DECODER.decode(progress.facts).fraud,
         refund_ref=refund_ref,
         amount=format_minor(refund.amount),
         refunded_amount=format_minor(payment.refunded),
@@ -246,44 +251,44 @@ def reply_refund(payment: PaymentRecord, refund_ref: str) -> VerifyReply:
 
 
 def reply_verify(payment: PaymentRecord, public_url: str) -> VerifyReply:
-    status, standing, asked = payment.status, payment.progress, DETAIL_DECODER.decode(payment.detail)
-    facts = FACTS_DECODER.decode(standing.facts)
-    waiting = underpaid_message(standing.received, standing.charged) if standing.received else AWAITING
+    status, progress, detail = payment.status, payment.progress, DETAIL_DECODER.decode(payment.detail)
+    facts = FACTS_DECODER.decode(progress.facts)
+    pending_message = underpaid_message(progress.received, progress.charged) if progress.received else AWAITING
     reply = VerifyReply(
         txn_status=status,  # type: ignore[arg-type]
-        txn_ref=standing.txn_ref,
+        txn_ref=progress.txn_ref,
         customer_txnref=payment.order_ref or None,
         message=PENDING_MESSAGE
         if status == PENDING
-        else completed_message(status, standing.method, payment.code, payment.message),
-        charged_amount=standing.charged / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
+        else completed_message(status, progress.method, payment.code, payment.message),
+        charged_amount=progress.charged / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
         currency=payment.currency,
-        payment_method=standing.method,
-        fullname=asked.fullname,
-        email=asked.email,
-        bank_message=waiting if status == PENDING else payment.message,
+        payment_method=progress.method,
+        fullname=detail.fullname,
+        email=detail.email,
+        bank_message=pending_message if status == PENDING else payment.message,
         fraud_status=facts.fraud,
-        meta=meta_of(asked),
+        meta=meta_of(detail),
     )
-    for name, subject in subject_of(asked.purpose).items():
+    for name, subject in subject_of(detail.purpose).items():
         setattr(reply, name, subject)
     if facts.surplus:
         reply.unapplied_amount = format_minor(left_unapplied(facts.surplus, payment))
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(payment.refunded)
-        if asked.card is not None:
-            reply.card = card_reply(asked.card)
+        if detail.card is not None:
+            reply.card = card_reply(detail.card)
         if payment.token is not None:
             reply.card_token = payment.token
         if refunds := refunds_of(payment):
             reply.refunds = [refund_line(line) for line in refunds[:MAX_LISTED_REFUNDS]]
     elif status == PENDING:
-        add_next_step(reply, payment, asked, public_url)
+        add_next_step(reply, payment, detail, public_url)
     return reply
 
 
 def left_unapplied(surplus: int, payment: PaymentRecord) -> int:
-    """How much of a payment is still unapplied: less what was refunded, and what was cashed out of the savings."""
+    """Returns how much of a payment is still unapplied: not refunded, and not withdrawn from the savings account."""
     left = surplus - payment.refunded
     return max(0, left if payment.in_savings is None else min(left, payment.in_savings))
 
@@ -299,12 +304,12 @@ def refund_line(line: Refund) -> RefundLine:
     )
 
 
-def add_next_step(reply: VerifyReply, payment: PaymentRecord, asked: PaymentDetail, public_url: str) -> None:
-    """What the payer must do next, as `charge` tells it: the answer to that may have been lost.
+def add_next_step(reply: VerifyReply, payment: PaymentRecord, detail: PaymentDetail, public_url: str) -> None:
+    """Adds the payer's next step to the verification, as the reply to `charge` has it: that reply may have been lost.
 
     Contract: payment#verify
     """
-    step = reply_step(payment.progress, asked, public_url)
+    step = reply_step(payment.progress, detail, public_url)
     if step is None:
         return
     for name in STEP_FIELDS:
@@ -312,9 +317,9 @@ def add_next_step(reply: VerifyReply, payment: PaymentRecord, asked: PaymentDeta
     reply.expires_at = utc_text(payment.expires_at)
 
 
-# --- a payment's rows, for its payer's page ---------------------------------------------------------------------------
+# --- rows of a payment, for its hosted page ---------------------------------------------------------------------------
 
-# Both in one statement, so that they are of one moment.
+# Both rows in one statement, and so of one snapshot.
 ROWS = f"""
     select {", ".join(f"t.{name}" for name in Transaction.__struct_fields__)},
         {", ".join(f"p.{name}" for name in Payment.__struct_fields__)}
@@ -340,7 +345,7 @@ PLANS = f"""
     order by created_at desc, seq desc offset $3 limit $4
 """
 PLAN = f"select {PLAN_COLUMNS} from payment_plan where merchant_id = $1 and kind = $2 and key = $3"
-# A plan may have hundreds of installments: so many plans are made into lines before others are let run.
+# Plans rendered before other requests are let run: a plan may have hundreds of installments.
 PLANS_PER_YIELD = 5
 
 
@@ -360,7 +365,7 @@ async def list_installments(
     return [reply_installment_plan(Plan(*row)) for row in rows] or UNKNOWN_PLAN
 
 
-# --- who gets a part ------------------------------------------------------------------------------------------------
+# --- beneficiaries --------------------------------------------------------------------------------------------------
 
 BENEFICIARY_COLUMNS = ", ".join(f"b.{name}" for name in Beneficiary.__struct_fields__)
 # Beneficiaries are paid by bank transfer, in one currency.
@@ -379,7 +384,7 @@ STATEMENT = """
 
 
 class StatementLine(msgspec.Struct, frozen=True):
-    """One movement on a beneficiary's account, and what it left there."""
+    """One movement on a beneficiary's account, and the balance after it."""
 
     at: datetime
     kind: str
@@ -389,7 +394,7 @@ class StatementLine(msgspec.Struct, frozen=True):
 
 
 async def read_beneficiaries(merchant_id: int, reader: Reader) -> list[tuple[Beneficiary, int]]:
-    """Each with what is yet to be paid out."""
+    """Returns the beneficiaries, each with the amount not yet paid out."""
     rows = await reader.fetch(BENEFICIARIES, merchant_id)
     return [(Beneficiary(*row[:-1]), row[-1]) for row in map(tuple, rows)]
 
@@ -400,6 +405,6 @@ async def read_beneficiary(merchant_id: int, ref_code: str, reader: Reader) -> B
 
 
 async def read_statement(merchant_id: int, ref_code: str, reader: Reader) -> list[StatementLine]:
-    """Oldest first, out of the postings."""
+    """Returns the movements on a beneficiary's account, oldest first."""
     rows = await reader.fetch(STATEMENT, merchant_id, beneficiary_account(ref_code, HOME_CURRENCY))
     return [StatementLine(*row) for row in rows]

@@ -1,4 +1,7 @@
-"""What `PUT /payment` takes. Its replies are in wire_reply.py. (Contract: #fees, payment#charge)"""
+"""Requests of `PUT /payment`, and of `resources` and `sandbox` about payments. Replies are in wire_reply.py.
+
+Contract: #fees, payment#told
+"""
 
 from typing import Annotated, Literal
 
@@ -25,10 +28,10 @@ from kasuwa.core.fields import (
 from kasuwa.core.paging import PagedArray
 
 Country = Annotated[str, Meta(pattern="^[A-Z]{2}" + END, max_length=2, description="a country as two capital letters")]
-# A name, an IPv4 address or this machine's IPv6 one, in ASCII: an international name comes as browsers send it (xn--…).
+# A host name, an IPv4 address or [::1], in ASCII. International names are given as browsers send them (xn--…).
 HOST = r"([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?|\[::1\])"
 PORT = r"(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[0-9]{1,4}))?"
-# Neither spaces nor characters that control how text is shown.
+# No spaces and no control or formatting characters.
 REST = r"([/?#][^\s\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*)?"
 Url = Annotated[
     str,
@@ -46,7 +49,7 @@ Bearer = Literal["merchant", "customer", "account"]
 
 
 class User(msgspec.Struct, kw_only=True):
-    """Who pays, as far as the merchant knows."""
+    """The payer, as far as the merchant knows. Contract: payment#payer"""
 
     firstname: ShortText | None = None
     lastname: ShortText | None = None
@@ -56,7 +59,7 @@ class User(msgspec.Struct, kw_only=True):
 
 
 class Card(msgspec.Struct, kw_only=True):
-    """A card as its holder gives it. CVV and PIN are never kept."""
+    """A card as its holder enters it. CVV and PIN are never stored."""
 
     card_no: CardNumber
     expiry_month: Month
@@ -66,7 +69,7 @@ class Card(msgspec.Struct, kw_only=True):
 
 
 class Part(msgspec.Struct, kw_only=True):
-    """One beneficiary's part: a percentage of what is settled, or a share of it as an amount."""
+    """One beneficiary's part: a percentage of the settled amount, or an amount (`share`, or its synonym `fixed`)."""
 
     ref_code: Reference
     percentage: PercentOrAmount | None = None
@@ -78,8 +81,10 @@ Split = Annotated[list[Part], Meta(min_length=1, max_length=50, description="at 
 
 
 class Recurrent(msgspec.Struct, kw_only=True):
-    """When the next charges come: an hour (daily), an ISO weekday (weekly), a day (monthly). Left out, the frequency is
-    monthly and the value that of the first charge. Contract: payment#recurrent"""
+    """The recurrence of a payment. `value` is an hour (daily), an ISO weekday (weekly) or a day of the month (monthly).
+
+    By default the frequency is monthly and the value that of the first charge. Contract: payment#recurrent
+    """
 
     frequency: Literal["daily", "weekly", "monthly"] | None = None
     value: Annotated[str, Meta(pattern="^[0-9]{1,2}" + END, max_length=2, description="one or two digits")] | None = (
@@ -88,46 +93,49 @@ class Recurrent(msgspec.Struct, kw_only=True):
 
 
 class Installment(msgspec.Struct, kw_only=True):
-    """Dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it that add up to 100."""
+    """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
 
     payment_schedule: Annotated[dict[str, PercentOrAmount], Meta(max_length=366, description="at most 366 dates")]
     total: Amount
 
 
 class PaymentFields(msgspec.Struct, kw_only=True):
-    """The fields that every payment type shares. Types that cannot be charged again refuse the last three. `meta` is an
-    object of the merchant's own: it is kept whole and shown again."""
+    """Fields that every payment request has. Contract: payment#told"""
 
     user: User | None = None
     country: Country | None = None
     currency: Currency | None = None
     customer_txnref: Reference | None = None
     redirect_url: Url | None = None
+    # An object of the merchant's own, stored and returned unchanged.
     meta: Document | None = None
     bearer: Bearer | None = None
     split: Split | None = None
+    # Methods that cannot be charged again refuse these three.
     is_recurring: bool | None = None
     recurrent: Recurrent | None = None
     installment: Installment | None = None
 
 
 class InitiateCard(PaymentFields, kw_only=True):
-    """The first step of a card payment. `amount` may be absent where an instalment schedule says what is due."""
+    """The first step of a card payment. `amount` may be absent if an installment schedule says what is due."""
 
     card: Card
     amount: Amount | None = None
 
 
 class ChargeCard(InitiateCard, kw_only=True):
-    """The second step: the same body, the reference and the authentication that the first step asked for. What only
-    this step brings counts as if the first had brought it."""
+    """The second step: the same body with the reference and the authentication that the first step asked for.
+
+    Fields that only this step has count as if the first had them. Contract: payment#charge-late-fields
+    """
 
     txn_ref: Reference = field(name="txnRef")
     auth_type: Literal["PIN", "OTP", "3DSecure"] | None = None
 
 
 class ChargeToken(PaymentFields, kw_only=True):
-    """A saved card is charged again."""
+    """Charges a saved card."""
 
     token: Reference
     amount: Amount | None = None
@@ -139,14 +147,14 @@ class Account(msgspec.Struct, kw_only=True):
 
 
 class ChargeAccount(PaymentFields, kw_only=True):
-    """A bank account is debited, after an OTP."""
+    """Debits a bank account after an OTP."""
 
     amount: Amount
     account: Account
 
 
 class ChargeUssd(PaymentFields, kw_only=True):
-    """The payer dials a code. The second of the two banks needs telephone and account."""
+    """Returns a code that the payer dials. Zenith requires phone and account number."""
 
     amount: Amount
     bank: Literal["gtb", "zenith"]
@@ -155,21 +163,21 @@ class ChargeUssd(PaymentFields, kw_only=True):
 
 
 class ChargePhone(PaymentFields, kw_only=True):
-    """The payer is prompted on the telephone."""
+    """Prompts the payer on the phone."""
 
     amount: Amount
     phonenumber: Phone
 
 
 class ChargeShown(PaymentFields, kw_only=True):
-    """The payer is shown something: a QR code, or an account number to pay into."""
+    """Returns what the payer is shown: a QR code, or an account number to pay into."""
 
     amount: Amount
     business_name: ShortText | None = None
 
 
 class ChargeMobileMoney(PaymentFields, kw_only=True):
-    """`type` selects the provider: paga (or paga_connect), ghana, mpesa."""
+    """Charges mobile money. `type` is the provider: paga (or paga_connect), ghana, mpesa."""
 
     amount: Amount
     type: Literal["paga", "paga_connect", "ghana", "mpesa"]
@@ -178,7 +186,7 @@ class ChargeMobileMoney(PaymentFields, kw_only=True):
 
 
 class ValidateRequest(msgspec.Struct, kw_only=True):
-    """The code that the payer's bank sent. For account payments `validate` says "account"."""
+    """Submits the OTP that the payer's bank sent. For account payments `validate` is "account"."""
 
     txn_ref: Reference = field(name="txnRef")
     otp: Otp
@@ -186,7 +194,7 @@ class ValidateRequest(msgspec.Struct, kw_only=True):
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
-    """A payment by the service's own reference or the merchant's; or a refund, also by its reference as `txnRef`."""
+    """Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
     customer_txnref: Reference | None = None
@@ -194,7 +202,7 @@ class VerifyRequest(msgspec.Struct, kw_only=True):
 
 
 class RefundRequest(msgspec.Struct, kw_only=True):
-    """All or a part of a payment goes back to the payer."""
+    """Refunds a payment or a part of it."""
 
     txn_ref: Reference = field(name="txnRef")
     amount: Amount
@@ -202,18 +210,18 @@ class RefundRequest(msgspec.Struct, kw_only=True):
 
 
 class RecurrentRequest(msgspec.Struct, kw_only=True):
-    """One recurrent payment; with `status` it is stopped or started."""
+    """Reads one recurrent payment. With `status` it is stopped or started."""
 
     id: Reference
     status: Literal["stop", "start"] | None = None
 
 
 class PlansRequest(PagedArray, kw_only=True):
-    """Recurrent payments, newest first. Contract: payment#recurrent"""
+    """Lists recurrent payments, newest first. Contract: payment#recurrent"""
 
 
 class InstallmentsRequest(PagedArray, kw_only=True):
-    """Installment plans, newest first, or the one named; with `status` that one is changed.
+    """Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
 
     Contract: payment#installment
     """
@@ -223,14 +231,14 @@ class InstallmentsRequest(PagedArray, kw_only=True):
 
 
 class InstallmentRequest(msgspec.Struct, kw_only=True):
-    """One installment plan is resumed, paused or cancelled, as `status` says."""
+    """Resumes, pauses or cancels one installment plan. The action's variant `status` says which."""
 
     id: Reference
     dry_run: bool | None = None
 
 
 class ChargesRequest(msgspec.Struct, kw_only=True):
-    """What a payment would cost: by the card's first six digits (or all of them), or by payment type."""
+    """Asks what a payment would cost, by payment type or by a card's first six digits (or all of them)."""
 
     amount: Amount
     card_no: Annotated[str, Meta(pattern="^[0-9]{6,19}" + END, max_length=19, description="6 to 19 digits")] | None = (
@@ -243,11 +251,11 @@ class ChargesRequest(msgspec.Struct, kw_only=True):
 
 
 class ChargeableBanksRequest(msgspec.Struct):
-    """Nothing more is asked."""
+    """Lists the banks whose accounts can be debited."""
 
 
 class PayAccountRequest(msgspec.Struct, kw_only=True):
-    """A customer's bank transfer into an account that was shown, in the test environment."""
+    """Simulates a customer's bank transfer into an account number, in the test environment."""
 
     account_number: AccountNumber = field(name="accountNumber")
     amount: Amount
@@ -255,7 +263,7 @@ class PayAccountRequest(msgspec.Struct, kw_only=True):
 
 
 class BeneficiaryRequest(msgspec.Struct, kw_only=True):
-    """Somebody who gets a part of split payments."""
+    """Adds a payee of split payments."""
 
     name: BeneficiaryName
     bank_code: BankCode = field(name="bankcode")

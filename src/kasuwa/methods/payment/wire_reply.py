@@ -1,4 +1,4 @@
-"""What `PUT /payment` answers. One shape for every step: what does not apply is not there.
+"""Replies of `PUT /payment`. Every step has one format. Fields that do not apply are absent.
 
 Contract: payment#charge
 """
@@ -12,7 +12,7 @@ PaymentStatus = Literal["successful", "failed", "pending"]
 
 
 class CardReply(msgspec.Struct, kw_only=True):
-    """What may be shown of a card. `hash` is keyed: the same card of the same merchant has the same."""
+    """The card data that may be shown. `hash` is keyed: equal for the same card of the same merchant."""
 
     hash: str
     mask: str
@@ -24,13 +24,17 @@ class CardReply(msgspec.Struct, kw_only=True):
 
 
 class PaymentReply(msgspec.Struct, kw_only=True):
-    """200: `txnStatus` says how it ended, or pending. 202: the payer must act, and how."""
+    """Reply of every payment step.
+
+    Status 200 has `txnStatus`. Status 201 is pending too: the rail's answer could not be read. Status 202 says what the
+    payer must do.
+    """
 
     status: Literal[200, 201, 202] = 200
     txn_ref: str = field(name="txnRef")
     txn_status: PaymentStatus | UnsetType = field(name="txnStatus", default=UNSET)
     message: str
-    # What the payment was made for.
+    # The loan or savings account that the payment was made for.
     loan_id: str | UnsetType = UNSET
     savings_id: str | UnsetType = UNSET
     # The step that the payer must take.
@@ -47,7 +51,6 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     account_name: str | UnsetType = field(name="accountName", default=UNSET)
     bank_name: str | UnsetType = field(name="bankName", default=UNSET)
     account_expires: int | UnsetType = field(name="accountExpires", default=UNSET)
-    # As the request had it, text or number.
     amount: str | int | float | UnsetType = UNSET
     expires: int | UnsetType = UNSET
     # The completed result.
@@ -60,12 +63,12 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     card: CardReply | UnsetType = UNSET
     currency: str | UnsetType = UNSET
     payment_method: str | UnsetType = UNSET
-    # As it came with the request.
+    # As the request had it.
     meta: dict[str, Any] | UnsetType = UNSET
 
 
 class RefundLine(msgspec.Struct, kw_only=True):
-    """One refund of a payment, whatever became of it."""
+    """One refund of a payment, in any status."""
 
     refund_ref: str = field(name="refundRef")
     txn_status: PaymentStatus = field(name="txnStatus")
@@ -76,10 +79,12 @@ class RefundLine(msgspec.Struct, kw_only=True):
 
 
 class VerifyReply(msgspec.Struct, kw_only=True):
-    """`chargedAmount` is a number here. While a payment is pending, the payer's next step is told as `charge` told it
-    or, where its answer was lost, would have. `refunds` lists all refunds, newest first, failed ones too. Of a refund
-    that was asked for by its own reference, `refundRef`, status, message and amount are the refund's, `txnRef` and the
-    rest its payment's. Contract: payment#verify, payment#refund"""
+    """A payment as `verify` shows it. `chargedAmount` is a number here.
+
+    A pending payment has the payer's next step, as `charge` returns it. `refunds` lists all refunds, newest first,
+    failed ones too. If a refund was asked for, `refundRef`, status, message and amount are the refund's, and `txnRef`
+    and the rest are its payment's. Contract: payment#verify, payment#refund
+    """
 
     status: Literal[200] = 200
     txn_status: PaymentStatus = field(name="txnStatus")
@@ -96,7 +101,7 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     card: CardReply | UnsetType = UNSET
     card_token: str | UnsetType = field(name="cardToken", default=UNSET)
     refunded_amount: str | UnsetType = field(name="refundedAmount", default=UNSET)
-    # What the payment was made for, what the merchant told with it, and how much that had no use for.
+    # The loan or savings account it was made for, the request's meta, and the amount that the account could not use.
     loan_id: str | UnsetType = UNSET
     savings_id: str | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
@@ -119,7 +124,7 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     expires_at: str | UnsetType = UNSET
 
 
-# What a pending payment's step and its verification tell alike.
+# Fields of the payer's next step that PaymentReply and VerifyReply share.
 STEP_FIELDS = (
     *("apply_auth", "auth_type", "validate", "auth_url", "ussd_code", "qr_code", "qr_image"),
     *("account_number", "account_name", "bank_name", "amount"),
@@ -127,8 +132,7 @@ STEP_FIELDS = (
 
 
 class RefundReply(msgspec.Struct, kw_only=True):
-    """One refund: its `amount`, and of its payment `refundedAmount`, what has gone back so far, and `refundableAmount`,
-    what still may."""
+    """One refund. `refundedAmount` and `refundableAmount` are of its payment: refunded so far, and still refundable."""
 
     status: Literal[200] = 200
     txn_ref: str = field(name="txnRef")
@@ -154,7 +158,7 @@ class BeneficiaryReply(msgspec.Struct, kw_only=True):
 
 
 class RecurrentReply(msgspec.Struct, kw_only=True):
-    """A recurrent payment as it stands; `txnRef` is its newest charge, `paid` what all of them brought."""
+    """A recurrent payment. `txnRef` is its newest charge, `paid` the sum of all successful ones."""
 
     id: str
     state: str
@@ -203,7 +207,7 @@ class InstallmentChanged(msgspec.Struct, kw_only=True):
 
 
 class Charges(msgspec.Struct, kw_only=True):
-    """`fee` is without VAT; the payer pays `total_charge`, the merchant gets `settled`."""
+    """The cost of a payment. `fee` excludes VAT. The payer pays `total_charge`, the merchant gets `settled`."""
 
     amount: str
     fee: str

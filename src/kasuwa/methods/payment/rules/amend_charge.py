@@ -1,8 +1,8 @@
-"""What the second step of a card payment adds to the first: schedule, split, bearer, references, meta.
-Contract: payment#charge, payment#split
+"""Fields that the charge step of a card payment adds to initiate: schedule, split, bearer, references, meta.
 
-Clients send the same body twice. What only the charge brings counts as if initiate had brought it; what both bring must
-be the same. The price follows where the bearer does.
+Clients send the same body twice. Fields that only charge has count as if initiate had them. Fields that both have must
+be equal. A bearer that only charge has changes the price.
+Contract: payment#charge-late-fields, payment#charge-mismatch
 """
 
 from typing import ClassVar, TypeVar
@@ -15,7 +15,7 @@ from kasuwa.core.documents import same_document
 from kasuwa.core.pricing import Price, bearer_of
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
-from kasuwa.methods.payment.rules import request_charge as ask_rules
+from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
 
 AS_INITIATED = "as it was initiated"
@@ -24,32 +24,36 @@ R = TypeVar("R", bound=Row)
 
 
 class AmendedTransaction(Transaction):
-    """A transaction whose charge brought its price or reference."""
+    """A transaction whose price and merchant reference may change at the charge step."""
 
     mutable_columns: ClassVar[tuple[str, ...]] = (*Transaction.mutable_columns, "order_ref", "fee", "vat")
 
 
 class AmendedPayment(Payment):
-    """A payment whose charge brought more of what it is asked with."""
+    """A payment whose detail and amounts may change at the charge step."""
 
     mutable_columns: ClassVar[tuple[str, ...]] = (*Payment.mutable_columns, "detail", "charged", "settled")
 
 
 def amend_row(kind: type[R], row: Row, **changes: object) -> R:
+    """Returns a row as another row type with these columns changed."""
     return msgspec.structs.replace(kind(*msgspec.structs.astuple(row)), **changes)
 
 
 def amend_payment(
     request: ChargeCard, row: Transaction, payment: Payment, context: Context, seen: LoadedRows
 ) -> tuple[Transaction, Payment] | list[FieldError]:
-    """The payment with what its charge brings, or what is wrong with that. Once it is charged, nothing is added."""
+    """Returns both rows with what the charge step adds, or the field errors.
+
+    After the payment was charged, nothing is added: the rows are returned unchanged.
+    """
     detail = DETAIL_DECODER.decode(payment.detail)
     planned = read_charge_plan(request, row, context)
     if isinstance(planned, list):
         return planned
-    faults = ask_rules.recurrent_faults(request) + find_differences(request, row, detail, planned, context)
+    faults = check_request.recurrent_faults(request) + find_differences(request, row, detail, planned, context)
     wanted = merge_terms(request, detail, planned, context)
-    faults += ask_rules.schedule_conflict_faults(wanted.recurrent is not None, wanted.installments is not None)
+    faults += check_request.schedule_conflict_faults(wanted.recurrent is not None, wanted.installments is not None)
     if faults or row.is_final or payment.stage != INITIATED:
         return faults or (row, payment)
     order_ref = row.order_ref or request.customer_txnref or ""
@@ -61,31 +65,31 @@ def amend_payment(
 def read_charge_plan(
     request: ChargeCard, row: Transaction, context: Context
 ) -> InstallmentTerms | list[FieldError] | None:
-    """The installment plan of the charge, as of the day of initiate: what is due on that day is what is charged."""
+    """Returns the installment plan of the charge step, or its errors. The amount due is that of initiate's day."""
     if request.installment is None:
         return None
-    planned = ask_rules.read_installment_terms(request.installment, row.amount or None, lagos_day(row.created_at))
+    planned = check_request.read_installment_terms(request.installment, row.amount or None, lagos_day(row.created_at))
     if isinstance(planned, list):
         return planned
-    due, wish = planned
+    due, installments = planned
     if due != row.amount:
         return [FieldError("installment", AS_INITIATED)]
-    return ask_rules.later_faults(wish, context.merchant, row.currency) or wish
+    return check_request.later_faults(installments, context.merchant, row.currency) or installments
 
 
 def find_differences(
     request: ChargeCard, row: Transaction, detail: PaymentDetail, planned: InstallmentTerms | None, context: Context
 ) -> list[FieldError]:
-    """What both steps bring and say differently."""
-    parts = ask_rules.read_split_parts(request)
+    """Returns an error for each field that both steps have with different values."""
+    parts = check_request.read_split_parts(request)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    wish = ask_rules.read_recurrent_terms(request)
+    recurrent = check_request.read_recurrent_terms(request)
     found = {
         "customer_txnref": bool(row.order_ref and request.customer_txnref) and request.customer_txnref != row.order_ref,
         "meta": bool(detail.meta and request.meta) and not same_document(request.meta or "", detail.meta),
         "split": bool(detail.split and parts) and parts != detail.split,
         "bearer": detail.is_bearer_explicit and request.bearer is not None and bearer != detail.bearer,
-        "recurrent": detail.recurrent is not None and wish is not None and wish != detail.recurrent,
+        "recurrent": detail.recurrent is not None and recurrent is not None and recurrent != detail.recurrent,
         "is_recurring": detail.recurrent is not None and request.is_recurring is False,
         "installment": detail.installments is not None and planned is not None and planned != detail.installments,
     }
@@ -95,20 +99,21 @@ def find_differences(
 def merge_terms(
     request: ChargeCard, detail: PaymentDetail, planned: InstallmentTerms | None, context: Context
 ) -> PaymentDetail:
-    brought = ask_rules.detail_of(request, context)
-    bearer = brought if request.bearer is not None and not detail.is_bearer_explicit else detail
+    """Returns the payment detail with the fields that only the charge step has."""
+    added = check_request.detail_of(request, context)
+    bearer = added if request.bearer is not None and not detail.is_bearer_explicit else detail
     return msgspec.structs.replace(
         detail,
-        fullname=detail.fullname or brought.fullname,
-        email=detail.email or brought.email,
-        ip=detail.ip or brought.ip,
-        fingerprint=detail.fingerprint or brought.fingerprint,
-        meta=detail.meta or brought.meta,
-        redirect_url=detail.redirect_url or brought.redirect_url,
-        split=detail.split or brought.split,
+        fullname=detail.fullname or added.fullname,
+        email=detail.email or added.email,
+        ip=detail.ip or added.ip,
+        fingerprint=detail.fingerprint or added.fingerprint,
+        meta=detail.meta or added.meta,
+        redirect_url=detail.redirect_url or added.redirect_url,
+        split=detail.split or added.split,
         bearer=bearer.bearer,
         is_bearer_explicit=bearer.is_bearer_explicit,
-        recurrent=detail.recurrent or ask_rules.read_recurrent_terms(request),
+        recurrent=detail.recurrent or check_request.read_recurrent_terms(request),
         installments=detail.installments or planned,
     )
 
@@ -116,23 +121,17 @@ def merge_terms(
 def apply_terms(
     detail: PaymentDetail, order_ref: str, row: Transaction, payment: Payment, context: Context, seen: LoadedRows
 ) -> tuple[Transaction, Payment] | list[FieldError]:
+    """Returns both rows with the merged detail and, if the bearer changed, the new price. Checks the split again."""
     assert detail.card is not None, "a card payment has its card"
     before = DETAIL_DECODER.decode(payment.detail)
     price = Price(row.amount, row.fee, row.vat, payment.charged, payment.settled)
     bearer = bearer_of(context.merchant.tariff, "customer" if detail.bearer == "customer" else "merchant")
     if detail.bearer != before.bearer:
-        fee_class = ask_rules.card_fee_class(detail.card)
-        price = ask_rules.price_of(bearer, context.merchant, fee_class, row.currency, row.amount)
-    faults = ask_rules.card_split_faults(
-        detail.split,
-        bearer,
-        detail.card,
-        row.currency,
-        price,
-        detail.installments,
-        context,
-        None if detail.split == before.split else seen,
-    )
+        fee_class = check_request.card_fee_class(detail.card)
+        price = check_request.price_of(bearer, context.merchant, fee_class, row.currency, row.amount)
+    charges = check_request.CardCharges(detail.card, bearer, row.currency, price, detail.installments)
+    beneficiaries = None if detail.split == before.split else seen
+    faults = check_request.card_split_faults(detail.split, charges, context, beneficiaries)
     if faults:
         return faults
     return (

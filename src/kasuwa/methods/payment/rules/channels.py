@@ -1,10 +1,9 @@
-"""How payments begin that are no cards: account, USSD, telephone, QR, bank transfer, mobile money.
+"""Begins payments other than by card: account, USSD, phone, QR, bank transfer, mobile money.
 
 Contract: payment#charge
 """
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import msgspec
 
@@ -27,9 +26,9 @@ from kasuwa.core.people import canonical_phone
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of
 from kasuwa.core.references import row_key
 from kasuwa.core.tariff import FeeClass
-from kasuwa.methods.payment.model import CHARGE, PaymentDetail, PaymentOrder, begin_payment
-from kasuwa.methods.payment.rules import request_charge as ask_rules
-from kasuwa.methods.payment.rules.charge_card import make_page_token
+from kasuwa.methods.payment.model import CHARGE, EnrolledPhone, PaymentDetail
+from kasuwa.methods.payment.rules import check_request
+from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment, make_page_token
 from kasuwa.methods.payment.wire import (
     ChargeAccount,
     ChargeMobileMoney,
@@ -39,28 +38,20 @@ from kasuwa.methods.payment.wire import (
     PaymentFields,
 )
 
-# Which banks can be debited, and dialled. Contract: payment#ussd, resources#banks
+# Kinds of banks whose accounts can be debited. Contract: payment#account, resources#banks
 CHARGEABLE_KINDS = frozenset({"commercial"})
+# The USSD bank that requires the payer's phone and account number. Contract: payment#ussd
 USSD_BANK_NEEDING_PAYER = "zenith"
 
-# A provider's country and currency; who is sent to a page of the provider needs somewhere to come back to.
+# Country and currency of each mobile-money provider.
 MOBILE_MONEY_PROVIDERS = {
     "paga": ("NG", "NGN"),
     "paga_connect": ("NG", "NGN"),
     "ghana": ("GH", "GHS"),
     "mpesa": ("KE", "KES"),
 }
+# Providers whose payers approve on a page. Their requests need a redirect_url to send the payer back to.
 REDIRECT_PROVIDERS = frozenset({"paga", "paga_connect"})
-
-
-class EnrolledPhone(Row):
-    """A telephone that has paid this merchant before, by keyed hash."""
-
-    table: ClassVar[str] = "enrolled_phone"
-
-    @property
-    def is_open(self) -> bool:
-        return False
 
 
 def begin_from_request(
@@ -73,38 +64,47 @@ def begin_from_request(
     return begin_payment(order, context, CHARGE) if isinstance(order, PaymentOrder) else order
 
 
+# Requests of the methods that begin here.
+ChargeRequest = ChargeAccount | ChargeUssd | ChargePhone | ChargeShown | ChargeMobileMoney
+
+
+class OrderDraft(msgspec.Struct, frozen=True):
+    """The part of a payment order that depends on its method."""
+
+    method: str
+    fee_class: FeeClass
+    detail: PaymentDetail
+    faults: list[FieldError]  # field errors found so far
+    rows: tuple[Row, ...] = ()  # further rows to write with the payment
+
+
 def build_order(
-    request: PaymentFields,
-    context: Context,
-    seen: LoadedRows,
-    method: str,
-    fee_class: FeeClass,
-    amount: int,
-    detail: PaymentDetail,
-    faults: list[FieldError],
-    rows: tuple[Row, ...] = (),
+    draft: OrderDraft, request: ChargeRequest, context: Context, seen: LoadedRows
 ) -> PaymentOrder | Refusal:
-    """What all of them share: limits, price, split."""
-    currency = str(request.currency or ask_rules.HOME_CURRENCY)
-    faults = [*faults, *ask_rules.unsupported_schedule_faults(request)]
-    faults += ask_rules.limit_faults(context.merchant, currency, amount)
+    """Builds a payment order after the checks that all methods share: schedule, limits, price and split."""
+    amount = int(request.amount)
+    currency = str(request.currency or check_request.HOME_CURRENCY)
+    faults = [*draft.faults, *check_request.unsupported_schedule_faults(request)]
+    faults += check_request.limit_faults(context.merchant, currency, amount)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, fee_class, currency, amount)
-    faults += ask_rules.split_faults(ask_rules.read_split_parts(request), currency, (price.settled,), context, seen)
+    price = check_request.price_of(bearer, context.merchant, draft.fee_class, currency, amount)
+    faults += check_request.split_faults(
+        check_request.read_split_parts(request), currency, (price.settled,), context, seen
+    )
     if faults:
         return refuse_fields(*faults)
-    return PaymentOrder(method, currency, price, detail, request.customer_txnref or "", rows=rows)
+    return PaymentOrder(draft.method, currency, price, draft.detail, request.customer_txnref or "", rows=draft.rows)
 
 
 def home_faults(request: PaymentFields) -> list[FieldError]:
-    return ask_rules.home_money_faults(*ask_rules.country_and_currency(request))
+    return check_request.home_money_faults(*check_request.country_and_currency(request))
 
 
 # --- account --------------------------------------------------------------------------------------------------------
 
 
 def chargeable_banks() -> list[Bank]:
-    """Banks whose accounts can be debited, by name."""
+    """Returns the banks whose accounts can be debited, sorted by name."""
     found = {bank.name: bank for bank in banks_by_code().values() if bank.kind in CHARGEABLE_KINDS}
     return [found[name] for name in sorted(found)]
 
@@ -122,12 +122,12 @@ def build_account_order(request: ChargeAccount, context: Context, seen: LoadedRo
     account = request.account
     faults = home_faults(request) + account_faults(context.merchant, account.bank_code, account.account_number)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context), payer=account.account_number, provider=account.bank_code
+        check_request.detail_of(request, context), payer=account.account_number, provider=account.bank_code
     )
-    return build_order(request, context, seen, "account", "account", int(request.amount), detail, faults)
+    return build_order(OrderDraft("account", "account", detail, faults), request, context, seen)
 
 
-# --- USSD and telephone ---------------------------------------------------------------------------------------------
+# --- USSD and phone -------------------------------------------------------------------------------------------------
 
 
 def ussd_faults(bank: str, phonenumber: str | None, accountnumber: str | None) -> list[FieldError]:
@@ -140,15 +140,15 @@ def ussd_faults(bank: str, phonenumber: str | None, accountnumber: str | None) -
 def build_ussd_order(request: ChargeUssd, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
     faults = home_faults(request) + ussd_faults(request.bank, request.phonenumber, request.accountnumber)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
+        check_request.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
     )
-    return build_order(request, context, seen, "ussd", "ussd", int(request.amount), detail, faults)
+    return build_order(OrderDraft("ussd", "ussd", detail, faults), request, context, seen)
 
 
 def build_phone_order(request: ChargePhone, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal | NeedsMore:
-    """The first payment of a telephone enrols it."""
+    """Builds the payment order of a phone payment. The first payment of a phone to the merchant enrolls it."""
     merchant_id = context.merchant.merchant_id
-    # Under its canonical spelling; a version before kept telephones as they were spelled.
+    # Stored under the canonical number. Earlier versions stored the number as it was sent.
     key, *spelled = (
         row_key(merchant_id, "enrolled phone", context.digest(f"phone {merchant_id} {number}".encode()).hex())
         for number in (canonical_phone(request.phonenumber), request.phonenumber)
@@ -156,14 +156,14 @@ def build_phone_order(request: ChargePhone, context: Context, seen: LoadedRows) 
     if not seen.is_loaded(key):
         return NeedsMore(Needs(tuple((EnrolledPhone, wanted) for wanted in {key, *spelled})))
     first = all(seen.get(EnrolledPhone, known) is None for known in {key, *spelled})
-    detail = msgspec.structs.replace(ask_rules.detail_of(request, context), payer=request.phonenumber, enrolment=first)
-    rows = (EnrolledPhone(key, merchant_id),) if first else ()
-    return build_order(
-        request, context, seen, "phone", "phone", int(request.amount), detail, home_faults(request), rows
+    detail = msgspec.structs.replace(
+        check_request.detail_of(request, context), payer=request.phonenumber, enrolment=first
     )
+    rows = (EnrolledPhone(key, merchant_id),) if first else ()
+    return build_order(OrderDraft("phone", "phone", detail, home_faults(request), rows), request, context, seen)
 
 
-# --- what a payer is shown ------------------------------------------------------------------------------------------
+# --- QR and bank transfer -------------------------------------------------------------------------------------------
 
 
 def shown_name(request: ChargeShown, merchant: Merchant) -> str:
@@ -173,39 +173,38 @@ def shown_name(request: ChargeShown, merchant: Merchant) -> str:
 def build_qr_order(request: ChargeShown, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
     token = make_page_token(context)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, "qrpay", ask_rules.HOME_CURRENCY, int(request.amount))
+    price = check_request.price_of(bearer, context.merchant, "qrpay", check_request.HOME_CURRENCY, int(request.amount))
     faults = home_faults(request)
     name = shown_name(request, context.merchant)
     reference = context.permutation(context.number)
-    fits = not ask_rules.limit_faults(context.merchant, ask_rules.HOME_CURRENCY, int(request.amount))
-    payload = QrPayment(context.merchant.mid, f"{reference:09d}", price.charged, ask_rules.HOME_CURRENCY, name)
+    fits = not check_request.limit_faults(context.merchant, check_request.HOME_CURRENCY, int(request.amount))
+    payload = QrPayment(context.merchant.mid, f"{reference:09d}", price.charged, check_request.HOME_CURRENCY, name)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
+        check_request.detail_of(request, context),
         business_name=name,
         page_token=token,
         qr=write_payload(payload) if fits else "",
     )
-    return build_order(request, context, seen, "qrpay", "qrpay", int(request.amount), detail, faults)
+    return build_order(OrderDraft("qrpay", "qrpay", detail, faults), request, context, seen)
 
 
 def build_bank_transfer_order(
     request: ChargeShown, context: Context, seen: LoadedRows
 ) -> PaymentOrder | Refusal | NeedsMore:
-    """An account number of its own for each payment, so that whoever pays into it pays this."""
+    """Builds the payment order of a bank transfer. Each payment has an account number of its own."""
     bank = banks_by_code()[context.merchant.inbound_bank]
     number = free_number(bank, context, seen)
     if isinstance(number, NeedsMore):
         return number
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
+        check_request.detail_of(request, context),
         business_name=shown_name(request, context.merchant),
         provider=bank.name,
         inbound_account_number=number,
         page_token=make_page_token(context),
     )
-    return build_order(
-        request, context, seen, "bank_transfer", "bank_transfer", int(request.amount), detail, home_faults(request)
-    )
+    draft = OrderDraft("bank_transfer", "bank_transfer", detail, home_faults(request))
+    return build_order(draft, request, context, seen)
 
 
 # --- mobile money ---------------------------------------------------------------------------------------------------
@@ -214,12 +213,12 @@ def build_bank_transfer_order(
 def mobile_money_faults(
     kind: str, country: str, currency: str, redirect_url: str | None, phonenumber: str | None, network: str | None
 ) -> list[FieldError]:
-    where, money = MOBILE_MONEY_PROVIDERS[kind]
+    provider_country, provider_currency = MOBILE_MONEY_PROVIDERS[kind]
     faults = []
-    if country != where:
-        faults.append(FieldError("country", f"{where} for {kind}"))
-    if currency != money:
-        faults.append(FieldError("currency", f"{money} for {kind}"))
+    if country != provider_country:
+        faults.append(FieldError("country", f"{provider_country} for {kind}"))
+    if currency != provider_currency:
+        faults.append(FieldError("currency", f"{provider_currency} for {kind}"))
     if kind in REDIRECT_PROVIDERS and redirect_url is None:
         faults.append(FieldError("redirect_url", f"required for {kind}"))
     if kind not in REDIRECT_PROVIDERS and phonenumber is None:
@@ -230,16 +229,16 @@ def mobile_money_faults(
 
 
 def build_mobile_money_order(request: ChargeMobileMoney, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
-    to_a_page = request.type in REDIRECT_PROVIDERS
-    brought = (request.redirect_url, request.phonenumber, request.network)
-    faults = mobile_money_faults(request.type, *ask_rules.country_and_currency(request), *brought)
+    has_page = request.type in REDIRECT_PROVIDERS
+    fields = (request.redirect_url, request.phonenumber, request.network)
+    faults = mobile_money_faults(request.type, *check_request.country_and_currency(request), *fields)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
+        check_request.detail_of(request, context),
         payer=request.phonenumber or "",
         provider=request.type,
-        page_token=make_page_token(context) if to_a_page else "",
+        page_token=make_page_token(context) if has_page else "",
     )
     if faults:
         return refuse_fields(*faults)
     fee_class = MOBILE_MONEY_CLASSES[MOBILE_MONEY_PROVIDERS[request.type][0]]
-    return build_order(request, context, seen, "mobile_money", fee_class, int(request.amount), detail, faults)
+    return build_order(OrderDraft("mobile_money", fee_class, detail, faults), request, context, seen)

@@ -1,9 +1,10 @@
-"""The rules of card payments: initiate, charge, validate; and charging a saved card.
-Contract: payment#charge, payment#validate
+"""Card payments (initiate, charge, validate) and charges of a saved card.
 
-initiate   a session is opened at the rail; what it wants (PIN, OTP, 3-D Secure) is the answer
-charge     the same body again, with that; PIN goes on to completion, OTP and 3-D Secure ask the payer
-validate   the payer's OTP; also straight after initiate
+    initiate   opens a session at the rail. The reply says which authentication it asks for: PIN, OTP or 3-D Secure
+    charge     sends the same body with that authentication. PIN completes the payment, the others ask the payer
+    validate   sends the payer's OTP to the rail. Allowed straight after initiate too
+
+Contract: payment#initiate, payment#charge, payment#token, payment#validate
 """
 
 from base64 import b64encode
@@ -29,7 +30,6 @@ from kasuwa.core.pricing import bearer_of
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario, take_call_scenario
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
-from kasuwa.core.vault import derive
 from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_OTP,
@@ -52,44 +52,40 @@ from kasuwa.methods.payment.model import (
     VALIDATING,
     Payment,
     PaymentJobData,
-    PaymentOrder,
     SavedCard,
-    begin_payment,
     find_chargeable_card,
     payment_key,
-    read_card_test_outcomes,
-    requeue_for_rail,
     saved_card_key,
 )
-from kasuwa.methods.payment.rules import request_charge as ask_rules
+from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.amend_charge import amend_payment
+from kasuwa.methods.payment.rules.begin import (
+    PaymentOrder,
+    begin_payment,
+    make_page_token,
+    read_card_test_outcomes,
+    requeue_for_rail,
+)
 from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 
-# Other pages only show something: whoever pays, pays elsewhere.
+# Methods whose payer approves or declines on a hosted page. Pages of other methods only show how to pay.
 PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
 
-# Three codes and no more. Contract: payment#validate
+# Number of wrong OTPs that fails a payment. Contract: payment#validate
 MAX_OTP_ATTEMPTS = 3
 
-# 192 bits.
-PAGE_TOKEN_DIGITS = 48
 
 VALIDATION_NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
 OTP_ATTEMPTS_OVER = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payment has failed")
 PAYMENT_EXPIRED = Refusal(INVALID_REQUEST, "The time for this payment is over and it has failed; begin a new payment")
 
 
-def make_page_token(context: Context) -> str:
-    """What a payer's page is found by: nobody guesses it."""
-    return derive(context.entropy, "page").hex()[:PAGE_TOKEN_DIGITS]
-
-
 # --- initiate -------------------------------------------------------------------------------------------------------
 
 
 def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
-    return ask_rules.need_split(request, merchant)
+    return check_request.need_split(request, merchant)
 
 
 def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -98,29 +94,30 @@ def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -
 
 
 def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
-    country, currency = ask_rules.country_and_currency(request)
+    country, currency = check_request.country_and_currency(request)
     card, today = request.card, lagos_day(context.now)
-    faults = ask_rules.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
-    faults += ask_rules.card_money_faults(country, currency)
-    faults += ask_rules.recurrent_faults(request)
-    faults += ask_rules.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
-    now = ask_rules.amount_to_charge(request, currency, context)
-    if isinstance(now, list):
-        return refuse_fields(*faults, *now)
-    amount, instalments = now
-    facts = ask_rules.summarize_card(context, request.card)
+    faults = check_request.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
+    faults += check_request.card_money_faults(country, currency)
+    faults += check_request.recurrent_faults(request)
+    faults += check_request.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
+    amount_now = check_request.amount_to_charge(request, currency, context)
+    if isinstance(amount_now, list):
+        return refuse_fields(*faults, *amount_now)
+    amount, installments = amount_now
+    summary = check_request.summarize_card(context, request.card)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, ask_rules.card_fee_class(facts), currency, amount)
-    parts = ask_rules.read_split_parts(request)
-    faults += ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
+    charges = check_request.CardCharges(summary, bearer, currency, price, installments)
+    parts = check_request.read_split_parts(request)
+    faults += check_request.card_split_faults(parts, charges, context, seen)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
-        ask_rules.detail_of(request, context),
-        card=facts,
+        check_request.detail_of(request, context),
+        card=summary,
         page_token=make_page_token(context),
-        recurrent=ask_rules.read_recurrent_terms(request),
-        installments=instalments,
+        recurrent=check_request.read_recurrent_terms(request),
+        installments=installments,
     )
     return PaymentOrder(
         method="card",
@@ -128,7 +125,7 @@ def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) 
         price=price,
         detail=detail,
         customer_txnref=request.customer_txnref or "",
-        card_secrets=ask_rules.read_card_secrets(request.card),
+        card_secrets=check_request.read_card_secrets(request.card),
     )
 
 
@@ -143,7 +140,7 @@ def need_payment(txn_ref: str, merchant: Merchant) -> Needs:
 
 
 def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
-    return Needs((*need_payment(request.txn_ref, merchant).rows, *ask_rules.need_split(request, merchant).rows))
+    return Needs((*need_payment(request.txn_ref, merchant).rows, *check_request.need_split(request, merchant).rows))
 
 
 def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -155,7 +152,8 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     if isinstance(terms, list) or faults:
         return refuse_fields(*faults, *(terms if isinstance(terms, list) else ()))
     if row.is_final or payment.stage != INITIATED:
-        # Repeated while the payer is awaited, the same step; after the end, the result. Contract: payment#charge
+        # A repeated charge gets the payer's step while that is awaited, and the result after the end.
+        # Contract: payment#charge-repeat
         return Decision(
             reply=reply_payment(row, payment, context.public_url), in_progress=payment.stage in RAIL_CALL_STAGES
         )
@@ -163,7 +161,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     row, amended = terms
     work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), amount=amended.charged)
     scenario, faults_left = next_call_scenario(context, work)
-    secrets = ask_rules.read_card_secrets(request.card)
+    secrets = check_request.read_card_secrets(request.card)
     sent = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
     rows = advance_stage(row, amended, CHARGING, context, "charged")
     job = requeue_for_rail(job, CHARGE, sent, context)
@@ -172,7 +170,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
 
 
 def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[FieldError]:
-    """What differs from the first step. Contract: payment#charge"""
+    """Returns an error for each field that differs from initiate. Contract: payment#charge-mismatch"""
     faults = []
     card, detail = request.card, DETAIL_DECODER.decode(payment.detail)
     if payment.auth and request.auth_type not in (None, payment.auth):
@@ -181,8 +179,8 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
         faults.append(FieldError("amount", "as it was initiated"))
     if request.currency is not None and request.currency != row.currency:
         faults.append(FieldError("currency", "as it was initiated"))
-    said = ask_rules.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
-    if detail.card is None or said != detail.card.hash:
+    given_hash = check_request.card_hash(context, card.card_no, card.expiry_month, card.expiry_year)
+    if detail.card is None or given_hash != detail.card.hash:
         faults.append(FieldError("card.card_no", "the card that was initiated"))
     if payment.auth == "PIN" and card.pin is None:
         faults.append(FieldError("card.pin", "required"))
@@ -192,32 +190,37 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
 def find_payment(
     txn_ref: str, merchant: Merchant, seen: LoadedRows
 ) -> tuple[Transaction | None, Payment | None, Job | None]:
+    """Returns the transaction, payment and job of a reference, each None if absent."""
     key = transaction_key(merchant.merchant_id, KIND, txn_ref)
     payment = seen.get(Payment, payment_key(merchant.merchant_id, txn_ref))
     return seen.get(Transaction, key), payment, seen.get(Job, job_key(key))
 
 
 def next_call_scenario(context: Context, work: PaymentJobData) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
-    """How this step's call goes: as this request says, else a planned fault, else as the earlier step said."""
+    """Returns the sandbox scenario of this step's call and the injected faults left (None if unchanged).
+
+    The request's own scenario comes first, then an injected fault, then the scenario of the step before.
+    """
     random_number = int.from_bytes(context.entropy[:8], "big")
-    planned, left = take_call_scenario(
+    scenario, faults_left = take_call_scenario(
         context.scenario, context.injected_faults, RAIL_ROUTES[work.method].fault_rail, random_number
     )
-    if planned == NO_SCENARIO:
-        return msgspec.structs.replace(work.scenario, http=None), left
-    return planned, left
+    if scenario == NO_SCENARIO:
+        return msgspec.structs.replace(work.scenario, http=None), faults_left
+    return scenario, faults_left
 
 
 def renew_job_data(
-    work: PaymentJobData, payment: Payment, context: Context, scenario: Scenario, told: SandboxOutcome
+    work: PaymentJobData, payment: Payment, context: Context, scenario: Scenario, test_outcomes: SandboxOutcome
 ) -> PaymentJobData:
+    """Returns the job data of a new step: sent now, with its session and scenario."""
     return msgspec.structs.replace(
-        work, sent_at=context.now.timestamp(), session=payment.session, test_outcomes=told, scenario=scenario
+        work, sent_at=context.now.timestamp(), session=payment.session, test_outcomes=test_outcomes, scenario=scenario
     )
 
 
 def read_otp_test_outcomes(work: PaymentJobData, otp: str | None, merchant: Merchant) -> SandboxOutcome:
-    """What the payer's code tells the test environment, beside what the card told; in live, nothing."""
+    """Returns the card's test outcomes with the one that a magic OTP selects, the default ones in live."""
     return (
         msgspec.structs.replace(work.test_outcomes, proof=proof_of(otp))
         if merchant.environment == "test"
@@ -228,6 +231,7 @@ def read_otp_test_outcomes(work: PaymentJobData, otp: str | None, merchant: Merc
 def advance_stage(
     row: Transaction, payment: Payment, stage: str, context: Context, step: str
 ) -> tuple[Transaction, Payment]:
+    """Returns both rows at a new stage, with the step in the trail."""
     trail = extend_trail(row.trail, context.now, step)
     return msgspec.structs.replace(row, trail=trail), msgspec.structs.replace(payment, stage=stage)
 
@@ -244,14 +248,16 @@ def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows
 
 
 class ChallengeAnswer(msgspec.Struct, frozen=True):
-    """What a payer does on a page of ours: approve, with a code where one is asked for, or decline (None). It is on no
-    wire of the API, and says nothing of itself in a trace."""
+    """The payer's answer on a hosted page. `otp` is None if the payer declined, empty if no code is asked for.
+
+    It is not part of the API. Its repr shows no values, so that none reaches a log.
+    """
 
     txn_ref: str
     otp: str | None
 
     def __repr__(self) -> str:
-        return "AnswerChallenge(…)"
+        return "ChallengeAnswer(…)"
 
 
 def need_challenge(request: ChallengeAnswer, merchant: Merchant) -> Needs:
@@ -259,9 +265,9 @@ def need_challenge(request: ChallengeAnswer, merchant: Merchant) -> Needs:
 
 
 def answer_challenge(request: ChallengeAnswer, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    """The payer has answered on a page: 3-D Secure, or a wallet's hand-off.
+    """Sends the payer's answer on a hosted page to the rail: 3-D Secure, or a mobile-money approval.
 
-    Contract: payment#charge, payment#mobile-money
+    Contract: payment#3ds-page, payment#mobile-money
     """
     _, payment, _ = find_payment(request.txn_ref, context.merchant, seen)
     if payment is not None and payment.method not in PAGE_APPROVED_METHODS:
@@ -273,7 +279,7 @@ def answer_challenge(request: ChallengeAnswer, context: Context, seen: LoadedRow
 def submit_code(
     txn_ref: str, otp: str | None, context: Context, seen: LoadedRows, *, awaited_stage: str
 ) -> Decision | Refusal:
-    """The payer's code goes to the rail; None says that the payer declined."""
+    """Sends the payer's OTP to the rail. None means that the payer declined."""
     row, payment, job = find_payment(txn_ref, context.merchant, seen)
     if row is None or payment is None:
         return UNKNOWN_REFERENCE
@@ -282,19 +288,19 @@ def submit_code(
     if row.is_final:
         return reply_final_outcome(row, payment)
     if payment.stage == OUTCOME_UNKNOWN and may_need_code(payment):
-        # What became of the last step is not known yet: it may have been taken, and no answer may deny it.
+        # The outcome of the last step is not known. The rail may have accepted it, so it is not refused here.
         return Decision(reply=reply_payment(row, payment, context.public_url))
-    straight = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
-    if payment.stage != awaited_stage and not (straight and awaited_stage == expected_stage(payment.auth)):
+    after_initiate = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
+    if payment.stage != awaited_stage and not (after_initiate and awaited_stage == expected_stage(payment.auth)):
         return VALIDATION_NOT_AWAITED
     if context.now >= payment.expires_at:
-        # Whoever ends it is a moment late.
+        # The job that fails the payment has not run yet.
         return PAYMENT_EXPIRED
     assert job is not None
     work = JOB_DATA_DECODER.decode(job.work)
     scenario, faults_left = next_call_scenario(context, work)
-    told = read_otp_test_outcomes(work, otp, context.merchant)
-    job = requeue_for_rail(job, VALIDATE, renew_job_data(work, payment, context, scenario, told), context)
+    test_outcomes = read_otp_test_outcomes(work, otp, context.merchant)
+    job = requeue_for_rail(job, VALIDATE, renew_job_data(work, payment, context, scenario, test_outcomes), context)
     rows = advance_stage(row, payment, VALIDATING, context, "validated")
     return Decision(
         reply=reply_payment(*rows, context.public_url),
@@ -307,33 +313,37 @@ def submit_code(
 
 
 def expected_stage(auth: str) -> str:
+    """Returns the stage in which a payment with this authentication awaits its payer."""
     return AWAITING_3DS if auth == "3DSecure" else AWAITING_OTP
 
 
 def may_need_code(payment: Payment) -> bool:
-    """A card whose initiate was lost may: which authentication its bank wants is not known yet."""
+    """Whether the payment may await an OTP or a page's answer.
+
+    A card whose initiate was lost may: the authentication that its bank asks for is not known yet.
+    """
     return payment.method == "account" or (payment.method == "card" and payment.auth in ("", "OTP", "3DSecure"))
 
 
 def reply_final_outcome(row: Transaction, payment: Payment) -> Decision | Refusal:
-    """What a code is answered after the end: the outcome of a successful payment, else why it is too late.
+    """Replies to an OTP for a payment that has ended: with its success, or the reason why it is too late.
 
     Contract: #repeats, payment#validate
     """
     if row.status == SUCCESSFUL:
         return Decision(reply=reply_validated(reply_completed(row, payment)))
-    late = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}
+    refusals = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}
     failed = Refusal(INVALID_REQUEST, f"This payment has failed ({row.message}) and awaits no validation")
-    return late.get(row.code or "", failed)
+    return refusals.get(row.code or "", failed)
 
 
 class PayerCode(msgspec.Struct, frozen=True):
-    """The payer's code on its way to the rail, in memory alone."""
+    """The payer's OTP on its way to the rail. Held in memory only."""
 
     otp: str | None
 
     def __repr__(self) -> str:
-        return "Code(…)"
+        return "PayerCode(…)"
 
 
 # --- a saved card ---------------------------------------------------------------------------------------------------
@@ -341,7 +351,7 @@ class PayerCode(msgspec.Struct, frozen=True):
 
 def need_token_charge(request: ChargeToken, merchant: Merchant) -> Needs:
     saved = (SavedCard, saved_card_key(merchant.merchant_id, request.token))
-    return Needs((saved, *ask_rules.need_split(request, merchant).rows))
+    return Needs((saved, *check_request.need_split(request, merchant).rows))
 
 
 def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -350,25 +360,26 @@ def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows
 
 
 def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
-    country, currency = ask_rules.country_and_currency(request)
+    country, currency = check_request.country_and_currency(request)
     saved = find_chargeable_card(context.merchant.merchant_id, request.token, seen)
     faults = [] if saved is not None else [FieldError("token", "no saved card has this token")]
-    faults += ask_rules.card_money_faults(country, currency)
-    faults += ask_rules.unsupported_schedule_faults(request, installments=True)
-    now = ask_rules.amount_to_charge(request, currency, context)
-    if isinstance(now, list):
-        faults += now
-    if faults or saved is None or isinstance(now, list):
+    faults += check_request.card_money_faults(country, currency)
+    faults += check_request.unsupported_schedule_faults(request, installments=True)
+    amount_now = check_request.amount_to_charge(request, currency, context)
+    if isinstance(amount_now, list):
+        faults += amount_now
+    if faults or saved is None or isinstance(amount_now, list):
         return refuse_fields(*faults)
-    amount, instalments = now
-    facts = CARD_SUMMARY_DECODER.decode(saved.detail)
+    amount, installments = amount_now
+    summary = CARD_SUMMARY_DECODER.decode(saved.detail)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
-    price = ask_rules.price_of(bearer, context.merchant, ask_rules.card_fee_class(facts), currency, amount)
-    parts = ask_rules.read_split_parts(request)
-    faults = ask_rules.card_split_faults(parts, bearer, facts, currency, price, instalments, context, seen)
+    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
+    charges = check_request.CardCharges(summary, bearer, currency, price, installments)
+    parts = check_request.read_split_parts(request)
+    faults = check_request.card_split_faults(parts, charges, context, seen)
     if faults:
         return refuse_fields(*faults)
-    detail = msgspec.structs.replace(ask_rules.detail_of(request, context), card=facts, installments=instalments)
+    detail = msgspec.structs.replace(check_request.detail_of(request, context), card=summary, installments=installments)
     return PaymentOrder(
         method="token",
         currency=currency,

@@ -1,7 +1,7 @@
-"""A payment made for another slice: a loan's repayment, a deposit. What loans and savings borrow of payments.
+"""Payments made for another slice: loan repayments and savings deposits.
 
-Every payment type is taken, in one step where it can be: a card is opened and charged at once, and its code is brought
-by `bring_code`. The errand says what it is for, and its purpose is asked at the end (core/purpose.py).
+Every payment method is accepted. A card is opened and charged in one step, and its OTP comes by `decide_validate`.
+The payment's purpose says what it is for. The purpose's rules are called when the payment ends (core/purpose.py).
 """
 
 from collections.abc import Callable
@@ -24,7 +24,8 @@ from kasuwa.core.decision import (
 from kasuwa.core.documents import Document
 from kasuwa.core.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
 from kasuwa.core.purpose import TransactionPurpose
-from kasuwa.methods.payment.model import CHARGE, PaymentOrder, SavedCard, begin_payment, saved_card_key
+from kasuwa.methods.payment.model import CHARGE, SavedCard, saved_card_key
+from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.methods.payment.rules.channels import (
     build_account_order,
     build_bank_transfer_order,
@@ -57,7 +58,7 @@ CollectMethod = Literal["card", "token", "account", "ussd", "phone", "qrpay", "b
 
 
 class PayerFields(msgspec.Struct, kw_only=True):
-    """How somebody pays: the fields of every payment type, beside the `payment_method` that chooses among them."""
+    """The payer fields of all payment methods. The request's `payment_method` says which of them apply."""
 
     card: Card | None = None
     token: Reference | None = None
@@ -78,7 +79,7 @@ class PayerFields(msgspec.Struct, kw_only=True):
     meta: Document | None = None
 
 
-# What each type must bring, and who reads it.
+# Fields that each payment method requires.
 REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "card": ("card",),
     "token": ("token",),
@@ -96,7 +97,7 @@ def required_for(method: str) -> str:
 
 
 def require_field(name: str) -> FieldRule:
-    """A field that a way of paying needs, missed beside whatever else is wrong."""
+    """Returns the preflight rule that reports a missing field of the chosen method beside other errors."""
 
     def reason(merchant: Merchant, preflight: PreflightContext, method: str, value: Any) -> str | None:
         return required_for(method) if value is None and name in REQUIRED_FIELDS.get(method, ()) else None
@@ -108,9 +109,11 @@ PAYER_RULES = tuple(require_field(name) for names in REQUIRED_FIELDS.values() fo
 
 
 class PaymentChannel(msgspec.Struct, frozen=True):
+    """The request type of a payment method, and the function that builds its order."""
+
     request: type[msgspec.Struct]
-    build_order: Callable[..., PaymentOrder | Refusal | NeedsMore]
-    fields: tuple[str, ...]
+    build_order: Callable[..., PaymentOrder | Refusal | NeedsMore]  # called with (request, context, seen)
+    fields: tuple[str, ...]  # of PayerFields, besides SHARED_FIELDS
 
 
 PAYMENT_CHANNELS = {
@@ -127,9 +130,9 @@ SHARED_FIELDS = ("country", "currency", "redirect_url", "user", "customer_txnref
 
 
 def payer_metadata(fields: PayerFields) -> dict[str, str]:
-    """What the merchant tells of the payer, for an errand or for the detail of a movement from the wallet."""
-    said = {"meta": fields.meta, "ip": fields.ip, "fingerprint": fields.fingerprint}
-    return {name: str(value) for name, value in said.items() if value}
+    """Returns the payer data to store with a purpose or a wallet movement: meta, IP address and device."""
+    given = {"meta": fields.meta, "ip": fields.ip, "fingerprint": fields.fingerprint}
+    return {name: str(value) for name, value in given.items() if value}
 
 
 def need_collect(method: str, fields: PayerFields, merchant: Merchant) -> Needs:
@@ -147,7 +150,10 @@ def collect_payment(
     seen: LoadedRows,
     otp_reply_state: str = "",
 ) -> Decision | Refusal | NeedsMore:
-    """Begin a payment for an errand. The fee is the merchant's; `state` is what a 202 for a code says besides."""
+    """Begins a payment for a purpose. The merchant bears the fee.
+
+    `otp_reply_state` is the value of `state` in a reply with status 202 that asks for an OTP.
+    """
     missing = [
         FieldError(name, required_for(method)) for name in REQUIRED_FIELDS[method] if getattr(fields, name) is None
     ]

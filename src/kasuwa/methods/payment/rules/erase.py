@@ -1,4 +1,4 @@
-"""Payments and saved cards without their payer, who asked to be forgotten."""
+"""Erases a payer's personal data from payments and saved cards. Contract: payment#payer"""
 
 from typing import ClassVar
 
@@ -13,13 +13,16 @@ ERASED_CARD = encode_text(CardSummary("", "", "", None, None, None, None))
 
 
 class ErasablePayment(Payment):
-    """A payment of which nothing changes but what it was asked with, which otherwise never does."""
+    """A payment whose only writable column is `detail`."""
 
     mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
 
 
 def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
-    """Whatever is under way must first end: its card would be saved then."""
+    """Returns the payment without its payer's data.
+
+    Refuses a payment that is still open, as its card would be saved when it succeeds.
+    """
     if payment.is_open:
         return TRANSACTION_IN_PROGRESS
     detail = msgspec.structs.replace(
@@ -32,5 +35,5 @@ def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
 
 
 def erase_saved_card(card: SavedCard) -> SavedCard:
-    """Its token stays taken, and opens nothing."""
+    """Returns the saved card without its number and summary. Its token stays taken."""
     return msgspec.structs.replace(card, sealed=b"", detail=ERASED_CARD)

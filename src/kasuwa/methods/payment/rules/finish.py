@@ -1,4 +1,7 @@
-"""The end of a payment: its postings, its token, its event, and what follows from it."""
+"""The end of a payment: its postings, its saved card, its event, and the plans and settlement batches it leads to.
+
+The posting table is in model.py.
+"""
 
 from functools import partial
 from hashlib import blake2b
@@ -27,6 +30,7 @@ from kasuwa.methods.payment.model import (
     saved_card_aad,
     saved_card_key,
     sealed_card_aad,
+    unapplied_account,
 )
 from kasuwa.methods.payment.rules.replies import reply_completed
 from kasuwa.methods.payment.rules.scheduled_charges import start_plans
@@ -36,48 +40,55 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def finish_accounts(work: PaymentJobData) -> tuple[str, ...]:
-    """The accounts of an ordinary end; what a split, a settlement day or a purpose needs besides is asked for later."""
+    """Returns the accounts that an ordinary end posts to.
+
+    Those of a split, a settlement day or a purpose are requested by NeedsMore.
+    """
     currency = work.currency
-    usual = (
+    accounts = (
         chart.wallet(currency),
         rail_account(work.method, currency),
         chart.income("collection", currency),
         chart.tax("vat", currency),
     )
-    return (*usual, unapplied_account(currency)) if work.method == "bank_transfer" else usual
+    return (*accounts, unapplied_account(currency)) if work.method == "bank_transfer" else accounts
 
 
-def unapplied_account(currency: str) -> str:
-    """What customers have paid in and does not make up its payment: it is applied whole, or returned."""
-    return f"unapplied:main:{currency}"
+class PaymentOutcome(msgspec.Struct, frozen=True):
+    """The final status of a payment.
+
+    The code is the rail's. If the payment was ended here it is EXPIRED, OTP_ATTEMPTS_EXHAUSTED or None.
+    """
+
+    status: str
+    code: str | None
+    message: str
 
 
 def end_payment(
     row: Transaction,
     payment: Payment,
     job: Job | None,
-    final_status: str,
-    code: str | None,
-    message: str,
+    outcome: PaymentOutcome,
     context: Context,
     seen: LoadedRows,
 ) -> Decision | NeedsMore:
-    """What was never awaited has no job."""
+    """Ends a payment. `job` is None for a transfer into a personalized account, which was never pending."""
     detail = DETAIL_DECODER.decode(payment.detail)
     finish = partial(
         end_transaction,
         context,
         row,
-        final_status,
-        code,
-        message,
+        outcome.status,
+        outcome.code,
+        outcome.message,
         payment.method,
         context.scenario if job is None else JOB_DATA_DECODER.decode(job.work).scenario,
         charged=payment.charged,
     )
     event_fields = build_event_fields(row, detail)
     end = finish(event_fields=event_fields)
-    paid = final_status == SUCCESSFUL
+    paid = outcome.status == SUCCESSFUL
     done, saved = tokenize_card(payment, end.row, detail, context) if paid else (discard_card(payment), ())
     added = effects_of_purpose(end.row, detail.purpose, context, seen)
     if isinstance(added, PurposeEffects) and added.surplus:
@@ -106,20 +117,23 @@ def end_payment(
 
 
 def record_surplus(payment: Payment, surplus: int) -> Payment:
-    """A payment of which its purpose had no use for a part: verify shows it, and it can be refunded."""
+    """Records how much of a payment its purpose could not use. Verify shows that part, and it can be refunded."""
     facts = msgspec.structs.replace(FACTS_DECODER.decode(payment.facts), surplus=surplus)
     return msgspec.structs.replace(payment, facts=encode_text(facts))
 
 
 def build_event_fields(row: Transaction, detail: PaymentDetail) -> dict[str, str]:
-    """What a payment's event carries besides: the merchant's own reference and, of money that came in on a
-    personalized account, that account. (Contract: resources#personalized-accounts, events#payload)"""
-    told = {"customer_txnref": row.order_ref} if row.order_ref else {}
-    told |= subject_of(detail.purpose)
+    """Returns the fields that a payment's event has besides the common ones.
+
+    These are the merchant's reference, the loan or savings account and, if money came in on one, the personalized
+    account. Contract: resources#personalized-accounts, events#payload
+    """
+    fields = {"customer_txnref": row.order_ref} if row.order_ref else {}
+    fields |= subject_of(detail.purpose)
     if not detail.account_reference:
-        return told
+        return fields
     return {
-        **told,
+        **fields,
         "accountReference": detail.account_reference,
         "account": detail.inbound_account_number,
         "accountDetails": detail.business_name,
@@ -138,7 +152,10 @@ def end_groups(
     context: Context,
     seen: LoadedRows,
 ) -> tuple[PostingGroup, ...]:
-    """An ordinary payment is one group. Where a purpose takes the amount whole, the fee has its own, under its hold."""
+    """Returns the posting groups of the end. An ordinary payment is one group.
+
+    If a purpose takes the amount in full, the fee is a second group that captures its hold on the wallet.
+    """
     wallet = chart.wallet(row.currency)
     own = purpose_account(detail.purpose, row.currency, context)
     hold = None if own is None or seen.get(Hold, hold_key(row.key)) is None else hold_key(row.key)
@@ -162,6 +179,7 @@ def end_groups(
 
 
 def purpose_account(purpose: TransactionPurpose | None, currency: str, context: Context) -> str | None:
+    """Returns the account to which the purpose takes the amount in full, or None."""
     if purpose is None:
         return None
     account = context.purposes[purpose.purpose].destination_account
@@ -172,23 +190,24 @@ def purpose_account(purpose: TransactionPurpose | None, currency: str, context: 
 
 
 def discard_card(payment: Payment) -> Payment:
+    """Ends the payment without saving its card."""
     return msgspec.structs.replace(payment, stage=DONE, sealed_card=None, token=None)
 
 
 def tokenize_card(
     payment: Payment, row: Transaction, detail: PaymentDetail, context: Context
 ) -> tuple[Payment, tuple[Row, ...]]:
-    """A card that was charged gets a token, by which this merchant may charge it again."""
+    """Ends the payment and saves its card under a new token, by which the merchant may charge it again."""
     if payment.sealed_card is None or detail.card is None:
         return msgspec.structs.replace(payment, stage=DONE), ()
-    kept = context.unseal(sealed_card_aad(row.txn_ref), payment.sealed_card)
-    assert SEALED_CARD_DECODER.decode(kept)
+    card = context.unseal(sealed_card_aad(row.txn_ref), payment.sealed_card)
+    assert SEALED_CARD_DECODER.decode(card)
     token = f"{random_token_prefix(context)}.{int(context.now.timestamp())}"
     saved = SavedCard(
         key=saved_card_key(row.merchant_id, token),
         merchant_id=row.merchant_id,
         token=token,
-        sealed=context.seal(saved_card_aad(token), kept),
+        sealed=context.seal(saved_card_aad(token), card),
         detail=encode_text(detail.card),
         created_at=context.now,
     )

@@ -1,13 +1,14 @@
-"""Money that customers transfer into an account they were shown: exact, too little, too much, too late.
-Contract: payment#bank-transfer
+"""Inbound bank transfers, into the account number of a payment or into a personalized account.
 
-exact       the payment succeeds
-too little  rail:debit → unapplied, and the rest is awaited; it goes back if the time runs out
-too much    the payment succeeds, the excess goes back
-too late    rail:debit → unapplied → rail:debit: it goes back at once
+Into a payment's own account number:
 
-Into a personalized account nobody asked for an amount, and nothing is awaited: whatever comes is a payment of its own
-that has succeeded. (Contract: resources#personalized-accounts)
+    exact amount  the payment succeeds
+    too little    rail:debit → unapplied; the rest is awaited, and it is returned if the payment expires
+    too much      the payment succeeds, the excess is returned
+    too late      rail:debit → unapplied → rail:debit: it is returned at once
+
+Every transfer into a personalized account is a successful payment of its own, of any amount.
+Contract: payment#bank-transfer, resources#personalized-accounts
 """
 
 import msgspec
@@ -40,21 +41,20 @@ from kasuwa.methods.payment.model import (
     Payment,
     PaymentDetail,
     PaymentJobData,
-    PaymentOrder,
-    make_payment,
-    make_transaction,
     payment_key,
     rail_account,
+    unapplied_account,
 )
-from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts, unapplied_account
+from kasuwa.methods.payment.rules.begin import PaymentOrder, make_payment, make_transaction
+from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
+from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
 from kasuwa.methods.payment.rules.replies import underpaid_message
-from kasuwa.methods.payment.rules.request_charge import HOME_CURRENCY
 from kasuwa.methods.payment.wire import PayAccountRequest
 from kasuwa.methods.payment.wire_reply import InboundReply
 
 UNKNOWN_ACCOUNT = refuse_fields(FieldError("accountNumber", "no customer was shown this account"))
 RETURNED = "The payment is over; the money goes back to the payer"
-APPROVED, APPROVED_MESSAGE = "00", "Approved or completed successfully"
+PAID = PaymentOutcome(SUCCESSFUL, "00", "Approved or completed successfully")
 
 
 def need_inbound(request: PayAccountRequest, merchant: Merchant) -> Needs:
@@ -62,17 +62,20 @@ def need_inbound(request: PayAccountRequest, merchant: Merchant) -> Needs:
 
 
 def decide_inbound(request: PayAccountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Whose account it is stands in the directory; another merchant's is as unknown as nobody's."""
+    """Applies a transfer to the payment or personalized account that the token index names.
+
+    Another merchant's account number is refused like an unknown one.
+    """
     key = token_key(context.vault, ACCOUNT, request.account_number)
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
     entry = seen.get(TokenIndexEntry, key)
     if entry is None or entry.merchant_id != context.merchant.merchant_id:
         return UNKNOWN_ACCOUNT
-    what, _, reference = entry.reference.partition(" ")
-    if what == PERSONALIZED:
+    target, _, reference = entry.reference.partition(" ")
+    if target == PERSONALIZED:
         return receive_personalized(reference, request, context, seen)
-    assert what == PAYMENT, what
+    assert target == PAYMENT, target
     return receive_transfer(reference, int(request.amount), context, seen)
 
 
@@ -80,6 +83,7 @@ def decide_inbound(request: PayAccountRequest, context: Context, seen: LoadedRow
 
 
 def receive_transfer(txn_ref: str, amount: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Applies a transfer into a payment's own account number, or returns it if the payment is over."""
     key = transaction_key(context.merchant.merchant_id, KIND, txn_ref)
     if not seen.is_loaded(key):
         return NeedsMore(need_receipt(txn_ref, context.merchant))
@@ -109,8 +113,11 @@ def accounts_of_transfer() -> tuple[str, ...]:
 
 
 def return_late_transfer(row: Transaction, amount: int) -> Decision:
-    rail, parked = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
-    posts = (Posting(rail, parked, amount, "late payment"), Posting(parked, rail, amount, "returned to the payer"))
+    rail, unapplied = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
+    posts = (
+        Posting(rail, unapplied, amount, "late payment"),
+        Posting(unapplied, rail, amount, "returned to the payer"),
+    )
     reply = InboundReply(txn_status=row.status, txn_ref=row.txn_ref, message=RETURNED)  # type: ignore[arg-type]
     return Decision(reply=reply, groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts),))
 
@@ -118,21 +125,21 @@ def return_late_transfer(row: Transaction, amount: int) -> Decision:
 def apply_transfer(
     row: Transaction, payment: Payment, job: Job, amount: int, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    rail, parked = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
+    rail, unapplied = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
     arrived = PostingGroup(
-        row.txn_ref, WALLET_INSUFFICIENT, postings=(Posting(rail, parked, amount, "inbound transfer"),)
+        row.txn_ref, WALLET_INSUFFICIENT, postings=(Posting(rail, unapplied, amount, "inbound transfer"),)
     )
-    more = msgspec.structs.replace(payment, received=payment.received + amount)
-    if more.received < payment.charged:
-        message = underpaid_message(more.received, payment.charged)
-        kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "underpaid", message))
+    updated = msgspec.structs.replace(payment, received=payment.received + amount)
+    if updated.received < payment.charged:
+        message = underpaid_message(updated.received, payment.charged)
+        pending = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "underpaid", message))
         reply = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=message)
-        return Decision(reply=reply, groups=(arrived,), rows=(kept, more))
-    decision = end_payment(row, more, job, SUCCESSFUL, APPROVED, APPROVED_MESSAGE, context, seen)
+        return Decision(reply=reply, groups=(arrived,), rows=(pending, updated))
+    decision = end_payment(row, updated, job, PAID, context, seen)
     if isinstance(decision, NeedsMore):
         return decision
     decision.groups = (arrived, *decision.groups)
-    excess = more.received - payment.charged
+    excess = updated.received - payment.charged
     message = "Paid" if not excess else "Paid; the excess goes back to the payer"
     decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message=message)
     return decision
@@ -148,11 +155,11 @@ def receive_personalized(
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((PersonalizedAccountRow, key),), accounts_of_transfer()))
     account = seen.get(PersonalizedAccountRow, key)
-    assert account is not None, "the directory and the account were written together"
+    assert account is not None, "the token index entry and the account are written together"
     order = build_personalized_order(account, request, context)
     row = make_transaction(order, context.number, context)
     payment = make_payment(order, row, CHARGE, context)
-    decision = end_payment(row, payment, None, SUCCESSFUL, APPROVED, APPROVED_MESSAGE, context, seen)
+    decision = end_payment(row, payment, None, PAID, context, seen)
     if isinstance(decision, NeedsMore):
         return decision
     decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message="Paid")
@@ -163,9 +170,12 @@ def receive_personalized(
 def build_personalized_order(
     account: PersonalizedAccountRow, request: PayAccountRequest, context: Context
 ) -> PaymentOrder:
-    """The payment that nobody asked for, as if it had been. The payer decides what comes, and no limit can refuse what
-    is here already; the fee is out of it, because nobody was told to pay one on top. By the account's reference all
-    of its payments are found again. Contract: resources#personalized-accounts"""
+    """Builds the payment order of a transfer into a personalized account.
+
+    No limit applies: the money has arrived. The merchant bears the fee, as the payer was not told to add one. The
+    account's reference is the merchant's reference of all its payments.
+    Contract: resources#personalized-accounts
+    """
     return PaymentOrder(
         method="bank_transfer",
         currency=HOME_CURRENCY,

@@ -1,14 +1,8 @@
-"""Installment plans as their merchant sees and changes them: pause, resume, cancel. (Contract: payment#installment)
+"""Installment plans as their merchant sees and changes them: read, pause, resume, cancel.
 
-    active      charged on its dates
-    paused      by the merchant, or because the card cannot be charged: nothing is charged until it is resumed
-    finished    all of the total was collected
-    incomplete  its last date is over, and some of the total was not collected
-    unpaid      its last date is over, and nothing was collected
-    cancelled   by the merchant; what was collected stays collected
-
-What fell due while a plan was paused is still owed: a resumed plan charges it at once, one date after the other. A date
-that was given up before (see MOST_MISSES in decide_plan.py) is not charged again.
+The states are in plan_model.py. Dates that fell due while a plan was paused are still owed: a resumed plan charges them
+at once, one after the other. A date whose retries have all failed is not charged again.
+Contract: payment#installment
 """
 
 from datetime import datetime
@@ -20,7 +14,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
-from kasuwa.methods.payment.rules.scheduled_charges import (
+from kasuwa.methods.payment.plan_model import (
     ACTIVE,
     CANCELLED,
     FINISHED,
@@ -30,14 +24,13 @@ from kasuwa.methods.payment.rules.scheduled_charges import (
     TERMS_DECODER,
     UNPAID,
     Plan,
-    missed_cycles,
-    plan_job,
     plan_key,
 )
+from kasuwa.methods.payment.rules.scheduled_charges import missed_cycles, plan_job
 from kasuwa.methods.payment.wire import InstallmentRequest
 from kasuwa.methods.payment.wire_reply import InstallmentChanged, InstallmentLine, InstallmentReply
 
-# Every date has had its turn.
+# States after the last date.
 ENDED = frozenset({FINISHED, INCOMPLETE, UNPAID})
 
 UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No installment plan has this id")
@@ -51,7 +44,7 @@ def need_installment(request: InstallmentRequest, merchant: Merchant) -> Needs:
 def decide_installment(
     status: str, request: InstallmentRequest, context: Context, seen: LoadedRows
 ) -> Decision | Refusal:
-    """`status` is the variant of the action: resume, pause or cancel."""
+    """Changes an installment plan. `status` is the action's variant: resume, pause or cancel."""
     key = plan_key(context.merchant.merchant_id, request.id)
     plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
     if plan is None or plan.kind != INSTALLMENT:
@@ -67,7 +60,7 @@ def decide_installment(
             reply=reply_installment_changed(changed), rows=(changed,), jobs_done=() if job is None else (job,)
         )
     if plan.charging:
-        # The end of the charge under way goes on from there.
+        # The end of the charge in progress schedules the next one.
         return Decision(reply=reply_installment_changed(changed), rows=(changed,))
     resumed = msgspec.structs.replace(changed, attempt=0)
     due = max(plan.cycle_due, context.now)
@@ -110,5 +103,5 @@ def reply_installment_plan(plan: Plan) -> InstallmentReply:
     )
 
 
-def day_text(snapshot: datetime) -> str:
-    return f"{lagos_day(snapshot):%d-%m-%Y}"
+def day_text(time: datetime) -> str:
+    return f"{lagos_day(time):%d-%m-%Y}"

@@ -1,6 +1,7 @@
-"""What a rail's answer means for a payment: ask the payer, end it, or ask again later.
+"""Applies a rail's answer to a payment: ends it, asks the payer, or schedules the next query.
 
-Contract: #states, payment#charge, payment#validate
+Only a final answer ends a payment. A step is sent again only if the rail refused it without effect.
+Contract: #states, payment#pending, payment#rail-away, payment#validate
 """
 
 from datetime import datetime
@@ -35,21 +36,23 @@ from kasuwa.methods.payment.model import (
     payment_key,
 )
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, expected_stage
-from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts
+from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
 from kasuwa.methods.payment.rules.replies import reply_payer_step, reply_payment, reply_validated
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
 JOB_KINDS = RequeryJobKinds(CHARGE, QUERY)
+# Methods that the payer completes outside this API.
 PAYER_APPROVED_METHODS = frozenset({"ussd", "phone", "qrpay", "bank_transfer", "mobile_money"})
 
 RAIL_UNAVAILABLE = Refusal(ERROR, "The rail is not available for a moment; nothing was charged, try again")
 WRONG_OTP = Refusal(NOT_VALIDATED, "The OTP is not right; try again")
 OTP_EXHAUSTED = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payment has failed")
-EXPIRED_MESSAGE = "The customer did not complete the payment in time"
-RAIL_UNAVAILABLE_MESSAGE = "The rail is not available"
-OTP_EXHAUSTED_MESSAGE = "The OTP was wrong three times"
+# Outcomes of payments that are ended here and not by the rail.
+EXPIRED_OUTCOME = PaymentOutcome(FAILED, EXPIRED, "The customer did not complete the payment in time")
+RAIL_UNAVAILABLE_OUTCOME = PaymentOutcome(FAILED, None, "The rail is not available")
+OTP_EXHAUSTED_OUTCOME = PaymentOutcome(FAILED, OTP_ATTEMPTS_EXHAUSTED, "The OTP was wrong three times")
 
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -73,47 +76,51 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
         done = () if current_job is None or not row.is_final else (current_job,)
         return Decision(reply=reply_payment(row, payment, context.public_url), notices=notices, jobs_done=done)
     if current_job.kind != job.kind and (final_status(answer, 0) is None or job.kind == EXPIRE):
-        # Somebody took the next step meanwhile: what this one heard is out of date, unless it is final.
+        # The next step was taken meanwhile. The answer to this one is outdated, unless it is final.
         return Decision(reply=reply_payment(row, payment, context.public_url))
-    told = apply_rail_facts(payment, answer)
+    updated = apply_rail_facts(payment, answer)
     if job.kind == EXPIRE and answer.code is None:
-        return end_payment(row, told, current_job, FAILED, EXPIRED, EXPIRED_MESSAGE, context, seen)
+        return end_payment(row, updated, current_job, EXPIRED_OUTCOME, context, seen)
     ending = final_status(answer, 0)
     if is_opening_session(current_job) and ending == SUCCESSFUL:
-        # A session is open: nothing was charged, whatever the word, and without its authentication nothing can be.
-        if told.auth:
-            return await_payer(row, told, current_job, INITIATED, context)
-        return schedule_retry(row, told, current_job, answer, context, seen)
+        # The session is open and nothing was charged. Without its authentication it cannot be charged either.
+        if updated.auth:
+            return await_payer(row, updated, current_job, INITIATED, context)
+        return schedule_retry(row, updated, current_job, answer, context, seen)
     if ending is not None:
-        decision = end_payment(row, told, current_job, ending, answer.code, answer.message, context, seen)
-        return adapt_reply_to_step(decision, row, told, job, ending, context)
-    return continue_payment(row, told, current_job, answer, context, seen)
+        outcome = PaymentOutcome(ending, answer.code, answer.message)
+        decision = end_payment(row, updated, current_job, outcome, context, seen)
+        return adapt_reply_to_step(decision, row, updated, job, ending, context)
+    return continue_payment(row, updated, current_job, answer, context, seen)
 
 
 def is_opening_session(job: Job) -> bool:
-    """Whether the job is about the session that initiate opens: it opens it, or asks after an answer that was lost."""
+    """Whether the job opens a card session (initiate) or queries the opening of one."""
     return job.kind == OPEN or (job.kind == QUERY and JOB_DATA_DECODER.decode(job.work).last_step == OPEN)
 
 
 def apply_rail_facts(payment: Payment, answer: Answer) -> Payment:
-    """What the rail told besides its answer."""
-    facts, kept = answer.facts, FACTS_DECODER.decode(payment.facts)
+    """Returns the payment with the session, authentication and facts that the rail reported."""
+    facts, known = answer.facts, FACTS_DECODER.decode(payment.facts)
     if not facts:
         return payment
-    told = PaymentFacts(fraud=facts.get("fraud", kept.fraud), ussd_code=facts.get("ussd_code", kept.ussd_code))
+    learned = PaymentFacts(fraud=facts.get("fraud", known.fraud), ussd_code=facts.get("ussd_code", known.ussd_code))
     return msgspec.structs.replace(
         payment,
         auth=facts.get("auth", payment.auth),
         session=facts.get("session", payment.session),
-        facts=encode_text(told),
+        facts=encode_text(learned),
     )
 
 
 def adapt_reply_to_step(
     decision: Decision | NeedsMore, row: Transaction, payment: Payment, job: Job, ending: str, context: Context
 ) -> Decision | NeedsMore:
-    """A success is told in the step's own words. A payer's step that ends at once still answers as one: clients wait
-    for the event. Contract: payment#validate, payment#phone"""
+    """Replaces the reply of a successful end by the reply format of the step that ended it.
+
+    A payer's step that succeeds at once still gets status 202: clients wait for the event.
+    Contract: payment#validate, payment#phone
+    """
     if isinstance(decision, NeedsMore) or ending != SUCCESSFUL or not isinstance(decision.reply, PaymentReply):
         return decision
     if job.kind == CHARGE and payment.method in PAYER_APPROVED_METHODS:
@@ -126,7 +133,7 @@ def adapt_reply_to_step(
 def continue_payment(
     row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    """Nothing final is known: the payer is asked, a code was wrong, or the rail is to be asked again."""
+    """Handles an answer that is not final: a challenge, a wrong OTP, or an unknown outcome."""
     if answer.status == ports.CHALLENGE and context.now < payment.expires_at:
         return await_payer(row, payment, job, payer_stage(payment), context)
     if answer.status == ports.WRONG_CODE:
@@ -137,16 +144,17 @@ def continue_payment(
 
 
 def needs_payer_secrets(payment: Payment, job: Job) -> bool:
-    """Whether the step was one that only whoever holds the card, or asks for the account, can take."""
+    """Whether only a request that carries the card or account can repeat this step."""
     return job.kind == CHARGE and payment.method in ("card", "account")
 
 
 def payer_stage(payment: Payment) -> str:
+    """Returns the stage in which a payment of this method awaits its payer."""
     return AWAITING_PAYER if payment.method in PAYER_APPROVED_METHODS else expected_stage(payment.auth)
 
 
 def await_payer(row: Transaction, payment: Payment, job: Job, stage: str, context: Context) -> Decision:
-    """The payer must act, and has until the payment expires."""
+    """Moves the payment to a stage in which the payer must act before it expires."""
     asked = msgspec.structs.replace(payment, stage=stage)
     kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, stage))
     reply = reply_payment(row, asked, context.public_url)
@@ -154,7 +162,10 @@ def await_payer(row: Transaction, payment: Payment, job: Job, stage: str, contex
 
 
 def schedule_payer_wait(job: Job, payment: Payment, context: Context) -> Job:
-    """Who acts at the rail is asked after there; whose code must come to us is waited for."""
+    """Returns the job while the payer is awaited.
+
+    It queries the rail if the payer acts there. If the payer's OTP must come to us, it expires the payment.
+    """
     work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), session=payment.session)
     kind, due = EXPIRE, payment.expires_at
     if payment.stage == AWAITING_PAYER:
@@ -163,18 +174,18 @@ def schedule_payer_wait(job: Job, payment: Payment, context: Context) -> Job:
 
 
 def next_query_time(payment: Payment, sent_at: float, context: Context) -> datetime:
-    """The ladder, but not past the moment at which the payer's time is up, before that has come."""
-    rung = next_requery_at(context.now, context.now.timestamp() - sent_at)
-    return rung if context.now >= payment.expires_at else min(rung, payment.expires_at)
+    """Returns when to query the rail next: by the requery schedule, but at expiry at the latest."""
+    requery_at = next_requery_at(context.now, context.now.timestamp() - sent_at)
+    return requery_at if context.now >= payment.expires_at else min(requery_at, payment.expires_at)
 
 
 def count_wrong_otp(
     row: Transaction, payment: Payment, job: Job, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    """A wrong code: the third fails the payment. Contract: payment#validate"""
+    """Counts a wrong OTP. The third one fails the payment. Contract: payment#validate"""
     tried = msgspec.structs.replace(payment, tries=payment.tries + 1, stage=payer_stage(payment))
     if tried.tries >= MAX_OTP_ATTEMPTS:
-        decision = end_payment(row, tried, job, FAILED, OTP_ATTEMPTS_EXHAUSTED, OTP_EXHAUSTED_MESSAGE, context, seen)
+        decision = end_payment(row, tried, job, OTP_EXHAUSTED_OUTCOME, context, seen)
         if isinstance(decision, Decision):
             decision.reply = OTP_EXHAUSTED
         return decision
@@ -185,17 +196,20 @@ def count_wrong_otp(
 def revert_step(
     row: Transaction, payment: Payment, job: Job, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    """Refused before anything was done, and what the step needs is in nobody's memory any more: it can be taken again
-    by whoever has it. A payment that has not even begun has nothing to go back to: it ends, and the same request may be
-    sent again, under the same Idempotency-Key too. Contract: payment#rail-away"""
+    """Returns a payment to the stage before a step that the rail refused without effect.
+
+    The card or OTP is no longer in memory, so only the merchant can repeat the step. A payment whose first step was
+    refused fails, and the request may be sent again, also under the same Idempotency-Key.
+    Contract: payment#rail-away
+    """
     if job.kind == OPEN or not payment.auth:
-        decision = end_payment(row, payment, job, FAILED, None, RAIL_UNAVAILABLE_MESSAGE, context, seen)
+        decision = end_payment(row, payment, job, RAIL_UNAVAILABLE_OUTCOME, context, seen)
         if isinstance(decision, Decision):
             decision.reply = RAIL_UNAVAILABLE
         return decision
-    back = msgspec.structs.replace(payment, stage=INITIATED if job.kind == CHARGE else payer_stage(payment))
+    reverted = msgspec.structs.replace(payment, stage=INITIATED if job.kind == CHARGE else payer_stage(payment))
     kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "rail away"))
-    return Decision(reply=RAIL_UNAVAILABLE, rows=(kept, back), jobs=(schedule_payer_wait(job, back, context),))
+    return Decision(reply=RAIL_UNAVAILABLE, rows=(kept, reverted), jobs=(schedule_payer_wait(job, reverted, context),))
 
 
 # --- not known yet ----------------------------------------------------------------------------------------------------
@@ -204,19 +218,22 @@ def revert_step(
 def schedule_retry(
     row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    """By the ladder, under the same key. Only what was refused before anything was done is sent again."""
+    """Schedules the next query of the outcome, or sends a step again that the rail refused without effect.
+
+    Ends the payment if it has expired and was certainly not paid.
+    """
     work = JOB_DATA_DECODER.decode(job.work)
     age = context.now.timestamp() - work.sent_at
     asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, work, answer))
     if work.method == "token" and final_status(answer, age) == FAILED:
-        return end_payment(row, payment, job, FAILED, answer.code, answer.message, context, seen)
+        return end_payment(row, payment, job, PaymentOutcome(FAILED, answer.code, answer.message), context, seen)
     if context.now >= payment.expires_at and is_certainly_unpaid(asked, job, answer):
-        return end_payment(row, payment, job, FAILED, EXPIRED, EXPIRED_MESSAGE, context, seen)
+        return end_payment(row, payment, job, EXPIRED_OUTCOME, context, seen)
     kept, again = requery.schedule_requery(row, job, answer, context, age, JOB_KINDS, row.status, row.message)
     if work.method != "token":
-        # A token's charge has no payer whose time could be up.
+        # A saved card's charge has no payer, so it does not expire.
         again.due = next_query_time(payment, work.sent_at, context)
-    # The rail knows it by the session that it opened: both steps of a card in one learn it only from this answer.
+    # The rail finds the payment by its session, which a card opened and charged in one step learns from this answer.
     again.work = encode_text(msgspec.structs.replace(work, session=payment.session))
     added = effects_of_purpose(kept, DETAIL_DECODER.decode(payment.detail).purpose, context, seen)
     if isinstance(added, NeedsMore):
@@ -227,9 +244,11 @@ def schedule_retry(
 
 
 def stage_while_unknown(payment: Payment, work: PaymentJobData, answer: Answer) -> str:
-    """A payer is awaited only while the rail is known to have asked and nobody has acted: the payment was waiting for
-    the payer already, or the rail says now that what we began is open. Once the payer's answer has gone out it may
-    have been taken, and nothing is asked of the payer twice."""
+    """Returns the stage of a payment whose last step has no final answer.
+
+    The payer is awaited only if the rail is known to have asked and the payer has not acted. Once the payer's answer
+    was sent it may have been accepted, so the payer is not asked again.
+    """
     if payment.method not in PAYER_APPROVED_METHODS:
         return OUTCOME_UNKNOWN
     begun = work.last_step == CHARGE and is_known_to_rail(answer)
@@ -237,12 +256,15 @@ def stage_while_unknown(payment: Payment, work: PaymentJobData, answer: Answer) 
 
 
 def is_known_to_rail(answer: Answer) -> bool:
+    """Whether the answer shows that the rail has the payment."""
     return answer.status in (ports.UNKNOWN, ports.PROCESSING) and answer.code is not None
 
 
 def is_certainly_unpaid(payment: Payment, job: Job, answer: Answer) -> bool:
-    """Whether the rail's own words leave no doubt, once the payer's time is up: it never saw the step, whose secrets
-    nobody has any more; it refused to begin; or it still waits for the payer. One that says nothing may have been paid.
+    """Whether the rail's answer proves that an expired payment was not paid.
+
+    It does if the rail never saw the step, refused to begin it, or still waits for the payer. A payment without an
+    answer may have been paid.
     """
     if answer.status == ports.NOT_FOUND:
         return payment.method != "token"

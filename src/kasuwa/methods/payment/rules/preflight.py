@@ -1,7 +1,8 @@
-"""What a payment would be refused for besides, named at once where its body is refused anyway. (Contract: #errors)
+"""Preflight checks of payments: run only on a body that is already refused, to report further errors in the same reply.
 
-Each asks the function that decides it for good. What hangs on kept rows (a token, the beneficiaries of a split) and on
-a whole schedule is found then.
+Each calls the function that the rules use. Errors that depend on stored rows (a token, the beneficiaries of a split) or
+on a whole schedule are found by the rules only.
+Contract: #errors
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from kasuwa.core.action import FieldRule, PreflightContext
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.methods.payment.rules.channels import account_faults, mobile_money_faults, ussd_faults
-from kasuwa.methods.payment.rules.request_charge import (
+from kasuwa.methods.payment.rules.check_request import (
     HOME_COUNTRY,
     HOME_CURRENCY,
     card_money_faults,
@@ -21,13 +22,16 @@ from kasuwa.methods.payment.rules.request_charge import (
     reason_at,
 )
 
-# The fields that could be read and a rule named, by their paths.
+# Decoded field values by path: those that the rule named.
 FieldValues = Mapping[str, Any]
 FindFaults = Callable[[Merchant, PreflightContext, FieldValues], list[FieldError]]
 
 
 def preflight_rule(find: FindFaults, *fields: str, reported_field: str = "") -> FieldRule:
-    """What is found at the last of the fields, by the name it has on the wire, given all of them."""
+    """Builds a preflight rule that reports the errors of its last field, given all of them.
+
+    `reported_field` is the last field's name on the wire, if it differs.
+    """
     named = reported_field or fields[-1]
 
     def reason(merchant: Merchant, preflight: PreflightContext, *values: Any) -> str | None:
@@ -36,37 +40,43 @@ def preflight_rule(find: FindFaults, *fields: str, reported_field: str = "") -> 
     return FieldRule(fields, reason, is_preflight=True)
 
 
-def country_and_currency(said: FieldValues) -> tuple[str, str]:
-    return said.get("country") or HOME_COUNTRY, str(said.get("currency") or HOME_CURRENCY)
+def country_and_currency(values: FieldValues) -> tuple[str, str]:
+    return values.get("country") or HOME_COUNTRY, str(values.get("currency") or HOME_CURRENCY)
 
 
-def find_limit_faults(merchant: Merchant, preflight: PreflightContext, said: FieldValues) -> list[FieldError]:
-    return [] if said["amount"] is None else limit_faults(merchant, country_and_currency(said)[1], int(said["amount"]))
+def find_limit_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    return (
+        []
+        if values["amount"] is None
+        else limit_faults(merchant, country_and_currency(values)[1], int(values["amount"]))
+    )
 
 
-def find_home_money_faults(merchant: Merchant, preflight: PreflightContext, said: FieldValues) -> list[FieldError]:
-    return home_money_faults(*country_and_currency(said))
+def find_home_money_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    return home_money_faults(*country_and_currency(values))
 
 
-def find_card_money_faults(merchant: Merchant, preflight: PreflightContext, said: FieldValues) -> list[FieldError]:
-    return card_money_faults(*country_and_currency(said))
+def find_card_money_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    return card_money_faults(*country_and_currency(values))
 
 
-def find_expiry_faults(merchant: Merchant, preflight: PreflightContext, said: FieldValues) -> list[FieldError]:
-    month, year = said["card.expiry_month"], said["card.expiry_year"]
-    return expiry_faults(month, year, lagos_day(preflight.now), merchant, str(said["card.card_no"]))
+def find_expiry_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    month, year = values["card.expiry_month"], values["card.expiry_year"]
+    return expiry_faults(month, year, lagos_day(preflight.now), merchant, str(values["card.card_no"]))
 
 
-def find_account_faults(merchant: Merchant, preflight: PreflightContext, said: FieldValues) -> list[FieldError]:
-    return account_faults(merchant, said["account.bank_code"], said.get("account.account_number"))
+def find_account_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    return account_faults(merchant, values["account.bank_code"], values.get("account.account_number"))
 
 
-def find_ussd_faults(merchant: Merchant, preflight: PreflightContext, said: FieldValues) -> list[FieldError]:
-    return ussd_faults(said["bank"], said.get("phonenumber"), said.get("accountnumber"))
+def find_ussd_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    return ussd_faults(values["bank"], values.get("phonenumber"), values.get("accountnumber"))
 
 
-def find_mobile_money_faults(merchant: Merchant, preflight: PreflightContext, said: FieldValues) -> list[FieldError]:
-    return mobile_money_faults(said["type"], *country_and_currency(said), *(said.get(name) for name in MOBILE_FIELDS))
+def find_mobile_money_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    return mobile_money_faults(
+        values["type"], *country_and_currency(values), *(values.get(name) for name in MOBILE_FIELDS)
+    )
 
 
 MOBILE_FIELDS = ("redirect_url", "phonenumber", "network")

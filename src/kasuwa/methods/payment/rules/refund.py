@@ -1,10 +1,11 @@
-"""Refunds: all or a part of a payment goes back to the payer, out of the wallet. (Contract: payment#refund)
+"""Refunds: a payment, or a part of it, is paid back to the payer out of the wallet.
 
     requested    hold   wallet                       amount
     successful   wallet → rail:<card|debit|mobile>   amount; the fee stays where it is
     failed       the hold is voided
 
-What is under way counts as gone, on the payment's own row: refunds at once can never exceed the charge.
+Refunds in progress count as refunded, on the payment's row, so that concurrent refunds never exceed the charge.
+Contract: payment#refund, payment#partial
 """
 
 import msgspec
@@ -58,7 +59,7 @@ from kasuwa.methods.payment.model import (
     payment_key,
     rail_account,
 )
-from kasuwa.methods.payment.rules.scheduled_charges import CHARGE_JOB_KINDS
+from kasuwa.methods.payment.plan_model import CHARGE_JOB_KINDS
 from kasuwa.methods.payment.wire import RefundRequest
 from kasuwa.methods.payment.wire_reply import RefundReply
 from kasuwa.rails.ports import Answer
@@ -80,7 +81,9 @@ MESSAGES = {SUCCESSFUL: "Refund Successful", PENDING: "Refund Pending", FAILED: 
 
 
 class RefundDetail(msgspec.Struct, frozen=True):
-    payment: str
+    """The detail of a refund's transaction."""
+
+    payment: str  # its reference
     comment: str
     method: str
 
@@ -119,8 +122,10 @@ def decide_refund(request: RefundRequest, context: Context, seen: LoadedRows) ->
 def find_refund_source(
     payment: Payment, currency: str, context: Context, seen: LoadedRows
 ) -> tuple[str, NeedsMore | None]:
-    """The account that a refund is paid from: the wallet, or where the payment's money went; and what must be seen for
-    a payment that was made for a loan or savings."""
+    """Returns the account a refund is paid from, and the rows still needed, if any.
+
+    The account is the wallet, or the one that the payment's purpose took the money to.
+    """
     payment_purpose = DETAIL_DECODER.decode(payment.detail).purpose
     if payment_purpose is None or is_merchant_payment(payment.detail):
         return chart.wallet(currency), None
@@ -134,26 +139,32 @@ def find_refund_source(
 
 
 def is_merchant_payment(detail: str) -> bool:
-    """Whether its money went to the merchant, as that of a recurrence or an instalment plan does too."""
+    """Whether the payment's money went to the merchant, not to a loan or savings account.
+
+    The charges of plans are the merchant's too.
+    """
     purpose = DETAIL_DECODER.decode(detail).purpose
     return purpose is None or purpose.purpose in CHARGE_JOB_KINDS
 
 
 def refundable(payment: Payment) -> int:
-    """What is left to refund."""
-    whole = refundable_total(payment.detail, payment.facts, payment.charged)
-    return whole - payment.refunded - payment.refunding
+    """Returns the amount that can still be refunded."""
+    total = refundable_total(payment.detail, payment.facts, payment.charged)
+    return total - payment.refunded - payment.refunding
 
 
 def refundable_total(detail: str, facts: str, charged: int) -> int:
-    """What could be refunded at first: of a payment that was made for a loan or savings, what that had no use for."""
+    """Returns the amount that could be refunded before any refund.
+
+    Of a payment made for a loan or savings account this is the part that it could not use.
+    """
     return charged if is_merchant_payment(detail) else FACTS_DECODER.decode(facts).surplus
 
 
 def start_refund(
     request: RefundRequest, paid_transaction: Transaction, payment: Payment, source: str, context: Context
 ) -> Decision:
-    """Hold the money, count it as going, and write the job that tells the rail."""
+    """Holds the amount, counts it as being refunded and creates the job for the rail."""
     amount = int(request.amount)
     txn_ref = movement_reference("RF", context.permutation(context.number), lagos_day(context.now))
     random_number = int.from_bytes(context.entropy[:8], "big")
@@ -179,14 +190,16 @@ def start_refund(
         refund_of=paid_transaction.txn_ref,
         scenario=scenario,
     )
-    going = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
+    updated = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
     job = make_transaction_job(context, SEND_REFUND, RAIL_ROUTES[payment.method].rail, row, encode_text(work))
     reserve = NewHold(hold_key(row.key), source, amount)
-    short = WALLET_INSUFFICIENT if source == chart.wallet(paid_transaction.currency) else SOURCE_INSUFFICIENT
+    shortfall_refusal = (
+        WALLET_INSUFFICIENT if source == chart.wallet(paid_transaction.currency) else SOURCE_INSUFFICIENT
+    )
     return Decision(
-        reply=reply_refund(row, going),
-        groups=(PostingGroup(txn_ref, short, new_holds=(reserve,)),),
-        rows=(row, going),
+        reply=reply_refund(row, updated),
+        groups=(PostingGroup(txn_ref, shortfall_refusal, new_holds=(reserve,)),),
+        rows=(row, updated),
         jobs=(job,),
         numbers_used=1,
         follow_up=job,
@@ -207,7 +220,7 @@ def reply_refund(row: Transaction, payment: Payment) -> RefundReply:
     )
 
 
-# --- what the rail says ---------------------------------------------------------------------------------------------
+# --- the rail's answer ----------------------------------------------------------------------------------------------
 
 REFUND_JOB_KINDS = RequeryJobKinds(SEND_REFUND, QUERY_REFUND)
 
@@ -271,7 +284,7 @@ def end_refund(
     )
     post = Posting(source, rail_account(payment.method, row.currency), row.amount, "refund")
     posts = (post, *added.posts) if paid_back else ()
-    # A refund's event belongs to its payment, after the payment's own.
+    # A refund's event belongs to its payment and is numbered after the payment's own event.
     event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1)
     return Decision(
         reply=reply_refund(end.row, left),

@@ -1,4 +1,7 @@
-"""A payment as its merchant is told of it, wherever it stands. (Contract: payment#charge)"""
+"""Replies about a payment, by its stage: the payer's next step, pending, or completed.
+
+Contract: payment#charge, payment#pending
+"""
 
 from typing import Any, Protocol
 
@@ -38,7 +41,8 @@ MESSAGES = {
     "mobile_money": "The customer approves with the provider",
 }
 COMPLETED = {SUCCESSFUL: "Charge Successful", FAILED: "Charge Failed"}
-# Whose words a decline is told in, so that "No sufficient funds" is not read as the merchant's wallet.
+# Who declined, named in the message so that "No sufficient funds" is not read as the merchant's wallet.
+# Contract: payment#declined
 DECLINED_BY = {
     "card": "the card's bank",
     "token": "the card's bank",
@@ -53,7 +57,7 @@ EXPIRES_SECONDS = int(PAYER_TIMEOUT.total_seconds())
 
 
 class PaymentProgress(Protocol):
-    """Where a payment stands, as far as its payer's next step depends on it: a `Payment`, or what verify reads."""
+    """The fields that the payer's next step depends on. `Payment` and `store.PaymentProgressRow` have them."""
 
     @property
     def txn_ref(self) -> str: ...
@@ -86,7 +90,7 @@ def reply_payment(row: Transaction, payment: Payment, public_url: str, code: int
 
 
 def reply_pending(payment: Payment, code: int) -> PaymentReply:
-    """The reply while the rail is to be asked."""
+    """Builds the reply while the outcome is unknown."""
     status = 201 if code == UNREADABLE_ANSWER else 200
     return PaymentReply(
         status=status,  # type: ignore[arg-type]
@@ -97,7 +101,7 @@ def reply_pending(payment: Payment, code: int) -> PaymentReply:
 
 
 def reply_step(payment: PaymentProgress, detail: PaymentDetail, public_url: str) -> PaymentReply | None:
-    """The step that the payer or the merchant must take next; None while the rail is to be asked."""
+    """Builds the reply with the step that payer or merchant must take next. None while the rail must be queried."""
     if payment.stage == INITIATED:
         return reply_initiated(payment, detail, public_url)
     if payment.stage in (AWAITING_OTP, AWAITING_3DS):
@@ -134,7 +138,7 @@ def reply_challenge(payment: PaymentProgress, detail: PaymentDetail, public_url:
 
 
 def reply_payer_step(payment: PaymentProgress, detail: PaymentDetail, public_url: str) -> PaymentReply:
-    """What the payer is shown, by the payment's type."""
+    """Builds the reply with what the payer must be shown, by payment method."""
     reply = PaymentReply(status=202, txn_ref=payment.txn_ref, auth_type="device", message=MESSAGES[payment.method])
     if payment.method == "ussd":
         reply.auth_type = "ussd"
@@ -168,12 +172,14 @@ def underpaid_message(received: int, charged: int) -> str:
     return f"{format_minor(received)} of {format_minor(charged)} has arrived; the rest is awaited"
 
 
-def completed_message(status: str, method: str, code: str | None, said: str) -> str:
-    """How a payment ended, and for a failed one who says why: its rail's code came with it, or it was ended here."""
-    if status == SUCCESSFUL or not said:
+def completed_message(status: str, method: str, code: str | None, reason: str) -> str:
+    """Builds the message of a final payment. A failure names who declined, unless the payment was ended here."""
+    if status == SUCCESSFUL or not reason:
         return COMPLETED[status]
-    own = code is None or code in (EXPIRED, OTP_ATTEMPTS_EXHAUSTED)
-    return f"{COMPLETED[status]}: {said}" if own else f"{COMPLETED[status]}: {DECLINED_BY[method]} says: {said}"
+    ended_here = code is None or code in (EXPIRED, OTP_ATTEMPTS_EXHAUSTED)
+    return (
+        f"{COMPLETED[status]}: {reason}" if ended_here else f"{COMPLETED[status]}: {DECLINED_BY[method]} says: {reason}"
+    )
 
 
 def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
@@ -200,7 +206,7 @@ def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
 
 
 def meta_of(detail: PaymentDetail) -> Any:
-    """The `meta` of a payment's request for a reply, as the text it is; UNSET where there was none."""
+    """Returns the request's `meta` as raw JSON for a reply, or UNSET if there was none. Contract: payment#meta"""
     return raw_document(detail.meta or ("" if detail.purpose is None else detail.purpose.meta))
 
 
@@ -209,6 +215,7 @@ def raw_document(text: str) -> Any:
 
 
 def reply_validated(completed: PaymentReply) -> PaymentReply:
+    """Builds the reply of a successful validate from that of the completed payment."""
     return PaymentReply(
         txn_ref=completed.txn_ref,
         txn_status=completed.txn_status,

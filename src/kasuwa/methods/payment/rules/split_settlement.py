@@ -1,15 +1,16 @@
-"""Where a payment's money goes: fee, VAT, the parts of a split, and the merchant's rest, at once or on a later day.
+"""Settlement of successful payments: fee, VAT, the parts of a split, and the rest to the merchant.
 
-What is to be moved on a later day is gathered: one row and one job for each owner, day and currency, however many
-payments add to it. A merchant that settles T+n has its money in `settling:<day>` until then; a beneficiary's part lies
-in its own account and is paid out to its bank by a transfer, without a fee.
+Money that moves on a later day is collected in settlement batches (settlement_model.py). A merchant that settles T+n
+has its money in `settling:<day>` until then. A beneficiary's part is in its own account and is paid out to its bank by
+a transfer without a fee.
 
     settlement   settling:<day> → wallet
     payout       beneficiary:<ref_code> → rail:bank   (a transfer: see disburse)
+
+Contract: payment#split
 """
 
 from datetime import datetime, timedelta
-from typing import ClassVar
 
 import msgspec
 
@@ -28,12 +29,26 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
-from kasuwa.core.references import job_key, opaque_id, row_key
+from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.splits import split_amount
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.rules.transfer import TransferDetail, send_money
 from kasuwa.methods.payment.model import WALLET_INSUFFICIENT, Payment, PaymentDetail, rail_account
+from kasuwa.methods.payment.settlement_model import (
+    DONE,
+    DUE,
+    PAYOUT,
+    SENT,
+    SETTLEMENT,
+    Beneficiary,
+    SettlementBatch,
+    batch_reference,
+    beneficiary_account,
+    beneficiary_key,
+    pending_settlement_account,
+    settlement_batch_key,
+)
 from kasuwa.methods.payment.wire import BeneficiaryRequest
 from kasuwa.methods.payment.wire_reply import BeneficiaryReply
 from kasuwa.rails.ports import Answer
@@ -41,33 +56,6 @@ from kasuwa.rails.ports import Answer
 SETTLE = "settlement.settle"
 PAY_OUT = "payout.send"
 LANE = "schedule"
-
-DUE = "due"
-SENT = "sent"
-DONE = "done"
-
-SETTLEMENT = "settlement"
-PAYOUT = "payout"
-
-
-class Beneficiary(Row):
-    """Somebody who gets a part of split payments, and the account it is paid out to."""
-
-    table: ClassVar[str] = "beneficiary"
-
-    ref_code: str
-    name: str
-    bank_code: str
-    account_number: str
-    created_at: datetime
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
-def beneficiary_key(merchant_id: int, ref_code: str) -> bytes:
-    return row_key(merchant_id, "beneficiary", ref_code)
 
 
 def need_beneficiary(request: BeneficiaryRequest, merchant: Merchant) -> Needs:
@@ -89,37 +77,11 @@ def decide_beneficiary(request: BeneficiaryRequest, context: Context, seen: Load
     return Decision(reply=BeneficiaryReply(ref_code=ref_code), rows=(row,))
 
 
-# --- gathering ------------------------------------------------------------------------------------------------------
-
-
-class SettlementBatch(Row):
-    """Money that is moved on one day: a merchant's settlement, or a beneficiary's payout."""
-
-    table: ClassVar[str] = "settlement_batch"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state")
-
-    kind: str
-    owner: str
-    day: str
-    currency: str
-    amount: int
-    state: str
-
-    @property
-    def reference(self) -> str:
-        return batch_reference(self.kind, self.owner, self.day, self.currency)
-
-
-def batch_reference(kind: str, owner: str, day: str, currency: str) -> str:
-    return f"{kind} {owner} {day} {currency}"
-
-
-def settlement_batch_key(merchant_id: int, reference: str) -> bytes:
-    return row_key(merchant_id, "gathering", reference)
+# --- batches --------------------------------------------------------------------------------------------------------
 
 
 class BatchAddition(msgspec.Struct, frozen=True):
-    """An amount to be added to what is gathered for a day."""
+    """An amount to add to the batch of an owner and day."""
 
     kind: str
     owner: str
@@ -138,6 +100,7 @@ class BatchAddition(msgspec.Struct, frozen=True):
 def add_to_batch(
     addition: BatchAddition, context: Context, seen: LoadedRows
 ) -> tuple[SettlementBatch, tuple[Job, ...]]:
+    """Adds an amount to its batch. Creates the batch and its job if there is none that is still due."""
     merchant_id = context.merchant.merchant_id
     key = addition.key(merchant_id)
     found = seen.get(SettlementBatch, key)
@@ -164,23 +127,15 @@ def add_to_batch(
     return row, (job,)
 
 
-# --- settling -------------------------------------------------------------------------------------------------------
+# --- settlement -----------------------------------------------------------------------------------------------------
 
 
 class SettlementEffects(msgspec.Struct, frozen=True):
-    """What a successful payment moves, and what it adds to later days."""
+    """Postings, batches and jobs of a successful payment."""
 
     posts: tuple[Posting, ...] = ()
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
-
-
-def pending_settlement_account(due: datetime, currency: str) -> str:
-    return f"settling:{lagos_day(due):%Y%m%d}:{currency}"
-
-
-def beneficiary_account(ref_code: str, currency: str) -> str:
-    return f"beneficiary:{ref_code}:{currency}"
 
 
 def fee_posts(row: Transaction, payer: str) -> tuple[Posting, ...]:
@@ -194,40 +149,42 @@ def fee_posts(row: Transaction, payer: str) -> tuple[Posting, ...]:
 def settle_payment(
     row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, seen: LoadedRows
 ) -> SettlementEffects | NeedsMore:
-    """The postings of a payment whose money is the merchant's; a purpose that takes it whole has its own."""
+    """Posts a successful payment to the merchant, now or for a later day, and to its split.
+
+    Returns no postings if a purpose takes the amount in full: its own rules post it.
+    """
     if detail.purpose is not None and context.purposes[detail.purpose.purpose].destination_account is not None:
         return SettlementEffects()
     if not payment.charged:
         return SettlementEffects()
     days = context.merchant.settlement_days
     due = settlement_time(context.now, days)
-    place = pending_settlement_account(due, row.currency) if days else chart.wallet(row.currency)
+    destination = pending_settlement_account(due, row.currency) if days else chart.wallet(row.currency)
     parts = split_amount(payment.settled, detail.split)
-    wanted = plan_payouts(detail, parts, due, row.currency)
+    additions = plan_payouts(detail, parts, due, row.currency)
     rest = payment.settled - sum(parts)
     if days and rest:
-        wanted.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest))
-    unseen = [one for one in wanted if not seen.is_loaded(one.key(row.merchant_id))]
-    if unseen:
-        return NeedsMore(need_batches(wanted, place, row))
-    gathered = [add_to_batch(one, context, seen) for one in wanted]
+        additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest))
+    if not all(seen.is_loaded(one.key(row.merchant_id)) for one in additions):
+        return NeedsMore(need_batches(additions, destination, row))
+    batches = [add_to_batch(one, context, seen) for one in additions]
     shares = tuple(
-        Posting(place, beneficiary_account(part.ref_code, row.currency), amount, "split")
+        Posting(destination, beneficiary_account(part.ref_code, row.currency), amount, "split")
         for part, amount in zip(detail.split, parts, strict=True)
         if amount
     )
-    paid = Posting(rail_account(payment.method, row.currency), place, payment.charged, "payment")
+    paid = Posting(rail_account(payment.method, row.currency), destination, payment.charged, "payment")
     return SettlementEffects(
-        posts=(paid, *fee_posts(row, place), *shares),
-        rows=tuple(found for found, _ in gathered),
-        jobs=tuple(job for _, jobs in gathered for job in jobs),
+        posts=(paid, *fee_posts(row, destination), *shares),
+        rows=tuple(batch for batch, _ in batches),
+        jobs=tuple(job for _, jobs in batches for job in jobs),
     )
 
 
 def plan_payouts(
     detail: PaymentDetail, parts: tuple[int, ...], settled_at: datetime, currency: str
 ) -> list[BatchAddition]:
-    """Each part is paid out with the first daily run after the money is settled. Contract: payment#split"""
+    """Returns the batch additions for the split parts, due the day after settlement. Contract: payment#split"""
     due = lagos_moment(lagos_day(settled_at) + timedelta(days=1))
     return [
         BatchAddition(PAYOUT, part.ref_code, due, currency, amount)
@@ -236,13 +193,13 @@ def plan_payouts(
     ]
 
 
-def need_batches(wanted: list[BatchAddition], place: str, row: Transaction) -> Needs:
-    rows: tuple[tuple[type[Row], bytes], ...] = tuple((SettlementBatch, one.key(row.merchant_id)) for one in wanted)
-    owners = [beneficiary_account(one.owner, row.currency) for one in wanted if one.kind == PAYOUT]
-    return Needs(rows, (place, *owners))
+def need_batches(additions: list[BatchAddition], destination: str, row: Transaction) -> Needs:
+    rows: tuple[tuple[type[Row], bytes], ...] = tuple((SettlementBatch, one.key(row.merchant_id)) for one in additions)
+    owners = [beneficiary_account(one.owner, row.currency) for one in additions if one.kind == PAYOUT]
+    return Needs(rows, (destination, *owners))
 
 
-# --- the day has come -------------------------------------------------------------------------------------------------
+# --- due batches ------------------------------------------------------------------------------------------------------
 
 
 def need_due_batch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -255,6 +212,7 @@ def need_due_batch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_due_batch(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+    """Settles a due batch to the wallet, or pays it out to the beneficiary's bank."""
     row, current_job = seen.get(SettlementBatch, job.subject), seen.get(Job, job.key)
     if row is None or current_job is None or row.state != DUE:
         return Decision(jobs_done=() if current_job is None else (current_job,))
@@ -291,7 +249,7 @@ def need_payout(merchant: Merchant, reference: str) -> Needs:
 
 
 def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects:
-    """Paid out, or tried again tomorrow: the money is still in the beneficiary's account."""
+    """Applies the end of a payout's transfer. A failed one is sent again tomorrow, and an operator is notified."""
     batch = seen.get(SettlementBatch, settlement_batch_key(row.merchant_id, reference))
     assert batch is not None
     if not row.is_final:

@@ -1,4 +1,4 @@
-"""What a payment may be asked with: addresses, schedules, splits in other currencies, the sample card."""
+"""Fields of payment requests: redirect URLs, schedules, splits in other currencies, the sample card."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from tests.rule_context import merchant
         "https://shop.example/d\N{LATIN SMALL LETTER E WITH ACUTE}j\N{LATIN SMALL LETTER A WITH GRAVE}",
     ],
 )
-def test_an_address_that_a_browser_can_go_to_is_taken(url: str) -> None:
+def test_a_redirect_url_that_a_browser_can_open_is_accepted(url: str) -> None:
     assert isinstance(
         InMemoryPayments().put("initiate", "card", amount="1500.00", card=CARD, redirect_url=url), Decision
     )
@@ -52,34 +52,34 @@ def test_an_address_that_a_browser_can_go_to_is_taken(url: str) -> None:
     ],
 )
 @pytest.mark.parametrize("variant", ["card", "mobile_money", "bank_transfer"])
-def test_an_address_that_cannot_be_gone_to_is_refused_when_it_is_given(url: str, variant: str) -> None:
-    desk = InMemoryPayments()
+def test_an_invalid_redirect_url_is_refused(url: str, variant: str) -> None:
+    payments = InMemoryPayments()
     action = "initiate" if variant == "card" else "charge"
     said: dict[str, Any] = {"card": CARD} if variant == "card" else {**BODIES[variant]}
-    refused = desk.put(action, variant, **{**said, "amount": "1500.00", "redirect_url": url})
+    refused = payments.put(action, variant, **{**said, "amount": "1500.00", "redirect_url": url})
     assert fields_of(refused) == ["redirect_url"]
-    assert desk.rows == {}
+    assert payments.rows == {}
 
 
 # --- what other payment types cannot do -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", sorted(BODIES))
-def test_a_payer_who_cannot_be_charged_again_has_no_schedule(method: str) -> None:
+def test_a_method_that_cannot_be_charged_again_refuses_schedules(method: str) -> None:
     schedule = {"payment_schedule": {"05-01-2026": 1500}, "total": "1500.00"}
     asked: dict[str, Any] = {"is_recurring": True, "recurrent": {"frequency": "daily"}, "installment": schedule}
-    desk = InMemoryPayments()
+    payments = InMemoryPayments()
     for name, value in asked.items():
-        refused = desk.put("charge", method, **{"amount": "1500.00", **BODIES[method], name: value})
+        refused = payments.put("charge", method, **{"amount": "1500.00", **BODIES[method], name: value})
         assert fields_of(refused) == [name]
-    assert isinstance(desk.put("charge", method, amount="1500.00", is_recurring=False, **BODIES[method]), Decision)
+    assert isinstance(payments.put("charge", method, amount="1500.00", is_recurring=False, **BODIES[method]), Decision)
 
 
 def test_a_split_in_a_currency_that_no_beneficiary_can_be_paid_in_names_it() -> None:
-    desk = InMemoryPayments()
-    made = desk.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
+    payments = InMemoryPayments()
+    made = payments.put("beneficiary", name="Bola", bankcode="058", accountnumber="0000000000")
     split = [{"ref_code": made.reply.ref_code, "percentage": "50"}]
-    refused = desk.put("initiate", "card", amount="15.00", card=CARD, currency="USD", split=split)
+    refused = payments.put("initiate", "card", amount="15.00", card=CARD, currency="USD", split=split)
     assert [(fault.field, "USD" in fault.reason) for fault in refused.field_errors] == [("split", True)]
 
 
@@ -89,14 +89,14 @@ SAMPLE = {"card_no": "5438898014560229", "expiry_month": "09", "expiry_year": "1
 
 
 def test_the_sample_card_of_public_clients_is_good_with_any_expiry_in_test_alone() -> None:
-    desk = InMemoryPayments()
-    paying = initiate(desk, card=SAMPLE)
+    payments = InMemoryPayments()
+    paying = initiate(payments, card=SAMPLE)
     paying.receive_answer(opened("OTP"))
-    assert isinstance(charge(desk, paying, "OTP", card=SAMPLE), Decision)
+    assert isinstance(charge(payments, paying, "OTP", card=SAMPLE), Decision)
     live = InMemoryPayments(of=merchant("live"))
     assert fields_of(live.put("initiate", "card", amount="1500.00", card=SAMPLE)) == ["card.expiry_year"]
     other = {**SAMPLE, "card_no": "5123450000000008"}
-    assert fields_of(desk.put("initiate", "card", amount="1500.00", card=other)) == ["card.expiry_year"]
+    assert fields_of(payments.put("initiate", "card", amount="1500.00", card=other)) == ["card.expiry_year"]
     # Beside another fault as well.
-    refused = desk.put("initiate", "card", amount="nothing", card=SAMPLE)
+    refused = payments.put("initiate", "card", amount="nothing", card=SAMPLE)
     assert fields_of(refused) == ["amount"]

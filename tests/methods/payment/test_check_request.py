@@ -1,7 +1,4 @@
-"""What a payment costs: exactly what `charges` said it would, for every type, currency, bearer and amount.
-
-Contract: #fees
-"""
+"""A payment costs exactly what `charges` quotes, for every method, currency, bearer and amount."""
 
 from itertools import pairwise
 from typing import Any
@@ -35,7 +32,7 @@ GHANA = {"type": "ghana", "phonenumber": "0240000001", "network": "MTN", "countr
 MPESA = {"type": "mpesa", "phonenumber": "0700000001", "country": "KE", "currency": "KES"}
 
 # How a payment is asked for, and how its price is: (action, variant, body, the fields of `charges`).
-WAYS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
+METHODS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
     "card": ("initiate", "card", {"card": CARD}, {"type": "card"}),
     "card by number": ("initiate", "card", {"card": CARD}, {"card_no": CARD["card_no"]}),
     "card by bin": ("initiate", "card", {"card": CARD}, {"card_no": CARD["card_no"][:6]}),
@@ -61,26 +58,28 @@ NO_RAILS: Any = None
 
 
 @given(
-    st.sampled_from(sorted(WAYS)),
+    st.sampled_from(sorted(METHODS)),
     st.one_of(st.integers(1, 300_000), st.integers(1, 2_000_000_000)),
     st.sampled_from(["merchant", "customer", "account", None]),
     st.sampled_from(MERCHANTS),
 )
 @without_deadline(400)
-def test_a_payment_costs_exactly_what_charges_said(way: str, amount: int, bearer: str | None, of: Merchant) -> None:
-    name, variant, body, priced = WAYS[way]
+def test_a_payment_costs_exactly_what_charges_quotes(
+    method: str, amount: int, bearer: str | None, of: Merchant
+) -> None:
+    name, variant, body, priced = METHODS[method]
     said = {"amount": format_minor(amount), "bearer": bearer}
     told = charges(of, **said, **priced)
-    desk = InMemoryPayments(of=of)
-    if way == "token":
-        body = {"token": paid_card(desk).payment.token}
-    asked = desk.put(name, variant, **said, **body)
+    payments = InMemoryPayments(of=of)
+    if method == "token":
+        body = {"token": paid_card(payments).payment.token}
+    asked = payments.put(name, variant, **said, **body)
     if isinstance(told, Refusal):
         # Outside of what a merchant takes, both say so, alike.
         assert isinstance(asked, Refusal)
         assert asked.field_errors == told.field_errors
         return
-    paying = PaymentInProgress(desk, asked)
+    paying = PaymentInProgress(payments, asked)
     row, payment, price = paying.row, paying.payment, told.data
     kept = (row.amount, row.fee, row.vat, payment.charged, payment.settled)
     said_before = (price.amount, price.fee, price.vat, price.total_charge, price.settled)
@@ -90,16 +89,18 @@ def test_a_payment_costs_exactly_what_charges_said(way: str, amount: int, bearer
 
 @given(st.integers(100, 2_000_000), st.sampled_from(["card", "account", "phone"]), st.sampled_from(MERCHANTS))
 @without_deadline(100)
-def test_what_was_said_is_what_is_posted(amount: int, way: str, of: Merchant) -> None:
-    told = charges(of, amount=format_minor(amount), type=way)
+def test_the_quoted_charges_are_posted(amount: int, method: str, of: Merchant) -> None:
+    told = charges(of, amount=format_minor(amount), type=method)
     assert isinstance(told, ChargesReply)
-    desk = InMemoryPayments(of=of)
-    if way == "card":
-        paying = paid_card(desk, amount=format_minor(amount))
+    payments = InMemoryPayments(of=of)
+    if method == "card":
+        paying = paid_card(payments, amount=format_minor(amount))
     else:
-        paying = PaymentInProgress(desk, desk.put("charge", way, amount=format_minor(amount), **BODIES[way]))
+        paying = PaymentInProgress(
+            payments, payments.put("charge", method, amount=format_minor(amount), **BODIES[method])
+        )
         paying.receive_answer(APPROVED)
-    posted = [desk.balance(f"{name}:NGN") for name in ("wallet:main", "income:collection", "tax:vat")]
+    posted = [payments.balance(f"{name}:NGN") for name in ("wallet:main", "income:collection", "tax:vat")]
     assert [format_minor(figure) for figure in posted] == [told.data.settled, told.data.fee, told.data.vat]
     assert paying.row.status == "successful"
 
@@ -126,15 +127,17 @@ def test_what_was_said_is_what_is_posted(amount: int, way: str, of: Merchant) ->
         ({"currency": "USD"}, ["type"]),
     ],
 )
-def test_a_price_that_cannot_be_asked_for_names_why(said: dict[str, str], named: list[str]) -> None:
+def test_an_invalid_charges_request_names_its_fields(said: dict[str, str], named: list[str]) -> None:
     assert fields_of(charges(MERCHANT, **{"amount": "100.00", **said})) == named
 
 
 @pytest.mark.parametrize("country", [None, "NG", "GH", "KE", "US", "FR"])
 @pytest.mark.parametrize("currency", [None, "NGN", "USD", "GHS", "KES"])
-@pytest.mark.parametrize("way", sorted({"card", "account", "ussd", "phone", "qrpay", "bank_transfer"}))
-def test_what_no_payment_can_be_made_in_has_no_price(way: str, country: str | None, currency: str | None) -> None:
-    name, variant, body, priced = WAYS[way]
+@pytest.mark.parametrize("method", sorted({"card", "account", "ussd", "phone", "qrpay", "bank_transfer"}))
+def test_a_country_or_currency_without_payments_has_no_price(
+    method: str, country: str | None, currency: str | None
+) -> None:
+    name, variant, body, priced = METHODS[method]
     money = {field: said for field, said in (("country", country), ("currency", currency)) if said is not None}
     told = charges(MERCHANT, amount="100.00", **priced, **money)
     asked = InMemoryPayments().put(name, variant, amount="100.00", **{**body, **money})
@@ -144,13 +147,13 @@ def test_what_no_payment_can_be_made_in_has_no_price(way: str, country: str | No
 
 
 @pytest.mark.parametrize(("currency", "country"), [("GHS", "GH"), ("KES", "KE"), ("NGN", "NG"), (None, "NG")])
-def test_a_wallets_currency_says_its_country(currency: str | None, country: str) -> None:
+def test_the_country_of_mobile_money_follows_from_its_currency(currency: str | None, country: str) -> None:
     told = charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency)
     assert isinstance(told, ChargesReply)
     assert told == charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency, country=country)
 
 
-def test_the_bearer_is_said_back_as_it_is_meant() -> None:
+def test_the_reply_names_the_effective_bearer() -> None:
     for said, meant in (("account", "merchant"), ("customer", "customer"), (None, "merchant")):
         told = charges(MERCHANT, amount="100.00", type="card", bearer=said)
         assert isinstance(told, ChargesReply)
@@ -159,22 +162,22 @@ def test_the_bearer_is_said_back_as_it_is_meant() -> None:
 
 @given(st.integers(100, 10_000_000), st.lists(st.integers(1, 99), min_size=1, max_size=4))
 @without_deadline(100)
-def test_every_instalment_costs_what_charges_says_of_it(total: int, cuts: list[int]) -> None:
+def test_every_installment_costs_what_charges_quotes(total: int, cuts: list[int]) -> None:
     parts = sorted({0, 100, *cuts})
     percentages = [late - early for early, late in pairwise(parts)]
     days = [f"{5 + n:02d}-01-2026" for n in range(len(percentages))]
     schedule = dict(zip(days, percentages, strict=True))
-    desk = InMemoryPayments()
-    token = paid_card(desk).payment.token
+    payments = InMemoryPayments()
+    token = paid_card(payments).payment.token
     plan = {"payment_schedule": schedule, "total": format_minor(total)}
-    asked = desk.put("charge", "token", token=token, installment=plan)
+    asked = payments.put("charge", "token", token=token, installment=plan)
     assume(not isinstance(asked, Refusal))
-    paying = PaymentInProgress(desk, asked)
+    paying = PaymentInProgress(payments, asked)
     paying.receive_answer(APPROVED)
     amounts = [paying.row.amount]
-    while jobs := [job for job in desk.jobs() if job.lane == "schedule"]:
-        desk.now = jobs[0].due
-        charge = PaymentInProgress(desk, desk.receive_answer(jobs[0], APPROVED))
+    while jobs := [job for job in payments.jobs() if job.lane == "schedule"]:
+        payments.now = jobs[0].due
+        charge = PaymentInProgress(payments, payments.receive_answer(jobs[0], APPROVED))
         told = charges(MERCHANT, amount=format_minor(charge.row.amount), type="token")
         assert isinstance(told, ChargesReply)
         assert (told.data.fee, told.data.vat) == (format_minor(charge.row.fee), format_minor(charge.row.vat))

@@ -1,10 +1,13 @@
-"""From what a merchant sent to a payment that may begin: who pays, in which currency, what it costs, for whom.
+"""Checks and conversions that payment requests share: card, currency, limits, price, split and schedule.
 
-Faults that depend on more than one field, or on the day, are found here and named together.
+Functions named `…_faults` return the field errors that depend on several fields or on the day, so that one reply can
+name all of them. `read_…` functions convert request fields into what is stored.
 """
 
 from collections.abc import Sequence
 from datetime import date
+
+import msgspec
 
 from kasuwa.core.calendar import lagos_day, lagos_moment
 from kasuwa.core.cards import find_bin
@@ -16,7 +19,7 @@ from kasuwa.core.schedule import Frequency, amount_due, check_recurrence_value, 
 from kasuwa.core.splits import SplitShare, check_and_split, check_share
 from kasuwa.core.tariff import Bearer, FeeClass
 from kasuwa.methods.payment.model import CardSummary, InstallmentTerms, PaymentDetail, RecurrentTerms
-from kasuwa.methods.payment.rules.split_settlement import Beneficiary, beneficiary_key
+from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire import Card, ChargeToken, InitiateCard, Installment, PaymentFields, Recurrent, User
 from kasuwa.rails.ports import CardSecrets
 
@@ -31,8 +34,8 @@ NO_PRICE = Price(amount=0, fee=0, vat=0, charged=0, settled=0)
 
 
 def card_hash(context: Context, number: str, month: str, year: str) -> str:
-    said = f"card {context.merchant.merchant_id} {number} {month} {year}"
-    return context.vault.fingerprint(said.encode())
+    text = f"card {context.merchant.merchant_id} {number} {month} {year}"
+    return context.vault.fingerprint(text.encode())
 
 
 def summarize_card(context: Context, card: Card) -> CardSummary:
@@ -55,8 +58,11 @@ def read_card_secrets(card: Card) -> CardSecrets:
 def expiry_faults(
     expiry_month: str, expiry_year: str, today: date, merchant: Merchant, number: str = ""
 ) -> list[FieldError]:
-    """A card is good until the end of its month. In test, the card of the public clients' READMEs is good with any
-    expiry. Contract: payment#charge"""
+    """Returns an error if the card has expired: it is valid until the end of its month.
+
+    In the test environment the sample card of public clients' READMEs is valid with any expiry.
+    Contract: payment#charge
+    """
     if merchant.environment == "test" and number == SAMPLE_CARD:
         return []
     month, year = int(expiry_month), 2000 + int(expiry_year)
@@ -76,7 +82,7 @@ def card_money_faults(country: str, currency: str) -> list[FieldError]:
 
 
 def home_money_faults(country: str, currency: str) -> list[FieldError]:
-    """Everything that Nigerian banks and telephones do, they do in naira."""
+    """Returns errors for a country or currency other than Nigeria's. Methods of Nigerian banks and phones use them."""
     faults = [] if country == HOME_COUNTRY else [FieldError("country", f"{HOME_COUNTRY} for this payment type")]
     return (
         faults
@@ -90,6 +96,7 @@ def country_and_currency(request: PaymentFields) -> tuple[str, str]:
 
 
 def reason_at(field: str, faults: list[FieldError]) -> str | None:
+    """Returns the first error text of a field, or None."""
     return next((fault.reason for fault in faults if fault.field == field), None)
 
 
@@ -107,17 +114,24 @@ def price_of(bearer: Bearer, merchant: Merchant, fee_class: FeeClass, currency: 
     return price_collection(merchant.tariff, fee_class, currency, amount, bearer)
 
 
-def settled_amounts(
-    bearer: Bearer,
-    merchant: Merchant,
-    fee_class: FeeClass,
-    currency: str,
-    price: Price,
-    installments: InstallmentTerms | None,
-) -> list[int]:
-    """What each charge settles, those to come too. What only saves the card settles nothing."""
-    later = () if installments is None else installments.later_charges
-    prices = [price, *(price_of(bearer, merchant, fee_class, currency, amount) for _, amount in later)]
+class CardCharges(msgspec.Struct, frozen=True):
+    """The charges of a card payment: one now, and those of an installment plan."""
+
+    card: CardSummary
+    bearer: Bearer
+    currency: str
+    price: Price  # of the charge now
+    installments: InstallmentTerms | None
+
+
+def settled_amounts(charges: CardCharges, merchant: Merchant) -> list[int]:
+    """Returns what each charge settles, later installments included. A charge of 0 is left out."""
+    later = () if charges.installments is None else charges.installments.later_charges
+    fee_class = card_fee_class(charges.card)
+    prices = [
+        charges.price,
+        *(price_of(charges.bearer, merchant, fee_class, charges.currency, amount) for _, amount in later),
+    ]
     return [each.settled for each in prices if each.charged]
 
 
@@ -142,17 +156,17 @@ def need_split(request: PaymentFields, merchant: Merchant) -> Needs:
 def split_faults(
     parts: Sequence[SplitShare], currency: str, settled: Sequence[int], context: Context, seen: LoadedRows
 ) -> list[FieldError]:
-    """`settled` is what each charge settles that is to be split so: now, and by instalments."""
+    """Returns the errors of a split. `settled` holds what each charge settles: now, and by installments."""
     faults = []
     if parts and currency != HOME_CURRENCY:
-        unpaid = f"no beneficiary can be paid in {currency}: their bank accounts are in {HOME_CURRENCY}"
-        faults.append(FieldError("split", unpaid))
+        reason = f"no beneficiary can be paid in {currency}: their bank accounts are in {HOME_CURRENCY}"
+        faults.append(FieldError("split", reason))
     if len({part.ref_code for part in parts}) != len(parts):
         faults.append(FieldError("split", "each ref_code once"))
     for n, part in enumerate(parts):
-        reason = check_share(part)
-        if reason is not None:
-            faults.append(FieldError(f"split.{n}", reason))
+        share_reason = check_share(part)
+        if share_reason is not None:
+            faults.append(FieldError(f"split.{n}", share_reason))
         if seen.get(Beneficiary, beneficiary_key(context.merchant.merchant_id, part.ref_code)) is None:
             faults.append(FieldError(f"split.{n}.ref_code", "no beneficiary has this ref_code"))
     return faults or division_faults(parts, settled)
@@ -164,28 +178,28 @@ def division_faults(parts: Sequence[SplitShare], settled: Sequence[int]) -> list
 
 
 def card_split_faults(
-    parts: tuple[SplitShare, ...],
-    bearer: Bearer,
-    facts: CardSummary,
-    currency: str,
-    price: Price,
-    installments: InstallmentTerms | None,
-    context: Context,
-    seen: LoadedRows | None,
+    parts: tuple[SplitShare, ...], charges: CardCharges, context: Context, seen: LoadedRows | None
 ) -> list[FieldError]:
-    """`seen` has the beneficiaries; None where the parts were accepted before and only the charges have changed."""
+    """Returns the errors of a card payment's split.
+
+    `seen` holds the beneficiaries. None means that the parts were accepted before and only the charges have changed.
+    """
     if not parts:
         return []
-    fee_class = card_fee_class(facts)
-    settled = settled_amounts(bearer, context.merchant, fee_class, currency, price, installments)
-    return division_faults(parts, settled) if seen is None else split_faults(parts, currency, settled, context, seen)
+    settled = settled_amounts(charges, context.merchant)
+    if seen is None:
+        return division_faults(parts, settled)
+    return split_faults(parts, charges.currency, settled, context, seen)
 
 
 # --- schedules ----------------------------------------------------------------------------------------------------
 
 
 def recurrent_faults(request: InitiateCard) -> list[FieldError]:
-    """`recurrent` alone implies `is_recurring`; one that says no contradicts it. Contract: payment#recurrent"""
+    """Returns the errors of a recurrence. `recurrent` alone implies `is_recurring`; a false one contradicts it.
+
+    Contract: payment#recurrent
+    """
     recurrent = request.recurrent
     if recurrent is None:
         return []
@@ -196,7 +210,10 @@ def recurrent_faults(request: InitiateCard) -> list[FieldError]:
 
 
 def schedule_conflict_faults(recurrent: bool, installment: bool) -> list[FieldError]:
-    """One payment has one schedule. Contract: payment#recurrent, payment#installment"""
+    """Returns an error if a payment has both a recurrence and an installment plan.
+
+    Contract: payment#recurrent, payment#installment
+    """
     return [FieldError("installment", "not together with recurrent")] if recurrent and installment else []
 
 
@@ -213,7 +230,7 @@ def read_recurrent_terms(request: InitiateCard) -> RecurrentTerms | None:
 def read_installment_terms(
     installment: Installment, amount: int | None, today: date
 ) -> tuple[int, InstallmentTerms] | list[FieldError]:
-    """What is due today and what later, or what is wrong. Contract: payment#installment"""
+    """Returns the amount due today and the later installments, or the field errors. Contract: payment#installment"""
     figures = {day: str(figure) for day, figure in installment.payment_schedule.items()}
     plan = plan_installments(int(installment.total), figures)
     if isinstance(plan, str):
@@ -230,7 +247,7 @@ def read_installment_terms(
 def amount_to_charge(
     request: InitiateCard | ChargeToken, currency: str, context: Context
 ) -> tuple[int, InstallmentTerms | None] | list[FieldError]:
-    """What is to be charged now, and what follows by instalments."""
+    """Returns the amount to charge now and the installments that follow, or the field errors."""
     amount = None if request.amount is None else int(request.amount)
     if request.installment is None:
         if amount is None:
@@ -239,13 +256,14 @@ def amount_to_charge(
     planned = read_installment_terms(request.installment, amount, lagos_day(context.now))
     if isinstance(planned, list):
         return planned
-    due, wish = planned
+    due, installments = planned
     faults = limit_faults(context.merchant, currency, due) if due else []
-    return faults + later_faults(wish, context.merchant, currency) or (due, wish)
+    return faults + later_faults(installments, context.merchant, currency) or (due, installments)
 
 
-def later_faults(wish: InstallmentTerms, merchant: Merchant, currency: str) -> list[FieldError]:
-    reasons = {check_amount_limits(merchant, currency, later) for _, later in wish.later_charges}
+def later_faults(installments: InstallmentTerms, merchant: Merchant, currency: str) -> list[FieldError]:
+    """Returns errors for later installments outside the merchant's limits."""
+    reasons = {check_amount_limits(merchant, currency, later) for _, later in installments.later_charges}
     return [FieldError("installment.payment_schedule", f"parts {reason}") for reason in reasons if reason is not None]
 
 
@@ -253,6 +271,7 @@ def later_faults(wish: InstallmentTerms, merchant: Merchant, currency: str) -> l
 
 
 def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
+    """Returns the stored detail of the fields that all payment requests share."""
     user = request.user or User()
     return PaymentDetail(
         country=request.country or HOME_COUNTRY,
@@ -269,16 +288,16 @@ def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
 
 
 def unsupported_schedule_faults(request: PaymentFields, *, installments: bool = False) -> list[FieldError]:
-    """What is asked of a payment whose payer cannot be charged again by us.
+    """Returns errors for a schedule on a method that cannot be charged again.
 
     Contract: payment#recurrent, payment#installment
     """
-    asked = {"is_recurring": request.is_recurring or None, "recurrent": request.recurrent}
-    faults = [FieldError(name, "card payments only") for name, value in asked.items() if value is not None]
+    requested = {"is_recurring": request.is_recurring or None, "recurrent": request.recurrent}
+    faults = [FieldError(name, "card payments only") for name, value in requested.items() if value is not None]
     if request.installment is not None and not installments:
         faults.append(FieldError("installment", "card and token payments only"))
     return faults
 
 
-def card_fee_class(facts: CardSummary) -> FeeClass:
-    return card_class(facts.country)
+def card_fee_class(card: CardSummary) -> FeeClass:
+    return card_class(card.country)

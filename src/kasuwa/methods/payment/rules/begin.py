@@ -1,0 +1,211 @@
+"""The begin of a payment, for every method: its rows, and the job that sends it to its rail.
+
+Rules build a PaymentOrder from their request. From there on methods differ only in data.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row
+from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
+from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
+from kasuwa.core.pricing import Price
+from kasuwa.core.purpose import TransactionPurpose, subject_of
+from kasuwa.core.references import hold_key, job_key, payment_reference
+from kasuwa.core.scenario import take_call_scenario
+from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
+from kasuwa.core.vault import derive
+from kasuwa.ledger import chart
+from kasuwa.methods.payment.model import (
+    CHARGING,
+    KIND,
+    OPEN,
+    OPENING,
+    PAGE,
+    PAYER_TIMEOUT,
+    PENDING_MESSAGE,
+    RAIL_ROUTES,
+    WALLET_INSUFFICIENT,
+    Payment,
+    PaymentDetail,
+    PaymentFacts,
+    PaymentJobData,
+    SavedCard,
+    SealedCardData,
+    payment_key,
+    sealed_card_aad,
+)
+from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.rails.ports import CardSecrets
+
+# Hexadecimal digits of a page token: 192 bits.
+PAGE_TOKEN_DIGITS = 48
+
+
+class PaymentOrder(msgspec.Struct, frozen=True):
+    """A validated payment that is ready to begin."""
+
+    method: str
+    currency: str
+    price: Price
+    detail: PaymentDetail
+    customer_txnref: str = ""
+    # The card as entered by the payer. Held in memory only.
+    card_secrets: CardSecrets | None = None
+    # The saved card to charge, for method token, and its encrypted data in base64, copied into the job.
+    saved_card: SavedCard | None = None
+    sealed_card: str = ""
+    attempt: int = 1  # of a plan's charge for its due date
+    rows: tuple[Row, ...] = ()  # further rows to write with the payment
+
+    def __repr__(self) -> str:
+        return f"PaymentOrder({self.method})"
+
+
+def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int | None = None) -> Decision:
+    """Creates the rows of a payment and the job that sends it to its rail.
+
+    `kind` is the job's kind: OPEN or CHARGE. `number` is the number of the new reference, by default the context's.
+    """
+    number = context.number if number is None else number
+    row = make_transaction(order, number, context)
+    random_number = int.from_bytes(context.entropy[:8], "big") + number
+    scenario, faults = take_call_scenario(
+        context.scenario, context.injected_faults, RAIL_ROUTES[order.method].fault_rail, random_number
+    )
+    payment = make_payment(order, row, kind, context)
+    work = PaymentJobData(
+        sent_at=context.now.timestamp(),
+        method=order.method,
+        amount=order.price.charged,
+        currency=order.currency,
+        last_step=kind,
+        payer=order.detail.payer,
+        provider=order.detail.provider,
+        attempt=order.attempt,
+        token="" if order.saved_card is None else order.saved_card.token,
+        sealed_card=order.sealed_card,
+        merchant_name=context.merchant.name,
+        is_own_card=order.card_secrets is not None and context.issuing.is_own_number(order.card_secrets.number),
+        test_outcomes=read_card_test_outcomes(order.card_secrets, context.merchant),
+        scenario=scenario,
+    )
+    job = payment_job(row, order.method, kind, context.now, work)
+    return Decision(
+        reply=PaymentReply(
+            txn_ref=row.txn_ref, txn_status="pending", message=PENDING_MESSAGE, **subject_of(order.detail.purpose)
+        ),
+        groups=hold_fee(row, order.detail.purpose, context),
+        rows=(row, payment, *order.rows, *make_token_entries(order.detail, row.txn_ref, context)),
+        jobs=(job,),
+        numbers_used=1,
+        follow_up=job,
+        secrets=order.card_secrets,
+        injected_faults=faults,
+    )
+
+
+def make_page_token(context: Context) -> str:
+    """Returns a new unguessable token for the URL of a hosted page."""
+    return derive(context.entropy, "page").hex()[:PAGE_TOKEN_DIGITS]
+
+
+def read_card_test_outcomes(card: CardSecrets | None, merchant: Merchant) -> SandboxOutcome:
+    """Returns the outcomes that a magic test card selects, the default ones in the live environment."""
+    if card is None or merchant.environment != "test":
+        return DEFAULT_OUTCOME
+    return outcome_of_card(card.number, card.cvv, card.pin)
+
+
+def make_token_entries(detail: PaymentDetail, txn_ref: str, context: Context) -> tuple[Row, ...]:
+    """Returns the token index entries by which a payment is found: of its hosted page and of its account number."""
+    page = (make_token_entry(context, PAGE, detail.page_token, txn_ref),) if detail.page_token else ()
+    account = (
+        (make_token_entry(context, ACCOUNT, detail.inbound_account_number, f"{PAYMENT} {txn_ref}"),)
+        if detail.inbound_account_number
+        else ()
+    )
+    return (*page, *account)
+
+
+def make_transaction(order: PaymentOrder, number: int, context: Context) -> Transaction:
+    merchant_id = context.merchant.merchant_id
+    txn_ref = payment_reference(context.permutation(number), lagos_day(context.now))
+    return Transaction(
+        key=transaction_key(merchant_id, KIND, txn_ref),
+        merchant_id=merchant_id,
+        kind=KIND,
+        txn_ref=txn_ref,
+        order_ref=order.customer_txnref,
+        batch_ref=None,
+        currency=order.currency,
+        amount=order.price.amount,
+        fee=order.price.fee,
+        vat=order.price.vat,
+        duty=0,
+        status=PENDING,
+        code=None,
+        message=PENDING_MESSAGE,
+        digest=b"",
+        detail=encode_text({"method": order.method}),
+        trail=begin_trail(context.now, "requested", order.method),
+        created_at=context.now,
+        final_at=None,
+    )
+
+
+def make_payment(order: PaymentOrder, row: Transaction, kind: str, context: Context) -> Payment:
+    sealed = None
+    if order.card_secrets is not None:
+        card = SealedCardData(
+            order.card_secrets.number, order.card_secrets.expiry_month, order.card_secrets.expiry_year
+        )
+        sealed = context.seal(sealed_card_aad(row.txn_ref), msgspec.json.encode(card))
+    return Payment(
+        key=payment_key(row.merchant_id, row.txn_ref),
+        merchant_id=row.merchant_id,
+        txn_ref=row.txn_ref,
+        method=order.method,
+        charged=order.price.charged,
+        settled=order.price.settled,
+        expires_at=context.now + PAYER_TIMEOUT,
+        detail=encode_text(order.detail),
+        stage=OPENING if kind == OPEN else CHARGING,
+        auth="",
+        session="",
+        tries=0,
+        sealed_card=sealed,
+        token=None if order.saved_card is None else order.saved_card.token,
+        received=0,
+        refunded=0,
+        refunding=0,
+        refunds=0,
+        facts=encode_text(PaymentFacts()),
+    )
+
+
+def payment_job(row: Transaction, method: str, kind: str, due: datetime, work: PaymentJobData) -> Job:
+    lane = RAIL_ROUTES[method].rail
+    key = job_key(row.key)
+    return Job(key, row.merchant_id, kind, lane, row.txn_ref, row.key, due, due, None, 0, 0, None, encode_text(work))
+
+
+def hold_fee(row: Transaction, purpose: TransactionPurpose | None, context: Context) -> tuple[PostingGroup, ...]:
+    """Returns the hold of fee and VAT on the wallet if the payment's money goes in full to its purpose's account.
+
+    Other payments pay the fee out of the money collected.
+    """
+    fees = row.fee + row.vat
+    if purpose is None or context.purposes[purpose.purpose].destination_account is None or not fees:
+        return ()
+    hold = NewHold(hold_key(row.key), chart.wallet(row.currency), fees)
+    return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, new_holds=(hold,)),)
+
+
+def requeue_for_rail(job: Job, kind: str, work: PaymentJobData, context: Context) -> Job:
+    """Returns the payment's job, due now, to take this step at the rail. The requesting process runs it."""
+    work = msgspec.structs.replace(work, last_step=kind)
+    return msgspec.structs.replace(job, kind=kind, due=context.now, attempt=0, work=encode_text(work))
