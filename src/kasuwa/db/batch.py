@@ -9,7 +9,7 @@ tests/db drive it with Hypothesis.
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -22,6 +22,7 @@ from kasuwa.core.decision import (
     Merchant,
     Needs,
     NeedsMore,
+    Outcome,
     Refusal,
     Row,
 )
@@ -92,7 +93,7 @@ class Submission(msgspec.Struct, eq=False):
 
     merchant: Merchant
     needs: Needs
-    decide: Callable[[Context, LoadedRows], Any]
+    decide: Callable[[Context, LoadedRows], Outcome]
     entropy: bytes
     idempotency_claim: IdempotencyClaim | None = None
     scenario: Scenario = NO_SCENARIO
@@ -272,8 +273,8 @@ class BatchState:
     ) -> "Decision | PartsLeft":
         """Records a decision. All that may refuse has been asked; from here on nothing does. The parts of a decision
         that has them are left to be recorded."""
-        if decision.sandbox_clock is not None:
-            self.move_clock(book, decision.sandbox_clock)
+        if decision.sandbox is not None and decision.sandbox.clock is not None:
+            self.move_clock(book, decision.sandbox.clock)
         if submission.idempotency_claim is not None and decision.follow_up is not None:
             # So that whoever ends it can close the kept reply.
             decision.follow_up.repeat = submission.idempotency_claim.key + submission.idempotency_claim.request_digest
@@ -355,10 +356,10 @@ class BatchState:
         if decision.numbers_used:
             book.numbers += decision.numbers_used
             self.written_merchants.add(merchant_id)
-        if decision.injected_faults is not None:
-            book.faults = msgspec.json.encode(decision.injected_faults).decode() if decision.injected_faults else None
-            self.written_merchants.add(merchant_id)
-        if decision.sandbox_clock is not None:
+        if decision.sandbox is not None:
+            faults = decision.sandbox.injected_faults
+            if faults is not None:
+                book.faults = msgspec.json.encode(faults).decode() if faults else None
             self.written_merchants.add(merchant_id)
 
     def append_postings(self, entries: list[JournalLine], book: MerchantState, now: datetime) -> None:

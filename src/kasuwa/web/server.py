@@ -23,7 +23,8 @@ from kasuwa.web.bodies import (
     IncompleteBody,
     RequestBody,
 )
-from kasuwa.web.dispatch import Dispatch, HttpReply, refusal_reply
+from kasuwa.web.dispatch import Dispatch
+from kasuwa.web.replies import HttpReply, refusal_reply
 from kasuwa.web.routes import Route
 
 API_VERSION = "1"

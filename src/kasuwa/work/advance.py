@@ -17,7 +17,7 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal, SandboxEffects
 from kasuwa.db import deliveries, jobs
 from kasuwa.db.batch import MerchantState, Result, RuleFailure, Submission, business_now
 from kasuwa.db.connections import Pool
@@ -176,7 +176,7 @@ def decide_clock(to: datetime, keeps_job_times: bool, context: Context, seen: Lo
     if keeps_job_times and to <= context.now:
         return Decision(reply=context.now)
     moved = max(to, context.now)
-    return Decision(reply=moved, sandbox_clock=moved)
+    return Decision(reply=moved, sandbox=SandboxEffects(clock=moved))
 
 
 def take_independent(due: list[Job], wall: datetime) -> list[Job]:

@@ -20,7 +20,18 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, NewHold, PostingGroup, Refusal, Row
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    NewHold,
+    PostingGroup,
+    Refusal,
+    Row,
+    replace_faults,
+)
 from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
 from kasuwa.core.pricing import Price
@@ -339,7 +350,7 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         numbers_used=1,
         follow_up=job,
         secrets=order.card_secrets,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

@@ -12,6 +12,7 @@ from kasuwa.core.decision import (
     Needs,
     PostingGroup,
     Refusal,
+    SandboxEffects,
     refuse_fields,
 )
 from kasuwa.core.money import MINOR_PER_MAJOR, MOST_DIGITS, format_minor
@@ -76,14 +77,16 @@ def decide_fault(request: FaultRequest, context: Context, seen: LoadedRows) -> D
     if request.kind == "none":
         left = tuple(fault for fault in context.injected_faults if request.rail not in (None, fault.rail))
         rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
-        return Decision(reply=DoneReply(message=f"{rails} as usual again"), injected_faults=left)
+        return Decision(
+            reply=DoneReply(message=f"{rails} as usual again"), sandbox=SandboxEffects(injected_faults=left)
+        )
     assert request.rail is not None, "its rule asks for one"
     if len(context.injected_faults) >= MAX_PLANNED_FAULTS:
         return TOO_MANY_FAULTS
     percent = 100 if request.probability is None else request.probability
     planned = InjectedFault(request.rail, request.kind, request.times, int(percent))
     reply = DoneReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")
-    return Decision(reply=reply, injected_faults=(*context.injected_faults, planned))
+    return Decision(reply=reply, sandbox=SandboxEffects(injected_faults=(*context.injected_faults, planned)))
 
 
 def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusal:

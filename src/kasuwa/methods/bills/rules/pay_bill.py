@@ -35,6 +35,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
     refuse_fields,
+    replace_faults,
 )
 from kasuwa.core.money import format_minor, percent_of
 from kasuwa.core.references import account_key, hold_key, movement_reference, row_key
@@ -364,7 +365,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
         jobs=(job,),
         follow_up=job,
         numbers_used=1,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

@@ -192,8 +192,8 @@ def decide_orders(orders: list[BulkOrder], context: Context, seen: LoadedRows, b
             yield reply_conflict(order_ref, USED_IN_BULK.format(places[order_ref]))
             continue
         part = decide_order(order, context, seen, first_number + place, batch_ref)
-        if part.injected_faults is not None:
-            context = msgspec.structs.replace(context, injected_faults=part.injected_faults)
+        if part.sandbox is not None and part.sandbox.injected_faults is not None:
+            context = msgspec.structs.replace(context, injected_faults=part.sandbox.injected_faults)
         yield part
 
 

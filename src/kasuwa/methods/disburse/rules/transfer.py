@@ -30,6 +30,7 @@ from kasuwa.core.decision import (
     NewHold,
     PostingGroup,
     Refusal,
+    replace_faults,
 )
 from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.purpose import TransactionPurpose
@@ -213,7 +214,7 @@ def send_money(
         rows=(row,),
         jobs=(make_transaction_job(context, SEND, LANE, row, work),),
         numbers_used=1,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

@@ -23,6 +23,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
     refuse_fields,
+    replace_faults,
 )
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, proof_of
 from kasuwa.core.pricing import bearer_of
@@ -168,7 +169,9 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     rows = advance_stage(row, amended, CHARGING, context, "charged")
     job = requeue_for_rail(job, CHARGE, sent, context)
     reply = reply_payment(*rows, context.public_url)
-    return Decision(reply=reply, rows=rows, jobs=(job,), follow_up=job, secrets=secrets, injected_faults=faults_left)
+    return Decision(
+        reply=reply, rows=rows, jobs=(job,), follow_up=job, secrets=secrets, sandbox=replace_faults(faults_left)
+    )
 
 
 def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[FieldError]:
@@ -302,7 +305,7 @@ def submit_code(
         jobs=(job,),
         follow_up=job,
         secrets=PayerCode(otp),
-        injected_faults=faults_left,
+        sandbox=replace_faults(faults_left),
     )
 
 

@@ -26,6 +26,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
     refuse_fields,
+    replace_faults,
 )
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, subject_of, unseen_needs
@@ -190,7 +191,7 @@ def start_refund(
         jobs=(job,),
         numbers_used=1,
         follow_up=job,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

@@ -25,6 +25,7 @@ from kasuwa.core.decision import (
     Posting,
     PostingGroup,
     Refusal,
+    replace_faults,
 )
 from kasuwa.core.exchange_rates import HOME, foreign_to_raise, kobo_to_buy
 from kasuwa.core.money import format_minor
@@ -313,7 +314,7 @@ def decide_purchase(request: PurchaseRequest, context: Context, seen: LoadedRows
     decision.reply = reply = PurchaseReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
     if row.status == FAILED:
         reply.message = f"Declined: the card's issuer says: {row.message}"
-    decision.injected_faults = faults
+    decision.sandbox = replace_faults(faults)
     return decision
 
 
