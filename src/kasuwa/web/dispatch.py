@@ -119,7 +119,7 @@ class DispatchServices(msgspec.Struct):
     reader: ReaderFactory
     steps: StepRunner
     rails: Any
-    admin_operations: AdminOperations
+    admin_operations: AdminOperations | None
     vault: Vault
     environment: str
     deadline_seconds: float = DEADLINE_SECONDS
@@ -169,7 +169,7 @@ class Dispatch:
     async def handle_on_behalf(
         self, path: Route, merchant: Merchant, body: bytes, note: MakeAuditEntry | None = None
     ) -> HttpReply:
-        """For who signed in another way: the same rules from the body on. What is written is noted by `note`."""
+        """Handles a request of a person who is signed in to the console. `note` makes the audit entry of a write."""
         if merchant.suspended:
             return refusal_reply(SUSPENDED, strict=False)
         progress = RequestProgress()
@@ -296,6 +296,7 @@ class Dispatch:
             return await self._with_deadline(action.ask(request, merchant, parts.rails, plan))
         if action.writes:
             progress.expect_changes()
+        assert parts.admin_operations is not None, "an API process has operations"
         return await action.run(request, merchant, parts.admin_operations)
 
     # --- writes ---------------------------------------------------------------------------------------------

@@ -229,7 +229,7 @@ def has_all_rows(needs: Needs, merchant_id: int, seen: LoadedRows) -> bool:
     return all(seen.is_loaded(key) for key in keys)
 
 
-def need_card(request: CardRequest | LimitsRequest, merchant: Merchant) -> Needs:
+def need_card(request: CardRequest | GetRequest | LimitsRequest, merchant: Merchant) -> Needs:
     return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
 
 
@@ -294,7 +294,7 @@ def reply_card(card: Card, data: CardData, message: str) -> CardReply:
     return CardReply(message=message, card_data=data, limits=show_limits(card) if bounded else UNSET)
 
 
-def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decision[CardReply] | Refusal | NeedsMore:
     card = seen.get(Card, card_key(context.merchant.merchant_id, request.reference))
     if card is None:
         return UNKNOWN_CARD
@@ -314,7 +314,7 @@ def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decis
 # --- blocking, unblocking, limits ---------------------------------------------------------------------------
 
 
-def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
     card = find_open_card(request.reference, context, seen)
     if isinstance(card, Refusal):
         return card
@@ -322,7 +322,7 @@ def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> De
     return Decision(reply=DoneReply(message="Card blocked successfully"), rows=rows)
 
 
-def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
     """A card that its unpaid fees blocked has three months again."""
     card = find_open_card(request.reference, context, seen)
     if isinstance(card, Refusal):
@@ -345,7 +345,7 @@ def encode_limits(limits: SpendingLimits | None) -> str:
     return encode_text(CardLimits(once, day, month, tuple(sorted(set(limits.categories or ())))))
 
 
-def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision[LimitsReply] | Refusal:
     card = find_open_card(request.reference, context, seen)
     if isinstance(card, Refusal):
         return card

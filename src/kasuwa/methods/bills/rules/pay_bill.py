@@ -238,7 +238,7 @@ def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
     return Needs(((Transaction, key), (Voucher, voucher), (Paycode, paycode)), (WALLET,))
 
 
-def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decision[PayReply] | Refusal | NeedsMore:
     merchant = context.merchant
     digest = digest_request(request, context)
     first = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref))

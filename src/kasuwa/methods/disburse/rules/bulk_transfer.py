@@ -173,7 +173,7 @@ def need_bulk(orders: list[BulkOrder], merchant: Merchant) -> Needs:
     return Needs(tuple((Transaction, key) for key in keys), (WALLET,))
 
 
-def decide_bulk(orders: list[BulkOrder], context: Context, seen: LoadedRows) -> Decision:
+def decide_bulk(orders: list[BulkOrder], context: Context, seen: LoadedRows) -> Decision[BulkReply]:
     batch_ref = movement_reference(BATCH_REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     return Decision(
         numbers_used=len(orders) + 1,

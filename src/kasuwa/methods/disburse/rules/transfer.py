@@ -123,7 +123,7 @@ def need_transfer(request: TransferRequest, merchant: Merchant) -> Needs:
     return Needs(((Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref)),), (WALLET,))
 
 
-def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows) -> Decision[TransferReply] | Refusal:
     digest = digest_request(request, context)
     if request.order_ref is not None:
         key = transaction_key(context.merchant.merchant_id, KIND, request.order_ref)

@@ -38,6 +38,7 @@ from kasuwa.methods.payment.wire import (
     ChargeUssd,
     PaymentFields,
 )
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 # Which banks can be debited, and dialled. Contract: payment#ussd, resources#banks
 CHARGEABLE_KINDS = frozenset({"commercial"})
@@ -68,7 +69,7 @@ def begin_from_request(
     request: PaymentFields,
     context: Context,
     seen: LoadedRows,
-) -> Decision | Refusal | NeedsMore:
+) -> Decision[PaymentReply] | Refusal | NeedsMore:
     order = order_builder(request, context, seen)
     return begin_payment(order, context, CHARGE) if isinstance(order, PaymentOrder) else order
 

@@ -66,6 +66,7 @@ from kasuwa.methods.payment.rules import request_charge as ask_rules
 from kasuwa.methods.payment.rules.amend_charge import amend_payment
 from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 # Other pages only show something: whoever pays, pays elsewhere.
 PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
@@ -93,7 +94,7 @@ def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
     return ask_rules.need_split(request, merchant)
 
 
-def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     order = build_card_order(request, context, seen)
     return order if isinstance(order, Refusal) else begin_payment(order, context, OPEN)
 
@@ -147,7 +148,7 @@ def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
     return Needs((*need_payment(request.txn_ref, merchant).rows, *ask_rules.need_split(request, merchant).rows))
 
 
-def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     row, payment, job = find_payment(request.txn_ref, context.merchant, seen)
     if row is None or payment is None or payment.method != "card":
         return UNKNOWN_REFERENCE
@@ -242,7 +243,7 @@ def need_validate(request: ValidateRequest, merchant: Merchant) -> Needs:
     return need_payment(request.txn_ref, merchant)
 
 
-def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     return submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=AWAITING_OTP)
 
 
@@ -347,7 +348,7 @@ def need_token_charge(request: ChargeToken, merchant: Merchant) -> Needs:
     return Needs((saved, *ask_rules.need_split(request, merchant).rows))
 
 
-def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     order = build_token_order(request, context, seen)
     return order if isinstance(order, Refusal) else begin_payment(order, context, CHARGE)
 

@@ -61,7 +61,9 @@ def need_inbound(request: PayAccountRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_inbound(request: PayAccountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_inbound(
+    request: PayAccountRequest, context: Context, seen: LoadedRows
+) -> Decision[InboundReply] | Refusal | NeedsMore:
     """Whose account it is stands in the directory; another merchant's is as unknown as nobody's."""
     key = token_key(context.vault, ACCOUNT, request.account_number)
     if not seen.is_loaded(key):

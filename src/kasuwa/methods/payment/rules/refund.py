@@ -97,7 +97,9 @@ def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
     return Needs(rows, tuple(chart.wallet(currency) for currency in merchant.limits))
 
 
-def decide_refund(request: RefundRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_refund(
+    request: RefundRequest, context: Context, seen: LoadedRows
+) -> Decision[RefundReply] | Refusal | NeedsMore:
     merchant = context.merchant
     row = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref))
     payment = seen.get(Payment, payment_key(merchant.merchant_id, request.txn_ref))

@@ -296,7 +296,9 @@ def need_purchase(request: PurchaseRequest, merchant: Merchant) -> Needs:
     return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
 
 
-def decide_purchase(request: PurchaseRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_purchase(
+    request: PurchaseRequest, context: Context, seen: LoadedRows
+) -> Decision[PurchaseReply] | Refusal | NeedsMore:
     card = find_card(request, context, seen)
     if not isinstance(card, Card):
         return card
